@@ -25,6 +25,7 @@ TAR, TAR_GZ, ZIP = SUFFIXES = (".tar", ".tar.gz", ".zip")
 SMALL = 1 << 20  # bytes that any archive may expand to
 DESCRIBING = ("SHA256SUMS", "salgen.json")  # read whole
 LARGEST_DESCRIPTION = 1 << 26
+MOST_FOLDERS = 10_000  # those that paths name included
 DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, OverflowError, RuntimeError)
 
 
@@ -38,21 +39,11 @@ class Readable(Protocol):
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on what an archive may hold.
+    """Limits on what an archive may hold."""
 
-    Attributes
-    ----------
-    members
-        Number of files and folders.
-    expansion
-        Largest ratio of a compressed archive's expanded size to its own.
-    size
-        Bytes of all files together.
-    """
-
-    members: int = 100_000
-    expansion: int = 20
-    size: int = 1 << 40
+    members: int = 100_000  # files and folders
+    expansion: int = 20  # times the size of a compressed archive
+    size: int = 1 << 40  # bytes of all files together
 
     def expanded(self, size: int) -> int:
         """Largest number of bytes that an archive of `size` bytes may expand to."""
@@ -64,13 +55,7 @@ NO_FILE = "a link, a device or the like: only files and folders are read"
 
 
 def form_of(path: Path) -> str:
-    """The suffix of an archive, which says its format.
-
-    Raises
-    ------
-    SalgenError
-        If it is none of `SUFFIXES`.
-    """
+    """The suffix of an archive, which says its format."""
     for suffix in (TAR_GZ, TAR, ZIP):
         if path.name.endswith(suffix) and path.name != suffix:
             return suffix
@@ -83,13 +68,7 @@ def is_archive(path: Path) -> bool:
 
 
 def entries_of(files: Mapping[str, Path | bytes], root: str) -> list[Entry]:
-    """The entries of an archive, in the order in which they are written.
-
-    Raises
-    ------
-    SalgenError
-        If a name is not one that can be unpacked everywhere.
-    """
+    """The entries of an archive, in the order in which they are written."""
     names, entries = Names(), []
     for name, content in sorted(files.items()):
         names.add(f"{root}/{name}", folder=False)
@@ -118,12 +97,6 @@ def members(
     """The members of an archive, their names checked, in order.
 
     Nothing is read ahead: a member beyond the limits is refused when it is reached.
-
-    Raises
-    ------
-    SalgenError
-        If the archive cannot be read, a name is not safe, or there is more than `limits` allow.
-        The message names the member; the caller names the archive.
     """
     names, total = Names(), 0
     read = _zip_members if form_of(path) == ZIP else _tar_members
@@ -132,6 +105,8 @@ def members(
             names.add(member.name, folder=member.folder)
             total += member.size
             _check_bounds(member, number, total, limits)
+            if names.folders > MOST_FOLDERS:
+                raise SalgenError(f"the archive names more than {MOST_FOLDERS:,} folders, and a data set has a few")
             yield member
     if not names.root:
         raise SalgenError("the archive is empty")

@@ -32,13 +32,7 @@ class Entry:
     size: int
 
     def pieces(self) -> Iterator[bytes]:
-        """The content, in pieces.
-
-        Raises
-        ------
-        SalgenError
-            If the file no longer has `size` bytes.
-        """
+        """The content, in pieces."""
         left = self.size
         with io.BytesIO(self.content) if isinstance(self.content, bytes) else open(self.content, "rb") as handle:
             while piece := handle.read(PIECE):

@@ -20,21 +20,18 @@ class Names:
     ----------
     root
         The one folder that holds everything, once a name was added.
+    folders
+        The number of folders, those that are only named in paths included.
     """
 
     def __init__(self) -> None:
         self.root = ""
+        self.folders = 0
         self._seen: dict[str, tuple[str, bool]] = {}  # lower-case name to its first spelling, and True for a folder
         self._names: set[str] = set()
 
     def add(self, name: str, *, folder: bool) -> None:
-        """Check one more name.
-
-        Raises
-        ------
-        SalgenError
-            If it is not safe on its own, or conflicts with another one.
-        """
+        """Check one more name."""
         fault = _fault(name) or self._clash(name.split("/"), folder)
         if fault:
             raise SalgenError(f"member {quoted(name)} {fault}")
@@ -55,6 +52,7 @@ class Names:
 
     def _record(self, path: str, folder: bool) -> str:
         """Record a file or folder; the reason why it conflicts with an earlier one, or ""."""
+        self.folders += folder and path.lower() not in self._seen
         first, was_folder = self._seen.setdefault(path.lower(), (path, folder))
         if first != path:
             return f"differs from {quoted(first)} only in upper and lower case"

@@ -25,18 +25,10 @@ _sound: set[Path] = set()  # folders in the cache whose checksums this process h
 
 @dataclass(frozen=True)
 class Unpacked:
-    """The files that were extracted from an archive.
+    """The files that were extracted from an archive."""
 
-    Attributes
-    ----------
-    root
-        The folder that holds everything in the archive.
-    digests
-        Relative name to SHA-256 of every file.
-    """
-
-    root: str
-    digests: Mapping[str, str]
+    root: str  # the folder that holds everything in the archive
+    digests: Mapping[str, str]  # relative name to SHA-256 of every file
 
 
 def unpack(archive: str | os.PathLike[str], folder: str | os.PathLike[str], *, limits: Limits = USUAL) -> Path:
@@ -99,22 +91,16 @@ def unpacked(archive: Path) -> Path:
 
 
 def extract(archive: Path, folder: Path, limits: Limits = USUAL, *, durable: bool = True) -> Unpacked:
-    """Write the members of an archive into a new folder, without the folder that holds them there.
-
-    Raises
-    ------
-    SalgenError
-        If the archive cannot be read, or a member is not safe.
-    """
+    """Write the members of an archive into a new folder, without the folder that holds them there."""
     folder.mkdir()
     root, digests = "", {}
     total = archive.stat().st_size
     with progress(f"unpacking {archive.name}", total, "bytes") as advance:
         for member in members(archive, limits, advance):
             root, _, name = member.name.partition("/")
-            path = folder / name
-            (path if member.folder else path.parent).mkdir(parents=True, exist_ok=True)
-            if not member.folder:
+            if not member.folder:  # a folder without files is none of a data set
+                path = folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
                 digests[name] = _write(member, path, durable)
     return Unpacked(root, digests)
 

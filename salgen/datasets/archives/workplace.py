@@ -17,11 +17,6 @@ def workplace(out: Path) -> Iterator[Path]:
     """An empty folder of our own beside `out`; it is gone afterwards, whatever happens.
 
     What a killed process left there is removed first.
-
-    Raises
-    ------
-    SalgenError
-        If another process is writing `out`, or the disk refuses.
     """
     place = _place_of(out)
     try:

@@ -39,13 +39,7 @@ MODE = (stat.S_IFREG | 0o644) << 16
 
 
 def tar_bytes(entries: Iterable[Entry]) -> Iterator[bytes]:
-    """The bytes of an archive, in pieces.
-
-    Raises
-    ------
-    SalgenError
-        If a name or a file is too long for the form.
-    """
+    """The bytes of an archive, in pieces."""
     length = 0
     for entry in entries:
         yield _tar_header(entry)
@@ -98,13 +92,7 @@ def gzip_bytes(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def zip_bytes(entries: Iterable[Entry]) -> Iterator[bytes]:
-    """The bytes of an archive, in pieces. Each file is read twice, since its checksum stands before it.
-
-    Raises
-    ------
-    SalgenError
-        If a file changes meanwhile.
-    """
+    """The bytes of an archive, in pieces. Each file is read twice, since its checksum stands before it."""
     listed: list[bytes] = []
     offset = 0
     for entry in entries:

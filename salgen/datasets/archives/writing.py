@@ -27,11 +27,6 @@ def archive(files: Files, out: Path, root: str) -> Path:
         The archive; its suffix says its format.
     root
         The folder within the archive that holds everything.
-
-    Raises
-    ------
-    SalgenError
-        If `out` is there already, a name is not one that can be unpacked everywhere, or the disk is full.
     """
     form = check_target(out)
     entries = entries_of(files, root)
@@ -44,13 +39,7 @@ def archive(files: Files, out: Path, root: str) -> Path:
 
 
 def check_archive(out: Path, release: Release) -> None:
-    """Check that an existing archive is the one that would be written, with its digest beside it.
-
-    Raises
-    ------
-    SalgenError
-        If it is not.
-    """
+    """Check that an existing archive is the one that would be written, with its digest beside it."""
     digest, entries = hashlib.sha256(), entries_of(release.files, release.root)
     with progress(f"comparing {out.name}", sum(entry.size for entry in entries), "bytes") as advance:
         for piece in packed(form_of(out), _counted(entries, advance)):
@@ -105,13 +94,7 @@ def _move_into_place(written: Path, out: Path) -> None:
 
 
 def check_target(out: Path) -> str:
-    """Check that an archive can be written, and return its format.
-
-    Raises
-    ------
-    SalgenError
-        If `out` is there already, has no suffix of an archive, or its folder is not there.
-    """
+    """Check that an archive can be written, and return its format."""
     form = form_of(out)
     if out.exists() or out.is_symlink():
         forget(out)

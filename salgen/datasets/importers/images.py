@@ -33,8 +33,8 @@ class ImagesImporter(MaskLimits):
 
     An image that shows several classes is treated as in `coco-2017`: in test it is a sample for each of them, elsewhere
     one sample, labelled with the class of its largest object, and `label_present` holds all. Where several annotators
-    marked an image, any of their masks is acceptable. Images are turned as their EXIF orientation says and resized as a
-    whole, bilinearly, and masks to the nearest pixel. A mask that is empty then, covers the whole image or has fewer
+    marked an image, any of their masks is acceptable. Images and masks are turned as EXIF says and resized as a whole,
+    bilinearly, and masks to the nearest pixel. A mask that is empty then, covers the whole image or has fewer
     than `min_mask` pixels is no ground truth: the sample is kept with an empty mask, is not scored, and the card counts
     it. Broken files are skipped, counted and named.
     """
@@ -57,6 +57,11 @@ class ImagesImporter(MaskLimits):
         (0.64, 0.16, 0.2), "parts of each class for train, val and test, where nothing says the split", low=0.0
     )
     split_seed: int = param(0, "another one gives other splits by those parts", low=0)
+    exif: str = param(
+        "sizes",
+        "the pixels that masks are of where EXIF turns an image: sizes tell, or else stored, or upright as it is shown",
+        choices=("sizes", "stored", "upright"),
+    )
 
     def __post_init__(self) -> None:
         if not sum(self.shares):

@@ -31,13 +31,7 @@ Place = tuple[str, str, int]  # split, class, number
 
 
 def library_path(kind: str, depends_on: object, suffix: str = ".parquet") -> Path:
-    """The file in the user's cache for what depends on some JSON values; its folder is created.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be created.
-    """
+    """The file in the user's cache for what depends on some JSON values; its folder is created."""
     folder = cache_folder() / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{kind}-{hashlib.sha256(canonical_json(depends_on).encode()).hexdigest()[:32]}{suffix}"
@@ -71,11 +65,6 @@ class PictureFile:
         A file that :func:`write_library` wrote.
     classes
         In the order of the labels.
-
-    Raises
-    ------
-    SalgenError
-        If the file is damaged, or lacks pictures of a class.
     """
 
     def __init__(self, path: Path, classes: Sequence[str]) -> None:

@@ -9,22 +9,27 @@ or with one array in the samples' order, or with one array and the names: the ar
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.errors import SalgenError, reason
+from salgen.datasets.importers.layouts.mask_levels import object_of
+from salgen.errors import SalgenError, reason, warn
+from salgen.generators.drawing.pictures import opened
 
 WHOLE = (".npy", ".npz", ".safetensors")  # suffixes of files that may hold all samples
 SUFFIXES = (*WHOLE, ".png")
 IDS = "ids"
 GREY = ("1", "L", "I", "I;16", "I;16B")
 MAP, MASK = "map", "mask"
+MOST_UNPACKED = 2**31  # bytes of an array in .npz, which is unpacked as a whole
 
 
 class Place(NamedTuple):
@@ -37,44 +42,35 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class ArrayFiles:
-    """The arrays of a folder or a file.
-
-    Attributes
-    ----------
-    path
-        As it was given.
-    places
-        Sample id to the place of its array; the numbers "0", "1", ... where nothing names the samples.
-    kind
-        ``"map"`` or ``"mask"``.
-    named
-        Whether the samples are named.
-    """
+    """The arrays of a folder or a file."""
 
     path: Path
-    places: Mapping[str, Place]
+    places: Mapping[str, Place]  # by sample id; by the numbers "0", "1", ... where nothing names the samples
     kind: str = MAP
     named: bool = True
 
     def read(self, ids: Iterable[str]) -> Iterator[NDArray[Any]]:
-        """The array (C, H, W) of each sample, real and finite, of the type that the file has.
-
-        Raises
-        ------
-        SalgenError
-            If a file cannot be read, or an array is of another shape or type, or not finite.
-        """
+        """The array (C, H, W) of each sample, real and finite, of the type that the file has."""
         for name in ids:
-            place = self.places[name]
-            array = _read(place, self.kind)
-            label = f"{place.file}: {self.kind} of {name}"
-            if array.dtype.kind not in "fiub":
-                raise SalgenError(f"{label} is of type {array.dtype}: must be real numbers")
-            if array.ndim not in (2, 3) or 0 in array.shape:
-                raise SalgenError(f"{label} has shape {array.shape}: must be (H, W) or (C, H, W)")
+            self.shape(name)
+            array = _read(self.places[name], self.kind)
             if not np.isfinite(array).all():
-                raise SalgenError(f"{label} holds NaN or infinite values: give finite ones")
+                raise SalgenError(f"{self._label(name)} holds NaN or infinite values: give finite ones")
             yield array if array.ndim == 3 else array[np.newaxis]
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape (C, H, W) of a sample's array, which is not read for it; one of no such shape is refused."""
+        place = self.places[name]
+        dtype, shape = _header(place, self.kind)
+        shape = shape if place.row is None else shape[1:]
+        if not re.match(r"bool|u?int|float|b?[fiu]\d", dtype.lower()):
+            raise SalgenError(f"{self._label(name)} is of type {dtype}: must be real numbers")
+        if len(shape) not in (2, 3) or 0 in shape:
+            raise SalgenError(f"{self._label(name)} has shape {shape}: must be (H, W) or (C, H, W)")
+        return shape if len(shape) == 3 else (1, *shape)
+
+    def _label(self, name: str) -> str:
+        return f"{self.places[name].file}: {self.kind} of {name}"
 
     def check_samples(self, needed: Sequence[str], known: Sequence[str], owner: str) -> None:
         """Raise a SalgenError unless there is an array for each sample `needed`, and for none that `owner` lacks."""
@@ -99,11 +95,6 @@ def open_arrays(path: Path, kind: str = MAP, ids: Sequence[str] | None = None) -
         ``"map"``, or ``"mask"``, where PNG files may be in colours.
     ids
         The names of the samples in their order, for a file that does not name them.
-
-    Raises
-    ------
-    SalgenError
-        If there is none, or none that can be read, or a file without names holds another number of arrays.
     """
     forms = (
         f"give a folder with a {kind} ({', '.join(SUFFIXES)}) for each sample, named by its id, or one file "
@@ -124,14 +115,14 @@ def open_arrays(path: Path, kind: str = MAP, ids: Sequence[str] | None = None) -
     names = [name for name in arrays if name != IDS]
     if IDS not in arrays and (len(names) != 1 or names[0] in (ids or ())):
         return ArrayFiles(path, {name: Place(path, name, None) for name in names}, kind)
-    return _rows(path, kind, names, _names(arrays[IDS]) if IDS in arrays else None, ids)
+    return _rows(path, kind, names, _names(_array(path, kind, _stamp(path), IDS)) if IDS in arrays else None, ids)
 
 
 def _rows(
     path: Path, kind: str, names: Sequence[str], own: Sequence[str] | None, ids: Sequence[str] | None
 ) -> ArrayFiles:
     """A file with one array for all samples, which are those it names, or all `ids`."""
-    shape = _read(Place(path, names[0], None), kind).shape if len(names) == 1 else ()
+    shape = _header(Place(path, names[0], None), kind)[1] if len(names) == 1 else ()
     if len(shape) not in (3, 4):
         what = f"an array of shape {shape}" if shape else f"{len(names)} arrays"
         raise SalgenError(f"{path} holds {what}: must be one, (N, H, W) or (N, C, H, W), with a row for each sample")
@@ -145,17 +136,40 @@ def _rows(
     return ArrayFiles(path, places, kind, named=own is not None)
 
 
-def _read(place: Place, kind: str) -> NDArray[Any]:
-    """The array at a place; a file without a name for it must hold one alone."""
+def _header(place: Place, kind: str) -> tuple[str, tuple[int, ...]]:
+    """The type and shape of the array at a place, which is not read for it."""
     arrays = _opened(place.file, kind)
     if place.name is None and len(arrays) != 1:
         raise SalgenError(f"{place.file} holds {len(arrays)} arrays: must be one, of the sample that names the file")
+    array = arrays[place.name or next(iter(arrays))]
+    is_slice = hasattr(array, "get_dtype")  # of safetensors
+    return (array.get_dtype(), tuple(array.get_shape())) if is_slice else (str(array.dtype), array.shape)
+
+
+def _read(place: Place, kind: str) -> NDArray[Any]:
+    """The array at a place."""
     try:
-        array = _array(place.file, kind, _stamp(place.file), place.name or next(iter(arrays)))
+        array = _array(place.file, kind, _stamp(place.file), place.name or next(iter(_opened(place.file, kind))))
         part = array[...] if place.row is None else array[place.row]
         return np.asarray(part.float() if "bfloat16" in str(part.dtype) else part)
     except Exception as error:  # a damaged file fails in any way
         raise _unreadable(place.file, error) from None
+
+
+class _Packed:
+    """An array of an ``.npz`` file, of which type and shape are known before it is unpacked."""
+
+    def __init__(self, archive: Any, name: str) -> None:
+        self.unpack = partial(archive.__getitem__, name)
+        with archive.zip.open(f"{name}.npy") as file:
+            first = np.lib.format.read_magic(file) == (1, 0)
+            read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+            self.shape, _, self.dtype = read(file)
+        if (size := prod(self.shape) * self.dtype.itemsize) > MOST_UNPACKED:
+            raise SalgenError(
+                f"{archive.zip.filename} unpacks to {size:,} bytes at once, and {MOST_UNPACKED:,} are allowed: save it "
+                "as .npy or .safetensors, which are read in parts"
+            )
 
 
 def _opened(file: Path, kind: str) -> Mapping[str, Any]:
@@ -182,7 +196,8 @@ def _unreadable(file: Path, error: Exception) -> SalgenError:
 @lru_cache(maxsize=1)
 def _array(file: Path, kind: str, stamp: tuple[int, int], name: str) -> Any:
     """One array, which is read once where it holds many samples."""
-    return _arrays(file, kind, stamp)[name]
+    array = _arrays(file, kind, stamp)[name]
+    return array.unpack() if isinstance(array, _Packed) else array
 
 
 @lru_cache(maxsize=1)
@@ -195,7 +210,7 @@ def _arrays(file: Path, kind: str, _stamp: tuple[int, int]) -> Mapping[str, Any]
             archive = np.load(file, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise ValueError("it is a .npy file")
-            return archive
+            return {name: _Packed(archive, name) for name in archive.files}
         case ".safetensors":
             from safetensors import safe_open
 
@@ -207,14 +222,17 @@ def _arrays(file: Path, kind: str, _stamp: tuple[int, int]) -> Mapping[str, Any]
 
 
 def _picture(file: Path, kind: str) -> NDArray[Any]:
-    from PIL import Image
-
-    with Image.open(file, formats=["PNG"]) as picture:
+    with opened(file) as picture:
+        if picture.format != "PNG":
+            raise ValueError(f"it is {picture.format}")
         if kind == MAP and picture.mode not in GREY:
             raise SalgenError(f"{file} is in colours: a map is one number for each pixel; give a grey PNG, or .npy")
         if picture.mode in (*GREY, "P"):
             return np.array(picture)
-        return np.asarray(np.array(picture.convert("RGB")).max(axis=-1))  # without the opacity
+        told = object_of(picture, (), str(file))
+        if told.said:
+            warn(f"{file.parent}: {told.said}")
+        return told.mask
 
 
 def _names(ids: Any) -> list[str]:

@@ -79,21 +79,18 @@ def read_file_maps(name: str, path: Path, ids: Sequence[str], size: tuple[int, .
         (H, W) of the images; maps may be smaller.
     owner
         The split in words.
-
-    Raises
-    ------
-    SalgenError
-        If a file cannot be read, belongs to no sample, or maps are not alike, larger than images, or not finite.
     """
     files = open_arrays(path, ids=ids)
     files.check_samples([], ids, owner)
     held = [sample for sample in ids if sample in files.places]
     digest, signed, first = hashlib.sha256(), False, None
-    for sample, array in zip(held, files.read(held), strict=True):
-        shape = first = first or array.shape
-        if array.shape != shape:
-            raise SalgenError(f"{path}: maps have shapes {shape} ({held[0]}) and {array.shape} ({sample}): give one")
-        check_smaller(path, sample, array.shape, size)
+    for sample in held:
+        shape = files.shape(sample)
+        first = first or shape
+        if shape != first:
+            raise SalgenError(f"{path}: maps have shapes {first} ({held[0]}) and {shape} ({sample}): give one")
+        check_smaller(path, sample, shape, size)
+        (array,) = files.read([sample])
         digest.update(canonical_json([sample, list(shape)]).encode())
         digest.update(np.ascontiguousarray(array, dtype="<f4").tobytes())
         signed = signed or bool((array < 0).any())
@@ -116,11 +113,6 @@ def paths_by_name(maps: Maps) -> dict[str, Path]:
     ----------
     maps
         A mapping; or a path, or several, or ``"NAME=PATH"``, where a path alone is named by its folder or file.
-
-    Raises
-    ------
-    SalgenError
-        If a name is given twice, is a method's of salgen, or cannot stand in a table, or a path is none.
     """
     listed = [maps] if isinstance(maps, (str, PathLike)) else maps
     pairs = list(maps.items()) if isinstance(maps, Mapping) else [_pair(item) for item in listed]

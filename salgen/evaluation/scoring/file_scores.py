@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -17,8 +18,9 @@ import torch
 from salgen.datasets.archives.archive_formats import is_archive
 from salgen.datasets.format.manifest import FILE as MANIFEST
 from salgen.datasets.format.output_folder import check_outside
+from salgen.datasets.importers.layouts.mask_levels import told_apart
 from salgen.datasets.reading.reader import AT_A_TIME, Dataset, open_dataset
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, warn
 from salgen.evaluation.attribution.array_files import MASK, ArrayFiles, open_arrays
 from salgen.evaluation.attribution.file_maps import FileMaps, check_smaller
 from salgen.evaluation.attribution.reductions import as_saliency
@@ -98,8 +100,9 @@ def score_files(
         A folder or a file, see :mod:`salgen.evaluation.attribution.array_files`. A map may be smaller than its mask,
         and is then resized as maps of low resolution are in runs; channels are summed.
     masks
-        The same, where pixels other than 0 are the object; or a salgen data set, whose samples without a mask are left
-        out, and whose maps are scored within the region that is its default.
+        The same, where pixels other than 0 are the object; soft edges are cut at half of the greatest level, and 255
+        beside numbers of classes is void. Or a salgen data set, whose samples without a mask are left out, and whose
+        maps are scored within the region that is its default.
     metrics
         As for :func:`salgen.score`: those that compare a map with a mask.
     split
@@ -151,18 +154,24 @@ def _of_files(files: ArrayFiles) -> _Masks:
     ids = list(files.places)
 
     def parts() -> Iterator[tuple[list[str], Mask, Mask | None]]:
+        said: Counter[str] = Counter()
         masks = enumerate(zip(ids, files.read(ids), strict=True))
         for _, group in groupby(masks, lambda item: (item[0] // AT_A_TIME, item[1][1].shape)):
             names, arrays = zip(*(pair for _, pair in group), strict=True)
-            yield list(names), np.stack(arrays) != 0, None
+            told = [[told_apart(each, f"{files.path}: {name}") for each in array]
+                    for name, array in zip(names, arrays, strict=True)]  # fmt: skip
+            said.update(one.said for several in told for one in several if one.said)
+            yield list(names), np.stack([[one.mask for one in several] for several in told]), None
+        for what, count in said.items():
+            warn(f"{files.path}: {what} ({count:,})")
 
     return _Masks(ids, ids, None, parts, ids)
 
 
 def _of_size(files: ArrayFiles, name: str, size: tuple[int, ...]) -> Values:
     """A sample's map (H, W) of its mask's size, in its own type where it has that size and one channel."""
+    check_smaller(files.path, name, files.shape(name), size)
     (array,) = files.read([name])
-    check_smaller(files.path, name, array.shape, size)
     if array.shape == (1, *size):
         return np.asarray(array[0])
     raw = torch.from_numpy(array.astype(np.float64 if array.dtype == np.float64 else np.float32))

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import struct
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -13,6 +18,14 @@ from salgen.errors import SalgenError
 
 Pixels = NDArray[np.uint8]
 
+TOO_LARGE = "of more pixels than Pillow's limit (PIL.Image.MAX_IMAGE_PIXELS)"
+PHOTOMETRIC = 262  # TIFF's tag; if it is 0, white is 0, which Pillow heeds up to 8 bits
+_opening = Lock()  # filters of warnings are of all threads
+
+
+class TooLargeError(SalgenError):
+    """A picture of more pixels than Pillow's limit."""
+
 
 def read_rgb(path: Path) -> Pixels:
     """A picture as colours, uint8 (H, W, 3): 16-bit greys are scaled to 8 bits, transparency is dropped.
@@ -22,9 +35,14 @@ def read_rgb(path: Path) -> Pixels:
     SalgenError
         If the file is missing or is no picture, or its values have no known white level: 32-bit integers, or floats.
     """
-    picture = _opened(path)
+    with opened(path) as picture:
+        return rgb_of(picture, path)
+
+
+def rgb_of(picture: Image.Image, path: Path) -> Pixels:
+    """The colours of an open picture; see :func:`read_rgb`."""
     if picture.mode.startswith("I;16") or (picture.mode, picture.format) == ("I", "PPM"):  # Pillow scales PGM to 65535
-        return _from_16_bits(np.asarray(picture))
+        return _from_16_bits(levels_of(picture))
     if picture.mode.startswith(("I", "F")):
         raise SalgenError(
             f"{path}: expected 8 or 16 bits per channel, but Pillow reads it in mode {picture.mode!r}: save it as an "
@@ -41,7 +59,15 @@ def read_levels(path: Path) -> NDArray[Any]:
     SalgenError
         If the file is missing or is no picture.
     """
-    return np.asarray(_opened(path))
+    with opened(path) as picture:
+        return levels_of(picture)
+
+
+def levels_of(picture: Image.Image) -> NDArray[Any]:
+    """The values of an open picture; those of a 16-bit TIFF whose white is 0 are inverted, as Pillow does in 8 bits."""
+    levels = np.asarray(picture)
+    inverted = picture.mode.startswith("I;16") and getattr(picture, "tag_v2", {}).get(PHOTOMETRIC) == 0
+    return 65535 - levels if inverted else levels
 
 
 def resize_rgb(pixels: Pixels, image_size: tuple[int, int]) -> Pixels:
@@ -66,12 +92,18 @@ def _from_16_bits(levels: NDArray[Any]) -> Pixels:
     return np.repeat(greys[..., None], 3, axis=2)
 
 
-def _opened(path: Path) -> Image.Image:
+@contextmanager
+def opened(path: Path) -> Iterator[Image.Image]:
+    """A picture whose pixels are not read yet; what fails while it is open is a SalgenError that names it."""
     try:
-        with Image.open(path) as picture:
-            picture.load()
-            return picture
+        with _opening, warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            picture = Image.open(path)
+        with picture:
+            yield picture
     except FileNotFoundError:
         raise SalgenError(f"{path}: there is no such file") from None
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+        raise TooLargeError(f"{path}: is {TOO_LARGE}: save it smaller ({error})") from None
+    except (OSError, ValueError, SyntaxError, struct.error) as error:
         raise SalgenError(f"{path}: cannot be read as a picture ({error})") from None

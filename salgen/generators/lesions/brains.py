@@ -26,6 +26,7 @@ from salgen.types import Mask
 __all__ = ["BrainBank", "brain_bank", "open_brains"]
 
 BANK_VERSION = "1"  # changes whenever a slice does
+CHECKS_VERSION = "2"  # changes whenever another volume is refused
 SMALLEST_BRAIN = 0.01  # of the image; empty slices, as in the paper's data, are useless
 
 Indices = NDArray[np.int64]
@@ -33,36 +34,16 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class BrainBank:
-    """Slices of brains with their masks.
+    """Slices of brains with their masks."""
 
-    Attributes
-    ----------
-    masks
-        bool (K, H, W).
-    slices
-        uint16 (K, H, W): T1 intensity, 65535 at each volume's robust maximum, 0 outside the mask.
-    subjects
-        int64 (K,): the number of the subject whose brain each slice was cut from.
-    parts
-        Split name to the numbers of its slices.
-    fallback
-        The part used for a split of another name; None if such a split is an error, as slices belong to subjects.
-    """
-
-    masks: Mask
-    slices: Levels
-    subjects: Indices
-    parts: Mapping[str, Indices]
-    fallback: str | None
+    masks: Mask  # (K, H, W)
+    slices: Levels  # uint16 (K, H, W): T1 intensity, 65535 at each volume's robust maximum, 0 outside the mask
+    subjects: Indices  # (K,): the number of the subject whose brain each slice was cut from
+    parts: Mapping[str, Indices]  # split name to the numbers of its slices
+    fallback: str | None  # the part for a split of another name; None if that is an error, as slices belong to subjects
 
     def indices(self, split: str) -> Indices:
-        """The numbers of the slices that belong to a split.
-
-        Raises
-        ------
-        SalgenError
-            If no subject belongs to the split.
-        """
+        """The numbers of the slices that belong to a split."""
         part = split if split in self.parts else self.fallback
         if part is None:
             raise SalgenError(f"split {split!r}: no brain volume belongs to it, only to {', '.join(self.parts)}")
@@ -94,7 +75,7 @@ class _Request:
     @property
     def depends_on(self) -> list[Any]:
         """Everything that determines the bank, as JSON values."""
-        return [BANK_VERSION, self.digest, self.image_size, self.field_of_view, self.slices]
+        return [BANK_VERSION, CHECKS_VERSION, self.digest, self.image_size, self.field_of_view, self.slices]
 
 
 def brain_bank(
@@ -112,11 +93,6 @@ def brain_bank(
         Millimetres along rows and columns that the image must hold.
     slices
         Number of slices; raised to the number of volumes, since each gives at least one.
-
-    Raises
-    ------
-    SalgenError
-        If a volume is unusable, a slice holds next to no brain, or the cache cannot be written.
     """
     height, width = image_size
     down, across = field_of_view

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from salgen.errors import SalgenError, reason
-from salgen.types import Float32
+from salgen.types import Float32, Float64
 
 FEWEST_VOXELS = 8  # along an axis
 MOST_VOXELS = 2**29  # in all: a damaged header may claim any number
@@ -24,52 +24,43 @@ MOST_BRAIN = 0.97  # largest share of voxels above zero; more means that the bac
 
 @dataclass(frozen=True, eq=False)
 class Volume:
-    """A head with everything but the brain removed.
+    """A head with everything but the brain removed."""
 
-    Attributes
-    ----------
-    values
-        float32 (X, Y, Z), left to right, back to front, bottom to top; 0 outside the brain, and
-        above 0 in it.
-    voxel_size
-        Millimetres along each axis.
-    """
-
-    values: Float32
-    voxel_size: tuple[float, float, float]
+    values: Float32  # (X, Y, Z), left to right, back to front, bottom to top; above 0 in the brain, else 0
+    voxel_size: tuple[float, float, float]  # in mm
 
 
 def load_volume(path: Path, mask: Path | None = None) -> Volume:
-    """Read a brain volume, whichever way its axes run.
+    """Read a brain volume, whichever way its axes run; a file that is no such thing is refused by name.
 
     Parameters
     ----------
     path
         A NIfTI-1 or NIfTI-2 file, ``.nii`` or ``.nii.gz``.
     mask
-        Another one of the same shape that is above 0.5 in the brain; None for a skull-stripped volume.
-
-    Raises
-    ------
-    SalgenError
-        If a file is missing, damaged, not NIfTI, not one 3-D volume of real numbers, of another shape than its mask,
-        holds NaN or infinity, or is zero nowhere or everywhere.
+        Another one of the same shape and affine that is above 0.5 in the brain; None for a skull-stripped volume.
     """
-    values, voxel_size = _read(path)
+    values, affine, axes = _read(path)
+    right, front, up = np.linalg.norm(affine[:3, :3], axis=0).tolist()
+    voxel_size = right, front, up
     low, high = VOXEL_SIZES_MM
     if not all(low <= size <= high for size in voxel_size):
         sizes = " x ".join(f"{size:g}" for size in voxel_size)
         raise SalgenError(f"{path}: voxels of {sizes} mm; must be {low:g} to {high:g} mm along each axis")
-    faulty = values.size - np.count_nonzero(np.isfinite(values))
-    if faulty:
-        raise SalgenError(f"{path}: {faulty} voxels are NaN or infinite; replace them by 0, which is background")
     np.maximum(values, 0.0, out=values)
     if mask is not None:
-        inside = _read(mask)[0] > 0.5
+        inside, mask_affine, mask_axes = _read(mask)
         if inside.shape != values.shape:
             shapes = ["x".join(map(str, array.shape)) for array in (inside, values)]
             raise SalgenError(f"{mask}: {shapes[0]} voxels, but {path} has {shapes[1]}; give the mask of that volume")
-        values *= inside
+        corners = np.c_[np.array(list(np.ndindex(2, 2, 2))) * values.shape, np.ones(8)]
+        apart = np.linalg.norm((corners @ (mask_affine - affine).T)[:, :3], axis=1).max()
+        if not apart <= min(voxel_size) / 2:
+            raise SalgenError(
+                f"{mask}: its affine ({mask_axes}) is another than that of {path} ({axes}), by up to {apart:.3g} mm: "
+                "save it by nibabel.Nifti1Image(mask, volume.affine), or resample it to the volume"
+            )
+        values *= inside > 0.5
     share = np.count_nonzero(values) / values.size
     if share == 0.0:
         raise SalgenError(f"{path}: empty, no voxel is above 0")
@@ -78,8 +69,8 @@ def load_volume(path: Path, mask: Path | None = None) -> Volume:
     return Volume(values, voxel_size)
 
 
-def _read(path: Path) -> tuple[Float32, tuple[float, float, float]]:
-    """Values and voxel sizes in canonical orientation, unchecked."""
+def _read(path: Path) -> tuple[Float32, Float64, str]:
+    """Values and affine in canonical orientation, unchecked, and the axes and voxel sizes as they are stored."""
     import nibabel
     from nibabel.affines import voxel_sizes
     from nibabel.imageglobals import logger
@@ -93,16 +84,25 @@ def _read(path: Path) -> tuple[Float32, tuple[float, float, float]]:
                 with gzip.open(path) as handle:  # to the end, where the checksum is: nibabel stops at the last voxel
                     while handle.read(1 << 20):
                         pass
+            axes = "".join(nibabel.aff2axcodes(image.affine))
+            if image.get_sform(coded=True)[1] and image.get_qform(coded=True)[1]:
+                other = "".join(nibabel.aff2axcodes(image.get_qform()))
+                if other != axes:
+                    raise SalgenError(f"{path}: sform says axes {axes}, and qform {other}: correct the wrong one")
+            stored = f"{axes}, {' x '.join(f'{size:.3g}' for size in voxel_sizes(image.affine))} mm"
             image = nibabel.as_closest_canonical(nibabel.squeeze_image(image))
             values = np.array(image.get_fdata(dtype=np.float32, caching="unchanged"), order="C")
-            sizes = voxel_sizes(image.affine)
+            if faulty := values.size - np.count_nonzero(np.isfinite(values)):
+                raise SalgenError(
+                    f"{path}: {faulty} voxels are NaN or infinite; replace them by 0, which is background"
+                )
     except SalgenError:
         raise
     except Exception as error:  # nibabel meets a damaged file with errors of a dozen kinds
         raise SalgenError(
             f"{path}: cannot be read as NIfTI: truncated or another kind of file ({reason(error)})"
         ) from None
-    return values, (float(sizes[0]), float(sizes[1]), float(sizes[2]))
+    return values, np.asarray(image.affine), stored
 
 
 @contextmanager

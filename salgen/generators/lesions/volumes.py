@@ -67,13 +67,7 @@ class Volumes(Files):
         return sorted(self.files.keys() - set(self.masks.values()))
 
     def load(self, name: str) -> Volume:
-        """Read one volume.
-
-        Raises
-        ------
-        SalgenError
-            If it cannot be read, or is no brain by its values or its size.
-        """
+        """Read one volume."""
         path, mask = self.files[name], self.masks.get(name)
         volume = load_volume(path, None if mask is None else self.files[mask])
         _check_brain(volume, path)
@@ -90,11 +84,6 @@ def open_brains(source: str) -> Source:
         :func:`~salgen.generators.lesions.brain_files.choose_brains` takes the brains. It may hold a
         ``participants.csv`` with columns `path` and `split`, or BIDS's ``participants.tsv`` with a column
         `participant_id`; what these do not list is not used.
-
-    Raises
-    ------
-    SalgenError
-        If there is no such source, the folder holds no brain volumes, or a table is wrong.
     """
     if source == MNI152:
         shipped = Path(str(resources.files("salgen.generators")), "assets", MNI152_FILE)

@@ -17,7 +17,7 @@ import pytest
 from made_datasets import contents
 
 import salgen
-from salgen.datasets.archives import unpacking
+from salgen.datasets.archives import archive_formats, unpacking
 from salgen.datasets.archives.archive_formats import SUFFIXES, Limits
 from salgen.datasets.archives.unpacking import unpack, unpacked
 from salgen.datasets.archives.writing import archive
@@ -347,3 +347,18 @@ def test_gzip_is_read_from_any_writer(tmp_path):
         path.write_bytes(gzip.compress(data, level))
         assert contents(unpack(path, tmp_path / str(level))) == files
     assert zlib.decompress(archive(files, tmp_path / "y.tar.gz", "squares").read_bytes(), 31) == data
+
+
+def test_folders_are_counted_and_none_is_made_for_itself(tmp_path, monkeypatch):
+    """A folder costs a member of 512 bytes, or a part of a path."""
+    files = with_sums(FILES)
+    members = [*(f"squares/{number}" for number in range(20)), "squares/" + "/".join("abcdefgh")]
+    with tarfile.open(archive(files, tmp_path / "x.tar", "squares"), "a") as tar:
+        for name in members:
+            info = tarfile.TarInfo(name)
+            info.type = tarfile.DIRTYPE
+            tar.addfile(info)
+    assert contents(unpack(tmp_path / "x.tar", tmp_path / "out")) == files
+    assert not any((tmp_path / "out").glob("[0-9]*"))
+    monkeypatch.setattr(archive_formats, "MOST_FOLDERS", 25)
+    refused(tmp_path / "x.tar", tmp_path / "1", "the archive names more than 25 folders")

@@ -59,3 +59,12 @@ def test_whatever_stands_in_a_damaged_file_one_kind_of_error_says_so(sound, byte
     for read in (lambda file: open_series([file], Counter()), read_dicom, series_of):
         with suppress(UnusableError):
             read(path.with_name("b.dcm"))
+
+
+def test_hounsfield_units_are_the_same_however_a_slice_is_shown_and_colours_are_refused(tmp_path):
+    values = np.arange(120).reshape(SIZE)
+    for name, shown in (("a", "MONOCHROME1"), ("b", "MONOCHROME2"), ("c", "PALETTE COLOR")):
+        write_slice(tmp_path / f"{name}.dcm", values, 3, **NAMED, PhotometricInterpretation=shown)
+    np.testing.assert_array_equal(read_dicom(tmp_path / "a.dcm"), read_dicom(tmp_path / "b.dcm"))
+    with pytest.raises(UnusableError, match="slice that is not of greys"):
+        read_dicom(tmp_path / "c.dcm")

@@ -16,11 +16,11 @@ from own_image_files import (
     write_masks,
     write_yolo,
 )
-from PIL import Image
+from PIL import Image, ImageFilter, ImageOps
 
 import salgen
 from salgen.datasets.importers.layouts.broken import faults_of
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.generators.factory import generator
 
 
@@ -89,8 +89,29 @@ def test_a_mask_of_another_size(tmp_path, images, masks, labels):
 
 
 def test_masks_of_colours_have_no_levels(tmp_path, images, masks, labels):
-    Image.open(masks / "a1.png").convert("RGB").save(masks / "a1.png")
+    red = Image.open(masks / "a1.png").convert("RGB").point([*range(256)] + [0] * 512)
+    red.save(masks / "a1.png")
     assert "a1.png: has colours, so mask_values cannot name" in fault(tmp_path, images, masks, labels, mask_values=255)
+
+
+def test_masks_that_are_not_clear_are_counted_and_named(tmp_path, images, masks, labels):
+    """Soft edges, an inverted mask and an image with opacity; and a folder in which 255 may be void."""
+    soft = Image.open(masks / "a1.png").resize((4 * W, 4 * H)).filter(ImageFilter.BoxBlur(3)).resize((W, H))
+    soft.save(masks / "a1.png")
+    ImageOps.invert(Image.open(masks / "b1.png")).save(masks / "b1.png")
+    Image.open(images / "b0.png").convert("RGBA").save(images / "b0.png")
+    with pytest.warns(SalgenWarning, match="^Noted: ") as said:
+        text = notes(images, masks, labels)[0]
+    assert "image whose opacity is left out (1; the first: b0.png)" in text
+    assert "cut at half of its greatest level (1; the first: a1.png)" in text
+    assert "if the object is black, set mask_values=0 (1; the first: b1.png)" in text
+    assert str(said[0].message) in text
+    Image.open(masks / "a0.png").convert("1").save(masks / "a0.png")
+    assert notes(images, masks, labels)[0] == text  # white in one bit is no number
+    Image.open(masks / "a0.png").convert("L").point(lambda level: level // 255).save(masks / "a0.png")
+    assert "b1.png: its object has level 255, which may be void beside" in fault(tmp_path, images, masks, labels)
+    source = f"{images}:masks={masks}:labels={labels}"
+    assert "Noted: image whose opacity" in generator("images", source=source, mask_values="1,255").source.notes
 
 
 def test_two_files_of_one_name(tmp_path, images, masks, labels):

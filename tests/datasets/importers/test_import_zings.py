@@ -77,7 +77,7 @@ def test_without_a_copy_the_stand_in_is_named(tmp_path):
 def test_full_empty_and_tiny_masks_are_no_ground_truth(copy):
     tiny = np.zeros(SIZE, dtype=np.uint8)
     Image.fromarray(tiny).save(copy / "masks/heroes/z2.png")
-    tiny[:1, :4] = 255
+    tiny[:1, :4] = 9
     Image.fromarray(np.full(SIZE, 2, dtype=np.uint8)).save(copy / "masks/heroes/z0.png")  # as a trimap is read
     Image.fromarray(tiny).save(copy / "masks/heroes/z1.png")
     notes = imported(copy).source.notes

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 import torch
 from own_image_files import BOXES, NAMES, H, W, coco, painted, picture, write_coco, write_images
+from PIL import Image
 from torch.utils.data import Dataset
 from torchvision import datasets
 from torchvision.tv_tensors import BoundingBoxes
 
 import salgen
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.verification.verifying import verify
 
 ITEMS = [(np.asarray(picture(seed)), label, painted(box)) for seed, (label, box) in enumerate(BOXES.values())]
@@ -159,3 +160,18 @@ def test_what_is_no_dataset_and_what_is_there_already(tmp_path):
     (tmp_path / "out-source").mkdir()
     with pytest.raises(SalgenError, match=r"out-source exists: remove it; or make the data set of it by"):
         salgen.import_images(Items(ITEMS), tmp_path / "out")
+
+
+def test_masks_of_more_than_two_levels_are_read_as_pictures_are(tmp_path):
+    """A PIL picture with void, and an array with soft edges."""
+    void = np.where(ITEMS[1][2], 3, 0).astype(np.uint8)
+    void[-1] = 255
+    soft = ITEMS[0][2] * 0.9 + 0.05 * (np.arange(W) % 3)
+    given = [(ITEMS[0][0], "cat", soft), (ITEMS[1][0], "dog", Image.fromarray(void))]
+    with pytest.warns(SalgenWarning, match="^Noted: mask with a void label .*, mask with soft"):
+        found = read_back(Items(given), tmp_path / "out")
+    np.testing.assert_array_equal(found[0][2][0], ITEMS[0][2])
+    np.testing.assert_array_equal(found[1][2][0], ITEMS[1][2] & (np.arange(H) < H - 1)[:, None])
+    given[0] = (ITEMS[0][0], "cat", np.where(ITEMS[0][2], 1, -1))
+    with pytest.raises(SalgenError, match=r"mask of 000000\.png: a mask has levels from -1 to 1"):
+        read_back(Items(given), tmp_path / "other")

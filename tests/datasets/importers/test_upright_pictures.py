@@ -1,11 +1,15 @@
 """Images and mask pictures as a viewer shows them, of any kind."""
 
+import struct
+import zlib
+
 import numpy as np
 import pytest
 from own_image_files import BOXES, H, W, painted, picture
 from PIL import ExifTags, Image, ImageOps
 
-from salgen.datasets.importers.layouts.own_images.upright_pictures import read_mask, read_picture, size_of
+from salgen.datasets.importers.layouts.broken import faults_of
+from salgen.datasets.importers.layouts.own_images.upright_pictures import header_of, read_mask, read_picture
 from salgen.errors import SalgenError
 
 MASK = painted(BOXES["a0"][1])
@@ -36,21 +40,57 @@ def test_values_are_those_that_are_stored(tmp_path, mode):
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-@pytest.mark.parametrize("suffix", ["jpg", "png"])
+@pytest.mark.parametrize("suffix", ["jpg", "png", "tiff"])
 def test_what_has_an_orientation_is_turned_to_how_viewers_show_it(tmp_path, orientation, suffix):
+    """Pillow itself turns TIFF when pixels are read, and not a second time."""
     exif = Image.Exif()
     exif[ExifTags.Base.Orientation] = orientation
-    path = tmp_path / f"a.{suffix}"
+    path, mask = tmp_path / f"a.{suffix}", tmp_path / f"m.{suffix}"
     picture(3).save(path, exif=exif)
+    Image.fromarray(MASK.astype(np.uint8) * 255).save(mask, exif=exif)
     with Image.open(path) as stored:
         shown = np.asarray(ImageOps.exif_transpose(stored))
     np.testing.assert_array_equal(read_picture(path), shown)
-    np.testing.assert_array_equal(read_mask(path), shown.any(axis=2))
-    assert size_of(path) == shown.shape[:2] == ((H, W) if orientation < 5 else (W, H))
+    assert header_of(path).size == shown.shape[:2] == ((H, W) if orientation < 5 else (W, H))
+    assert header_of(path).stored == ((H, W) if suffix != "tiff" else shown.shape[:2])
+    with Image.open(mask) as stored:
+        np.testing.assert_array_equal(read_mask(mask), np.asarray(ImageOps.exif_transpose(stored)) >= 128)
+
+
+def test_16_bit_pictures_are_turned(tmp_path):
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = 6
+    levels = (np.arange(H * W, dtype=np.uint16) * 100).reshape(H, W)
+    Image.fromarray(levels).save(tmp_path / "a.png", exif=exif)
+    np.testing.assert_array_equal(read_picture(tmp_path / "a.png")[..., 0], np.rot90((levels + 128.0) // 257, 3))
 
 
 def test_what_is_no_picture_is_named(tmp_path):
     (tmp_path / "a.png").write_text("no picture")
-    for read in (size_of, read_mask, read_picture):
+    for read in (header_of, read_mask, read_picture):
         with pytest.raises(SalgenError, match=r"a\.png: cannot be read as a picture"):
             read(tmp_path / "a.png")
+
+
+def test_a_header_that_says_too_many_pixels_is_refused_before_they_are_read(tmp_path):
+    """Of 13,000 x 13,000 pixels; the file holds nothing else."""
+    Image.new("1", (9, 9)).save(tmp_path / "a.png")
+    data = bytearray((tmp_path / "a.png").read_bytes())
+    data[16:24] = struct.pack(">2I", 13000, 13000)
+    data[29:33] = struct.pack(">I", zlib.crc32(data[12:29]))
+    (tmp_path / "a.png").write_bytes(data)
+    for read in (header_of, read_mask, read_picture):
+        with pytest.raises(SalgenError, match=r"a\.png: is of more pixels than Pillow's limit .*: save it smaller"):
+            read(tmp_path / "a.png")
+    assert faults_of([tmp_path / "a.png"]) == ["image of more pixels than Pillow's limit (PIL.Image.MAX_IMAGE_PIXELS)"]
+
+
+@pytest.mark.parametrize("suffix", ["tiff", "gif"])
+def test_what_is_left_out_of_a_picture_is_known(tmp_path, suffix):
+    first, second = picture(3), picture(4)
+    first.save(tmp_path / f"a.{suffix}")
+    assert not header_of(tmp_path / f"a.{suffix}").paged
+    first.save(tmp_path / f"a.{suffix}", save_all=True, append_images=[second])
+    assert header_of(tmp_path / f"a.{suffix}").paged
+    first.convert("RGBA").save(tmp_path / "a.png")
+    assert header_of(tmp_path / "a.png").transparent

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 import salgen
 from salgen.cli.main import main
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
 from salgen.evaluation.scoring import file_scores
 from salgen.evaluation.scoring.file_scores import score_files
@@ -111,7 +111,7 @@ def test_what_does_not_fit_is_said(maps, masks, arrays, tmp_path):
     np.save(tmp_path / "masks.npy", arrays[1])
     refused(r"maps.npz holds 7 maps of no sample of .*masks.npy, such as img.0", masks=tmp_path / "masks.npy")
     (masks / f"{IDS[3]}.png").write_bytes(b"")
-    refused(r"img.3.png cannot be read as .png", masks=masks)
+    refused(r"img.3.png: cannot be read as a picture", masks=masks)
 
 
 def test_the_command(maps, masks, arrays, tmp_path, capsys):
@@ -187,3 +187,20 @@ def test_ids_of_safetensors_are_in_its_metadata(arrays, masks, tmp_path):
     save_file({"maps": np.ascontiguousarray(arrays[0][order])}, tmp_path / "maps.safetensors", {"ids": ids})
     result = score_files(tmp_path / "maps.safetensors", masks)
     assert_equal(result.scores, salgen.score(*arrays, list(result.metrics)))
+
+
+def test_masks_of_more_than_two_levels_are_read_as_in_an_import(tmp_path):
+    """Soft edges are cut, and void is no object; both are counted."""
+    rows, columns = np.mgrid[0:40, 0:40]
+    distance = np.hypot(rows - 20, columns - 20)
+    soft = np.rint(np.clip(10.5 - distance, 0, 1) * 255).astype(np.uint8)
+    void = np.where(distance < 10, 3, np.where(distance < 12, 255, 0)).astype(np.uint8)
+    for name, levels, right in (("soft", soft, soft >= 128), ("void", void, distance < 10)):
+        (tmp_path / name).mkdir()
+        for suffix, save in (("png", lambda path, x: Image.fromarray(x).save(path)), ("npy", np.save)):
+            save(tmp_path / name / f"a.{suffix}", levels)
+            np.save(tmp_path / "a.npz.npy", right[np.newaxis].astype(np.float32))
+            with pytest.warns(SalgenWarning, match=rf"{name}: mask with .* \(1\)"):
+                scores = score_files(tmp_path / "a.npz.npy", tmp_path / name, ["m-gt"])
+            assert scores.scores["m-gt"] == [1.0]
+            (tmp_path / name / f"a.{suffix}").unlink()

@@ -1,5 +1,6 @@
 """Pictures in files: how each kind of number becomes an 8-bit colour, and which are refused."""
 
+import imagecodecs
 import numpy as np
 import pytest
 from PIL import Image
@@ -55,3 +56,9 @@ def test_8_bits_are_as_pillow_converts_them(tmp_path, mode):
     picture = Image.fromarray(pixels).convert(mode)
     picture.save(tmp_path / "picture.png")
     assert np.array_equal(read_rgb(tmp_path / "picture.png"), np.asarray(picture.convert("RGB")))
+
+
+def test_a_16_bit_tiff_whose_white_is_0_is_inverted_as_in_8_bits(tmp_path):
+    for levels in (LEVELS, (LEVELS >> 8).astype(np.uint8)):
+        (tmp_path / "a.tiff").write_bytes(imagecodecs.tiff_encode(np.iinfo(levels.dtype).max - levels, photometric=0))
+        assert np.array_equal(read_levels(tmp_path / "a.tiff"), levels)

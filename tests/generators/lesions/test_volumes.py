@@ -99,6 +99,42 @@ def test_an_unusable_volume_is_refused_in_one_line_that_names_it(tmp_path, value
     assert "\n" not in str(caught.value)
 
 
+def mirrored(axis):
+    affine = np.diag([2.0, 3.0, 4.0, 1.0])
+    affine[axis, axis] *= -1
+    affine[axis, 3] = (SHAPE[axis] - 1) * abs(affine[axis, axis])
+    return affine
+
+
+@pytest.mark.parametrize("affine", [np.eye(4), np.diag([2.0, 3.0, 4.4, 1.0]), np.diag([-2.0, 3, 4, 1])])
+def test_a_mask_of_another_affine_is_refused_with_both_named(tmp_path, affine):
+    """Each would be turned by its own, and the mask would lie elsewhere."""
+    volume, mask = write(tmp_path / "a.nii", head()), write(tmp_path / "a_mask.nii", np.uint8(head() > 0), affine)
+    with pytest.raises(
+        SalgenError, match=r"a_mask\.nii: its affine \(.* mm\) is another .*a\.nii \(RAS, 2 x 3 x 4 mm\)"
+    ):
+        load_volume(volume, mask)
+
+
+def test_a_mask_of_the_same_voxels_in_another_order_is_taken(tmp_path):
+    volume, inside = write(tmp_path / "a.nii", head()), np.uint8(head() > 500)
+    near = np.diag([2.0, 3.0, 4.0, 1.0])
+    near[:3, 3] = 0.4  # rounded by another tool
+    for mask, affine in ((inside[::-1], mirrored(0)), (inside, near)):
+        found = load_volume(volume, write(tmp_path / "a_mask.nii", mask, affine)).values
+        np.testing.assert_array_equal(found, head() * inside)
+    with pytest.raises(SalgenError, match=r"a_mask\.nii: \d+ voxels are NaN or infinite"):
+        load_volume(volume, write(tmp_path / "a_mask.nii", np.where(inside, np.nan, 0).astype(np.float32)))
+
+
+def test_two_affines_of_one_file_that_turn_it_otherwise_are_refused(tmp_path):
+    image = nibabel.Nifti1Image(head(), np.diag([2.0, 3.0, 4.0, 1.0]))
+    image.set_qform(mirrored(1), 1)
+    nibabel.save(image, tmp_path / "a.nii")
+    with pytest.raises(SalgenError, match=r"a\.nii: sform says axes RAS, and qform RPS"):
+        load_volume(tmp_path / "a.nii")
+
+
 def test_absurd_voxel_sizes_are_refused(tmp_path):
     with pytest.raises(SalgenError, match="1000 x 3 x 4 mm"):
         load_volume(write(tmp_path / "bad.nii", head(), np.diag([1000.0, 3.0, 4.0, 1.0])))

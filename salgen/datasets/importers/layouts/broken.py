@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import struct
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
@@ -21,52 +21,46 @@ from PIL import Image
 
 from salgen.cache import cached
 from salgen.datasets.libraries.picture_sampling import UnusableError
+from salgen.errors import SalgenError
+from salgen.generators.drawing.pictures import TOO_LARGE, TooLargeError, opened
 from salgen.progress import progress
 
-MISSING, UNREADABLE = "missing image", "unreadable image"
-REASONS = ("", MISSING, UNREADABLE)
-VERSION = "1"  # changes whenever another file counts as broken
+MISSING, UNREADABLE, LARGE = "missing image", "unreadable image", f"image {TOO_LARGE}"
+REASONS = ("", MISSING, UNREADABLE, LARGE)
+VERSION = "2"  # changes whenever another file counts as broken
 MANY = 1000  # files that are decoded at a time
 
 Value = TypeVar("Value")
 
 
 def check_picture(path: Path) -> None:
-    """Decode a picture to its end; a JPEG at an eighth of its size, which reads all of the file.
-
-    Raises
-    ------
-    UnusableError
-        If it is missing, as a link to nowhere is, or cannot be decoded.
-    """
-    if not path.is_file():
-        raise UnusableError(MISSING)
-    try:
-        with Image.open(path) as picture:
-            picture.draft(picture.mode, (max(picture.width // 8, 1), max(picture.height // 8, 1)))
-            picture.load()
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # as read_rgb has it
-        raise UnusableError(UNREADABLE) from None
+    """Decode a picture to its end, a JPEG at an eighth of its size; an UnusableError if that fails."""
+    with _usable(path) as picture:
+        picture.draft(picture.mode, (max(picture.width // 8, 1), max(picture.height // 8, 1)))
+        picture.load()
 
 
 def check_size(path: Path, size: tuple[int, int] | None = None) -> tuple[int, int]:
-    """The (H, W) of an image's file, whose pixels are not read for it.
-
-    Raises
-    ------
-    UnusableError
-        If the file is missing or no picture, or the size is not the one that is stated.
-    """
-    if not path.is_file():
-        raise UnusableError(MISSING)
-    try:
-        with Image.open(path) as picture:
-            width, height = picture.size
-    except (OSError, ValueError, SyntaxError, struct.error, Image.DecompressionBombError):
-        raise UnusableError(UNREADABLE) from None
+    """The (H, W) of an image's file, whose pixels are not read; an UnusableError if `size` is stated and another."""
+    with _usable(path) as picture:
+        width, height = picture.size
     if size not in (None, (height, width)):
         raise UnusableError("image of another size than stated")
     return height, width
+
+
+@contextmanager
+def _usable(path: Path) -> Iterator[Image.Image]:
+    """A picture whose pixels are not read yet; what fails while it is open is an UnusableError."""
+    if not path.is_file():
+        raise UnusableError(MISSING)
+    try:
+        with opened(path) as picture:
+            yield picture
+    except TooLargeError:
+        raise UnusableError(LARGE) from None
+    except SalgenError:
+        raise UnusableError(UNREADABLE) from None
 
 
 def faults_of(files: Iterable[Path]) -> list[str]:

@@ -105,13 +105,7 @@ class Imported:
 
 
 def read_own_copy(plugin: Any, given: str | None, read: Callable[[Path], Contents]) -> Contents:
-    """Read a user's copy with `read`, and name the importer's stand-in if the path does not exist.
-
-    Raises
-    ------
-    SalgenError
-        If no path is given, or as `read` does.
-    """
+    """Read a user's copy with `read`, and name the importer's stand-in if the path does not exist."""
     if not given:
         raise no_copy(plugin)
     path = Path(given).expanduser()
@@ -124,13 +118,7 @@ def read_own_copy(plugin: Any, given: str | None, read: Callable[[Path], Content
 
 
 def by_stem(files: Iterable[Path]) -> dict[str, Path]:
-    """Files by their names without the ending, in their order.
-
-    Raises
-    ------
-    SalgenError
-        If two differ in their endings alone, so that one mask would be for both.
-    """
+    """Files by their names without the ending, in their order."""
     stems: dict[str, Path] = {}
     for file in files:
         if stems.setdefault(file.stem, file) is not file:

@@ -71,7 +71,7 @@ def read_coco(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, 
     for image, category, crowd, outline, box in entries:
         file, stated = images.get(image, (f"image_id {image}", (0, 0)))
         item = items.get(image)
-        size = tree.sizes.get(item or "")
+        header, size = tree.headers.get(item or ""), tuple(stated)
         try:
             if crowd:
                 raise UnusableError(CROWD)
@@ -79,11 +79,11 @@ def read_coco(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, 
                 raise UnusableError(ABSENT if image in images else UNLISTED)
             if category not in names:
                 raise UnusableError(UNKNOWN)
-            if size is None:  # a broken image is counted as such
+            if header is None:  # a broken image is counted as such
                 continue
-            if stated != size:
+            if size not in (header.size, header.stored):
                 raise UnusableError(OTHER_SIZE)
-            objects[item].append(Object(names[category], coco_outline(outline, box and box[0], size)))
+            objects[item].append(Object(names[category], coco_outline(outline, box and box[0], size), size))
         except UnusableError as error:
             skipped.add(str(error), item or Path(file).name)
     return Annotations(objects, tuple(sorted(numbers, key=lambda name: numbers[name])), {"annotations": path})

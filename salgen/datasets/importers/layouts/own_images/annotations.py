@@ -31,10 +31,11 @@ MOST_COLOURS, MOST_GREYS = 256, 64  # of masks that are not compared with their 
 
 @dataclass(frozen=True, eq=False)
 class Object:
-    """An annotated object; its category is None where the format has none."""
+    """An annotated object; its category is None where the format has none, and `size` where it states none."""
 
     category: str | None
     outline: Outline
+    size: Size | None = None
 
 
 @dataclass(frozen=True, eq=False)

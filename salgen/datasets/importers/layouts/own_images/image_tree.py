@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from salgen.datasets.importers.layouts.broken import broken_items
-from salgen.datasets.importers.layouts.own_images.upright_pictures import size_of
+from salgen.datasets.importers.layouts.own_images.upright_pictures import Header, header_of
 from salgen.errors import SalgenError
 
 PICTURES = frozenset((*(".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".ppm"),
@@ -26,20 +26,21 @@ SPLIT_FOLDERS = {
 
 
 class Skipped:
-    """What is passed over, by reason; the notes give the number and the first place of each."""
+    """What is passed over, or of another `title`, by reason; the notes give the number and the first place of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, title: str = "Skipped") -> None:
+        self.title = title
         self.places: dict[str, list[str]] = {}
 
     def add(self, why: str, place: str) -> None:
-        """Pass over what is at a place."""
+        """Count what is at a place."""
         self.places.setdefault(why, []).append(place)
 
     @property
     def sentence(self) -> str:
-        """A sentence for the card, or "" if nothing was passed over."""
+        """A sentence for the card, or "" if nothing was counted."""
         counts = (f"{why} ({len(places):,}; the first: {places[0]})" for why, places in sorted(self.places.items()))
-        return f"Skipped: {', '.join(counts)}." if self.places else ""
+        return f"{self.title}: {', '.join(counts)}." if self.places else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +49,11 @@ class ImageTree:
 
     root: Path
     files: Mapping[str, Path]  # by item, which is the path below the folder such as "train/cat/a.png"; sorted
-    broken: Mapping[str, str] = field(default_factory=dict)  # the reason why an item cannot be decoded
+    broken: Mapping[str, str] = field(default_factory=dict)  # those that cannot be decoded, with the reason
+    stored: bool = False  # whether annotations without a size are of stored pixels, not as EXIF turns them
 
     @classmethod
-    def at(cls, root: Path, but: Iterable[Path], skipped: Skipped) -> ImageTree:
+    def at(cls, root: Path, but: Iterable[Path], skipped: Skipped, stored: bool = False) -> ImageTree:
         """The images of a folder, without files and those in folders `but` within it; broken ones are counted."""
         if not root.is_dir():
             raise SalgenError(f"{root}: expected a folder of images here")
@@ -66,14 +68,20 @@ class ImageTree:
         for item, why in broken.items():
             skipped.add(why, item)
         if len(broken) == len(files):
-            state = f"none of its {len(files)} images can be read" if files else "holds no images"
-            raise SalgenError(f"{root}: {state}; expected files such as {root / 'NAME.png'} or .jpg, in folders too")
-        return cls(root, files, broken)
+            expected = f"holds no images; expected files such as {root / 'NAME.png'} or .jpg, in folders too"
+            state = f"none of its {len(files)} images can be read. {skipped.sentence}" if files else expected
+            raise SalgenError(f"{root}: {state}")
+        return cls(root, files, broken, stored)
+
+    @cached_property
+    def headers(self) -> Mapping[str, Header]:
+        """Item to header, of those that can be decoded."""
+        return {item: header_of(path) for item, path in self.files.items() if item not in self.broken}
 
     @cached_property
     def sizes(self) -> Mapping[str, tuple[int, int]]:
-        """Item to (H, W), of those that can be decoded."""
-        return {item: size_of(path) for item, path in self.files.items() if item not in self.broken}
+        """Item to (H, W) of the pixels that annotations are of, of those that can be decoded."""
+        return {item: header.stored if self.stored else header.size for item, header in self.headers.items()}
 
     @cached_property
     def in_splits(self) -> bool:

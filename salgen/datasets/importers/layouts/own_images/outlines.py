@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import ExifTags, Image, ImageOps
 
 from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Box, Size, area, box_mask
 from salgen.datasets.importers.layouts.own_images.upright_pictures import read_mask
@@ -98,6 +99,24 @@ class RunLengths:
     def extent(self, size: Size) -> float:
         """The number of pixels inside."""
         return float(self.counts[1::2].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Turned:
+    """An outline of an image's pixels as they are stored, in the image as its EXIF orientation turns it."""
+
+    outline: Outline
+    orientation: int
+
+    def paint(self, size: Size) -> Mask:
+        """The object, turned."""
+        mask = Image.fromarray(self.outline.paint(size[::-1] if self.orientation >= 5 else size))
+        mask.getexif()[ExifTags.Base.Orientation] = self.orientation
+        return np.asarray(ImageOps.exif_transpose(mask))
+
+    def extent(self, size: Size) -> float:
+        """That of the outline."""
+        return self.outline.extent(size[::-1] if self.orientation >= 5 else size)
 
 
 def runs_of_mask(mask: Mask) -> RunLengths:

@@ -36,6 +36,7 @@ class Reading:
     classes: tuple[str, ...]
     shares: tuple[float, float, float]
     split_seed: int
+    exif: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,13 +113,7 @@ class OwnImages(Files):
 
     @cached_property
     def notes(self) -> str:
-        """Numbers of images by split, what has no mask, and what was skipped, for the data set's card.
-
-        Raises
-        ------
-        SalgenError
-            If no mask is ground truth.
-        """
+        """Numbers of images by split, what has no mask, and what was skipped, for the data set's card."""
         counts = Counter(image.split for image in self.images.values())
         of_splits = ", ".join(f"{counts[split]:,} {split}" for split in SPLITS if counts[split])
         masked = [name for name, (item, number) in self.samples.items() if self.images[item].outlines[number]]
@@ -130,7 +125,7 @@ class OwnImages(Files):
 
         reading = self.reading
         depends_on = ["own images", self.digest, list(reading.image_size), reading.min_mask, list(reading.mask_values),
-                      list(self.classes)]  # fmt: skip
+                      list(self.classes), reading.exif]  # fmt: skip
         faults = mask_faults(depends_on, masked, fault)
         if sum(faults.values()) == len(masked):
             raise SalgenError(self._no_truth(masked))

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from salgen.datasets.importers.layouts.mask_levels import Told, object_of, told_apart
 from salgen.datasets.importers.layouts.own_images.annotations import in_order
+from salgen.datasets.importers.layouts.own_images.image_tree import Skipped
 from salgen.datasets.importers.layouts.own_images.outlines import runs_of_mask
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, warn
 from salgen.progress import progress
 from salgen.types import Mask
 
@@ -70,6 +72,7 @@ class _Saver:
         self.annotators: list[list[dict[str, Any]]] = [[]]
         self.known: dict[str, None] = {}  # names of classes that are stated, in their order
         self.rows: list[tuple[str, str]] = []
+        self.noted = Skipped("Noted")
 
     def save(self, split: str, dataset: Any, classes: tuple[str, ...]) -> None:
         try:
@@ -92,6 +95,8 @@ class _Saver:
 
     def finish(self) -> None:
         """Write the annotations and labels."""
+        if self.noted.places:
+            warn(self.noted.sentence)
         if not self.images:
             raise SalgenError("images = a dataset without items: give one with at least one image of each class")
         others = {each["name"] for annotations in self.annotators for each in annotations} - self.known.keys()
@@ -120,7 +125,10 @@ class _Saver:
             return
         label, mask = target[0] if len(target) == 1 else target
         self.rows.append((name, self._named(label, classes)))
-        for annotator, each in enumerate(_masks(mask, size, self.mask_values)):
+        told = _masks(mask, size, self.mask_values, f"mask of {name}")
+        for said in {each.said for each in told if each.said}:
+            self.noted.add(said, name)
+        for annotator, each in enumerate(one.mask for one in told if one.mask.any()):
             self._add(annotator, self.rows[-1][1], _run_lengths(each))
 
     def _add(self, annotator: int, name: str, outline: Mapping[str, Any]) -> None:
@@ -155,17 +163,18 @@ def _pixels(image: Any) -> NDArray[np.uint8]:
     return np.ascontiguousarray(pixels.squeeze(2) if pixels.shape[2:] == (1,) else pixels).astype(np.uint8)
 
 
-def _masks(mask: Any, size: tuple[int, ...], values: tuple[int, ...]) -> Iterator[Mask]:
-    """The acceptable masks that are not empty."""
+def _masks(mask: Any, size: tuple[int, ...], values: tuple[int, ...], place: str) -> list[Told]:
+    """The objects of acceptable masks."""
     if mask is None:
-        return
-    levels = np.asarray(mask)
+        return []
+    is_picture = isinstance(mask, Image.Image)
+    levels = np.empty(mask.size[::-1], dtype=bool) if is_picture else np.asarray(mask)
     if levels.shape[-2:] != size or levels.ndim not in (2, 3):
         raise ValueError(f"the mask has shape {levels.shape}, but the image has {size[0]} x {size[1]} pixels")
-    for each in levels.reshape(-1, *size):
-        inside = np.isin(each, values) if values else each != 0
-        if inside.any():
-            yield inside
+    if is_picture:
+        return [object_of(mask, values, place)]
+    arrays = levels.reshape(-1, *size)
+    return [Told(np.isin(each, values)) if values else told_apart(each, place) for each in arrays]
 
 
 def _objects(target: Mapping[str, Any], size: tuple[int, ...]) -> Iterator[tuple[Any, Mapping[str, Any]]]:

@@ -40,11 +40,6 @@ def read_act_x(path: Path, least: int) -> Found:
         either.
     least
         Images of an activity that is a class.
-
-    Raises
-    ------
-    SalgenError
-        If something is missing or no JSON, or no activity has as many images; the message names the path.
     """
     root = path / FOLDER if (path / FOLDER).is_dir() else path
     folder = next((base / name for base in (path, root) for name in IMAGES if (base / name).is_dir()), None)

@@ -38,13 +38,7 @@ ABOUT = (
 
 
 def read_benchmark(path: Path) -> Found:
-    """The images of `image` with the maps of `attention_label`.
-
-    Raises
-    ------
-    SalgenError
-        If there is no class or no table of maps, or a table has other columns; the message names it.
-    """
+    """The images of `image` with the maps of `attention_label`."""
     folders = sorted(entry for entry in (path / IMAGES).iterdir() if entry.is_dir() and not entry.name.startswith("."))
     if not folders:
         raise SalgenError(f"{path / IMAGES / 'CLASS'} is missing: the images of each class are in a folder of its name")
@@ -71,11 +65,6 @@ def with_attention(
         Item to image.
     skipped
         Counts rows that cannot be used, by reason.
-
-    Raises
-    ------
-    SalgenError
-        If there is no table, or one has other columns; the message names it.
     """
     tables = sorted(file for file in (path / ATTENTION).glob("*.csv") if not file.name.startswith("."))
     if not tables:

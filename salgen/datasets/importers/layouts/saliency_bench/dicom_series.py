@@ -20,40 +20,23 @@ from salgen.generators.lesions.nifti import silenced
 from salgen.types import Float64
 
 UNREADABLE = "unreadable slice"
+GREYS = ("MONOCHROME1", "MONOCHROME2")  # which of them is shown dark, and not what Hounsfield units are
 ABOUT_SERIES = ("SeriesInstanceUID", "PatientID", "PixelSpacing", "SliceThickness", "Rows", "Columns")
 ABOUT_SLICE = ("ImageOrientationPatient", "ImagePositionPatient", "InstanceNumber")
 
 
 @dataclass(frozen=True, eq=False)
 class DicomSeries:
-    """The transverse slices of a scan, from foot to head.
-
-    Attributes
-    ----------
-    uid, patient
-        The series and the patient, as the files name them; a patient without a name has the series' one.
-    paths
-        The slices' files.
-    heights
-        Where each is, in mm towards the head, rising, float64 (n,).
-    spacing
-        Millimetres from row to row, and from column to column.
-    thickness
-        Of a slice, in mm.
-    size
-        (H, W), as stored.
-    upright
-        Whether every slice is stored as radiologists see it.
-    """
+    """The transverse slices of a scan, from foot to head."""
 
     uid: str
-    patient: str
+    patient: str  # as the files name it, else `uid`
     paths: Sequence[Path]
-    heights: Float64
-    spacing: tuple[float, float]
-    thickness: float
-    size: tuple[int, int]
-    upright: bool
+    heights: Float64  # (n,), of the slices in mm towards the head, rising
+    spacing: tuple[float, float]  # in mm, from row to row and from column to column
+    thickness: float  # of a slice in mm
+    size: tuple[int, int]  # (H, W), as stored
+    upright: bool  # whether every slice is stored as radiologists see it
 
     def __len__(self) -> int:
         """The number of slices."""
@@ -127,6 +110,8 @@ def read_dicom(path: Path) -> NDArray[Any]:
     """
     with _damage():
         data = _read(path, pixels=True)
+        if data.PhotometricInterpretation not in GREYS:
+            raise UnusableError("slice that is not of greys")
         across = _turns(data)
         values = data.pixel_array * float(data.RescaleSlope) + float(data.RescaleIntercept)
     if values.ndim != 2 or not np.isfinite(values).all():

@@ -52,11 +52,6 @@ def read_lidc(path: Path, seed: int) -> Found:
         ``masks``, or one that holds that as ``lidc2d``.
     seed
         Draws the slices without a nodule.
-
-    Raises
-    ------
-    SalgenError
-        If it is neither, which names the path that was expected, or pydicom is not installed.
     """
     exported = path / EXPORTED if (path / EXPORTED).is_dir() else path
     if (exported / "pos").is_dir():

@@ -34,11 +34,6 @@ class MarkedCopy(Files):
     shares, seed
         Parts of each class for each split, and the seed of the order by which they are taken.
 
-    Raises
-    ------
-    SalgenError
-        If a class is unknown, or no image can be used.
-
     Attributes
     ----------
     images

@@ -48,11 +48,6 @@ def read_pancreas(path: Path, seed: int) -> Found:
         series of DICOM files each as published, or ``PANCREAS_0001.nii.gz``.
     seed
         Draws the slices.
-
-    Raises
-    ------
-    SalgenError
-        If one of the two is missing, which names the path that was expected, or pydicom is, where it is needed.
     """
     root = path / DECATHLON
     for folder in (root / VOLUMES, root / LABELS):

@@ -42,11 +42,6 @@ def read_pets(path: Path, border: str) -> Found:
         The folder that holds ``images`` and ``annotations``, or one that holds it as ``oxford-iiit-pet``.
     border
         A key of :data:`BORDERS`.
-
-    Raises
-    ------
-    SalgenError
-        If it is not the published layout; the message names the path that was expected.
     """
     root = next((root for root in (path, path / FOLDER) if (root / "annotations/trimaps").is_dir()), None)
     if root is None:

@@ -44,11 +44,6 @@ def read_places(path: Path, most: int, seed: int) -> Found:
         Images of each class; those with a map come first.
     seed
         Chooses the others.
-
-    Raises
-    ------
-    SalgenError
-        If a class has no folder; the message names the path that was expected.
     """
     root = path / FOLDER if (path / FOLDER).is_dir() else path
     images: dict[str, MarkedImage] = {}

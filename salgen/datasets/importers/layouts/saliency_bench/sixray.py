@@ -36,13 +36,7 @@ ABOUT = (
 
 
 def read_sixray(path: Path, seed: int) -> Found:
-    """All images of a copy with an item, and as many without, which a seed chooses.
-
-    Raises
-    ------
-    SalgenError
-        If it is not the published layout; the message names the path that was expected.
-    """
+    """All images of a copy with an item, and as many without, which a seed chooses."""
     pictures = path / PICTURES
     if not pictures.is_dir():
         raise missing(pictures, "the images of SIXray, P*.jpg and N*.jpg, are expected there")
