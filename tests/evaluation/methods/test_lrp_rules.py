@@ -275,15 +275,18 @@ class Constant(TorchFunctionMode):
                 )
         if name in ("silu", "gelu", "hardswish", "normalize", "hardsigmoid", "sigmoid", "pow"):
             signal, *rest = args
-            factor = (func(signal, *rest, **kwargs) / signal).detach()
+            factor = torch.where(signal == 0, 0, func(signal, *rest, **kwargs) / signal).detach()
             result = signal * factor
             result.gate = "sigmoid" in name
             return result
         if name == "group_norm":
-            signal, _, weight, bias, eps = args
+            names = ("signal", "groups", "weight", "bias", "eps")
+            given = dict(zip(names, args, strict=False)) | kwargs
+            signal, weight, bias = given["signal"], given["weight"], given.get("bias")
             centred = signal - signal.mean((1, 2, 3), keepdim=True)
-            deviation = (signal.var((1, 2, 3), unbiased=False, keepdim=True) + eps).sqrt().detach()
-            return centred / deviation * weight[:, None, None] + bias[:, None, None]
+            deviation = (signal.var((1, 2, 3), unbiased=False, keepdim=True) + given["eps"]).sqrt().detach()
+            shift = 0 if bias is None else bias[:, None, None]
+            return centred / deviation * weight[:, None, None] + shift
         if name == "layer_norm":
             signal, shape, weight, bias, eps = args if len(args) == 5 else (*args, *kwargs.values())
             axes = tuple(range(-len(shape), 0))
