@@ -220,7 +220,8 @@ class _Call:
             return f"has {keys} tokens, but layer {before.layer!r} before it has {before.weights.shape[-1]}"
         if before is self:
             return ""
-        (reached,) = torch.autograd.grad(self.seen.sum(), before.seen, retain_graph=True, allow_unused=True)
+        ones = torch.ones_like(self.seen)
+        (reached,) = torch.autograd.grad(self.seen, before.seen, ones, retain_graph=True, allow_unused=True)
         return "" if reached is not None else f"attends beside layer {before.layer!r}, not after it"
 
 

@@ -11,7 +11,10 @@ from torchvision.models import VisionTransformer
 
 import salgen
 from salgen.errors import SalgenError
+from salgen.evaluation.attribution.batch_explainer import check_methods
 from salgen.evaluation.attribution.explaining import explain_all
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.registry import METHODS as METHODS_BY_NAME
 from salgen.testing.methods import state_of
 
 METHODS = ["raw-attention", "attention-rollout"]
@@ -332,4 +335,6 @@ def test_other_networks_are_refused(method, images):
             salgen.explain(net, images, 0, method=method)
         assert state_of(net) == before
     for kind in ("", "module", "twice"):
-        salgen.explain(Block(kind), images, 0, method=method)
+        net = Block(kind)
+        check_methods(ModelView.of(net), {method: METHODS_BY_NAME.create(method, {})}, images[:1])
+        salgen.explain(net, images, 0, method=method)
