@@ -110,7 +110,7 @@ RELU_ONLY = ["guided-backprop", "deconvnet", "deep-taylor"]
 REFUSED = [
     (RELU_ONLY, nn.GELU(), "gelu"),
     (RELU_ONLY, nn.Sigmoid(), "sigmoid"),
-    (MODIFIED, lambda x: x.clamp(min=0), "clamp"),
+    (RELU_ONLY, lambda x: x.clamp(min=0), "clamp"),
     (RELU_ONLY, nn.LeakyReLU(), "leaky_relu"),
     (MODIFIED[:2], torch.abs, "abs"),
     (MODIFIED[:2], torch.erf, "erf"),

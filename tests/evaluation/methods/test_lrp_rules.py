@@ -3,6 +3,7 @@
 from functools import partial
 
 import pytest
+import timm
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,6 +53,14 @@ ACTIVATIONS = {
     "hardsigmoid": nn.Hardsigmoid(),
     "unit length": lambda x: functional.normalize(x, dim=-1),
     "constants": lambda x: x * torch.tensor([2.0, -1, 3]) / torch.tensor(4.0),
+    "prelu": lambda x: functional.prelu(x, torch.tensor([0.3]).double()),
+    "response norm": lambda x: functional.local_response_norm(x, 3),
+    "clamp": lambda x: x.clone().clamp_(min=-9.0),
+    "hardtanh": nn.Hardtanh(-9, 9),
+    "powers": lambda x: x.square().sqrt() ** torch.tensor(3) + 0 * x,
+    "negative": lambda x: -x,
+    "inverse": lambda x: 1 / x,
+    "by keyword": lambda x: functional.relu(input=x) + functional.relu(input=-x),
 }
 
 
@@ -159,6 +168,92 @@ def test_norms_centre_in_proportion_and_hold_the_deviation(groups):
     torch.testing.assert_close(found, expected)
 
 
+@pytest.mark.parametrize("method", LRP)
+def test_the_root_of_the_mean_square_is_constant(method):
+    images, weight = noise(2, 4, 3), torch.tensor([2.0, -1, 3]).double()
+    found = relevance(lambda x: functional.rms_norm(x, (3,), weight), images, 7, method)
+    torch.testing.assert_close(found, functional.one_hot(torch.tensor([7, 7]), 12).view(2, 4, 3).float())
+
+
+FIXED = noise(4, 3, seed=7)
+PIECEWISE_LINEAR = {
+    "minus": lambda x: x - x.roll(1, 1),
+    "minus in place": lambda x: x.clone().sub_(x.roll(1, 1)),
+    "minus by name": lambda x: torch.sub(input=x, other=x.roll(1, 1)),
+    "from a constant": lambda x: (0 - x) + (torch.zeros(3).double() - x.roll(1, 1)),
+    "minus its mean": lambda x: x - x.mean(dim=2, keepdim=True),
+    "added product": lambda x: torch.addcmul(x, FIXED, x.roll(1, 1), value=-2),
+    "added product of a method": lambda x: x.addcmul(x.roll(1, 1), FIXED),
+    "running sum": lambda x: x.cumsum(dim=1),
+    "patches and back": lambda x: functional.fold(functional.unfold(x[:, None], 2), (4, 3), 2),
+    "turned": lambda x: x.mT.repeat_interleave(2, dim=1) + x.mT.tile(1, 2, 1),
+    "windows": lambda x: x.unfold(1, 2, 1),
+    "gathered": lambda x: x.gather(2, torch.tensor([0, 0, 2]).expand(x.shape)),
+    "largest along an axis": lambda x: x.max(dim=1).values + x.max(1)[0] + x.min(dim=1).values,
+    "largest of axes": lambda x: x.amax(dim=(1, 2), keepdim=True) + x.amin(dim=-1)[..., None] + x,
+    "largest of all": lambda x: x[:1].max()[None, None] + x.flatten(1),
+    "larger of two": lambda x: torch.maximum(x, x.flip(1)) + torch.max(x, x.flip(2)) + x.minimum(x.flip(1)),
+    "larger than a constant": lambda x: torch.maximum(x, torch.zeros(()).double()),
+    "clamped": lambda x: x.clamp(min=0),
+}
+
+
+@pytest.mark.parametrize("name", PIECEWISE_LINEAR)
+def test_lrp_z_without_biases_is_input_times_gradient(name):
+    weight, images = noise(12, 12, seed=4), noise(1, 4, 3)
+
+    def network(x):
+        hidden = PIECEWISE_LINEAR[name]((x.flatten(1) @ weight).view(-1, 4, 3))
+        return hidden.flatten(1) @ noise(hidden[0].numel(), 2, seed=5)
+
+    leaf = images.clone().requires_grad_()
+    network(leaf)[:, 1].sum().backward()
+    found = salgen.explain(Function(network), images[:, None], 1, method="lrp-z:start=logit", **EXACT).values[:, 0]
+    torch.testing.assert_close(found, (images * leaf.grad).float(), rtol=1e-4, atol=1e-6)
+
+
+WINNERS = {
+    "amax": lambda x: x.amax(dim=2),
+    "amin": lambda x: x.amin(2),
+    "max": lambda x: x.max(dim=2).values,
+    "max pool": lambda x: functional.max_pool1d(x, 3),
+    "maximum": lambda x: torch.maximum(torch.maximum(x[:, :, 0], x[:, :, 1]), x[:, :, 2]),
+    "whole": lambda x: torch.max(x).expand(len(x), 1),
+}
+
+
+@pytest.mark.filterwarnings("ignore:the model's answer:salgen.errors.SalgenWarning")
+@pytest.mark.parametrize("name", WINNERS)
+def test_the_first_of_equal_values_takes_all(name):
+    found = relevance(WINNERS[name], torch.full((1, 1, 3), 2.0), 0)
+    assert found.flatten().tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("length", [lambda x: x.norm(dim=2), lambda x: torch.linalg.vector_norm(x, dim=2)])
+def test_a_length_shares_by_squares(length):
+    images = noise(2, 4, 3)
+    expected = torch.zeros(2, 4, 3)
+    expected[:, 1] = (images[:, 1].square() / images[:, 1].square().sum(dim=1, keepdim=True)).float()
+    torch.testing.assert_close(relevance(length, images, 1), expected)
+
+
+NORMALISED = {
+    "response": lambda x: x * (x.norm(dim=1, keepdim=True) / (x.norm(dim=1, keepdim=True).mean(2, keepdim=True) + 1)),
+    "divided by the sum": lambda x: x / x.abs().sum(dim=2, keepdim=True),
+    "divided by the deviation": lambda x: x / torch.sqrt(x.var(dim=2, keepdim=True) + 1e-6),
+    "times the inverse": lambda x: x * torch.rsqrt(x.square().mean(dim=2, keepdim=True)),
+    "times a negative power": lambda x: x * (x.pow(2).mean(dim=2, keepdim=True) + 1) ** -0.5,
+    "times one over it": lambda x: x * (1 / x.std(dim=2, keepdim=True)),
+}
+
+
+@pytest.mark.parametrize("method", LRP)
+@pytest.mark.parametrize("name", NORMALISED)
+def test_what_normalises_takes_nothing(name, method):
+    found = relevance(NORMALISED[name], noise(2, 4, 3), 7, method)
+    torch.testing.assert_close(found, functional.one_hot(torch.tensor([7, 7]), 12).view(2, 4, 3).float())
+
+
 class Constant(TorchFunctionMode):
     """A forward pass with constant factors: on the way back its gradient is LRP's, if times the input.
 
@@ -171,17 +266,32 @@ class Constant(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         if not any(isinstance(arg, torch.Tensor) and arg.requires_grad for arg in args):
             return func(*args, **kwargs)
-        if name in ("silu", "gelu", "hardswish", "normalize", "hardsigmoid", "sigmoid"):
+        if "norm" in name and name.removeprefix("linalg_vector_") == "norm":
+            return func(*args, **kwargs).detach()
+        if name in ("div", "addcmul"):
+            with self:
+                return (
+                    args[0] * (1 / torch.as_tensor(args[1]).detach()) if name == "div" else args[0] + args[1] * args[2]
+                )
+        if name in ("silu", "gelu", "hardswish", "normalize", "hardsigmoid", "sigmoid", "pow"):
             signal, *rest = args
-            factor = (func(signal, *rest, **kwargs) / signal).detach()
+            factor = torch.where(signal == 0, 0, func(signal, *rest, **kwargs) / signal).detach()
             result = signal * factor
             result.gate = "sigmoid" in name
             return result
+        if name == "group_norm":
+            names = ("signal", "groups", "weight", "bias", "eps")
+            given = dict(zip(names, args, strict=False)) | kwargs
+            signal, weight, bias = given["signal"], given["weight"], given.get("bias")
+            centred = signal - signal.mean((1, 2, 3), keepdim=True)
+            deviation = (signal.var((1, 2, 3), unbiased=False, keepdim=True) + given["eps"]).sqrt().detach()
+            shift = 0 if bias is None else bias[:, None, None]
+            return centred / deviation * weight[:, None, None] + shift
         if name == "layer_norm":
             signal, shape, weight, bias, eps = args if len(args) == 5 else (*args, *kwargs.values())
             axes = tuple(range(-len(shape), 0))
             deviation = (signal.var(axes, unbiased=False, keepdim=True) + eps).sqrt().detach()
-            return (signal - signal.mean(axes, keepdim=True)) / deviation * weight + bias
+            return (signal - signal.mean(axes, keepdim=True)) / deviation * weight + (0 if bias is None else bias)
         if name in ("mul", "matmul") and all(isinstance(a, torch.Tensor) and a.requires_grad for a in args):
             a, b = args
             if name == "mul" and (getattr(a, "gate", False) or getattr(b, "gate", False)):
@@ -213,6 +323,15 @@ def architecture(name):
     from torchvision.models.convnext import CNBlockConfig, ConvNeXt
     from torchvision.models.swin_transformer import PatchMergingV2, SwinTransformer, SwinTransformerBlockV2
 
+    def small_timm(**options):
+        network = timm.create_model(name, num_classes=3, **options)
+        for module in network.modules():
+            if getattr(module, "fused_attn", False):
+                module.fused_attn = False  # Constant sees it written out
+        for parameter in network.parameters():
+            nn.init.normal_(parameter, std=0.3)
+        return network
+
     torch.manual_seed(1)
     swin = {"patch_size": [4, 4], "embed_dim": 12, "depths": [2, 2], "num_heads": [2, 4], "window_size": [4, 4]}
     made = {
@@ -224,6 +343,11 @@ def architecture(name):
             **swin, num_classes=3, block=SwinTransformerBlockV2, downsample_layer=PatchMergingV2
         ),
         "vit": lambda: models.VisionTransformer(32, 8, 2, 2, 16, 32, num_classes=3),
+        "eva02_tiny_patch14_224": lambda: small_timm(img_size=32, patch_size=8, embed_dim=24, num_heads=2, depth=1),
+        "vit_small_patch16_dinov3": lambda: small_timm(img_size=32, patch_size=8, embed_dim=24, num_heads=2, depth=1),
+        "convnextv2_atto": lambda: small_timm(depths=(1, 1, 1, 1), dims=(8, 8, 16, 16)),
+        "poolformerv2_s12": lambda: small_timm(),
+        "hiera_tiny_224": lambda: small_timm(img_size=64, embed_dim=12, stages=(1, 1, 1, 1)),
     }[name]()
     for module in made.modules():
         if isinstance(module, nn.BatchNorm2d):
@@ -232,16 +356,21 @@ def architecture(name):
             nn.init.normal_(module.bias, std=0.1)
     if name == "vit":
         made.heads.head.reset_parameters()
-    made(torch.randn(8, 3, 32, 32))  # in training mode: batch norms see what comes in
+    made(torch.randn(8, 3, *sides(name)))  # in training mode: batch norms see what comes in
     return made.double().eval().requires_grad_(False)
 
 
-FAMILIES = ["mobilenet_v3_small", "convnext", "swin", "swin_v2", "vit"]
+def sides(name):
+    return (64, 64) if "hiera" in name else (32, 32)
+
+
+TIMM = ["eva02_tiny_patch14_224", "vit_small_patch16_dinov3", "convnextv2_atto", "poolformerv2_s12", "hiera_tiny_224"]
+FAMILIES = ["mobilenet_v3_small", "convnext", "swin", "swin_v2", "vit", *TIMM]
 
 
 @pytest.mark.parametrize("name", [*FAMILIES, pytest.param("efficientnet_b0", marks=pytest.mark.torture)])
 def test_lrp_z_is_input_times_the_gradient_with_constant_factors(name):
-    net, images = architecture(name), noise(2, 3, 32, 32)
+    net, images = architecture(name), noise(2, 3, *sides(name))
     leaf = images.clone().requires_grad_()
     with Constant():
         logits = net(leaf * 1)
@@ -433,18 +562,19 @@ def test_the_other_methods_of_the_family_refuse_and_say_what_works(method, name)
         assert torch.isfinite(salgen.explain(net, images, 0, method=working).values).all()
 
 
-DIVISION = {
-    "division by a signal": lambda x: x / x.sum(dim=2, keepdim=True),
+UNKNOWN = {
+    "division that rounds": lambda x: torch.div(x, 2, rounding_mode="trunc"),
     "attention with dropout": lambda x: functional.scaled_dot_product_attention(x, x, x, is_causal=True),
-    "pow": lambda x: x**2,
+    "pow of several signals": lambda x: x.abs() ** x,
+    "logsumexp: lrp-z and lrp-alpha-beta know abs, .*, amax, .*norm, .*, sub, ": lambda x: x.logsumexp(dim=2),
     "einsum of 3 tensors": lambda x: torch.einsum("nid,nid,nid->ni", x, x, x),
 }
 
 
-@pytest.mark.parametrize("name", DIVISION)
+@pytest.mark.parametrize("name", UNKNOWN)
 def test_what_lrp_has_no_rule_for_is_refused(name):
     with pytest.raises(SalgenError, match=f"lrp-z has no rule for {name}.*gradient"):
-        relevance(DIVISION[name], noise(2, 4, 3), 0)
+        relevance(UNKNOWN[name], noise(2, 4, 3), 0)
 
 
 def in_place():

@@ -1,9 +1,9 @@
-"""Rules of LRP for what no plain ReLU network has: smooth activations, layer and group norm, products, attention.
+"""Rules of LRP for what no plain ReLU network has: smooth activations, norms, products, quotients, attention.
 
 :data:`RULES` says what :class:`RelevanceNetwork` does with each operation. They are those of AttnLRP (Achtibat et al.
 2024, AttnLRP: attention-aware layer-wise relevance propagation for transformers), but for gates. With them lrp-z is
 still input times gradient, of a network in which some factors are constant: f(x)/x of an activation, the deviation of a
-norm, a gate, and one half of each product after the other.
+norm, a gate, a divisor, and one half of each product after the other.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Steps(Protocol):
     Attributes
     ----------
     gates
-        Ids of the tensors that a sigmoid gave, moved or not.
+        Ids of the tensors that take nothing as factors.
     """
 
     gates: set[int]
@@ -43,26 +43,86 @@ class Steps(Protocol):
     def linear(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         """``functional.linear`` with the method's rule."""
 
+    def add(self, input: Any, other: Any) -> Tensor:
+        """A sum, which shares relevance in proportion to its terms."""
+
     def refuse(self, operation: str, advice: str) -> Exception:
         """The error for a network with that operation."""
 
 
 Rule = Callable[[Steps, Operation, Sequence[Any], Mapping[str, Any]], Any]
 
-GATES: frozenset[Operation] = frozenset({torch.sigmoid, Tensor.sigmoid, functional.sigmoid, functional.hardsigmoid})
+SIGMOIDS: frozenset[Operation] = frozenset({torch.sigmoid, Tensor.sigmoid, functional.sigmoid, functional.hardsigmoid})
+LENGTHS: frozenset[Operation] = frozenset(
+    {torch.norm, Tensor.norm, torch.linalg.norm, torch.linalg.vector_norm, torch.std, Tensor.std}
+)
+INVERSES: frozenset[Operation] = frozenset(
+    {torch.rsqrt, Tensor.rsqrt, torch.reciprocal, Tensor.reciprocal, Tensor.__rdiv__}
+)
+GATES = SIGMOIDS | LENGTHS | INVERSES
+DIVISIONS: frozenset[Operation] = frozenset(
+    {torch.div, Tensor.div, Tensor.div_, torch.divide, Tensor.divide, torch.true_divide, Tensor.true_divide}
+)
 
 _ADVICE = "choose another network, or a method that takes any: gradient, integrated-gradients, occlusion or rise"
 
 
 def _kept(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-    signal, *options = args
+    signal, *options = _only_signal(steps, operation, args, kwargs)
     new = {**kwargs, "inplace": False} if kwargs.get("inplace") else kwargs
     return steps.keep(lambda t: operation(t, *options, **new), signal)
 
 
 def _shared(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-    signal, *options = args
+    signal, *options = _only_signal(steps, operation, args, kwargs)
     return steps.share(lambda t: operation(t, *options, **kwargs), signal)
+
+
+def _only_signal(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any]:
+    """The arguments, if the first alone is a signal."""
+    if not args or any(tensor.requires_grad for tensor in tensors_in((args[1:], kwargs))):
+        raise steps.refuse(f"{name_of(operation)} of several signals", _ADVICE)
+    return args
+
+
+def _difference(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    """A sum with a negative term."""
+    parts = {**dict(zip(("input", "other"), args, strict=False)), **kwargs}
+    first, second = parts.pop("input"), parts.pop("other")
+    if operation in (torch.rsub, Tensor.__rsub__):
+        first, second = second, first
+    if parts.get("alpha", 1) != 1:
+        raise steps.refuse("a difference with alpha", "multiply the term in the model")
+    signal = isinstance(second, Tensor) and second.requires_grad
+    return steps.add(first, steps.keep(torch.neg, second) if signal else -second)
+
+
+def _scaled_sum(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    """A sum with a product (`addcmul`)."""
+
+    def parts(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: float = 1) -> Tensor:
+        if not (tensor1.requires_grad or tensor2.requires_grad):
+            return steps.add(input, value * tensor1 * tensor2)
+        product = _product(steps, torch.mul, (tensor1, tensor2), {})
+        return steps.add(input, steps.keep(lambda t: value * t, product))
+
+    return parts(*args, **kwargs)
+
+
+def _winner(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The first of the largest values takes all, or of the smallest, as in a max pool."""
+    result = operation(*args, **kwargs)
+    if not isinstance(result, Tensor):
+        return result  # of one axis, with the places of those that won
+    tensors = list(tensors_in((args, kwargs)))
+    signal, dims = tensors[0], kwargs.get("dim", args[1] if len(args) > 1 else ())
+    if len(tensors) == 2:
+        same_shape: list[Tensor] = torch.broadcast_tensors(*tensors)  # type: ignore[no-untyped-call]
+        signal, dims = torch.stack(same_shape, dim=-1), -1
+    dims = [dims] if isinstance(dims, int) else list(dims) or list(range(signal.ndim))
+    last = signal.movedim(dims, list(range(-len(dims), 0))).flatten(-len(dims))
+    place = last.argmin(dim=-1) if "min" in name_of(operation) else last.argmax(dim=-1)
+    return last.gather(-1, place[..., None]).reshape(result.shape)
 
 
 def _product(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
@@ -88,11 +148,19 @@ def _product(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: M
 
 
 def _quotient(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-    """A signal over a constant keeps its relevance."""
-    signal, divisor = args[0], torch.as_tensor(args[1])
-    if kwargs or divisor.requires_grad:
-        raise steps.refuse("division by a signal", _ADVICE)
-    return _product(steps, torch.mul, (signal, 1 / divisor), {})
+    """All of it to the dividend: a divisor is constant, as the deviation of a norm is (AttnLRP, proposition 3.4)."""
+    parts = {**dict(zip(("input", "other"), args, strict=False)), **kwargs}
+    signal, divisor = (torch.as_tensor(part) for part in (parts.pop("input"), parts.pop("other")))
+    if parts.get("rounding_mode") is not None:
+        raise steps.refuse("division that rounds", _ADVICE)
+    if not signal.requires_grad:
+        return steps.keep(lambda t: signal / t, divisor.expand((signal + divisor).shape))
+    return _product(steps, torch.mul, (signal, 1 / divisor.detach()), {})
+
+
+def _variance(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    """The square of the deviation."""
+    return steps.keep(torch.square, _shared(steps, torch.std, args, kwargs))
 
 
 def _bilinear(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
@@ -118,6 +186,18 @@ def _mean(sides: list[Tensor]) -> Tensor:
 def _layer_norm(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     def parts(input: Tensor, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
         return _normed(steps, input, input.shape, tuple(range(-len(normalized_shape), 0)), weight, bias, eps)
+
+    return parts(*args, **kwargs)
+
+
+def _rms_norm(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    """The root of the mean square is constant, as a deviation is."""
+
+    def parts(input: Tensor, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Tensor:
+        axes = tuple(range(-len(normalized_shape), 0))
+        least = torch.finfo(input.dtype).eps if eps is None else eps
+        inverse = (input.detach().square().mean(dim=axes, keepdim=True) + least).rsqrt().expand_as(input)
+        return steps.scale(input, inverse if weight is None else inverse * weight, None)
 
     return parts(*args, **kwargs)
 
@@ -197,21 +277,36 @@ def _by_head(tokens: Tensor, heads: int) -> Tensor:
     return tokens.view(*tokens.shape[:2], heads, -1).permute(1, 2, 0, 3)
 
 
-ACTIVATIONS: frozenset[Operation] = GATES | {
+ACTIVATIONS: frozenset[Operation] = SIGMOIDS | {
     *(functional.silu, functional.gelu, functional.hardswish, functional.mish, functional.elu, functional.selu),
-    *(functional.leaky_relu, functional.softplus, functional.tanh, torch.tanh, Tensor.tanh),
+    *(functional.leaky_relu, functional.softplus, functional.tanh, torch.tanh, Tensor.tanh, functional.prelu),
+    *(functional.celu, functional.softsign, functional.hardtanh, functional.hardtanh_, functional.threshold),
+    *(torch.clamp, Tensor.clamp, Tensor.clamp_, torch.clip, Tensor.clip, torch.clamp_min, Tensor.clamp_min),
+    *(torch.abs, Tensor.abs, torch.exp, Tensor.exp, torch.sqrt, Tensor.sqrt, torch.square, Tensor.square),
+    *(torch.pow, Tensor.pow, Tensor.__pow__, Tensor.__rpow__, torch.neg, Tensor.neg, torch.negative, Tensor.negative),
 }
 RULES: dict[Operation, Rule] = {
-    **dict.fromkeys(ACTIVATIONS, _kept),  # AttnLRP, equation 9: the identity rule of what acts on each value alone
-    functional.normalize: _kept,  # AttnLRP, proposition 3.4: a division by the signal's own length
-    functional.interpolate: _shared,  # linear
+    **dict.fromkeys(
+        ACTIVATIONS | INVERSES, _kept
+    ),  # AttnLRP, equation 9: the identity rule of what acts on each value alone
+    # AttnLRP, proposition 3.4: a division by the signal's own length
+    **dict.fromkeys({functional.normalize, functional.local_response_norm}, _kept),
+    # linear, or a length, whose values times gradient add up to it
+    **dict.fromkeys(LENGTHS | {functional.interpolate, functional.fold, torch.cumsum, Tensor.cumsum}, _shared),
+    **dict.fromkeys({torch.sub, Tensor.sub, Tensor.sub_, torch.subtract, Tensor.subtract}, _difference),
+    **dict.fromkeys({torch.rsub, Tensor.__rsub__}, _difference),
+    **dict.fromkeys({torch.addcmul, Tensor.addcmul}, _scaled_sum),
+    **dict.fromkeys({torch.amax, Tensor.amax, torch.amin, Tensor.amin, torch.maximum, Tensor.maximum}, _winner),
+    **dict.fromkeys({torch.max, Tensor.max, torch.min, Tensor.min, torch.minimum, Tensor.minimum}, _winner),
     # AttnLRP, proposition 3.1: R(x) = x (R - s sum R), the Taylor expansion at x, is value times gradient of R / s.
     # What its constant term has is lost: here relevance is not conserved.
     **dict.fromkeys({functional.softmax, torch.softmax, Tensor.softmax}, _shared),
     **dict.fromkeys({torch.mul, Tensor.mul, Tensor.mul_, torch.multiply, Tensor.multiply}, _product),
-    **dict.fromkeys({torch.div, Tensor.div, Tensor.div_}, _quotient),
+    **dict.fromkeys(DIVISIONS, _quotient),
     **dict.fromkeys({torch.matmul, Tensor.matmul, torch.bmm, Tensor.bmm, torch.einsum}, _bilinear),
+    **dict.fromkeys({torch.var, Tensor.var}, _variance),
     functional.layer_norm: _layer_norm,
+    functional.rms_norm: _rms_norm,
     functional.group_norm: _group_norm,
     functional.scaled_dot_product_attention: _attention,
     functional.multi_head_attention_forward: _multi_head_attention,

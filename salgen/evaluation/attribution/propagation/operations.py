@@ -8,7 +8,8 @@ not, once or often.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,10 @@ MOVE = frozenset(
         *(Tensor.flatten, Tensor.reshape, Tensor.permute, Tensor.transpose, Tensor.squeeze, Tensor.unsqueeze),
         *(torch.chunk, torch.split, torch.cat, torch.concat, torch.stack, torch.clone, functional.pad),
         *(torch.flip, torch.roll, torch.narrow, torch.select, torch.unbind, torch.index_select, torch.swapaxes),
-        *(functional.pixel_shuffle, functional.pixel_unshuffle, functional.channel_shuffle),
+        *(functional.pixel_shuffle, functional.pixel_unshuffle, functional.channel_shuffle, functional.unfold),
+        *(torch.t, torch.ravel, torch.tile, torch.repeat_interleave, torch.broadcast_to, torch.unflatten, torch.gather),
+        *(Tensor.t, Tensor.ravel, Tensor.tile, Tensor.repeat_interleave, Tensor.broadcast_to, Tensor.unfold),
+        *(Tensor.gather, Tensor.T.__get__, Tensor.mT.__get__, Tensor.bfloat16, Tensor.type),  # type: ignore[attr-defined]
         *(Tensor.chunk, Tensor.split, Tensor.clone, Tensor.view, Tensor.unflatten, Tensor.movedim, Tensor.contiguous),
         *(Tensor.expand, Tensor.repeat, Tensor.__getitem__, Tensor.to, Tensor.float, Tensor.double, Tensor.half),
         *(Tensor.flip, Tensor.roll, Tensor.narrow, Tensor.select, Tensor.unbind, Tensor.index_select, Tensor.swapaxes),
@@ -63,7 +67,10 @@ MOVE = frozenset(
     }
 )
 IN_PLACE = frozenset(
-    {torch.relu_, Tensor.relu_, functional.relu_, functional.hardtanh_, Tensor.add_, Tensor.mul_, Tensor.div_}
+    {
+        *(torch.relu_, Tensor.relu_, functional.relu_, functional.hardtanh_, Tensor.clamp_),
+        *(Tensor.add_, Tensor.sub_, Tensor.mul_, Tensor.div_),
+    }
 )
 ANY_NETWORK = "gradient, integrated-gradients, occlusion and rise work with any"  # for errors
 
@@ -150,6 +157,8 @@ class Rewiring(TorchFunctionMode):
         self, func: Operation, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
+        if not args and "input" in kwargs:
+            args, kwargs = (kwargs["input"],), {key: value for key, value in kwargs.items() if key != "input"}
         signals = [t for t in tensors_in((args, kwargs)) if t.requires_grad]
         if not signals or not torch.is_grad_enabled():  # the inside of a custom autograd function is not recorded
             return func(*args, **kwargs)
@@ -220,3 +229,8 @@ def tensors_in(values: Any) -> Iterator[Tensor]:
 def name_of(operation: Operation) -> str:
     """The name of an operation in errors."""
     return str(getattr(operation, "__name__", operation))
+
+
+def names_of(operations: Iterable[Any]) -> str:
+    """The names of operations in errors, one for all spellings and numbers of axes: ``add_`` is ``add``."""
+    return ", ".join(sorted({re.sub(r"^linalg_|\dd$", "", name_of(operation).strip("_")) for operation in operations}))

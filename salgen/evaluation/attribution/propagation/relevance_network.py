@@ -19,19 +19,22 @@ from torch.nn import functional
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.propagation.input_bounds import Bounds, InputBounds
-from salgen.evaluation.attribution.propagation.lrp_rules import GATES, RULES, Function
+from salgen.evaluation.attribution.propagation.lrp_rules import DIVISIONS, GATES, RULES, Function
 from salgen.evaluation.attribution.propagation.operations import (
     ADD,
     ANY_NETWORK,
     AVERAGE,
+    CLIP,
     DROPOUT,
     LINEAR,
     MOVE,
+    RELU,
     SCALE,
     WINNER,
     Operation,
     Rewiring,
     name_of,
+    names_of,
     rectifier,
     tensors_in,
 )
@@ -40,9 +43,10 @@ from salgen.evaluation.models.inspection.model_view import ModelView
 if TYPE_CHECKING:
     from zennit.core import BasicHook
 
+KNOWN = LINEAR | DROPOUT | RELU | CLIP | AVERAGE | ADD | SCALE | WINNER | {functional.batch_norm}
 ADVICE = (
-    "it knows convolution, linear, batch norm, dropout, ReLU, pooling and sums; choose another method or network "
-    f"({ANY_NETWORK})"
+    f"lrp-z and lrp-alpha-beta know {names_of(KNOWN | RULES.keys())}, and what moves values; "
+    f"choose another method or network ({ANY_NETWORK})"
 )
 ADDED_CONSTANT = "adding a constant"
 
@@ -52,7 +56,10 @@ NOT_FOLLOWED = LINEAR | {functional.batch_norm}  # after these, or a ReLU, a sig
 
 def lrp_only_error(method: str, operation: str) -> SalgenError:
     """The refusal of a network with an operation that only LRP has a rule for."""
-    advice = ADVICE.replace(ANY_NETWORK, f"lrp-z, lrp-alpha-beta, {ANY_NETWORK}")
+    advice = (
+        f"it knows {names_of(KNOWN)}, and what moves values; choose another method or network "
+        f"(lrp-z, lrp-alpha-beta, {ANY_NETWORK})"
+    )
     if operation == ADDED_CONSTANT:
         advice = "put normalisation into Classifier(network, normalise), or choose lrp-z or lrp-alpha-beta"
     return SalgenError(f"{method} has no rule for {operation}: {advice}")
@@ -141,7 +148,7 @@ class RelevanceNetwork(Rewiring):
     lrp_only
         The first operation that only LRP has a rule for; empty if there was none.
     gates
-        Ids of the tensors that a sigmoid gave, moved or not.
+        Ids of the tensors that take nothing as factors: what `GATES` gave, moved or not, and its quotients.
     calls
         Each linear operation by its position, with the batch norm that was merged into it.
     """
@@ -198,8 +205,10 @@ class RelevanceNetwork(Rewiring):
             self._bounds.follow(affine.call, (affine.signal, affine.weight, affine.bias), {}, result)
         elif not self.lrp_only and operation not in NOT_FOLLOWED and rectifier(operation, args, kwargs) is None:
             self._bounds.follow(operation, args, kwargs, result)
-        moved = operation in MOVE and all(id(tensor) in self.gates for tensor in tensors_in(args[:1] or kwargs))
-        if operation in GATES or moved:
+        moved = operation in MOVE | DIVISIONS and all(id(t) in self.gates for t in tensors_in(args[:1] or kwargs))
+        exponent = kwargs.get("exponent", args[1] if len(args) > 1 else None)
+        inverse = name_of(operation) == "pow" and isinstance(exponent, (int, float)) and exponent < 0
+        if operation in GATES or moved or inverse:
             self.gates.update(map(id, tensors_in(result)))
         return result
 
@@ -235,8 +244,8 @@ class RelevanceNetwork(Rewiring):
         if operation in AVERAGE:
             return self.share(lambda t: operation(t, *args[1:], **kwargs), args[0])
         if operation in ADD:
-            return self._add(*args, **kwargs)
-        if operation in SCALE and len(args) == 2 and isinstance(args[1], (int, float)):
+            return self.add(*args, **kwargs)
+        if operation in SCALE and len(args) == 2 and not kwargs and isinstance(args[1], (int, float)):
             return self.keep(lambda t: operation(t, args[1]), args[0])
         if operation in RULES:
             self.lrp_only = self.lrp_only or name_of(operation)
@@ -306,7 +315,7 @@ class RelevanceNetwork(Rewiring):
             raise self.refuse("dropout that stays on", "pass training=self.training to it in the model")
         return input
 
-    def _add(self, input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+    def add(self, input: Any, other: Any, *, alpha: float = 1) -> Tensor:
         """A sum shares relevance in proportion to its terms."""
         terms = [term for term in (input, other) if not (isinstance(term, (int, float)) and term == 0)]
         if alpha != 1:
