@@ -30,9 +30,9 @@ class SalgenWarning(UserWarning):
 
 
 def warn(message: str) -> None:
-    """Warn of the line that called salgen, however deep within salgen this is said."""
+    """Warn of the line that called salgen, however deep within salgen, and torch, this is said."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "salgen":
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("salgen", "torch"):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, SalgenWarning, stacklevel=level)
 

@@ -23,6 +23,7 @@ from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.layers import find_layer, last_spatial_layer, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
+from salgen.evaluation.models.logits import as_logits
 
 Arguments = Mapping[str, Any]
 
@@ -223,17 +224,23 @@ def bound_copy(method: Any, model: Any, view: ModelView) -> tuple[Any, nn.Module
     holder = private_copy({"method": method, "model": model}, model)
     for weight, own in zip(holder["model"].parameters(), model.parameters(), strict=True):
         weight.requires_grad_(own.requires_grad)
-    return holder["method"], holder["model"].eval(), takes_pixels
+    copy = holder["model"].eval()
+    as_logits(copy.network if takes_pixels else copy)
+    return holder["method"], copy, takes_pixels
 
 
 def _alike(first: nn.Module, second: nn.Module) -> bool:
-    """Whether two modules are made alike and have the same weights."""
-    kinds, others = ([(name, type(module)) for name, module in one.named_modules()] for one in (first, second))
+    """Whether a view's network is a copy of a module, changed at most by `as_logits`."""
+    kinds, others = ({name: type(module) for name, module in one.named_modules()} for one in (first, second))
     own, theirs = (one.state_dict() for one in (first, second))
     return (
-        kinds == others
+        kinds.keys() == others.keys()
+        and all(others[name] in (kind, nn.Identity) for name, kind in kinds.items())
         and own.keys() == theirs.keys()
-        and all(own[name].device == theirs[name].device and torch.equal(own[name], theirs[name]) for name in own)
+        and all(own[name].device == theirs[name].device for name in own)
+        and all(
+            torch.equal(own[name], theirs[name][-len(own[name]) :] if own[name].ndim else theirs[name]) for name in own
+        )
     )
 
 

@@ -21,8 +21,6 @@ from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.positions import Positions, UncompiledMode
 from salgen.evaluation.models.inspection.random_state import random_state
 
-SOFTMAX_ROUNDING = 1e-4
-
 _RELU_NODE = "ReluBackward"
 _CLIP_NODE = "HardtanhBackward"
 _POOL_NODE = "Pool"
@@ -84,14 +82,11 @@ class ForwardPass:
         The size of all that it computes, intermediate results included.
     largest
         The size of the largest of these.
-    sums_to_one
-        Whether the outputs are positive and sum to 1, as a softmax's do and logits do not.
     """
 
     classes: int
     bytes: int
     largest: int
-    sums_to_one: bool
 
 
 def forward_pass(view: ModelView, image: Tensor) -> ForwardPass:
@@ -102,8 +97,7 @@ def forward_pass(view: ModelView, image: Tensor) -> ForwardPass:
 def _run_forward(_name: str, view: ModelView, image: Tensor) -> ForwardPass:
     with torch.no_grad(), _Counter() as counter:
         logits = view.logits(image)
-    sums_to_one = bool((logits > 0).all()) and abs(float(logits.double().sum()) - 1) < SOFTMAX_ROUNDING
-    return ForwardPass(logits.shape[1], counter.bytes, counter.largest, sums_to_one)
+    return ForwardPass(logits.shape[1], counter.bytes, counter.largest)
 
 
 _forward_pass = NetworkCache(_run_forward)
@@ -119,7 +113,7 @@ def check_model(view: ModelView, image: Tensor) -> ForwardPass:
     """
     try:
         check_deterministic(view, image)
-        found = forward_pass(view, image)
+        return forward_pass(view, image)
     except (RuntimeError, ValueError, IndexError, TypeError) as error:
         if is_out_of_memory(error):
             raise
@@ -128,12 +122,6 @@ def check_model(view: ModelView, image: Tensor) -> ForwardPass:
             f"the model fails on an image of {tuple(image.shape[1:])}; does it take this many channels, and this size? "
             f"{reason[:300]}"
         ) from error
-    if found.sums_to_one:
-        warn(
-            "the model's outputs are positive and sum to 1, as after a softmax: methods explain logits, so let it "
-            "return what goes into the softmax"
-        )
-    return found
 
 
 def check_deterministic(view: ModelView, image: Tensor) -> None:
