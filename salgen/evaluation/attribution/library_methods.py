@@ -23,7 +23,7 @@ from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.layers import find_layer, last_spatial_layer, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
-from salgen.evaluation.models.logits import as_logits
+from salgen.evaluation.models.logits import AsLogits
 
 Arguments = Mapping[str, Any]
 
@@ -217,30 +217,25 @@ def bound_copy(method: Any, model: Any, view: ModelView) -> tuple[Any, nn.Module
     pairs = [(model, view.network)]
     if isinstance(model, Classifier):
         pairs = [(model.network, view.network), (model.normalise, view.normalise)]
-    if not all(_alike(first, second) for first, second in pairs):
+    if isinstance(vars(view.network).get("forward"), AsLogits) or not all(_alike(*pair) for pair in pairs):
         raise SalgenError(
-            "it is bound to another model than the one that is explained: bind it to that, or give its class"
+            "it is bound to another model than the one that is explained, or to one that gives no logits: bind it to "
+            "that, or give its class"
         )
     holder = private_copy({"method": method, "model": model}, model)
     for weight, own in zip(holder["model"].parameters(), model.parameters(), strict=True):
         weight.requires_grad_(own.requires_grad)
-    copy = holder["model"].eval()
-    as_logits(copy.network if takes_pixels else copy)
-    return holder["method"], copy, takes_pixels
+    return holder["method"], holder["model"].eval(), takes_pixels
 
 
 def _alike(first: nn.Module, second: nn.Module) -> bool:
-    """Whether a view's network is a copy of a module, changed at most by `as_logits`."""
-    kinds, others = ({name: type(module) for name, module in one.named_modules()} for one in (first, second))
+    """Whether two modules are made alike and have the same weights."""
+    kinds, others = ([(name, type(module)) for name, module in one.named_modules()] for one in (first, second))
     own, theirs = (one.state_dict() for one in (first, second))
     return (
-        kinds.keys() == others.keys()
-        and all(others[name] in (kind, nn.Identity) for name, kind in kinds.items())
+        kinds == others
         and own.keys() == theirs.keys()
-        and all(own[name].device == theirs[name].device for name in own)
-        and all(
-            torch.equal(own[name], theirs[name][-len(own[name]) :] if own[name].ndim else theirs[name]) for name in own
-        )
+        and all(own[name].device == theirs[name].device and torch.equal(own[name], theirs[name]) for name in own)
     )
 
 

@@ -37,6 +37,14 @@ def as_logits(network: nn.Module, multi_label: bool = False) -> nn.Module:
     return network
 
 
+def learn(network: nn.Module, images: Tensor) -> None:
+    """Let a network of :func:`as_logits` learn what it gives, if it has not run yet."""
+    forward = vars(network).get("forward")
+    if isinstance(forward, AsLogits) and forward.skipped is None:
+        with torch.inference_mode(False), torch.no_grad():
+            forward.learn(images[:1].clone())
+
+
 def take_outputs(network: nn.Module, places: Sequence[int]) -> None:
     """Let a network that gives logits give some of them only, in another order."""
     forward = vars(network).get("forward")
@@ -69,9 +77,7 @@ class AsLogits:
 
     def __call__(self, images: Tensor) -> Any:
         """Normalised images (N, C, H, W) to logits (N, K)."""
-        if self.skipped is None:
-            with torch.inference_mode(False), torch.no_grad():
-                self._learn(images[:1].clone())
+        learn(self.network, images)
         if self.skipped:
             with _Steps(self.skipped):
                 output = self.forward(images)
@@ -81,7 +87,8 @@ class AsLogits:
             output = function(output, *others)
         return output
 
-    def _learn(self, image: Tensor) -> None:
+    def learn(self, image: Tensor) -> None:
+        """Find where the logits of one image (1, C, h, w) are, and prepare the network to give them."""
         with _Steps() as steps:
             output = self.forward(image.clone())
         self.ends = _place_of_logits(output)

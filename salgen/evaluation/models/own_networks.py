@@ -129,7 +129,7 @@ def places_of(wanted: Sequence[str], given: Sequence[int | str], count: int) -> 
         places = [int(item) for item in given]
         if len(set(places)) != len(wanted) or len(places) != len(wanted) or not all(0 <= p < count for p in places):
             raise SalgenError(
-                f"classes = {places}: give the numbers, 0 to {count - 1} and each once, of {', '.join(wanted)}"
+                f"classes = {places}: give the numbers, 0 to {count - 1}, of {', '.join(wanted)}, each once"
             )
         return places
     names = list(map(str, given))

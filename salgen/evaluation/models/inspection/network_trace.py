@@ -20,6 +20,7 @@ from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCac
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.positions import Positions, UncompiledMode
 from salgen.evaluation.models.inspection.random_state import random_state
+from salgen.evaluation.models.logits import learn
 
 _RELU_NODE = "ReluBackward"
 _CLIP_NODE = "HardtanhBackward"
@@ -95,6 +96,7 @@ def forward_pass(view: ModelView, image: Tensor) -> ForwardPass:
 
 
 def _run_forward(_name: str, view: ModelView, image: Tensor) -> ForwardPass:
+    learn(view.network, image)
     with torch.no_grad(), _Counter() as counter:
         logits = view.logits(image)
     return ForwardPass(logits.shape[1], counter.bytes, counter.largest)
