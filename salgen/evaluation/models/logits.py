@@ -116,7 +116,8 @@ class AsLogits:
         self.skipped, name = steps.ending(output)
         for script in [*self.network.children()][-1:]:
             if isinstance(self.network, nn.Sequential) and isinstance(script, torch.jit.ScriptModule):
-                kind = next(script.inlined_graph.outputs()).node().kind().removeprefix("aten::")
+                graph = script.inlined_graph  # outlives its nodes
+                kind = next(graph.outputs()).node().kind().removeprefix("aten::")
                 name = kind if kind in SIGMOID else name
         if several and not name and bool((output > 0).all()) and abs(float(output.double().sum()) - 1) < ROUNDING:
             self.ends += ((torch.clamp_min, (torch.finfo(output.dtype).tiny,)), (torch.log, ()))
