@@ -29,10 +29,13 @@ class SalgenWarning(UserWarning):
     """A warning to the user, which the command line prints as one line."""
 
 
+THROUGH = ("salgen", "torch", "functools", "contextlib")  # packages that the call may have gone through
+
+
 def warn(message: str) -> None:
     """Warn of the line that called salgen, however deep within salgen this is said."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "salgen":
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in THROUGH:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, SalgenWarning, stacklevel=level)
 

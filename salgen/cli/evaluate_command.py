@@ -52,6 +52,12 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "replace", "limit", 
     help="A registered model, which is trained; or one that is: a checkpoint's folder, PACKAGE.MODULE:FUNCTION that "
     "returns a torch module, torchvision:NAME:weights=FILE, timm:NAME:weights=FILE or huggingface:FOLDER.",
 )
+@click.option(
+    "--classes",
+    metavar="A,B",
+    help="Where a trained network's outputs are not the data set's classes: the names of its outputs in order, or for "
+    "each class of the data set the number of its output.",
+)
 @methods
 @click.option(
     "--maps",
@@ -126,6 +132,7 @@ def command(
     metrics: str | None,
     pairs: tuple[str, ...],
     maps: tuple[str, ...],
+    classes: str | None,
     **options: Any,
 ) -> None:
     """Explain, score and report on the data set PATH.
@@ -146,6 +153,7 @@ def command(
         chosen = [*method_calls, *split_names(method_names, "--methods")]
         run = evaluate(
             path,
+            classes=split_names(classes, "--classes") or None,
             methods=chosen or None,
             maps=maps,
             metrics=split_calls(metrics) or None,

@@ -55,7 +55,9 @@ def explain(
     Parameters
     ----------
     model
-        Images to logits (N, K), on any device. A :class:`~salgen.evaluation.models.classifier.Classifier`
+        Images to logits (N, K), on any device, perhaps within what Hugging Face's classifiers return. A softmax or
+        sigmoid at its end is left out, and one logit becomes two, of class 0 and class 1, with a warning. A
+        :class:`~salgen.evaluation.models.classifier.Classifier`
         is explained at its normalised images, any other module at the images themselves. Controls
         that need no model take None; a :class:`ModelView` saves the copy where a model is
         explained many times.

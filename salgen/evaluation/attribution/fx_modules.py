@@ -33,6 +33,7 @@ from salgen.evaluation.attribution.propagation.operations import (
     tensors_in,
 )
 from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.logits import AsLogits, both, step_name
 
 ACTIVATIONS = (nn.ReLU, nn.ELU, nn.LeakyReLU, nn.Sigmoid, nn.Tanh, nn.Softplus)
 OTHER_ACTIVATIONS = (nn.SiLU, nn.GELU, nn.Hardswish, nn.Hardsigmoid, nn.Mish, nn.SELU)  # captum does not know these
@@ -65,6 +66,7 @@ _SUMS = ADD | {
     torch.cat,
     torch.concat,
     torch.stack,
+    both,
 }
 _DIVISIONS = frozenset({torch.div, Tensor.div, operator.truediv})
 _PRODUCTS = (SCALE | {operator.mul}) - _DIVISIONS
@@ -117,13 +119,28 @@ def separated(method: str, view: ModelView, image: Tensor) -> nn.Module:
 
 def _traced(method: str, network: nn.Module) -> fx.GraphModule:
     try:
-        return fx.symbolic_trace(network)
+        traced = fx.symbolic_trace(network)
     except Exception as error:  # tracing runs the network's own code on stand-ins
         reason = str(error).partition("\n")[0].partition(", but it")[0]
         raise SalgenError(
             f"{method}: torch.fx cannot trace the network ({type(error).__name__}: {reason}): control flow must not "
             f"depend on the image; choose another method or network ({ANY_NETWORK})"
         ) from error
+    forward = vars(network).get("forward")
+    if isinstance(forward, AsLogits):  # of which torch.fx knows nothing
+        calls = [node for node in traced.graph.nodes if node.op.startswith("call_")]
+        steps = [node for node in calls if step_name(_operation(traced, node))]
+        for number in forward.skipped or ():
+            steps[number].replace_all_uses_with(steps[number].all_input_nodes[0])
+            traced.graph.erase_node(steps[number])
+        end = traced.graph.output_node()
+        value = end.args[0]
+        with traced.graph.inserting_before(end):
+            for function, others in forward.ends:
+                taken = not isinstance(value, fx.Node)
+                value = function(value, *others) if taken else traced.graph.call_function(function, (value, *others))
+        end.args = (value,)
+    return traced
 
 
 class _SignalFinder(fx.Interpreter):

@@ -23,6 +23,7 @@ from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.layers import find_layer, last_spatial_layer, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
+from salgen.evaluation.models.logits import AsLogits
 
 Arguments = Mapping[str, Any]
 
@@ -216,9 +217,10 @@ def bound_copy(method: Any, model: Any, view: ModelView) -> tuple[Any, nn.Module
     pairs = [(model, view.network)]
     if isinstance(model, Classifier):
         pairs = [(model.network, view.network), (model.normalise, view.normalise)]
-    if not all(_alike(first, second) for first, second in pairs):
+    if isinstance(vars(view.network).get("forward"), AsLogits) or not all(_alike(*pair) for pair in pairs):
         raise SalgenError(
-            "it is bound to another model than the one that is explained: bind it to that, or give its class"
+            "it is bound to another model than the one that is explained, or to one that gives no logits: bind it to "
+            "that, or give its class"
         )
     holder = private_copy({"method": method, "model": model}, model)
     for weight, own in zip(holder["model"].parameters(), model.parameters(), strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, ValuesView
 from pathlib import Path
 from typing import Any, NamedTuple
 from warnings import catch_warnings
@@ -37,53 +37,40 @@ class OwnNetwork(NamedTuple):
         Normalised images to logits.
     normalise
         Images in [0, 1] to what it takes, if that is known.
-    outputs
-        The classes of its outputs, in order, if they have names.
     cam_layer
         The layer that it names for the CAM family, if it does.
     """
 
     module: nn.Module
     normalise: nn.Module | None = None
-    outputs: Sequence[str] = ()
     cam_layer: str | None = None
 
-
-class Logits(nn.Module):
-    """A Hugging Face image classifier that gives its logits alone."""
-
-    def __init__(self, model: nn.Module) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, images: Tensor) -> Tensor:
-        """Normalised images (N, C, H, W) to logits (N, K)."""
-        logits: Tensor = self.model(images).logits
-        return logits
-
-
-class Outputs(nn.Module):
-    """Some of a network's logits, in another order."""
-
-    places: Tensor
-
-    def __init__(self, network: nn.Module, places: Sequence[int]) -> None:
-        super().__init__()
-        self.network = network
-        self.register_buffer("places", torch.tensor(places))
-
-    def forward(self, images: Tensor) -> Tensor:
-        """Normalised images (N, C, H, W) to logits (N, K)."""
-        logits: Tensor = self.network(images)
-        return logits.index_select(1, self.places)
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The classes of its outputs, in order, if Hugging Face's config or timm's states them."""
+        config, timm = (getattr(self.module, name, None) for name in ("config", "pretrained_cfg"))
+        if isinstance(timm, Mapping) and len(names := timm.get("label_names") or ()) == self.module.num_classes:
+            return list(map(str, names))
+        given, numbers = (getattr(config, name, None) or {} for name in ("id2label", "label2id"))
+        names = in_order(given, "config.id2label")
+        default = [f"LABEL_{number}" for number in range(len(names))]
+        if names == default:
+            names = in_order({number: name for name, number in numbers.items()}, "config.label2id")
+        if names == default:
+            return []
+        for name, number in numbers.items():
+            if name in names and names.index(name) != int(number):
+                raise SalgenError(
+                    f"config.id2label and config.label2id give {name!r} the numbers {names.index(name)} and {number}: "
+                    "correct them, or give the outputs' names in order as classes="
+                )
+        return names
 
 
 def own_network(module: nn.Module) -> OwnNetwork:
-    """A module of the user's; a Hugging Face classifier gives logits, and a Normalize that comes first is set apart."""
+    """A module of the user's; a Normalize that comes first is set apart."""
     if isinstance(module, Classifier):
         return OwnNetwork(module.network, module.normalise, cam_layer=module.cam_layer)
-    if type(module).__module__.startswith("transformers."):
-        return OwnNetwork(Logits(module), outputs=_labels(module))
     if isinstance(module, nn.Sequential) and len(module) > 1 and type(module[0]).__name__ == "Normalize":
         first: Any = module[0]
         if type(first).__module__.startswith("torchvision."):
@@ -110,17 +97,46 @@ def places_of(wanted: Sequence[str], given: Sequence[int | str], count: int) -> 
     SalgenError
         If they do not fit.
     """
+    if all(str(item).isdecimal() for item in given) and not set(wanted) <= set(given):
+        given = [int(item) for item in given]
     if all(isinstance(item, int) for item in given):
         places = [int(item) for item in given]
-        if len(places) != len(wanted) or not all(0 <= place < count for place in places):
-            raise SalgenError(f"classes = {places}: give the numbers, 0 to {count - 1}, of {', '.join(wanted)}")
+        if len(set(places)) != len(wanted) or len(places) != len(wanted) or not all(0 <= p < count for p in places):
+            raise SalgenError(
+                f"classes = {places}: give the numbers, 0 to {count - 1}, of {', '.join(wanted)}, each once"
+            )
         return places
     names = list(map(str, given))
     if len(names) != count:
         raise SalgenError(f"classes has {len(names)} names, and the model {count} outputs: give one name for each")
     if missing := [name for name in wanted if name not in names]:
         raise unknown_name("class among those of the model", missing[0], names)
+    if repeated := [name for name in wanted if names.count(name) > 1]:
+        raise SalgenError(f"classes names {repeated[0]!r} {names.count(repeated[0])} times: give the numbers instead")
     return [names.index(name) for name in wanted]
+
+
+def in_order(given: Any, what: str) -> list[Any]:
+    """Names or numbers as a list; those of a mapping, such as Hugging Face's ``id2label``, by their numbers.
+
+    Raises
+    ------
+    SalgenError
+        If they are nothing of these; `what` says whose they are.
+    """
+    if isinstance(given, Mapping):
+        by_number = {str(number): str(name) for number, name in given.items()}
+        if set(by_number) != set(map(str, range(len(given)))):
+            raise SalgenError(
+                f"{what} has the numbers {', '.join(by_number)}: must be 0 to {len(given) - 1}, each once"
+            )
+        return [by_number[str(number)] for number in range(len(given))]
+    items = given.tolist() if hasattr(given, "tolist") else given
+    if isinstance(items, (Sequence, ValuesView)) and not isinstance(items, str):
+        items = [item.item() if hasattr(item, "item") else item for item in items]
+        if all(type(item) in (int, str) for item in items):
+            return items
+    raise SalgenError(f"{what} = {given!r}: give a list of names, or of numbers")
 
 
 # By name ----------------------------------------------------------------------------------------------
@@ -177,16 +193,12 @@ def _hugging_face(name: str, folder: Path) -> OwnNetwork:
     else:
         normalise = None
         warn(f"{folder} has no preprocessor_config.json: the model is given images in [0, 1] as they are")
-    return OwnNetwork(Logits(model), normalise, _labels(model))
+    return OwnNetwork(model, normalise)
 
 
 def _name_and_options(call: str) -> tuple[str, dict[str, Any]]:
     name, pairs = parse_call(call)
     return name, {key: python_value(text) for key, text in pairs.items()}
-
-
-def _labels(model: Any) -> Sequence[str]:
-    return [str(label) for _, label in sorted(model.config.id2label.items())]
 
 
 def _loaded(network: nn.Module, tensors: Mapping[str, Tensor], file: Path) -> nn.Module:

@@ -14,16 +14,17 @@ import torch
 from torch import nn
 
 from salgen.datasets.reading.reader import Dataset
-from salgen.errors import SalgenError, install, reason, warn
+from salgen.errors import MANY, SalgenError, install, reason, warn
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.designed.grid_networks import GridNetwork
 from salgen.evaluation.models.inspection.layers import last_spatial_layer, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
+from salgen.evaluation.models.logits import as_logits, take_outputs
 from salgen.evaluation.models.normalisation import Normalisation, normalisation
 from salgen.evaluation.models.own_networks import (
     LIBRARIES,
-    Outputs,
     OwnNetwork,
+    in_order,
     own_network,
     places_of,
 )
@@ -94,25 +95,55 @@ class GivenModel:
         """The network for images (C, H, W) like this one, of classes with these names."""
         own = self._network()
         normalise = own.normalise if self.preprocess is None else normalisation(self.preprocess, len(image))
-        classifier = Classifier(own.module, normalise, own.cam_layer, multi_label=several).eval()
+        module = private_copy(own.module, own.module)
+        classifier = Classifier(
+            as_logits(module, several or len(names) == 1), normalise, own.cam_layer, multi_label=several
+        ).eval()
         weights = next(own.module.parameters(), None)
         if self.module is None or weights is None:
             classifier.to("cuda" if torch.cuda.is_available() else "cpu")
         else:
             classifier.to(weights.device)  # the normalisation may be on another one
         logits = self._logits(classifier, image)
-        outputs = own.outputs if self.classes is None and set(names) <= set(own.outputs) else self.classes
-        if outputs is None and logits.shape[1] == len(names):
+        count = logits.shape[1]
+        outputs = self._outputs(own, names, count, hasattr(classifier.network, "single_output"))
+        if not outputs and count == len(names):
             return classifier
-        if outputs is None:
+        if not outputs:
             raise SalgenError(
                 f"model {self.text} gives {tuple(logits.shape)} for one image: must be logits (1, {len(names)}), one "
-                f"for each of {', '.join(names)}; from Python classes= says which of its outputs they are"
+                f"for each of {', '.join(names)}; classes= (--classes) says which of its outputs they are"
             )
-        places = places_of(names, outputs, logits.shape[1])
-        if places != list(range(logits.shape[1])):
-            classifier.network = Outputs(own.module, places).to(logits.device)
+        places = places_of(names, outputs, count)
+        if places != list(range(count)):
+            take_outputs(classifier.network, places)
         return classifier
+
+    def _outputs(self, own: OwnNetwork, names: Sequence[str], count: int, single: bool) -> Sequence[int | str]:
+        """The outputs as stated here or by the network, whose labels are then in the data set's spelling."""
+        given = list(own.outputs if self.classes is None else self.classes)
+        if single and len(names) == 2 and len(given) < 2:
+            if given and given[0] in names:  # the one for which it speaks
+                return [*(name for name in names if name != given[0]), given[0]]
+            warn(
+                f"model {self.text} gives one output, taken as the logit of {names[1]} against {names[0]}: if it is "
+                f"that of {names[0]}, give classes={names[0]}"
+            )
+            return given if self.classes else ()
+        if self.classes is not None or not given or set(names) <= set(given):
+            return given
+        spellings: dict[str, list[str]] = {}
+        for name in names:
+            spellings.setdefault(_bare(name), []).append(name)
+        bare = [_bare(label) for label in given]
+        if all(len(same) == bare.count(name) == 1 for name, same in spellings.items()):
+            warn(f"labels of model {self.text} that are spelt otherwise are taken for the classes {', '.join(names)}")
+            return [spellings.get(_bare(label), [label])[0] for label in given]
+        raise SalgenError(
+            f"the classes are {', '.join(names)}, and model {self.text} states the labels "
+            f"{', '.join(map(str, given[:MANY]))}: give classes= (--classes), for each class the number of its output, "
+            "or its outputs' names in order"
+        )
 
     def digest(self, classifier: Classifier, dataset: Dataset) -> str:
         """SHA-256 of the name, modules, logits for one image, and weights.
@@ -179,10 +210,12 @@ class GivenModel:
 
     def _logits(self, classifier: Classifier, image: Float32) -> torch.Tensor:
         """The logits (1, K) of an image (C, H, W)."""
-        view = ModelView.of(classifier)
+        view = ModelView(classifier.normalise, classifier.network, classifier.cam_layer, unit_pixels=True)
         try:
             with torch.inference_mode():
                 logits = view.network(view.normalise(view.like(torch.from_numpy(image[None]))))
+        except SalgenError as error:
+            raise SalgenError(f"model {self.text}: {error}") from None
         except Exception as error:  # a user's network may fail in any way
             why = f"{type(error).__name__}: {reason(error)}"
             raise SalgenError(f"model {self.text} fails on an image {(1, *image.shape)}: {why}") from error
@@ -204,6 +237,7 @@ def given_model(
     """
     if isinstance(model, GivenModel):
         return model
+    classes = None if classes is None else in_order(classes, "classes")
     if isinstance(model, nn.Module):
         return GivenModel(type(model).__name__, model, preprocess, classes)
     if not isinstance(model, (str, Path)):
@@ -215,6 +249,10 @@ def given_model(
     if preprocess is not None or classes is not None:
         raise SalgenError(f"preprocess and classes are for networks trained elsewhere, and {model} is salgen's")
     return GivenModel(str(model)) if designed else model
+
+
+def _bare(name: object) -> str:
+    return "".join(filter(str.isalnum, str(name).casefold()))
 
 
 def is_designed(model: str) -> bool:

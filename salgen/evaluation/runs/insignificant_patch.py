@@ -174,8 +174,7 @@ def _check_gradient(logits: Tensor, aim: Tensor) -> None:
 
 def _spread(view: ModelView, logits: Tensor) -> Tensor:
     """Largest minus smallest of the logits (n, K), (n,); with 0 among them if classes are independent."""
-    independent = view.multi_label or logits.shape[1] == 1
-    compared = torch.cat([logits, torch.zeros_like(logits[:, :1])], dim=1) if independent else logits
+    compared = torch.cat([logits, torch.zeros_like(logits[:, :1])], dim=1) if view.independent else logits
     spread: Tensor = compared.amax(dim=1) - compared.amin(dim=1)
     return spread.clamp(min=torch.finfo(logits.dtype).tiny)
 

@@ -105,7 +105,8 @@ def evaluate(
         ``Normalize`` that a ``Sequential`` begins with; else images are given as they are.
     classes
         Where a given network has other outputs than the data set has classes: the names of its outputs in order, or
-        for each class of the data set the number of its output. Hugging Face's own names are known.
+        for each class of the data set the number of its output. Names in Hugging Face's or timm's config are known. Of
+        one output, which counts as two, the name of the class that it speaks for is enough.
     paired_model
         A second trained model, given like `model`, for metrics that contrast two models.
     paired_task

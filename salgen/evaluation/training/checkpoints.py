@@ -116,6 +116,8 @@ def build_classifier(setup: TrainingConfig) -> Classifier:
     height, width = setup.image_size
     with random_state("training", setup.seed, "weights"):
         network = plugin.build(setup.channels, len(setup.class_names), (height, width))
+    if len(setup.class_names) == 1:
+        network.multi_label = True  # its one logit is not for two classes
     layer = plugin.cam_layer(network)
     return Classifier(network, plugin.normalise(setup.channels), cam_layer=layer, multi_label=setup.multi_label)
 

@@ -363,9 +363,11 @@ def one_infinite(logits):
 OUTPUTS = [
     (one_infinite, r"NaN or infinite \(image 4"),
     (lambda logits: logits / 0, "NaN or infinite"),
-    (lambda logits: logits[:, 0], r"shape \(1,\): must be logits \(1, K\)"),
+    (lambda logits: logits[:, :, None].expand(-1, -1, 2), r"shape \(1, 2, 2\): must be logits \(1, K\)"),
     (lambda logits: logits[:1], r"shape \(1, 2\): must be logits \(2, K\)"),
-    (lambda logits: {"logits": logits}, "returns dict: it must return logits"),
+    (lambda logits: {"cat": logits, "dog": logits}, r"returns dict of cat: \(1, 2\), dog: \(1, 2\): it must return"),
+    (lambda logits: (logits, logits), r"returns tuple of 0: \(1, 2\), 1: \(1, 2\): it must return logits"),
+    (lambda logits: None, "returns NoneType: it must return logits"),
 ]
 
 
@@ -379,6 +381,7 @@ def test_models_that_return_no_logits(change, words, method, targets):
 
 def test_a_margin_needs_two_classes():
     model = Outputs(lambda logits: logits[:, :1])
+    model.multi_label = True
     assert salgen.explain(model, IMAGES, 0, method="gradient").values.shape == (5, 6, 8)
     with pytest.raises(SalgenError, match="two classes or more"):
         salgen.explain(model, IMAGES, 0, method="gradient", score="margin")
@@ -436,6 +439,7 @@ class Watched(nn.Module):
         copied = Watched(self.body[3].out_features)
         copied.body.load_state_dict(self.body.state_dict())
         copied.seen = self.seen
+        copied.multi_label = getattr(self, "multi_label", False)
         return copied
 
     def forward(self, x):
@@ -470,6 +474,7 @@ def test_layers_are_names(layer):
 
 def test_a_margin_takes_two_classes():
     model = Watched(classes=1)
+    model.multi_label = True
     with pytest.raises(SalgenError, match=r"margin.*two classes"):
         salgen.explain(model, IMAGES, 0, method="grad-cam", score="margin")
     assert set(model.seen) <= {1, 2}  # a first look, before the five

@@ -177,6 +177,7 @@ def test_the_signal_of_a_linear_toy_model_is_recovered():
     data = signal * [1, 0] + distractor * [1, 1]
     net = nn.Sequential(nn.Flatten(), nn.Linear(2, 1, bias=False))
     net[1].weight.data = torch.tensor([[1.0, -1.0]])
+    net.multi_label = True  # its output is no logit of two classes
     pattern = fit_patterns(net, data.reshape(-1, 1, 1, 2)).by_map[0].numpy()
     np.testing.assert_allclose(pattern, [[1, 0]], atol=0.1)
     covariance = [np.cov(data[:, k], signal[:, 0])[0, 1] / signal.var(ddof=1) for k in (0, 1)]

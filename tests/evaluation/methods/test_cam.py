@@ -64,12 +64,12 @@ def mean(maps):
 
 
 NOT_POOLED = {
+    "a softmax, which is left out": lambda maps, x: DENSE(mean(maps)).softmax(dim=1),
     "two dense layers": lambda maps, x: HIDDEN(mean(maps)),
     "max pooling": lambda maps, x: DENSE(maps.amax(dim=(2, 3))),
     "a grid": lambda maps, x: GRID(maps.flatten(1)),
     "a ReLU on the way": lambda maps, x: DENSE(mean((maps - 0.1).relu())),
     "the image beside": lambda maps, x: DENSE(mean(maps)) + mean(x),
-    "a softmax": lambda maps, x: DENSE(mean(maps)).softmax(dim=1),
 }
 
 
@@ -84,7 +84,6 @@ def heads(seed):
     torch.manual_seed(seed)
     dense, hidden = nn.Linear(5, 3), nn.Sequential(nn.Linear(5, 16), nn.ReLU(), nn.Linear(16, 3))
     return {
-        "log_softmax": lambda maps, x: dense(mean(maps)).log_softmax(dim=1),
         "ReLU": lambda maps, x: dense(mean(maps)).relu(),
         "MLP": lambda maps, x: hidden(mean(maps)),
         "GELU MLP": lambda maps, x: hidden[2](nn.functional.gelu(hidden[0](mean(maps)))),

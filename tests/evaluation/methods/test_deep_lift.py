@@ -86,6 +86,7 @@ def test_deep_lift_equals_captum_whatever_the_style(style, images):
 def test_the_rescale_rule_by_hand(value):
     """relu(2 a - b + 1) from (0, 0), where it is 1: the multiplier is its difference over that of its input."""
     net = nn.Sequential(nn.Flatten(), nn.Linear(2, 1), nn.ReLU())
+    net.multi_label = True  # its output is no logit of two classes
     net[1].weight.data, net[1].bias.data = torch.tensor([[2.0, -1.0]]), torch.ones(1)
     a, b = 0.5, value
     before, after = 1.0, 2 * a - b + 1

@@ -211,6 +211,7 @@ def test_neither_the_scale_of_a_class_nor_the_contrast_layer_matters(seed, scale
 
 def test_a_unit_that_is_on_by_its_bias_alone_ends_the_walk():
     net = nn.Sequential(nn.Flatten(), nn.Linear(2, 1), nn.ReLU(), nn.Linear(1, 1))
+    net.multi_label = True  # its output is no logit of two classes
     for layer in (net[1], net[3]):
         nn.init.ones_(layer.weight)
         nn.init.ones_(layer.bias)

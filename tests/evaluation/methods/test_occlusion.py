@@ -134,7 +134,7 @@ def test_every_pixel_is_covered(size, data):
 
 def test_a_single_logit_is_a_sigmoids(images):
     net = nn.Sequential(nn.Flatten(), nn.Linear(260, 1))
-    found = salgen.explain(net, images, 0, method="occlusion:window=10x13,stride=10").values
+    found = salgen.explain(net, images, 1, method="occlusion:window=10x13,stride=10").values
     fall = torch.sigmoid(net(images)) - torch.sigmoid(net(torch.zeros_like(images)))
     torch.testing.assert_close(found[:, 0, 0], fall[:, 0].detach(), rtol=1e-4, atol=1e-6)
 

@@ -4,18 +4,22 @@ import json
 from warnings import catch_warnings
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import timm
 import torch
 import torchvision
+from click.testing import CliRunner
 from safetensors.torch import save_file
 from torch import nn
 from torchvision.transforms import Compose, Normalize, Resize, v2
 from transformers import MobileViTImageProcessor, ResNetConfig, ResNetForImageClassification, ViTImageProcessor
 
 import salgen
+from salgen.cli.main import main
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.normalisation import IMAGENET_MEAN, IMAGENET_STD, Normalisation
 from salgen.evaluation.models.own_networks import LIBRARIES
 from salgen.evaluation.runs.given_models import given_model
@@ -243,6 +247,123 @@ def test_a_grey_network_of_timm_takes_the_mean_over_colours(tmp_path):
     torch.testing.assert_close(float(own.normalise.mean), sum(module.default_cfg["mean"]) / 3)
 
 
+def labelled(count, **config):
+    """A Hugging Face classifier with that many outputs, and what its config says of them."""
+    torch.manual_seed(0)
+    model = ResNetForImageClassification(
+        ResNetConfig(embedding_size=8, hidden_sizes=[8, 8], depths=[1, 1], layer_type="basic", num_labels=count)
+    )
+    for name, value in config.items():
+        setattr(model.config, name, value)
+    return model.eval()
+
+
+MANY = ["villain", *(f"c{number}" for number in range(10)), "hero"]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"id2label": {str(number): name for number, name in enumerate(MANY)}},
+        {"id2label": MANY},
+        {"label2id": {name: number for number, name in enumerate(MANY)}},
+        {"id2label": dict(enumerate(MANY)), "label2id": {"tench": 0, "goldfish": 1}},  # of an earlier head
+    ],
+    ids=["text keys", "list", "label2id alone", "old label2id"],
+)
+def test_labels_are_read_by_their_numbers(config, data, images):
+    model = labelled(12, **config)
+    with torch.no_grad():
+        torch.testing.assert_close(logits(data, images, model), model(images).logits[:, [11, 0]])
+
+
+def test_labels_that_are_spelt_otherwise_are_said(data, images):
+    model = labelled(2, id2label={0: "Villain", 1: "HERO"})
+    with pytest.warns(SalgenWarning, match="spelt otherwise are taken for the classes hero, villain"):
+        found = logits(data, images, model)
+    with torch.no_grad():
+        torch.testing.assert_close(found, model(images).logits[:, [1, 0]])
+
+
+def test_default_labels_say_nothing(data, images):
+    model = labelled(2)
+    with torch.no_grad():
+        torch.testing.assert_close(logits(data, images, model), model(images).logits)
+
+
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        ({"id2label": {0: "hero", 2: "villain"}}, "config.id2label has the numbers 0, 2: must be 0 to 1"),
+        ({"id2label": {0: "hero", 1: "villain", 2: "dog"}}, "names, and the model 2 outputs"),
+        (
+            {"id2label": {0: "hero", 1: "villain"}, "label2id": {"hero": 1, "villain": 0}},
+            "give 'hero' the numbers 0 and 1",
+        ),
+        ({"id2label": {0: "cat", 1: "dog"}}, "classes are hero, villain, and model .* states the labels cat, dog"),
+    ],
+)
+def test_labels_that_do_not_fit_are_refused_until_classes_are_stated(config, says, data, images):
+    model = labelled(2, **config)
+    with pytest.raises(SalgenError, match=says):
+        logits(data, images, model)
+    with torch.no_grad():
+        torch.testing.assert_close(logits(data, images, model, classes=[1, 0]), model(images).logits[:, [1, 0]])
+
+
+def test_several_labels_have_a_probability_each(data, images):
+    for model in (labelled(2, problem_type="multi_label_classification"), nn.Sequential(network(), nn.Sigmoid())):
+        view = ModelView.of(given_model(model).load(salgen.open(data, "test")))
+        answers = view.logits(images)
+        torch.testing.assert_close(view.probabilities(answers), answers.sigmoid())
+
+
+@pytest.mark.parametrize("end", [nn.Identity(), nn.Sigmoid()])
+def test_one_output_speaks_for_the_second_class_or_the_one_that_is_stated(end, data, images):
+    model, logit = nn.Sequential(network(1), end), network(1)(images).detach()
+    with pytest.warns(SalgenWarning, match="taken as the logit of villain against hero: if it is that of hero, give"):
+        torch.testing.assert_close(logits(data, images, model), torch.cat([-logit, logit], dim=1))
+    for classes in (["hero"], ["villain", "hero"], [1, 0]):
+        torch.testing.assert_close(logits(data, images, model, classes=classes), torch.cat([logit, -logit], dim=1))
+
+
+@pytest.mark.parametrize(
+    ("classes", "says"),
+    [
+        ([0, 0], r"classes = \[0, 0\]: give the numbers, 0 to 4, of hero, villain, each once"),
+        ([-1, 0], r"classes = \[-1, 0\]: give the numbers"),
+        ([True, False], r"classes = \[True, False\]: give a list of names, or of numbers"),
+        ("hero,villain", "classes = 'hero,villain': give a list"),
+        (["hero", "villain", "hero", "a", "b"], "classes names 'hero' 2 times"),
+    ],
+)
+def test_classes_that_mean_nothing_are_refused(classes, says, data, images):
+    with pytest.raises(SalgenError, match=says):
+        logits(data, images, network(5), classes=classes)
+
+
+@pytest.mark.parametrize("classes", [np.array([3, 1]), {0: "a", 1: "villain", 2: "b", 3: "hero", 4: "c"}, ["3", "1"]])
+def test_classes_may_be_an_array_a_mapping_or_text(classes, data, images):
+    torch.testing.assert_close(logits(data, images, network(5), classes=classes), network(5)(images)[:, [3, 1]])
+
+
+def five_outputs():
+    """A network that a command line names."""
+    return network(5)
+
+
+@pytest.mark.parametrize("classes", ["3,1", "cat,villain,dog,hero,tree"])
+def test_the_command_line_has_classes_too(classes, data, tmp_path):
+    model = f"{__name__}:five_outputs"
+    asked = ["evaluate", str(data), "--model", model, "-m", "gradient", "--metrics", "roc-auc", "--limit", "2"]
+    done = CliRunner().invoke(main, [*asked, "--classes", classes, "--out", str(tmp_path / "run")])
+    assert done.exit_code == 0, done.output
+    run = salgen.evaluate(
+        data, model=network(5), classes=[3, 1], methods=["gradient"], metrics=["roc-auc"], limit=2, out=tmp_path / "own"
+    )
+    np.testing.assert_array_equal(*(pq.read_table(at / "scores.parquet")["value"] for at in (tmp_path / "run", run)))
+
+
 @pytest.mark.parametrize(
     ("text", "name"),
     [
@@ -323,7 +444,7 @@ def test_every_family_of_a_library_gives_its_logits(call, data, images, tmp_path
         ("torchvision:googlenet:weights=x.pth", {}, "googlenet changes its input: write torchvision:googlenet:tra"),
         ("torchvision:vit_b_16:size=64:weights=x.pth", {}, "unexpected keyword argument 'size'"),
         ("huggingface:nowhere", {}, "model huggingface:nowhere cannot be loaded"),
-        (network(5), {}, r"gives \(1, 5\) for one image: .* classes= says which"),
+        (network(5), {}, r"gives \(1, 5\) for one image: .* classes= .--classes. says which"),
         (network(5), {"classes": [3, 7]}, r"classes = \[3, 7\]: give the numbers, 0 to 4, of hero, villain"),
         (network(5), {"classes": ["villain", "hero"]}, "classes has 2 names, and the model 5 outputs"),
         (network(2), {"classes": ["heron", "villain"]}, "did you mean 'heron'"),

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError, reason
+from salgen.evaluation.models.logits import learn
 
 
 def compiled(network: nn.Module) -> Callable[[Tensor], Any]:
@@ -18,11 +19,12 @@ def compiled(network: nn.Module) -> Callable[[Tensor], Any]:
     largest so far, such as the last one. It also runs while one of its modules has a hook, which compiled code would
     not call.
     """
-    fast = torch.compile(network, dynamic=False)
-    largest = 1
+    largest, fast = 1, None
 
     def forward(inputs: Tensor) -> Any:
-        nonlocal largest
+        nonlocal largest, fast
+        learn(network, inputs)
+        fast = fast or torch.compile(network, dynamic=False)
         hooked = any(module._forward_hooks or module._forward_pre_hooks for module in network.modules())
         if hooked or len(inputs) < max(largest, 2):
             return network(inputs)

@@ -26,6 +26,7 @@ from salgen.evaluation.models.inspection.compiled_network import compiled
 from salgen.evaluation.models.inspection.freed_memory import keep_freed_memory
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.random_state import random_state
+from salgen.evaluation.models.logits import as_logits
 
 T = TypeVar("T")
 
@@ -62,17 +63,17 @@ class ModelView:
 
     @classmethod
     def of(cls, model: nn.Module, *, compile: bool = False) -> ModelView:
-        """A view of any module; only a :class:`Classifier` has a normalisation of its own."""
+        """A view of any module, which gives logits; only a :class:`Classifier` has a normalisation of its own."""
         keep_freed_memory()
         private = _private(model).eval()
         if any(weight.is_meta for weight in private.parameters()):
             raise SalgenError(f"the model ({type(model).__name__}) is on the device meta: load its weights first")
         several = bool(getattr(private, "multi_label", False))
         if isinstance(private, Classifier):
-            parts = private.normalise, private.network, private.cam_layer
+            parts = private.normalise, as_logits(private.network, several), private.cam_layer
             return cls(*parts, unit_pixels=True, multi_label=several, compile=compile)
         layer = getattr(private, "cam_layer", None)
-        return cls(nn.Identity(), private, layer, unit_pixels=False, multi_label=several, compile=compile)
+        return cls(nn.Identity(), as_logits(private), layer, unit_pixels=False, multi_label=several, compile=compile)
 
     @cached_property
     def forward(self) -> Callable[[Tensor], Any]:
@@ -114,10 +115,15 @@ class ModelView:
                 f"{type(error).__name__}: {reason(error)}"
             ) from error
 
+    @property
+    def independent(self) -> bool:
+        """Whether each logit has a probability of its own: as the network itself says, or else `multi_label`."""
+        stated = getattr(self.network, "multi_label", None)
+        return self.multi_label if stated is None else bool(stated)
+
     def probabilities(self, logits: Tensor) -> Tensor:
-        """(N, K): softmax, or sigmoid where labels are independent or there is a single class."""
-        alone = self.multi_label or logits.shape[1] == 1
-        return logits.sigmoid() if alone else logits.softmax(dim=1)
+        """(N, K): softmax, or sigmoid where logits are independent."""
+        return logits.sigmoid() if self.independent else logits.softmax(dim=1)
 
     def scores(self, inputs: Tensor, targets: Tensor, score: str) -> Tensor:
         """The explained value (N,) of normalised inputs: target logit, or its margin over the best other."""

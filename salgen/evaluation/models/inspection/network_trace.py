@@ -19,8 +19,7 @@ from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 from salgen.evaluation.models.inspection.positions import Positions, UncompiledMode
 from salgen.evaluation.models.inspection.random_state import random_state
-
-SOFTMAX_ROUNDING = 1e-4
+from salgen.evaluation.models.logits import learn
 
 _RELU_NODE = "ReluBackward"
 _CLIP_NODE = "HardtanhBackward"
@@ -83,14 +82,11 @@ class ForwardPass:
         The size of all that it computes, intermediate results included.
     largest
         The size of the largest of these.
-    sums_to_one
-        Whether the outputs are positive and sum to 1, as a softmax's do and logits do not.
     """
 
     classes: int
     bytes: int
     largest: int
-    sums_to_one: bool
 
 
 def forward_pass(view: ModelView, image: Tensor) -> ForwardPass:
@@ -99,10 +95,10 @@ def forward_pass(view: ModelView, image: Tensor) -> ForwardPass:
 
 
 def _run_forward(_name: str, view: ModelView, image: Tensor) -> ForwardPass:
+    learn(view.network, image)
     with torch.no_grad(), _Counter() as counter:
         logits = view.logits(image)
-    sums_to_one = bool((logits > 0).all()) and abs(float(logits.double().sum()) - 1) < SOFTMAX_ROUNDING
-    return ForwardPass(logits.shape[1], counter.bytes, counter.largest, sums_to_one)
+    return ForwardPass(logits.shape[1], counter.bytes, counter.largest)
 
 
 _forward_pass = NetworkCache(_run_forward)
@@ -111,13 +107,7 @@ _forward_pass = NetworkCache(_run_forward)
 def check_model(view: ModelView, image: Tensor) -> ForwardPass:
     """The forward pass of a network for one normalised image (1, C, h, w) and those like it."""
     check_deterministic(view, image)
-    found = forward_pass(view, image)
-    if found.sums_to_one:
-        warn(
-            "the model's outputs are positive and sum to 1, as after a softmax: methods explain logits, so let it "
-            "return what goes into the softmax"
-        )
-    return found
+    return forward_pass(view, image)
 
 
 def check_deterministic(view: ModelView, image: Tensor) -> None:

@@ -1,0 +1,241 @@
+"""A network's outputs as logits (N, K), whatever form it gives them in."""
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, fx, nn
+from torch.overrides import TorchFunctionMode
+
+from salgen.errors import SalgenError, warn
+
+SIGMOID = ("sigmoid", "log_sigmoid")
+STEPS = {name.replace("_", ""): name for name in (*SIGMOID, "softmax", "log_softmax", "log")} | {"expit": "sigmoid"}
+ROUNDING = 1e-4  # of a sum of probabilities
+
+
+def as_logits(network: nn.Module, multi_label: bool = False) -> nn.Module:
+    """A private copy of a network, changed so that it gives logits (N, K); its modules keep their names.
+
+    It learns what the network gives when it first runs: see `AsLogits`. Its attribute ``multi_label`` then says whether
+    each logit has a probability of its own, where that is known, or else given.
+    """
+    if isinstance(vars(network).get("forward"), AsLogits):
+        return network
+    if isinstance(network, (torch.jit.ScriptModule, fx.GraphModule)):
+        network = nn.Sequential(network).eval()  # it cannot have another forward
+    if getattr(getattr(network, "config", None), "problem_type", None) == "multi_label_classification":
+        network.multi_label = True  # type: ignore[assignment]
+    if multi_label and not hasattr(network, "multi_label"):
+        network.multi_label = True  # type: ignore[assignment]
+    network.forward = AsLogits(network, network.forward)
+    return network
+
+
+def learn(network: nn.Module, images: Tensor) -> None:
+    """Let a network of :func:`as_logits` learn what it gives, if it has not run yet."""
+    forward = vars(network).get("forward")
+    if isinstance(forward, AsLogits) and forward.skipped is None:
+        with torch.inference_mode(False), torch.no_grad():
+            forward.learn(images[:1].clone())
+
+
+def take_outputs(network: nn.Module, places: Sequence[int]) -> None:
+    """Let a network that gives logits give some of them only, in another order."""
+    forward = vars(network).get("forward")
+    if not isinstance(forward, AsLogits):
+        network.forward = forward = AsLogits(network, network.forward, frozenset())
+    forward.ends += ((operator.getitem, ((slice(None), list(places)),)),)
+
+
+@dataclass
+class AsLogits:
+    """In place of a network's forward: logits.
+
+    The first call runs one image, and warns of what is changed. Of an output that holds more the logits are taken. A
+    softmax or sigmoid at the end is left out. One output for two classes becomes two logits.
+
+    Attributes
+    ----------
+    network, forward
+        The network, and its own forward.
+    skipped
+        The numbers of the calls of `STEPS` that give their input; None before the first call.
+    ends
+        Functions that the output goes through, with their other arguments.
+    """
+
+    network: nn.Module
+    forward: Callable[..., Any]
+    skipped: frozenset[int] | None = None
+    ends: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = ()
+
+    def __call__(self, images: Tensor) -> Any:
+        """Normalised images (N, C, H, W) to logits (N, K)."""
+        learn(self.network, images)
+        if self.skipped:
+            with _Steps(self.skipped):
+                output = self.forward(images)
+        else:
+            output = self.forward(images)
+        for function, others in self.ends:
+            output = function(output, *others)
+        return output
+
+    def learn(self, image: Tensor) -> None:
+        """Find where the logits of one image (1, C, h, w) are, and prepare the network to give them."""
+        with _Steps() as steps:
+            output = self.forward(image.clone())
+        self.ends = _place_of_logits(output)
+        for function, others in self.ends:
+            output = function(output, *others)
+        if isinstance(output, Tensor) and output.ndim != 2 and output.numel() == max(output.shape, default=1):
+            output = output.reshape(1, -1)
+            self.ends += ((torch.reshape, ((-1, output.shape[1]),)),)
+        self.skipped = frozenset()
+        if isinstance(output, Tensor) and output.ndim == 2:
+            single = output.shape[1] == 1 and not getattr(self.network, "multi_label", False)
+            self._leave_out(steps, output, image)
+            if single:
+                self._double(image)
+        if self.skipped or self.ends:
+            return
+        if getattr(self.forward, "__func__", None) is type(self.network).forward:
+            del self.network.forward
+        else:
+            self.network.forward = self.forward
+
+    def _leave_out(self, steps: _Steps, output: Tensor, image: Tensor) -> None:
+        """Leave out what makes probabilities of logits at the end."""
+        several = output.shape[1] > 1
+        self.skipped, name = steps.ending(output)
+        for script in [*self.network.children()][-1:]:
+            if isinstance(self.network, nn.Sequential) and isinstance(script, torch.jit.ScriptModule):
+                graph = script.inlined_graph  # outlives its nodes
+                kind = next(graph.outputs()).node().kind().removeprefix("aten::")
+                name = kind if kind in SIGMOID else name
+        if several and not name and bool((output > 0).all()) and abs(float(output.double().sum()) - 1) < ROUNDING:
+            self.ends += ((torch.clamp_min, (torch.finfo(output.dtype).tiny,)), (torch.log, ()))
+            self.network.multi_label = False  # type: ignore[assignment]
+            warn(
+                "the model's outputs are positive and sum to 1, but no softmax is found at their end: their logarithms "
+                "are explained, so let it return logits"
+            )
+        if not name:
+            return
+        if not self.skipped:
+            self.ends += ((torch.logit, (torch.finfo(output.dtype).eps,)),)
+        self.network.multi_label = name in SIGMOID  # type: ignore[assignment]
+        if several:
+            kind = ("their softmax", "the sigmoid of each: several labels")[name in SIGMOID]
+            warn(f"the model ends in {name}: its logits, what goes into it, are explained; probabilities are {kind}")
+        logits = self(image.clone())
+        for place, module in list(self.network.named_modules()):
+            if self.skipped and place and step_name(module):
+                self._try(place, nn.Identity().eval(), image, logits, self.ends)
+
+    def _double(self, image: Tensor) -> None:
+        """Make two logits of one: the negative for class 0, and itself for class 1."""
+        warn(
+            "the model gives one output: the negative of its logit is explained for class 0, and its logit for class "
+            "1, which has its sigmoid as probability"
+        )
+        self.network.multi_label = self.network.single_output = True  # type: ignore[assignment]
+        logits = both(self(image.clone()))
+        ends = tuple((f, ((-1, 2),)) if f is torch.reshape else (f, others) for f, others in self.ends)
+        for place, module in reversed(list(self.network.named_modules())):
+            if place and type(module) in (nn.Linear, nn.Conv2d) and len(module.weight) == 1:
+                double = copy.deepcopy(module)
+                double.out_features = double.out_channels = 2
+                for name, weight in module.named_parameters():
+                    setattr(double, name, nn.Parameter(torch.cat([-weight, weight]), requires_grad=False))
+                if self._try(place, double, image, logits, ends, self.skipped):
+                    return
+        self.ends += ((both, ()),)
+
+    def _try(
+        self, place: str, module: nn.Module, image: Tensor, logits: Tensor, ends: Any, skipped: Any = frozenset()
+    ) -> bool:
+        """Replace one of the network's modules, if the network then gives these logits."""
+        holder, last = self.network.get_submodule(place.rpartition(".")[0]), place.rpartition(".")[2]
+        before = getattr(holder, last), self.ends, self.skipped
+        setattr(holder, last, module)
+        self.ends, self.skipped = ends, skipped
+        try:
+            found = self(image.clone())
+            if bool(logits.any()) and torch.allclose(found, logits.view(found.shape), rtol=1e-4, atol=1e-6):
+                return True
+        except (RuntimeError, ValueError, IndexError, TypeError):
+            pass  # it does not fit
+        setattr(holder, last, before[0])
+        self.ends, self.skipped = before[1:]
+        return False
+
+
+def both(logit: Tensor) -> Tensor:
+    """A logit (N, 1) as those of two classes (N, 2)."""
+    return torch.cat([-logit, logit], dim=1)
+
+
+def step_name(operation: Any) -> str:
+    """The name of a function or a module as one of `STEPS`, or nothing."""
+    name = type(operation).__name__ if isinstance(operation, nn.Module) else getattr(operation, "__name__", "")
+    return STEPS.get(name.removeprefix("special_").partition(".")[0].replace("_", "").lower(), "")
+
+
+class _Steps(TorchFunctionMode):
+    """Notes the calls of `STEPS`, numbered in their order; some give their input instead."""
+
+    def __init__(self, skipped: Collection[int] = ()) -> None:
+        super().__init__()
+        self.skipped, self.count = skipped, 0
+        self.calls: list[tuple[str, Tensor, Tensor]] = []  # name, input, result
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if not (name := step_name(func)):
+            return func(*args, **kwargs)
+        source = args[0] if args else kwargs["input"]
+        self.count += 1
+        if self.skipped:
+            return source if self.count - 1 in self.skipped else func(*args, **kwargs)
+        self.calls.append((name, source, func(*args, **kwargs)))
+        return self.calls[-1][2]
+
+    def ending(self, output: Tensor) -> tuple[frozenset[int], str]:
+        """The numbers of the calls that made one image's probabilities, perhaps reshaped, of logits; and their name."""
+        numbers = set()
+        for number, (name, source, result) in reversed(list(enumerate(self.calls))):
+            if torch.equal(result.flatten().to(output), output.flatten()):
+                numbers.add(number)
+                total = {"softmax": output, "log_softmax": output.exp()}.get(name, torch.ones(1)).double().sum()
+                if abs(float(total) - 1) > 0.1:  # over another axis than that of the classes
+                    break
+                if name != "log":
+                    return frozenset(numbers), name
+                output = source
+        return frozenset(), ""
+
+
+def _place_of_logits(output: Any) -> tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...]:
+    """The function that takes the logits from a network's output, if that holds more."""
+    if isinstance(output, Tensor):
+        return ()
+    if isinstance(getattr(output, "logits", None), Tensor):
+        return ((getattr, ("logits",)),)
+    items = dict(enumerate(output)) if isinstance(output, (tuple, list)) else output
+    items = items if isinstance(items, Mapping) else {}
+    shapes = {key: tuple(value.shape) for key, value in items.items() if isinstance(value, Tensor)}
+    two = [key for key, shape in shapes.items() if len(shape) == 2]
+    found = ["logits"] if "logits" in shapes else list(shapes) if isinstance(output, Mapping) else two
+    if len(found) == 1:
+        return ((operator.getitem, (found[0],)),)
+    held = f" of {', '.join(f'{key}: {shape}' for key, shape in shapes.items())}" if shapes else ""
+    raise SalgenError(f"the model returns {type(output).__name__}{held}: it must return logits, a tensor (N, K)")

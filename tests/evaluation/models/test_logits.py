@@ -1,0 +1,207 @@
+"""What a network gives at its end: probabilities, one logit, or more than its logits."""
+
+import warnings
+from collections import namedtuple
+
+import pytest
+import torch
+import transformers
+from torch import nn
+from torch.nn import functional
+
+import salgen
+from salgen.errors import SalgenError, SalgenWarning
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_view import ModelView
+
+IMAGES = torch.rand(3, 3, 8, 8, generator=torch.Generator().manual_seed(0))
+METHODS = ["gradient", "grad-cam:layer=body.1", "lrp-alpha-beta", "deep-lift", "full-grad"]
+
+
+class Net(nn.Module):
+    """A sigmoid in the middle, which has to stay, and an end of any kind."""
+
+    def __init__(self, classes, end):
+        super().__init__()
+        torch.manual_seed(classes)
+        self.body = nn.Sequential(nn.Conv2d(3, 6, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2))
+        self.head, self.end = nn.Linear(6, classes), end
+        self.head.weight.data *= 9
+
+    def forward(self, x):
+        h = self.body(x)
+        return self.end(self.head((h * torch.sigmoid(self.body[0].bias).view(1, 6, 1, 1)).mean((2, 3))))
+
+
+def maps(model, method, target, **how):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return salgen.explain(model, IMAGES, target, method=method, **how).values
+
+
+SOFTMAX = {
+    "module": nn.Softmax(1),
+    "without dim": nn.Softmax(),
+    "log module": nn.LogSoftmax(dim=-1),
+    "function": lambda z: functional.softmax(z, dim=1),
+    "log function": lambda z: functional.log_softmax(z, dim=1),
+    "its log": lambda z: torch.log(z.softmax(1)),
+    "squeezed": lambda z: z.softmax(1).squeeze(),
+    "flattened": lambda z: z[:, :, None, None].softmax(1).flatten(1),
+    "within a dict": lambda z: {"out": torch.softmax(z, dim=1)},
+}
+SIGMOID = {
+    "module": nn.Sigmoid(),
+    "function": torch.sigmoid,
+    "method": lambda z: z.sigmoid(),
+    "in place": lambda z: z.sigmoid_(),
+    "log": nn.LogSigmoid(),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Implicit dimension:UserWarning")
+@pytest.mark.parametrize(
+    ("end", "several"),
+    [*((end, False) for end in SOFTMAX.values()), *((end, True) for end in SIGMOID.values())],
+    ids=[*(f"softmax {name}" for name in SOFTMAX), *(f"sigmoid {name}" for name in SIGMOID)],
+)
+def test_probabilities_at_the_end_are_left_out(end, several):
+    """Maps and curves are those of the logits, by every door."""
+    given, wanted = Net(4, end).eval(), Net(4, nn.Identity()).eval()
+    wanted.multi_label = several
+    with pytest.warns(SalgenWarning, match=r"the model ends in .*: its logits, what goes into it, are explained"):
+        found = salgen.explain(given, IMAGES, 2, method="gradient")
+    for method in METHODS:
+        expected = maps(wanted, method, 2)
+        assert expected.abs().max() > 0 or method != "gradient"
+        for door in (given, ModelView.of(given), Classifier(given)):
+            torch.testing.assert_close(maps(door, method, 2), expected)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = [
+            salgen.score(found, metrics=["insertion-auc"], model=model, images=IMAGES, targets=[2] * 3)["insertion-auc"]
+            for model in (given, wanted)
+        ]
+    assert scores[0] == pytest.approx(scores[1])
+    x = IMAGES.clone()
+    raw = given(x)
+    raw = raw["out"] if isinstance(raw, dict) else raw
+    if bool((raw >= 0).all()):  # the network's own probabilities
+        view = ModelView.of(given)
+        torch.testing.assert_close(view.probabilities(view.logits(IMAGES)), raw)
+
+
+@pytest.mark.parametrize("end", [nn.Identity(), nn.Sigmoid(), lambda z: torch.sigmoid(z).squeeze(), lambda z: z[:, 0]])
+def test_one_logit_is_two_classes(end):
+    """The maps are those of a last layer of two outputs, the first with the negative weights."""
+    given, wanted = Net(1, end).eval(), Net(2, nn.Identity()).eval()
+    wanted.load_state_dict(
+        {name: torch.cat([-w, w]) if "head" in name else w for name, w in given.state_dict().items()}
+    )
+    wanted.multi_label = True
+    with pytest.warns(SalgenWarning, match="the model gives one output: the negative of its logit is explained"):
+        salgen.explain(given, IMAGES, 1, method="gradient")
+    for method in ("gradient", "grad-cam:layer=body.1", "deep-lift"):
+        for target in (0, 1):
+            torch.testing.assert_close(maps(given, method, target), maps(wanted, method, target))
+    view = ModelView.of(given)
+    logits = view.logits(IMAGES)
+    torch.testing.assert_close(logits, wanted(IMAGES))
+    torch.testing.assert_close(view.probabilities(logits).sum(dim=1), torch.ones(3))
+    pixels = IMAGES.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(wanted(pixels)[:, 1].sum(), pixels)
+    for target, sign in ((0, -1), (1, 1)):
+        torch.testing.assert_close(maps(given, "gradient", target, reduce=None), sign * gradient)
+
+
+@pytest.mark.parametrize("end", [nn.Identity(), nn.Sigmoid(), lambda z: torch.sigmoid(z).squeeze()])
+def test_what_speaks_for_the_negative_class_is_no_negative_map(end):
+    """Rules that treat signs apart see negative weights, not a negated logit."""
+    given, wanted = Net(1, end).eval(), Net(2, nn.Identity()).eval()
+    wanted.load_state_dict(
+        {name: torch.cat([-w, w]) if "head" in name else w for name, w in given.state_dict().items()}
+    )
+    expected = maps(wanted, "lrp-alpha-beta", 0)
+    assert not torch.allclose(expected, -maps(wanted, "lrp-alpha-beta", 1))
+    torch.testing.assert_close(maps(given, "lrp-alpha-beta", 0), expected)
+
+
+def test_probabilities_without_a_known_step_are_explained_by_their_logarithm():
+    """The mean of two softmaxes, and a scripted one: the probabilities stay what they are."""
+    plain = Net(3, nn.Identity()).eval()
+    ensemble = nn.Sequential(plain, Mean()).eval()
+    scripted = torch.jit.trace(Net(3, nn.Softmax(1)).eval(), IMAGES)
+    for network in (ensemble, scripted):
+        with pytest.warns(SalgenWarning, match="no softmax is found at their end"):
+            salgen.explain(network, IMAGES, 0, method="gradient")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            view = ModelView.of(network)
+            torch.testing.assert_close(view.probabilities(view.logits(IMAGES)), network(IMAGES))
+
+
+class Mean(nn.Module):
+    def forward(self, z):
+        return (z.softmax(1) + (2 * z).softmax(1)) / 2
+
+
+def test_a_scripted_sigmoid_is_inverted():
+    plain, scripted = Net(3, nn.Identity()).eval(), torch.jit.trace(Net(3, nn.Sigmoid()).eval(), IMAGES)
+    with pytest.warns(SalgenWarning, match="ends in sigmoid"):
+        found = salgen.explain(scripted, IMAGES, 0, method="gradient").values
+    torch.testing.assert_close(found, maps(plain, "gradient", 0), rtol=1e-3, atol=1e-5)
+
+
+def test_a_softmax_over_the_batch_stays():
+    with pytest.warns(SalgenWarning, match="depends on the other images of its batch"):
+        salgen.explain(Net(3, nn.Softmax(dim=0)).eval(), IMAGES, 0, method="gradient")
+
+
+def test_a_network_of_logits_stays_as_it_is():
+    network = Net(3, nn.Identity()).eval()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        view = ModelView.of(network)
+        torch.testing.assert_close(view.logits(IMAGES), network(IMAGES))
+    assert "forward" not in vars(view.network)
+    assert "forward" not in vars(network)
+
+
+Heads = namedtuple("Heads", ["logits", "aux"])
+
+
+@pytest.mark.parametrize(
+    "end", [lambda z: (z,), lambda z: [z, z[:, :, None]], lambda z: {"logits": z, "extra": z}, lambda z: Heads(z, z)]
+)
+def test_logits_are_taken_from_what_holds_them(end):
+    expected = maps(Net(3, nn.Identity()).eval(), "lrp-alpha-beta", 1)
+    torch.testing.assert_close(maps(Net(3, end).eval(), "lrp-alpha-beta", 1), expected)
+
+
+def test_two_heads_are_refused_by_their_shapes():
+    with pytest.raises(SalgenError, match=r"returns tuple of 0: \(1, 3\), 1: \(1, 3\): it must return logits"):
+        salgen.explain(Net(3, lambda z: (z, z)).eval(), IMAGES, 1, method="gradient")
+
+
+@pytest.mark.parametrize("problem", [None, "multi_label_classification"])
+def test_a_classifier_of_hugging_face_is_taken_as_it_is(problem):
+    config = transformers.ResNetConfig(num_labels=3, embedding_size=8, hidden_sizes=[8], depths=[1])
+    config.problem_type = problem
+    torch.manual_seed(0)
+    model = transformers.ResNetForImageClassification(config).eval()
+
+    class Alone(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model, self.multi_label = model, problem is not None
+
+        def forward(self, images):
+            return self.model(images).logits
+
+    given, alone = (salgen.explain(net, IMAGES, 1, method="gradient") for net in (model, Alone().eval()))
+    torch.testing.assert_close(given.values, alone.values)
+    scores = [
+        salgen.score(given, metrics=["deletion-auc"], model=net, images=IMAGES, targets=[1] * 3)["deletion-auc"]
+        for net in (model, Alone().eval())
+    ]
+    assert scores[0] == pytest.approx(scores[1])
