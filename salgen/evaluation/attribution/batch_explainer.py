@@ -18,6 +18,7 @@ from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, SIGNED, as_saliency
+from salgen.evaluation.models.inspection.gradient_check import check_gradient
 from salgen.evaluation.models.inspection.memory import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
 from salgen.evaluation.models.inspection.network_trace import ForwardPass, check_model
@@ -55,7 +56,18 @@ def check_methods(view: ModelView, methods: Mapping[str, Method], pixels: Tensor
         image = view.normalise(view.like(pixels))
         check_model(view, image)
         for method in explaining:
-            method.check(view, image)
+            _check_method(method, view, image)
+
+
+def _check_method(method: Method, view: ModelView, image: Tensor) -> None:
+    method.check(view, image)
+    passes = method.required_passes(view, image)
+    layers = sorted(passes.gradients or (passes.layers if method.reads_gradients else ()))
+    if passes.input_gradient or (method.reads_gradients and not layers):
+        check_gradient(method.name, view, image)
+    else:
+        for layer in layers:
+            check_gradient(method.name, view, image, layer)
 
 
 @dataclass(frozen=True)
@@ -107,7 +119,7 @@ class BatchExplainer:
                 image = self.view.normalise(self._darkest_image())
             self._check_targets(check_model(self.view, image))
             for method in self._explaining:
-                method.check(self.view, image)
+                _check_method(method, self.view, image)
             requirements = PassRequirements.together(
                 method.required_passes(self.view, image) for method in self._explaining
             )

@@ -224,23 +224,7 @@ class Passes:
             start = score_gradient(logits.detach(), self.targets(), self.score)
             score = (logits * start).sum()  # with the start as an argument torch would import sympy, for a second
             gradients = list(torch.autograd.grad(score, list(places.values()), allow_unused=True))
-        else:
-            self._check_differentiable(logits)
         return {
             name: torch.zeros_like(place) if gradient is None else gradient
             for (name, place), gradient in zip(places.items(), gradients, strict=True)
         }
-
-    def _check_differentiable(self, logits: Tensor) -> None:
-        """Refuse a model whose output depends on the image but was detached from it: zero would be a wrong gradient."""
-        with torch.enable_grad():
-            if self.model.logits(self.inputs.detach().requires_grad_()).requires_grad:
-                return
-        with torch.no_grad():
-            other_inputs = (-self.inputs, torch.zeros_like(self.inputs))
-            if all(torch.equal(logits, self.model.logits(changed)) for changed in other_inputs):
-                return
-        raise SalgenError(
-            "the model's output depends on the image but has no gradient: remove detach() or torch.no_grad() from its "
-            "forward, or choose a method that needs none, such as occlusion"
-        )

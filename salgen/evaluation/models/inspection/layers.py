@@ -50,6 +50,13 @@ def layer_grid(view: ModelView, image: Tensor, name: str) -> Grid:
     return trace.grids[name]
 
 
+def default_layer(view: ModelView, inputs: Tensor) -> str:
+    """The layer that the model names, unless it is one pixel at this size of image; else the last spatial layer."""
+    trace = NetworkTrace.of(view, inputs[:1])
+    named = view.cam_layer
+    return named if named and trace.pixels(named) != 1 else last_spatial_layer(view, inputs)
+
+
 def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
     """The module of the last map that every path from the image to the logits passes through.
 
@@ -66,7 +73,7 @@ def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
         name = _working_layer(view, trace)
         raise SalgenError(
             "the model has no layer of more than one pixel through which every path from the image to the logits "
-            f"goes: name one with layer=, such as {name!r}"
+            f"goes: name one with layer=, such as {say_layer(name)}"
             if name
             else f"the model has no layer whose numbers have a place in the image each: {_NO_LAYER}"
         )
@@ -84,7 +91,12 @@ _NO_LAYER = "choose a method that needs no layer, such as gradient"
 
 def _advice(view: ModelView, trace: NetworkTrace) -> str:
     name = _working_layer(view, trace)
-    return f"choose another, such as {name!r}" if name else _NO_LAYER
+    return f"choose another, such as {say_layer(name)}" if name else _NO_LAYER
+
+
+def say_layer(name: str) -> str:
+    """A layer, and how it is given to a method."""
+    return f"{name!r} (layer={name!r} from Python, METHOD:layer={name} on the command line)"
 
 
 def _working_layer(view: ModelView, trace: NetworkTrace) -> str | None:
