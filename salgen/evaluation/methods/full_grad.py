@@ -20,7 +20,7 @@ NAMES = ("full-grad",)
 
 @dataclass(frozen=True)
 class FullGrad(Explanation):
-    """The input times its gradient and every bias times its own, as absolute values, summed.
+    """The input times its gradient and every bias times its own, as absolute values, summed over every call.
 
     Biases are those of convolutions and, with its shift by the running mean, of batch norm; each
     channel's map is resized bilinearly to the input. Dense layers have no place in the image, and
@@ -35,6 +35,7 @@ class FullGrad(Explanation):
     )
     reduction: ClassVar[str] = "sum"  # of one channel
     signed: ClassVar[bool] = False
+    version: ClassVar[str] = "2"
     defined_for: ClassVar[str] = "any network; its theory is of ReLU networks"
 
     def check(self, model: ModelView, image: Tensor) -> None:
@@ -56,8 +57,9 @@ class FullGrad(Explanation):
         inputs = context.inputs
         total = (inputs * context.passes.input_gradient()).abs().sum(dim=1, keepdim=True)
         for layer, bias in biases(context.model, inputs).items():
-            share = (bias.view(-1, 1, 1) * context.passes.gradient(layer)).abs().sum(dim=1, keepdim=True)
-            total = total + resize(share, (inputs.shape[2], inputs.shape[3]))
+            for gradient in context.passes.gradients(layer):
+                share = (bias.view(-1, 1, 1) * gradient).abs().sum(dim=1, keepdim=True)
+                total = total + resize(share, (inputs.shape[2], inputs.shape[3]))
         return total
 
 
@@ -65,10 +67,17 @@ BIASED = (nn.Conv2d, nn.ConvTranspose2d, nn.BatchNorm2d)
 
 
 def biases(view: ModelView, image: Tensor) -> dict[str, Tensor]:
-    """The bias (K,) of every convolution and batch norm that runs on images like this one, by layer."""
-    ran = NetworkTrace.of(view, image).outputs
-    by_name = {name: _bias(module) for name, module in view.network.named_modules() if name in ran}
-    return {name: bias for name, bias in by_name.items() if bias is not None}
+    """The bias (K,) of every convolution and batch norm that runs on images like this one, by layer.
+
+    The layer of a batch norm that applies its activation itself, as timm's, is the identity within it, which runs first.
+    """
+    ran, found = NetworkTrace.of(view, image).outputs, {}
+    for name, module in view.network.named_modules():
+        bias = _bias(module) if name in ran else None
+        if bias is not None:
+            inner = [f"{name}.{child}" for child, own in module.named_children() if type(own) is nn.Identity]
+            found[next((place for place in inner if place in ran), name)] = bias
+    return found
 
 
 def _bias(module: nn.Module) -> Tensor | None:
