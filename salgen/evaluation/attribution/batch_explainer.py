@@ -101,7 +101,7 @@ class BatchExplainer:
         """Every method's maps of all images, at most `most` at a time, within `max_memory` GB of the device's."""
         budget = memory_budget(self.pixels.device, max_memory)
         try:
-            with torch.inference_mode(False):
+            with torch.inference_mode(False), torch.autocast(self.pixels.device.type, enabled=False):
                 return self._explain(most, budget)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):

@@ -2,7 +2,8 @@
 
 Methods hook, cut and rewire this copy, so nothing they do, and no exception, can change the
 caller's model: its mode, flags, hooks and gradients are never touched. Weights are shared, not
-copied, and ask for no gradient.
+copied, and ask for no gradient. Weights of half precision are copied to float32, in which small gradients do not
+vanish; those that a parametrisation or norm computes are computed once; hooks of backward passes are left out.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils import parametrize
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, warn
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.compiled_network import compiled
 from salgen.evaluation.models.inspection.freed_memory import keep_freed_memory
@@ -27,6 +29,7 @@ from salgen.evaluation.models.inspection.freed_memory import keep_freed_memory
 T = TypeVar("T")
 
 SCORES = ("logit", "margin")
+HALVES = (torch.float16, torch.bfloat16)
 _CALLER = "<caller>"  # stands for the name of the method that asks, with which its errors begin
 
 
@@ -67,7 +70,7 @@ class ModelView:
             If the model cannot be copied.
         """
         keep_freed_memory()
-        private = _private(model).eval()
+        private = _private(model)
         several = bool(getattr(private, "multi_label", False))
         if isinstance(private, Classifier):
             parts = private.normalise, private.network, private.cam_layer
@@ -207,16 +210,35 @@ def margins(logits: Tensor) -> Tensor:
 def _private(model: nn.Module) -> nn.Module:
     try:
         private = private_copy(model, model)
+        for module in private.modules():
+            module.training = False  # eval() is refused by exported modules
+            _settle(module)
+        if all(p.dtype in HALVES for p in private.parameters() if p.is_floating_point()):
+            private.float()
     except Exception as error:  # a module may hold anything: locks, open files, lazy parameters
         raise SalgenError(
             f"the model ({type(model).__name__}) cannot be copied for explaining: {type(error).__name__}: {error}"
         ) from error
-    for module in private.modules():
-        for key, hook in list(module._forward_hooks.items()):
-            # of a CAM that was made of the model: its copy would keep the activations of every pass
-            if type(getattr(hook, "__self__", None)).__module__.startswith("pytorch_grad_cam."):
-                del module._forward_hooks[key]
     return private
+
+
+def _settle(module: nn.Module) -> None:
+    """Leave out hooks that only change gradients, and let computed weights be plain ones."""
+    if module._backward_hooks or module._backward_pre_hooks:
+        warn(f"hooks that change the gradients of {type(module).__name__} are left out: maps are of the model without")
+        module._backward_hooks.clear()
+        module._backward_pre_hooks.clear()
+    for key, hook in list(module._forward_pre_hooks.items()):
+        if type(hook).__module__.startswith("torch.nn.utils."):  # weight_norm, spectral_norm, prune
+            hook.remove(module)
+            del module._forward_pre_hooks[key]
+    if parametrize.is_parametrized(module):
+        with torch.no_grad():
+            values = {name: nn.Parameter(getattr(module, name), False) for name in module._modules["parametrizations"]}
+        del module._modules["parametrizations"]
+        module.__class__ = type(module).__bases__[0]  # the parametrised class is the caller's module's too
+        for name, value in values.items():
+            module.register_parameter(name, value)
 
 
 def private_copy(thing: T, model: nn.Module) -> T:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
-from salgen.errors import SalgenError, warn
+from salgen.errors import SalgenError, reason, warn
 from salgen.evaluation.models.inspection.gradient_loss import Losses
 from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
@@ -121,14 +121,15 @@ def check_model(view: ModelView, image: Tensor) -> ForwardPass:
     """
     try:
         check_deterministic(view, image)
+        _idle_hooks_left_out.of("", view, image)
         found = forward_pass(view, image)
-    except (RuntimeError, ValueError, IndexError, TypeError) as error:
-        if is_out_of_memory(error):
+    except Exception as error:  # a network may fail in any way
+        if isinstance(error, SalgenError) or is_out_of_memory(error):
             raise
-        reason = " ".join(str(error).split())
+        half = " and float32, in which its half-precision weights are explained" if "Half" in str(error) else ""
         raise SalgenError(
-            f"the model fails on an image of {tuple(image.shape[1:])}; does it take this many channels, and this size? "
-            f"{reason[:300]}"
+            f"the model fails on an image of {tuple(image.shape[1:])}; does it take this many channels, this size{half}? "
+            f"{reason(error)}"
         ) from error
     if found.sums_to_one:
         warn(
@@ -163,12 +164,13 @@ def _is_batch_independent(_name: str, view: ModelView, image: Tensor) -> bool:
         alone = view.logits(image)
         try:
             together = view.logits(torch.cat([image, image.flip(3) / 2]))
-        except (RuntimeError, ValueError) as error:
+        except Exception as error:  # a network may fail in any way
+            if isinstance(error, SalgenError):
+                raise
             if is_out_of_memory(error):
                 return True  # there is memory for one image at a time only
-            reason = " ".join(str(error).split())
             raise SalgenError(
-                f"the model takes one image of {tuple(image.shape[1:])} but not two: {reason[:300]}"
+                f"the model takes one image of {tuple(image.shape[1:])} but not two: {reason(error)}"
             ) from None
         drawn = any(not torch.equal(old, new) for old, new in zip(before, _generator_states(image), strict=True))
     if drawn:
@@ -187,6 +189,26 @@ def _generator_states(image: Tensor) -> list[Tensor]:
 
 
 _batch_independent = NetworkCache(_is_batch_independent)
+
+
+def _leave_out_idle_hooks(_name: str, view: ModelView, image: Tensor) -> None:
+    """Remove forward hooks without which the logits are the same: they may change gradients, or keep every pass."""
+    kinds = [m._forward_hooks for m in view.network.modules()] + [m._forward_pre_hooks for m in view.network.modules()]
+    hooks = [(kind, dict(kind)) for kind in kinds if kind]
+    if hooks:
+        with torch.no_grad():
+            before = view.logits(image)
+            for kind, _ in hooks:
+                kind.clear()
+            try:
+                same = torch.equal(view.logits(image), before)
+            except Exception:  # a hook may make the forward pass possible
+                same = False
+        for kind, own in hooks if not same else ():
+            kind.update(own)
+
+
+_idle_hooks_left_out = NetworkCache(_leave_out_idle_hooks)
 
 
 _traces: WeakKeyDictionary[nn.Module, dict[tuple[int, ...], NetworkTrace]] = WeakKeyDictionary()
