@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, warn
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
 from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.attribution.patterns import Patterns
@@ -28,6 +29,9 @@ from salgen.types import SaliencyMap
 
 BATCH_SIZE = 32
 FORWARD_BATCH_SIZE = 128
+FLAT = 1e-6  # a range below this share of the values is rounding in float32
+
+_told: WeakKeyDictionary[nn.Module, set[str]] = WeakKeyDictionary()
 
 
 class Explained(UserDict[str, SaliencyMap]):
@@ -102,7 +106,7 @@ class BatchExplainer:
         budget = memory_budget(self.pixels.device, max_memory)
         try:
             with torch.inference_mode(False), torch.autocast(self.pixels.device.type, enabled=False):
-                return self._explain(most, budget)
+                explained = self._explain(most, budget)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -110,6 +114,27 @@ class BatchExplainer:
                 f"explaining one image of {tuple(self.pixels.shape[1:])} needs more memory than {self.pixels.device} "
                 "has: use smaller images or a smaller model, or methods that need less"
             ) from None
+        self._warn_of_empty(explained)
+        return explained
+
+    def _warn_of_empty(self, explained: Explained) -> None:
+        """Say once per network and method that most maps are zero, constant or not finite; controls may be."""
+        told = _told.setdefault(self.view.network, set())
+        for call in explained.keys() - told - {call for call, method in self.methods.items() if method.control}:
+            values = explained[call].values.flatten(1)
+            low, high = values.amin(dim=1), values.amax(dim=1)
+            kinds = {
+                "not finite": ~(low.isfinite() & high.isfinite()),
+                "zero everywhere": (low == 0) & (high == 0),
+                "constant": high - low <= FLAT * torch.maximum(low.abs(), high.abs()),
+            }
+            kind = next((kind for kind, found in kinds.items() if 2 * int(found.sum()) > len(found)), None)
+            if kind:
+                told.add(call)
+                warn(
+                    f"{call}: {int(kinds[kind].sum())} of {len(values)} maps are {kind}: does the model depend on the "
+                    "images there? choose another layer or method if it does"
+                )
 
     def _explain(self, most: int, budget: float) -> Explained:
         self._check_needs()

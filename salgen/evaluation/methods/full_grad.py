@@ -39,7 +39,15 @@ class FullGrad(Explanation):
     defined_for: ClassVar[str] = "any network; its theory is of ReLU networks"
 
     def check(self, model: ModelView, image: Tensor) -> None:
-        """Refuse a network in which a layer with a bias runs on parts of the image beside each other."""
+        """Refuse a network with biases outside modules, or for parts of the image beside each other."""
+        for module in model.network.modules():
+            own = list(module.parameters(recurse=False))
+            kernels = any(p.ndim == 4 and len(p) > 1 for p in own)
+            if kernels and any(p.ndim == 1 for p in own) and not isinstance(module, BIASED):
+                raise SalgenError(
+                    f"{self.name}: {type(module).__name__} holds a kernel and a bias of its own, as scripted, traced and "
+                    "exported modules do: make it an nn.Conv2d, or choose another method, such as input-x-gradient"
+                )
         outputs = NetworkTrace.of(model, image).outputs
         for name in biases(model, image):
             if outputs[name][0] != 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError, unknown_name
+from salgen.evaluation.models.inspection.gradient_check import check_gradient
 from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
@@ -52,9 +53,14 @@ def layer_grid(view: ModelView, image: Tensor, name: str) -> Grid:
 
 def default_layer(view: ModelView, inputs: Tensor) -> str:
     """The layer that the model names, unless it is one pixel at this size of image; else the last spatial layer."""
-    trace = NetworkTrace.of(view, inputs[:1])
-    named = view.cam_layer
-    return named if named and trace.pixels(named) != 1 else last_spatial_layer(view, inputs)
+    if view.cam_layer and NetworkTrace.of(view, inputs[:1]).pixels(view.cam_layer) != 1:
+        return view.cam_layer
+    found = last_spatial_layer(view, inputs)
+    try:
+        check_gradient("by default the layer is the last on all paths", view, inputs)
+    except SalgenError as error:  # paths without gradient were not seen
+        raise SalgenError(f"{error}; or name a layer, such as {say_layer(found)}") from None
+    return found
 
 
 def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
@@ -75,7 +81,8 @@ def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
             "the model has no layer of more than one pixel through which every path from the image to the logits "
             f"goes: name one with layer=, such as {say_layer(name)}"
             if name
-            else f"the model has no layer whose numbers have a place in the image each: {_NO_LAYER}"
+            else "the model has no layer whose numbers have a place in the image each, or hides its layers, as scripted, "
+            f"traced and exported code does: {_NO_LAYER}"
         )
     return trace.bottleneck
 

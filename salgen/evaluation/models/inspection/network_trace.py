@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
 from salgen.errors import SalgenError, reason, warn
-from salgen.evaluation.models.inspection.gradient_loss import Losses
 from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
@@ -23,7 +22,6 @@ from salgen.evaluation.models.inspection.positions import Positions, UncompiledM
 from salgen.evaluation.models.inspection.random_state import random_state
 
 SOFTMAX_ROUNDING = 1e-4
-SLACK = 1e-3
 
 _RELU_NODE = "ReluBackward"
 _CLIP_NODE = "HardtanhBackward"
@@ -66,7 +64,7 @@ class NetworkTrace:
         traces = _traces.setdefault(view.network, {})
         size = tuple(image.shape[1:])
         if size not in traces:
-            traces[size] = _Trace.of(view, view.like(image[:1])).layout(view)
+            traces[size] = _Trace.of(view, view.like(image[:1])).layout()
         return traces[size]
 
     def pixels(self, name: str) -> int:
@@ -233,23 +231,17 @@ class _Trace:
     nodes: dict[str, Any]
     tensors: dict[str, Tensor]
     grids: dict[str, Grid]
-    image: Tensor
-    logits: Tensor
     unread: frozenset[str] = frozenset()
     end: Any = None
-    has_all_paths: bool = True
 
     @classmethod
     def of(cls, view: ModelView, image: Tensor) -> _Trace:
-        trace = cls({}, {}, {}, {}, image, image)
+        trace = cls({}, {}, {}, {})
         named = list(view.network.named_modules())
         hooks = [(m, partial(trace.note, name)) for name, m in named if not isinstance(m, torch.jit.ScriptModule)]
         leaf = image.detach().requires_grad_()
-        losses = Losses(view.network)
-        with torch.enable_grad(), hooked(hooks), Positions(leaf.detach()) as positions, losses:
+        with torch.enable_grad(), hooked(hooks), Positions(leaf.detach()) as positions:
             logits = view.logits(leaf)
-        trace.has_all_paths = all(loss.kind == "step" for loss in losses.found)
-        trace.logits = logits.detach()
         trace.end = logits.grad_fn
         trace.find_grids(positions)
         trace.unread = trace.find_unread(logits)
@@ -287,9 +279,9 @@ class _Trace:
             name for name, at in reached.items() if bool(at.any()) and not bool(self.grids[name].channels(at).any())
         )
 
-    def layout(self, view: ModelView) -> NetworkTrace:
+    def layout(self) -> NetworkTrace:
         """The trace without the nodes, which hold the pass's tensors."""
-        return NetworkTrace(self.outputs, self._stages(), self._bottleneck(view), self.grids, self.unread)
+        return NetworkTrace(self.outputs, self._stages(), self._bottleneck(), self.grids, self.unread)
 
     def _stages(self) -> tuple[str, ...]:
         sizes: dict[tuple[int, int], list[str]] = {}
@@ -301,18 +293,9 @@ class _Trace:
         )
         return tuple(name for name in stages if name is not None)
 
-    def _bottleneck(self, view: ModelView) -> str | None:
-        maps = [n for n in self.nodes if self._pixels(n) > 1 and n not in self.unread and not self._pooled(n)]
-        carrying = (name for name in reversed(maps) if self._carries_all(self.nodes[name]))
-        return next((name for name in carrying if self.has_all_paths or self._decides(name, view)), None)
-
-    def _decides(self, name: str, view: ModelView) -> bool:
-        """True if another image gives the same logits while the module's output is held."""
-        kept = self.tensors[name].detach()
-        module = view.network.get_submodule(name)
-        with torch.no_grad(), hooked([(module, lambda *io: kept.clone() if io[2].shape == kept.shape else None)]):
-            logits = view.logits(1 - self.image.roll(1, -1))
-        return torch.allclose(logits, self.logits, rtol=SLACK, atol=SLACK * float(self.logits.abs().max()))
+    def _bottleneck(self) -> str | None:
+        maps = (n for n in self.nodes if self._pixels(n) > 1 and n not in self.unread)
+        return next((n for n in reversed([*maps]) if not self._pooled(n) and self._carries_all(self.nodes[n])), None)
 
     def _pixels(self, name: str) -> int:
         return prod(self.grids[name].size) if name in self.grids else 0
