@@ -219,7 +219,8 @@ class Passes:
             kept = output if output.requires_grad else output.detach().requires_grad_()
             self._places.setdefault(name, []).append(kept)
         self._outputs[name] = kept.detach()
-        return kept.clone()  # what follows may work in place
+        with torch.set_grad_enabled(kept.requires_grad):  # the layer alone may run without gradient
+            return kept.clone()  # what follows may work in place
 
     def _run_backward(self) -> dict[str | None, list[Tensor]]:
         """Gradients at every required place, zero where the score does not depend on it."""

@@ -45,7 +45,7 @@ class FullGrad(Explanation):
             kernels = any(p.ndim == 4 and len(p) > 1 for p in own)
             if kernels and any(p.ndim == 1 for p in own) and not isinstance(module, BIASED):
                 raise SalgenError(
-                    f"{self.name}: {type(module).__name__} holds a kernel and a bias of its own, as scripted, traced and "
+                    f"{self.name}: {type(module).__name__} holds a kernel and a bias of its own, as scripted and "
                     "exported modules do: make it an nn.Conv2d, or choose another method, such as input-x-gradient"
                 )
         outputs = NetworkTrace.of(model, image).outputs
@@ -77,7 +77,7 @@ BIASED = (nn.Conv2d, nn.ConvTranspose2d, nn.BatchNorm2d)
 def biases(view: ModelView, image: Tensor) -> dict[str, Tensor]:
     """The bias (K,) of every convolution and batch norm that runs on images like this one, by layer.
 
-    The layer of a batch norm that applies its activation itself, as timm's, is the identity within it, which runs first.
+    Of a batch norm that applies its activation too, as timm's, it is the identity within, which runs first.
     """
     ran, found = NetworkTrace.of(view, image).outputs, {}
     for name, module in view.network.named_modules():

@@ -13,12 +13,12 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from salgen.errors import SalgenError, reason, warn
+from salgen.errors import SalgenError, warn
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 from salgen.evaluation.models.inspection.network_trace import hooked
 
 TOLD, REFUSED = 0.02, 0.25  # shares of the logits' change; a detached norm's mean and deviation take .1 or so
-DRAWS = 3
+DRAWS = 8
 
 _ROUNDING = frozenset({"round", "floor", "ceil", "trunc", "sign", "round_", "floor_", "ceil_", "trunc_", "sign_"})
 _CASTS = frozenset({"to", "type", "type_as", "int", "long", "short", "char", "byte", "copy_"})
@@ -54,6 +54,10 @@ class _Losses(TorchFunctionMode):
         super().__init__()
         self.names = {module: name for name, module in network.named_modules()}
         self.held, self.found = held, list[_Loss]()
+        functions = [torch.autograd.Function]
+        for function in functions:
+            functions += function.__subclasses__()
+        self.own_backward = {getattr(function.forward, "__code__", None) for function in functions}
         self.rounded: dict[int, Tensor] = {}  # holding a tensor keeps its id its own
 
     def __torch_function__(
@@ -88,8 +92,7 @@ class _Losses(TorchFunctionMode):
         """The innermost module that runs; empty within an autograd function, which has a backward of its own."""
         frame, where = sys._getframe(2), ""
         while frame.f_back is not None:
-            owner = frame.f_locals.get("cls") if frame.f_code.co_name == "apply" else None
-            if isinstance(owner, type) and issubclass(owner, torch.autograd.Function):
+            if frame.f_code in self.own_backward:
                 return ""
             module = frame.f_locals.get("self")
             if not where and isinstance(module, nn.Module) and module in self.names:
@@ -137,10 +140,7 @@ def _check(layer: str | None, name: str, view: ModelView, image: Tensor) -> None
         score = (first * torch.linspace(1, 2, first.shape[1]).to(first)).sum()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch's own of operations without derivative
-            try:
-                (gradient,) = torch.autograd.grad(score, place, allow_unused=True)
-            except RuntimeError as error:
-                raise SalgenError(f"{name}: the network has no gradient ({reason(error)}): {_ADVICE}") from None
+            (gradient,) = torch.autograd.grad(score, place, allow_unused=True)
     if not first.requires_grad or gradient is None or not bool(gradient.any()):
         for seed in range(DRAWS):
             logits, _, again = run(1.0, seed)

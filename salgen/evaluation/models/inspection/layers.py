@@ -81,8 +81,8 @@ def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
             "the model has no layer of more than one pixel through which every path from the image to the logits "
             f"goes: name one with layer=, such as {say_layer(name)}"
             if name
-            else "the model has no layer whose numbers have a place in the image each, or hides its layers, as scripted, "
-            f"traced and exported code does: {_NO_LAYER}"
+            else "the model has no layer whose numbers have a place in the image each, or hides its layers, as "
+            f"scripted, traced and exported code does: {_NO_LAYER}"
         )
     return trace.bottleneck
 

@@ -124,9 +124,10 @@ def check_model(view: ModelView, image: Tensor) -> ForwardPass:
     except Exception as error:  # a network may fail in any way
         if isinstance(error, SalgenError) or is_out_of_memory(error):
             raise
+        size = tuple(image.shape[1:])
         half = " and float32, in which its half-precision weights are explained" if "Half" in str(error) else ""
         raise SalgenError(
-            f"the model fails on an image of {tuple(image.shape[1:])}; does it take this many channels, this size{half}? "
+            f"the model fails on an image of {size}; does it take this many channels, and this size{half}? "
             f"{reason(error)}"
         ) from error
     if found.sums_to_one:
