@@ -44,6 +44,7 @@ class ExcitationBackprop(RelevanceMethod):
     shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Zhang et al. 2018, Top-down neural attention by excitation backprop"
     signed: ClassVar[bool] = False
+    version: ClassVar[str] = "2"
     resolution: ClassVar[str] = "the layer's"
 
     layer: str | None = param(

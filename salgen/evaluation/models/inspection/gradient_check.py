@@ -146,7 +146,7 @@ def _check(layer: str | None, name: str, view: ModelView, image: Tensor) -> None
             logits, _, again = run(1.0, seed)
             if not torch.equal(logits, first):
                 where = _changed(losses, again, ("value", "cast", "step"))
-                raise SalgenError(f"{name}: the score's gradient is zero, as it is lost at {where}: {_ADVICE}")
+                raise SalgenError(f"{name}: the score has no gradient, as it is lost at {where}: {_ADVICE}")
         return
     for kind, noise in (("value", 0.01), ("cast", 0.3)):
         held = [loss if loss.kind == kind else None for loss in losses]

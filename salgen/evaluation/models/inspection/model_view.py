@@ -210,24 +210,33 @@ def margins(logits: Tensor) -> Tensor:
 def _private(model: nn.Module) -> nn.Module:
     try:
         private = private_copy(model, model)
+        try:
+            private.eval()
+        except NotImplementedError:  # of exported modules
+            for module in private.modules():
+                module.training = False
         for module in private.modules():
-            module.training = False  # eval() is refused by exported modules
             _settle(module)
-        if all(p.dtype in HALVES for p in private.parameters() if p.is_floating_point()):
+        if {p.dtype in HALVES for p in private.parameters() if p.is_floating_point()} == {True}:
             private.float()
     except Exception as error:  # a module may hold anything: locks, open files, lazy parameters
         raise SalgenError(
             f"the model ({type(model).__name__}) cannot be copied for explaining: {type(error).__name__}: {error}"
         ) from error
+    backward = [hooks for m in private.modules() for hooks in (m._backward_hooks, m._backward_pre_hooks) if hooks]
+    if backward:
+        warn("the model has backward hooks, which change gradients: they are left out, and maps are of the model alone")
+    for hooks in backward:
+        hooks.clear()
     return private
 
 
 def _settle(module: nn.Module) -> None:
-    """Leave out hooks that only change gradients, and let computed weights be plain ones."""
-    if module._backward_hooks or module._backward_pre_hooks:
-        warn(f"hooks that change the gradients of {type(module).__name__} are left out: maps are of the model without")
-        module._backward_hooks.clear()
-        module._backward_pre_hooks.clear()
+    """Let weights that a parametrisation or a hook computes be plain ones, and leave out the hooks of CAMs."""
+    for key, hook in list(module._forward_hooks.items()):
+        # of a CAM that was made of the model: its copy would keep the activations of every pass
+        if type(getattr(hook, "__self__", None)).__module__.startswith("pytorch_grad_cam."):
+            del module._forward_hooks[key]
     for key, hook in list(module._forward_pre_hooks.items()):
         if type(hook).__module__.startswith("torch.nn.utils."):  # weight_norm, spectral_norm, prune
             hook.remove(module)

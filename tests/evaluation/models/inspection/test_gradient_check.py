@@ -71,7 +71,7 @@ def test_a_branch_without_gradient_is_refused_with_its_place(name):
 @pytest.mark.parametrize("name", ZERO)
 def test_a_gradient_of_zero_is_refused_where_the_output_changes(name):
     run, where = ZERO[name]
-    with pytest.raises(SalgenError, match=f"gradient is zero, as it is lost at {where}"):
+    with pytest.raises(SalgenError, match=f"has no gradient, as it is lost at {where}"):
         check_gradient("it", ModelView.of(Branches(run, side=False)), IMAGE)
 
 

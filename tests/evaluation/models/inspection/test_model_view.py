@@ -111,7 +111,7 @@ HOOKS = {
 
 
 @pytest.mark.parametrize("name", HOOKS)
-@pytest.mark.filterwarnings("ignore:hooks that change the gradients")
+@pytest.mark.filterwarnings("ignore:the model has backward hooks")
 def test_hooks_that_only_change_gradients_are_left_out(name):
     net, images = small(), torch.rand(2, 3, 8, 8)
     expected = salgen.explain(net, images, 0, method="gradient", reduce=None).values
