@@ -66,8 +66,9 @@ def check_methods(view: ModelView, methods: Mapping[str, Method], pixels: Tensor
 def _check_method(method: Method, view: ModelView, image: Tensor) -> None:
     method.check(view, image)
     passes = method.required_passes(view, image)
-    layers = sorted(passes.gradients or (passes.layers if method.reads_gradients else ()))
-    if passes.input_gradient or (method.reads_gradients and not layers):
+    reads = getattr(method, "reads_gradients", False)  # a plug-in may be older than this attribute
+    layers = sorted(passes.gradients or (passes.layers if reads else ()))
+    if passes.input_gradient or (reads and not layers):
         check_gradient(method.name, view, image)
     else:
         for layer in layers:

@@ -96,8 +96,8 @@ def check_relu_network(method: str, view: ModelView, image: Tensor) -> None:
     SalgenError
         If the network does, for images (1, C, h, w) like this one.
     """
-    check_gradient(method, view, image)
     _checked.of(method, view, image)
+    check_gradient(method, view, image)
 
 
 class ReluNetwork(Rewiring):

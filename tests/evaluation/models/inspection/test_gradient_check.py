@@ -59,6 +59,7 @@ ZERO = {
     "detach": (lambda branch, x: branch(x.detach()), "detach in"),
 }
 READ_GRADIENTS = ["gradient", "smoothgrad", "integrated-gradients", "gradient-shap", "full-grad", "lrp-z", "grad-cam"]
+READ_GRADIENTS += ["guided-backprop", "deep-lift", "excitation-backprop", "smooth-grad-cam++"]
 
 
 @pytest.mark.parametrize("name", LOST)
@@ -176,7 +177,7 @@ def test_quantised_layers_are_named_and_layers_that_no_path_goes_around_are_aske
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         quantised = torch.ao.quantization.quantize_dynamic(copy.deepcopy(net), {nn.Linear}, dtype=torch.qint8)
-    for method in ("gradient", "smoothgrad", "full-grad", "guided-backprop"):
+    for method in ("gradient", "smoothgrad", "full-grad", "lrp-z"):
         with pytest.raises(SalgenError, match=rf"^{method}: .*lost at linear_dynamic in '3' \(Linear\)"):
             salgen.explain(quantised, IMAGE, 0, method=method)
     with pytest.raises(SalgenError, match=r"linear_dynamic.*or name a layer, such as '1' \(layer='1'"):
