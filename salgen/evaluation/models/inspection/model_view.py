@@ -239,11 +239,12 @@ def _settle(module: nn.Module) -> None:
             del module._forward_hooks[key]
     for key, hook in list(module._forward_pre_hooks.items()):
         if type(hook).__module__.startswith("torch.nn.utils."):  # weight_norm, spectral_norm, prune
-            hook.remove(module)
+            hook.remove(module)  # type: ignore[attr-defined]
             del module._forward_pre_hooks[key]
     if parametrize.is_parametrized(module):
         with torch.no_grad():
-            values = {name: nn.Parameter(getattr(module, name), False) for name in module._modules["parametrizations"]}
+            names = dict(module.get_submodule("parametrizations").named_children())
+            values = {name: nn.Parameter(getattr(module, name), False) for name in names}
         del module._modules["parametrizations"]
         module.__class__ = type(module).__bases__[0]  # the parametrised class is the caller's module's too
         for name, value in values.items():
