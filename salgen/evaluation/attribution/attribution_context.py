@@ -143,6 +143,9 @@ class Method(Protocol):
         The models that it can explain, in words: ``"any network"``.
     needs
         Of ``{"model", "mask", "untrained", "patterns"}``.
+    reads_gradients
+        Whether it reads gradients other than those that it requires of the shared pass: at the layers that it requires,
+        or else at the input. A network in which these miss a part is refused.
     shares
         Methods with the same word here have passes in common, and a run explains them together:
         ``"passes"`` for those that need a few passes; None for one that makes many of its own.
@@ -167,6 +170,7 @@ class Method(Protocol):
     resolution: ClassVar[str]
     defined_for: ClassVar[str]
     needs: ClassVar[frozenset[str]]
+    reads_gradients: ClassVar[bool]
     shares: ClassVar[str | None]
     shows_image: ClassVar[bool]
     version: ClassVar[str]
@@ -194,6 +198,7 @@ class MethodDefaults:
     """A method that is defined for any model, and reads nothing from the shared pass."""
 
     defined_for: ClassVar[str] = "any network"
+    reads_gradients: ClassVar[bool] = False
     shares: ClassVar[str | None] = "passes"
     shows_image: ClassVar[bool] = False
     version: ClassVar[str] = "1"

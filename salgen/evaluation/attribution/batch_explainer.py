@@ -8,16 +8,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, warn
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
 from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, SIGNED, as_saliency
+from salgen.evaluation.models.inspection.gradient_check import check_gradient
 from salgen.evaluation.models.inspection.memory import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
 from salgen.evaluation.models.inspection.network_trace import ForwardPass, check_model
@@ -27,6 +29,9 @@ from salgen.types import SaliencyMap
 
 BATCH_SIZE = 32
 FORWARD_BATCH_SIZE = 128
+FLAT = 1e-6  # a range below this share of the values is rounding in float32
+
+_told: WeakKeyDictionary[nn.Module, set[str]] = WeakKeyDictionary()
 
 
 class Explained(UserDict[str, SaliencyMap]):
@@ -55,7 +60,19 @@ def check_methods(view: ModelView, methods: Mapping[str, Method], pixels: Tensor
         image = view.normalise(view.like(pixels))
         check_model(view, image)
         for method in explaining:
-            method.check(view, image)
+            _check_method(method, view, image)
+
+
+def _check_method(method: Method, view: ModelView, image: Tensor) -> None:
+    method.check(view, image)
+    passes = method.required_passes(view, image)
+    reads = getattr(method, "reads_gradients", False)  # a plug-in may be older than this attribute
+    layers = sorted(passes.gradients or (passes.layers if reads else ()))
+    if passes.input_gradient or (reads and not layers):
+        check_gradient(method.name, view, image)
+    else:
+        for layer in layers:
+            check_gradient(method.name, view, image, layer)
 
 
 @dataclass(frozen=True)
@@ -89,8 +106,12 @@ class BatchExplainer:
         """Every method's maps of all images, at most `most` at a time, within `max_memory` GB of the device's."""
         budget = memory_budget(self.pixels.device, max_memory)
         try:
-            with torch.inference_mode(False), self.view.failures(self.pixels, "cannot be explained"):
-                return self._explain(most, budget)
+            with (
+                torch.inference_mode(False),
+                torch.autocast(self.pixels.device.type, enabled=False),
+                self.view.failures(self.pixels, "cannot be explained"),
+            ):
+                explained = self._explain(most, budget)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -98,6 +119,27 @@ class BatchExplainer:
                 f"explaining one image of {tuple(self.pixels.shape[1:])} needs more memory than {self.pixels.device} "
                 "has: use smaller images or a smaller model, or methods that need less"
             ) from None
+        self._warn_of_empty(explained)
+        return explained
+
+    def _warn_of_empty(self, explained: Explained) -> None:
+        """Say once per network and method that most maps are zero, constant or not finite; controls may be."""
+        told = _told.setdefault(self.view.network, set())
+        for call in explained.keys() - told - {call for call, method in self.methods.items() if method.control}:
+            values = explained[call].values.flatten(1)
+            low, high = values.amin(dim=1), values.amax(dim=1)
+            kinds = {
+                "not finite": ~(low.isfinite() & high.isfinite()),
+                "zero everywhere": (low == 0) & (high == 0),
+                "constant": high - low <= FLAT * torch.maximum(low.abs(), high.abs()),
+            }
+            kind = next((kind for kind, found in kinds.items() if 2 * int(found.sum()) > len(found)), None)
+            if kind:
+                told.add(call)
+                warn(
+                    f"{call}: {int(kinds[kind].sum())} of {len(values)} maps are {kind}: does the model depend on the "
+                    "images there? choose another layer or method if it does"
+                )
 
     def _explain(self, most: int, budget: float) -> Explained:
         self._check_needs()
@@ -107,7 +149,7 @@ class BatchExplainer:
                 image = self.view.normalise(self._darkest_image())
             self._check_targets(check_model(self.view, image))
             for method in self._explaining:
-                method.check(self.view, image)
+                _check_method(method, self.view, image)
             requirements = PassRequirements.together(
                 method.required_passes(self.view, image) for method in self._explaining
             )

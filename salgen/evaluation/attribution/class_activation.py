@@ -12,7 +12,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
-from salgen.evaluation.models.inspection.layers import last_spatial_layer, layer_grid
+from salgen.evaluation.models.inspection.layers import default_layer, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
@@ -22,11 +22,6 @@ class ClassActivation(Explanation):
     """A map made of a layer's channels, and for most methods of the score's gradients there.
 
     Several layers give one channel each, resized bilinearly to the finest of their resolutions.
-
-    Attributes
-    ----------
-    reads_gradients
-        Whether the shared pass must have the score's gradients at the layers.
     """
 
     reduction: ClassVar[str] = "sum"  # of one channel per layer
@@ -62,7 +57,7 @@ class ClassActivation(Explanation):
         """The named layers, else the one that the model names, else the last that every path passes through."""
         if self.layer:
             return layer_names(self.layer)
-        return (model.cam_layer or last_spatial_layer(model, image),)
+        return (default_layer(model, image),)
 
 
 def layer_names(text: str) -> tuple[str, ...]:

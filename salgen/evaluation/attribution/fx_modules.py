@@ -124,7 +124,7 @@ def _traced(method: str, network: nn.Module) -> fx.GraphModule:
         reason = str(error).partition("\n")[0].partition(", but it")[0]
         raise SalgenError(
             f"{method}: torch.fx cannot trace the network ({type(error).__name__}: {reason}): control flow must not "
-            f"depend on the image; choose another method or network ({ANY_NETWORK})"
+            f"depend on the image, and no part be scripted; choose another method or network ({ANY_NETWORK})"
         ) from error
     forward = vars(network).get("forward")
     if isinstance(forward, AsLogits):  # of which torch.fx knows nothing

@@ -20,7 +20,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution.class_activation import layer_names
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.grid import Grid
-from salgen.evaluation.models.inspection.layers import find_layer, last_spatial_layer, layer_grid
+from salgen.evaluation.models.inspection.layers import default_layer, find_layer, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 from salgen.evaluation.models.logits import AsLogits
@@ -54,7 +54,7 @@ class Question:
 
     def layer(self, name: str | None) -> str:
         """A layer that the network has: the named one, else that of salgen's CAMs."""
-        name = name or self.view.cam_layer or last_spatial_layer(self.view, self.normalised)
+        name = name or default_layer(self.view, self.normalised)
         find_layer(self.view, name)
         return name
 

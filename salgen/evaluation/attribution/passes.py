@@ -145,7 +145,7 @@ class Passes:
     stated: Tensor | None
     cache: TimedCache
     _outputs: dict[str, Tensor] = field(default_factory=dict)
-    _places: dict[str | None, Tensor] = field(default_factory=dict)  # of gradients; the input's is None
+    _places: dict[str | None, list[Tensor]] = field(default_factory=dict)  # of gradients; the input's is None
 
     def logits(self) -> Tensor:
         """Checked logits (n, K), detached."""
@@ -171,9 +171,13 @@ class Passes:
         return self._outputs[layer]
 
     def gradient(self, layer: str) -> Tensor:
-        """The score's gradient at the layer's output, shaped as the output."""
+        """The score's gradient at the output of the layer's last call, shaped as the output."""
+        return self.gradients(layer)[-1]
+
+    def gradients(self, layer: str) -> list[Tensor]:
+        """The score's gradient at the output of each call of the layer, in order."""
         if layer not in self.requirements.gradients:
-            return self._separate_pass(PassRequirements(gradients=frozenset({layer}))).gradient(layer)
+            return self._separate_pass(PassRequirements(gradients=frozenset({layer}))).gradients(layer)
         self.output(layer)
         return self._backward()[layer]
 
@@ -181,12 +185,12 @@ class Passes:
         """The score's gradient at the input, (n, C, h, w)."""
         if not self.requirements.input_gradient:
             return self._separate_pass(PassRequirements(input_gradient=True)).input_gradient()
-        return self._backward()[None]
+        return self._backward()[None][0]
 
     def _forward(self) -> Tensor:
         return self.cache.get(("forward", self.requirements), self._run_forward)
 
-    def _backward(self) -> dict[str | None, Tensor]:
+    def _backward(self) -> dict[str | None, list[Tensor]]:
         self._forward()
         return self.cache.get(("backward", self.requirements), self._run_backward)
 
@@ -201,7 +205,7 @@ class Passes:
         names = sorted(requirements.layers | requirements.gradients)
         leaf = self.inputs.detach().requires_grad_(requirements.input_gradient)
         if requirements.input_gradient:
-            self._places[None] = leaf
+            self._places[None] = [leaf]
         hooks = [(find_layer(self.model, name), partial(self._keep, name)) for name in names]
         with torch.set_grad_enabled(bool(requirements.gradients) or requirements.input_gradient), hooked(hooks):
             return self.model.logits(leaf)
@@ -212,36 +216,23 @@ class Passes:
             raise SalgenError(f"layer {name!r} gives {type(output).__name__}: choose a layer that gives one tensor")
         kept: Tensor = output
         if name in self.requirements.gradients:
-            kept = self._places[name] = output if output.requires_grad else output.detach().requires_grad_()
+            kept = output if output.requires_grad else output.detach().requires_grad_()
+            self._places.setdefault(name, []).append(kept)
         self._outputs[name] = kept.detach()
-        return kept.clone()  # what follows may work in place
+        with torch.set_grad_enabled(kept.requires_grad):  # the layer alone may run without gradient
+            return kept.clone()  # what follows may work in place
 
-    def _run_backward(self) -> dict[str | None, Tensor]:
+    def _run_backward(self) -> dict[str | None, list[Tensor]]:
         """Gradients at every required place, zero where the score does not depend on it."""
-        logits, places = self._forward(), self._places
+        logits, places = self._forward(), [place for calls in self._places.values() for place in calls]
         gradients: list[Tensor | None] = [None] * len(places)
         if logits.requires_grad:
             start = score_gradient(logits.detach(), self.targets(), self.score)
             score = (logits * start).sum()  # with the start as an argument torch would import sympy, for a second
             with self.model.failures(self.inputs, "has no gradient"):
-                gradients = list(torch.autograd.grad(score, list(places.values()), allow_unused=True))
-        else:
-            self._check_differentiable(logits)
-        return {
-            name: torch.zeros_like(place) if gradient is None else gradient
-            for (name, place), gradient in zip(places.items(), gradients, strict=True)
-        }
-
-    def _check_differentiable(self, logits: Tensor) -> None:
-        """Refuse a model whose output depends on the image but was detached from it: zero would be a wrong gradient."""
-        with torch.enable_grad():
-            if self.model.logits(self.inputs.detach().requires_grad_()).requires_grad:
-                return
-        with torch.no_grad():
-            other_inputs = (-self.inputs, torch.zeros_like(self.inputs))
-            if all(torch.equal(logits, self.model.logits(changed)) for changed in other_inputs):
-                return
-        raise SalgenError(
-            "the model's output depends on the image but has no gradient: remove detach() or torch.no_grad() from its "
-            "forward, or choose a method that needs none, such as occlusion"
+                gradients = list(torch.autograd.grad(score, places, allow_unused=True))
+        found = (
+            torch.zeros_like(place) if gradient is None else gradient
+            for place, gradient in zip(places, gradients, strict=True)
         )
+        return {name: [next(found) for _ in calls] for name, calls in self._places.items()}

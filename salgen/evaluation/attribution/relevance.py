@@ -13,6 +13,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.propagation.input_bounds import Bounds
 from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, RelevanceNetwork, Rules
+from salgen.evaluation.models.inspection.gradient_check import check_gradient
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def first_maps(method: str, view: ModelView, image: Tensor) -> FirstMaps:
     SalgenError
         If the network has an operation that relevance has no rule for.
     """
+    check_gradient(method, view, image)
     return _first_maps.of(method, view, image)
 
 

@@ -27,6 +27,7 @@ class DeepLift(Explanation):
     """
 
     name: ClassVar[str] = "deep-lift"
+    reads_gradients: ClassVar[bool] = True
     shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = (
         "Shrikumar et al. 2017, Learning important features through propagating activation differences"

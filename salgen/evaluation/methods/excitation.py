@@ -13,8 +13,9 @@ from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, RelevanceNetwork, Rules
 from salgen.evaluation.attribution.relevance import last_mixing, relevance_network, stabilised
 from salgen.evaluation.methods.lrp import RelevanceMethod
-from salgen.evaluation.models.inspection.layers import find_layer, layer_grid
+from salgen.evaluation.models.inspection.layers import find_layer, layer_grid, say_layer
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 from salgen.parameters import param
 
 NAMES = ("excitation-backprop", "contrastive-excitation-backprop")
@@ -43,6 +44,7 @@ class ExcitationBackprop(RelevanceMethod):
     shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Zhang et al. 2018, Top-down neural attention by excitation backprop"
     signed: ClassVar[bool] = False
+    version: ClassVar[str] = "2"
     resolution: ClassVar[str] = "the layer's"
 
     layer: str | None = param(
@@ -60,32 +62,33 @@ class ExcitationBackprop(RelevanceMethod):
         """Non-negative (n, 1, h, w) at the layer's resolution."""
         network = relevance_network(context, self.name)
         start = context.start(network.output)
-        layer = self._layer(context.model, network)
+        layer = _layers_checked(self).of(self.name, context.model, context.inputs)
         return _reduce(context, network.propagate(self._rules(), network.output, start, place(network, layer)), layer)
 
-    def _layer(self, model: ModelView, network: RelevanceNetwork) -> str:
-        return default_layer(model, network) if self.layer is None else self.layer
-
-    def _check_layers(self, model: ModelView, network: RelevanceNetwork) -> None:
-        layer = self._layer(model, network)
+    def _check_layers(self, model: ModelView, network: RelevanceNetwork) -> str:
+        layer = default_layer(model, network) if self.layer is None else self.layer
         self._check_ran(model, network, layer)
         if layer != INPUT:
             layer_grid(model, network.leaf.detach(), layer)
-        self._check_path(network, network.output, layer, "from the logits")
+        advice = f"another, such as {say_layer(default_layer(model, network))}, and a batch norm rather than the "
+        self._check_path(
+            network, network.output, layer, "from the logits", f"{advice}convolution that it is merged with"
+        )
+        return layer
 
     def _check_ran(self, model: ModelView, network: RelevanceNetwork, layer: str) -> None:
         if layer == INPUT:
             return
         find_layer(model, layer)
         if layer not in network.outputs:
-            raise SalgenError(f"layer {layer!r} does not run, or does not give one tensor: choose another layer")
-
-    def _check_path(self, network: RelevanceNetwork, source: Tensor, layer: str, source_name: str) -> None:
-        if not network.connects(source, place(network, layer)):
+            other = say_layer(default_layer(model, network))
             raise SalgenError(
-                f"{self.name}: no excitation reaches layer {layer!r} {source_name}: choose an earlier layer, "
-                "and a batch norm rather than the convolution that it is merged with"
+                f"layer {layer!r} does not run, or does not give one tensor: choose another, such as {other}"
             )
+
+    def _check_path(self, network: RelevanceNetwork, source: Tensor, layer: str, source_name: str, advice: str) -> None:
+        if not network.connects(source, place(network, layer)):
+            raise SalgenError(f"{self.name}: no excitation reaches layer {layer!r} {source_name}: choose {advice}")
 
     def _rules(self) -> Rules:
         from zennit.rules import Norm
@@ -122,7 +125,8 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
         """Non-negative (n, 1, h, w) at the layer's resolution."""
         network = relevance_network(context, self.name)
         start = context.start(network.output)
-        layer, contrast = self._layer(context.model, network), place(network, self._contrast(context.model, network))
+        layer = _layers_checked(self).of(self.name, context.model, context.inputs)
+        contrast = place(network, self._contrast(context.model, network))
         rules = self._rules()
         excited = network.propagate(rules, network.output, start, contrast)
         opposed = network.propagate(self._dual_rules(last_mixing(network)), network.output, start, contrast)
@@ -131,13 +135,14 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
     def _contrast(self, model: ModelView, network: RelevanceNetwork) -> str:
         return default_contrast(model, network) if self.contrast is None else self.contrast
 
-    def _check_layers(self, model: ModelView, network: RelevanceNetwork) -> None:
-        super()._check_layers(model, network)
+    def _check_layers(self, model: ModelView, network: RelevanceNetwork) -> str:
+        layer = super()._check_layers(model, network)
         contrast = self._contrast(model, network)
         self._check_ran(model, network, contrast)
-        self._check_path(network, network.output, contrast, "from the logits")
-        source_name = f"from contrast layer {contrast!r}"
-        self._check_path(network, place(network, contrast), self._layer(model, network), source_name)
+        advice = f"another contrast=, such as {default_contrast(model, network)!r}"
+        self._check_path(network, network.output, contrast, "from the logits", advice)
+        self._check_path(network, place(network, contrast), layer, f"from contrast layer {contrast!r}", advice)
+        return layer
 
     def _dual_rules(self, last: int) -> Rules:
         """The rules with the weights negated of the last linear map that mixes its inputs."""
@@ -153,19 +158,22 @@ def default_layer(model: ModelView, network: RelevanceNetwork) -> str:
     """The map's layer: ``features.23`` of a VGG-16, ``layer3`` of a ResNet, ``block3`` of four blocks.
 
     From the root of the modules' tree on the way to the CAM layer (or else the last convolution):
-    the first level at which a pool or a module of several parts ran before. Of those, the last; the
+    the first level at which a pool or a module of several parts ran before. Of those, the last. If its map is
+    more than twice as fine, the CAM layer. Only layers of more than one pixel count that excitation reaches; the
     input if there is none.
     """
-    modules = dict(model.network.named_modules())
-    convolutions = [name for name in network.outputs if isinstance(modules[name], nn.Conv2d)]
-    reached = model.cam_layer if model.cam_layer in network.outputs else (convolutions or [""])[-1]
-    path = str(reached).split(".")
+    modules, trace = dict(model.network.named_modules()), NetworkTrace.of(model, network.leaf.detach())
+    maps = [name for name in network.outputs if trace.pixels(name) > 1]
+    convolutions = [name for name in maps if isinstance(modules[name], nn.Conv2d)]
+    reached = model.cam_layer if model.cam_layer in maps else (convolutions or [""])[-1]
+    path, stages = str(reached).split("."), list[str]()
     for depth in range(len(path)):
         before = _siblings_before(list(network.outputs), path[:depth], ".".join(path[: depth + 1]))
-        stages = [name for name in before if isinstance(modules[name], POOLS) or any(modules[name].children())]
-        if stages:
-            return stages[-1]
-    return INPUT
+        stages = stages or [n for n in before if isinstance(modules[n], POOLS) or any(modules[n].children())]
+    near = [name for name in stages if 1 < trace.pixels(name) <= 4 * trace.pixels(reached)]
+    choices = (*near[-1:], model.cam_layer, trace.bottleneck, *reversed(maps))
+    reachable = (n for n in choices if n in maps and network.connects(network.output, network.outputs[n]))
+    return next(reachable, INPUT)
 
 
 def default_contrast(model: ModelView, network: RelevanceNetwork) -> str:
@@ -212,13 +220,13 @@ def _excitation(epsilon: float, zeroed: list[str] | None, *, negated: bool = Fal
 
 
 @cache
-def _layers_checked(method: ExcitationBackprop) -> NetworkCache[None]:
-    """The check that excitation reaches the method's layers, run once per network and size."""
+def _layers_checked(method: ExcitationBackprop) -> NetworkCache[str]:
+    """The method's layer, which excitation reaches; found once per network and size."""
 
-    def check(_name: str, view: ModelView, image: Tensor) -> None:
+    def check(_name: str, view: ModelView, image: Tensor) -> str:
         network = RelevanceNetwork.forward(method.name, view, image)
         try:
-            method._check_layers(view, network)
+            return method._check_layers(view, network)
         finally:
             network.release()
 

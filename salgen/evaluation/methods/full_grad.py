@@ -20,7 +20,7 @@ NAMES = ("full-grad",)
 
 @dataclass(frozen=True)
 class FullGrad(Explanation):
-    """The input times its gradient and every bias times its own, as absolute values, summed.
+    """The input times its gradient and every bias times its own, as absolute values, summed over every call.
 
     Biases are those of convolutions and, with its shift by the running mean, of batch norm; each
     channel's map is resized bilinearly to the input. Dense layers have no place in the image, and
@@ -35,10 +35,19 @@ class FullGrad(Explanation):
     )
     reduction: ClassVar[str] = "sum"  # of one channel
     signed: ClassVar[bool] = False
+    version: ClassVar[str] = "2"
     defined_for: ClassVar[str] = "any network; its theory is of ReLU networks"
 
     def check(self, model: ModelView, image: Tensor) -> None:
-        """Refuse a network in which a layer with a bias runs on parts of the image beside each other."""
+        """Refuse a network with biases outside modules, or for parts of the image beside each other."""
+        for module in model.network.modules():
+            own = list(module.parameters(recurse=False))
+            kernels = any(p.ndim == 4 and len(p) > 1 for p in own)
+            if kernels and any(p.ndim == 1 for p in own) and not isinstance(module, BIASED):
+                raise SalgenError(
+                    f"{self.name}: {type(module).__name__} holds a kernel and a bias of its own, as scripted and "
+                    "exported modules do: make it an nn.Conv2d, or choose another method, such as input-x-gradient"
+                )
         outputs = NetworkTrace.of(model, image).outputs
         for name in biases(model, image):
             if outputs[name][0] != 1:
@@ -56,8 +65,9 @@ class FullGrad(Explanation):
         inputs = context.inputs
         total = (inputs * context.passes.input_gradient()).abs().sum(dim=1, keepdim=True)
         for layer, bias in biases(context.model, inputs).items():
-            share = (bias.view(-1, 1, 1) * context.passes.gradient(layer)).abs().sum(dim=1, keepdim=True)
-            total = total + resize(share, (inputs.shape[2], inputs.shape[3]))
+            for gradient in context.passes.gradients(layer):
+                share = (bias.view(-1, 1, 1) * gradient).abs().sum(dim=1, keepdim=True)
+                total = total + resize(share, (inputs.shape[2], inputs.shape[3]))
         return total
 
 
@@ -65,10 +75,17 @@ BIASED = (nn.Conv2d, nn.ConvTranspose2d, nn.BatchNorm2d)
 
 
 def biases(view: ModelView, image: Tensor) -> dict[str, Tensor]:
-    """The bias (K,) of every convolution and batch norm that runs on images like this one, by layer."""
-    ran = NetworkTrace.of(view, image).outputs
-    by_name = {name: _bias(module) for name, module in view.network.named_modules() if name in ran}
-    return {name: bias for name, bias in by_name.items() if bias is not None}
+    """The bias (K,) of every convolution and batch norm that runs on images like this one, by layer.
+
+    Of a batch norm that applies its activation too, as timm's, it is the identity within, which runs first.
+    """
+    ran, found = NetworkTrace.of(view, image).outputs, {}
+    for name, module in view.network.named_modules():
+        bias = _bias(module) if name in ran else None
+        if bias is not None:
+            inner = [f"{name}.{child}" for child, own in module.named_children() if type(own) is nn.Identity]
+            found[next((place for place in inner if place in ran), name)] = bias
+    return found
 
 
 def _bias(module: nn.Module) -> Tensor | None:

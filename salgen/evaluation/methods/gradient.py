@@ -44,6 +44,7 @@ class SmoothGrad(Explanation):
     """
 
     name: ClassVar[str] = "smoothgrad"
+    reads_gradients: ClassVar[bool] = True
     reference: ClassVar[str] = "Smilkov et al. 2017, SmoothGrad: removing noise by adding noise"
     reduction: ClassVar[str] = "max_abs"
     shares: ClassVar[str | None] = None

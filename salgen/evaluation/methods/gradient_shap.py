@@ -28,6 +28,7 @@ class GradientShap(Explanation):
     """
 
     name: ClassVar[str] = "gradient-shap"
+    reads_gradients: ClassVar[bool] = True
     shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Lundberg and Lee 2017, A unified approach to interpreting model predictions"
     reduction: ClassVar[str] = "sum"

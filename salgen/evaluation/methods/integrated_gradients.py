@@ -24,6 +24,7 @@ class IntegratedGradients(Explanation):
     """
 
     name: ClassVar[str] = "integrated-gradients"
+    reads_gradients: ClassVar[bool] = True
     shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Sundararajan et al. 2017, Axiomatic attribution for deep networks"
     reduction: ClassVar[str] = "sum"

@@ -21,6 +21,7 @@ from salgen.evaluation.attribution.propagation.operations import (
     rectifier,
     tensors_in,
 )
+from salgen.evaluation.models.inspection.gradient_check import check_gradient
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 
 NAMES = ("guided-backprop", "deconvnet")
@@ -96,6 +97,7 @@ def check_relu_network(method: str, view: ModelView, image: Tensor) -> None:
         If the network does, for images (1, C, h, w) like this one.
     """
     _checked.of(method, view, image)
+    check_gradient(method, view, image)
 
 
 class ReluNetwork(Rewiring):

@@ -19,6 +19,7 @@ from salgen.evaluation.attribution.class_activation import (
 from salgen.evaluation.attribution.input_noise import normal
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.methods.grad_cam import from_moments
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
 NAMES = ("smooth-grad-cam++",)
@@ -37,11 +38,14 @@ class SmoothGradCamPlusPlus(ClassActivation):
         "Omeiza et al. 2019, Smooth Grad-CAM++: an enhanced inference level visualization technique"
     )
     shares: ClassVar[str | None] = None
-    reads_gradients: ClassVar[bool] = False  # at the image itself
     quick: ClassVar[Mapping[str, Any]] = {"n": 3}
 
     n: int = param(25, "noisy copies per image", low=1)
     noise: float = param(0.3, "standard deviation of the noise on normalised inputs", low=0.0)
+
+    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
+        """The layers; their gradients are read at noisy images only."""
+        return PassRequirements(layers=frozenset(self.layers_of(model, image)))
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """One channel per layer, non-negative (n, L, h, w)."""

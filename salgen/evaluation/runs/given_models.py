@@ -17,7 +17,7 @@ from salgen.datasets.reading.reader import Dataset
 from salgen.errors import MANY, SalgenError, install, reason, warn
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.designed.grid_networks import GridNetwork
-from salgen.evaluation.models.inspection.layers import last_spatial_layer, layer_grid
+from salgen.evaluation.models.inspection.layers import default_layer, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
 from salgen.evaluation.models.logits import as_logits, take_outputs
 from salgen.evaluation.models.normalisation import Normalisation, normalisation
@@ -282,7 +282,7 @@ def _of_cells(network: GridNetwork, generator: Any, grid: Float32) -> Classifier
         classifier = GivenModel(network.model)._classifier(generator.classes, False, cell)
     view = ModelView.of(classifier)
     image = view.normalise(view.like(torch.from_numpy(cell[None])))
-    name = classifier.cam_layer or last_spatial_layer(view, image)
+    name = default_layer(view, image)
     classifier.cam_layer = name if layer_grid(view, image, name).are_maps else None
     return classifier
 

@@ -132,7 +132,9 @@ def test_patches_that_do_not_count_are_no_layer(zero):
     net = Tokens("class token")
     if zero:
         nn.init.zeros_(net.head.weight)
-    with pytest.raises(SalgenError, match=r"'after' .* read no pixel, only the class token: .*, such as 'before'$"):
+    with pytest.raises(
+        SalgenError, match=r"'after' .* read no pixel, only the class token: .*, such as 'before' \(layer='before' "
+    ):
         salgen.explain(net, OBLONG, 0, method="grad-cam", layer="after")
     assert last_spatial_layer(ModelView.of(net), OBLONG) == "before"
 
@@ -214,7 +216,9 @@ def test_what_has_no_arrangement_is_refused_and_another_layer_named(name):
 
     net = Flat(function)
     net(IMAGES)
-    with pytest.raises(SalgenError, match=r"^layer 'layer' gives \(.*\), which has no known axes .*, such as 'conv'$"):
+    with pytest.raises(
+        SalgenError, match=r"^layer 'layer' gives \(.*\), which has no known axes .*, such as 'conv' \(layer='conv' "
+    ):
         salgen.explain(net, IMAGES, 0, method="grad-cam", layer="layer")
     assert salgen.explain(net, IMAGES, 0, method="grad-cam", layer="conv", reduce=None).native_resolution == (8, 8)
 

@@ -86,6 +86,16 @@ def test_a_resnet_whose_last_map_is_one_pixel_has_the_one_before():
     assert last_spatial_layer(ModelView.of(built("resnet18")), IMAGE[..., :32, :32]) == "layer3"
 
 
+@pytest.mark.parametrize("method", ["grad-cam", "layer-cam", "guided-grad-cam", "eigen-cam", "excitation-backprop"])
+def test_a_models_own_layer_is_not_taken_where_it_is_one_pixel(method):
+    model = built("resnet18")
+    model.cam_layer = "layer4"
+    found = salgen.explain(model, IMAGE[..., :32, :32], 0, method=method, reduce=None)
+    assert min(found.native_resolution) > 1
+    named = salgen.explain(model, IMAGE, 0, method="grad-cam", layer="layer4")
+    assert torch.equal(salgen.explain(model, IMAGE, 0, method="grad-cam").values, named.values)
+
+
 class ChannelsLast(nn.Module):
     """A patch embedding, then layer norm and dense layers over the last axis of (N, h, w, K)."""
 

@@ -142,9 +142,36 @@ def test_a_module_that_is_used_again_stands_where_it_ran_last():
     assert network.outputs["relu"].shape == (1, 4, 4, 4)
 
 
+class LateConvolution(nn.Module):
+    """A convolution after the global pool, as in MobileNetV4, and a stem of several parts, as in EfficientNet-Lite."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.stem = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.ReLU())
+        self.blocks = nn.ModuleList(nn.Conv2d(4, 4, 3, stride=2, padding=1) for _ in range(3))
+        self.pool, self.late, self.head = nn.AdaptiveAvgPool2d(1), nn.Conv2d(4, 6, 1), nn.Linear(6, 2)
+
+    def forward(self, x):
+        x = self.stem(x)
+        for block in self.blocks:
+            x = block(x).relu()
+        return self.head(self.late(self.pool(x)).relu().flatten(1))
+
+
+@pytest.mark.parametrize("method", [EXCITATION, CONTRASTIVE])
+def test_the_default_layer_has_more_than_one_pixel_and_is_no_stem(method):
+    maps = salgen.explain(LateConvolution(), torch.rand(1, 1, 32, 32), 0, method=method, reduce=None)
+    assert maps.native_resolution == (4, 4)
+    assert maps.values.std() > 0
+
+
 BAD_LAYERS = [
     ({"layer": "covn"}, "unknown layer 'covn'.*did you mean 'conv'"),
-    ({"layer": "stem"}, "no excitation reaches layer 'stem' from the logits.*a batch norm rather"),
+    (
+        {"layer": "stem"},
+        "no excitation reaches layer 'stem' from the logits.*such as 'pool' .layer='pool'.*a batch norm rather",
+    ),
     ({"layer": "relu", "contrast": "pool"}, "no excitation reaches layer 'relu' from contrast layer 'pool'"),
     ({"contrast": "stem"}, "no excitation reaches layer 'stem' from the logits"),
     ({"layer": "unused"}, "'unused' does not run"),

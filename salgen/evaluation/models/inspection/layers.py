@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError, unknown_name
+from salgen.evaluation.models.inspection.gradient_check import check_gradient
 from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
@@ -50,6 +51,18 @@ def layer_grid(view: ModelView, image: Tensor, name: str) -> Grid:
     return trace.grids[name]
 
 
+def default_layer(view: ModelView, inputs: Tensor) -> str:
+    """The layer that the model names, unless it is one pixel at this size of image; else the last spatial layer."""
+    if view.cam_layer and NetworkTrace.of(view, inputs[:1]).pixels(view.cam_layer) != 1:
+        return view.cam_layer
+    found = last_spatial_layer(view, inputs)
+    try:
+        check_gradient("by default the layer is the last on all paths", view, inputs)
+    except SalgenError as error:  # paths without gradient were not seen
+        raise SalgenError(f"{error}; or name a layer, such as {say_layer(found)}") from None
+    return found
+
+
 def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
     """The module of the last map that every path from the image to the logits passes through.
 
@@ -66,9 +79,10 @@ def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
         name = _working_layer(view, trace)
         raise SalgenError(
             "the model has no layer of more than one pixel through which every path from the image to the logits "
-            f"goes: name one with layer=, such as {name!r}"
+            f"goes: name one with layer=, such as {say_layer(name)}"
             if name
-            else f"the model has no layer whose numbers have a place in the image each: {_NO_LAYER}"
+            else "the model has no layer whose numbers have a place in the image each, or hides its layers, as "
+            f"scripted, traced and exported code does: {_NO_LAYER}"
         )
     return trace.bottleneck
 
@@ -84,7 +98,12 @@ _NO_LAYER = "choose a method that needs no layer, such as gradient"
 
 def _advice(view: ModelView, trace: NetworkTrace) -> str:
     name = _working_layer(view, trace)
-    return f"choose another, such as {name!r}" if name else _NO_LAYER
+    return f"choose another, such as {say_layer(name)}" if name else _NO_LAYER
+
+
+def say_layer(name: str) -> str:
+    """A layer, and how it is given to a method."""
+    return f"{name!r} (layer={name!r} from Python, METHOD:layer={name} on the command line)"
 
 
 def _working_layer(view: ModelView, trace: NetworkTrace) -> str | None:

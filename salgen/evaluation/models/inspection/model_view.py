@@ -2,7 +2,8 @@
 
 Methods hook, cut and rewire this copy, so nothing they do, and no exception, can change the
 caller's model: its mode, flags, hooks and gradients are never touched. Weights are shared, not
-copied, and ask for no gradient.
+copied, and ask for no gradient. Weights of half precision are copied to float32, in which small gradients do not
+vanish; those that a parametrisation or norm computes are computed once; hooks of backward passes are left out.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils import parametrize
 
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, reason, warn
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.compiled_network import compiled
 from salgen.evaluation.models.inspection.freed_memory import keep_freed_memory
@@ -31,6 +33,7 @@ from salgen.evaluation.models.logits import as_logits
 T = TypeVar("T")
 
 SCORES = ("logit", "margin")
+HALVES = (torch.float16, torch.bfloat16)
 _CALLER = "<caller>"  # stands for the name of the method that asks, with which its errors begin
 
 
@@ -65,7 +68,7 @@ class ModelView:
     def of(cls, model: nn.Module, *, compile: bool = False) -> ModelView:
         """A view of any module, which gives logits; only a :class:`Classifier` has a normalisation of its own."""
         keep_freed_memory()
-        private = _private(model).eval()
+        private = _private(model)
         if any(weight.is_meta for weight in private.parameters()):
             raise SalgenError(f"the model ({type(model).__name__}) is on the device meta: load its weights first")
         several = bool(getattr(private, "multi_label", False))
@@ -109,7 +112,8 @@ class ModelView:
         except Exception as error:  # a user's network may fail in any way
             if isinstance(error, SalgenError) or is_out_of_memory(error):
                 raise
-            asked = "; does it take this many channels, and this size? " if outcome == "fails" else ": "
+            half = " and float32, in which its half-precision weights are explained" if "Half" in str(error) else ""
+            asked = f"; does it take this many channels, and this size{half}? " if outcome == "fails" else ": "
             raise SalgenError(
                 f"the model ({type(self.network).__name__}) {outcome} on an image of {tuple(images.shape[1:])}{asked}"
                 f"{type(error).__name__}: {reason(error)}"
@@ -227,16 +231,45 @@ def margins(logits: Tensor) -> Tensor:
 def _private(model: nn.Module) -> nn.Module:
     try:
         private = private_copy(model, model)
+        try:
+            private.eval()
+        except NotImplementedError:  # of exported modules
+            for module in private.modules():
+                module.training = False
+        for module in private.modules():
+            _settle(module)
+        if {p.dtype in HALVES for p in private.parameters() if p.is_floating_point()} == {True}:
+            private.float()
     except Exception as error:  # a module may hold anything: locks, open files, lazy parameters
         raise SalgenError(
             f"the model ({type(model).__name__}) cannot be copied for explaining: {type(error).__name__}: {error}"
         ) from error
-    for module in private.modules():
-        for key, hook in list(module._forward_hooks.items()):
-            # of a CAM that was made of the model: its copy would keep the activations of every pass
-            if type(getattr(hook, "__self__", None)).__module__.startswith("pytorch_grad_cam."):
-                del module._forward_hooks[key]
+    backward = [hooks for m in private.modules() for hooks in (m._backward_hooks, m._backward_pre_hooks) if hooks]
+    if backward:
+        warn("the model has backward hooks, which change gradients: they are left out, and maps are of the model alone")
+    for hooks in backward:
+        hooks.clear()
     return private
+
+
+def _settle(module: nn.Module) -> None:
+    """Let weights that a parametrisation or a hook computes be plain ones, and leave out the hooks of CAMs."""
+    for key, hook in list(module._forward_hooks.items()):
+        # of a CAM that was made of the model: its copy would keep the activations of every pass
+        if type(getattr(hook, "__self__", None)).__module__.startswith("pytorch_grad_cam."):
+            del module._forward_hooks[key]
+    for key, hook in list(module._forward_pre_hooks.items()):
+        if type(hook).__module__.startswith("torch.nn.utils."):  # weight_norm, spectral_norm, prune
+            hook.remove(module)  # type: ignore[attr-defined]
+            del module._forward_pre_hooks[key]
+    if parametrize.is_parametrized(module):
+        with torch.no_grad():
+            names = dict(module.get_submodule("parametrizations").named_children())
+            values = {name: nn.Parameter(getattr(module, name), False) for name in names}
+        del module._modules["parametrizations"]
+        module.__class__ = type(module).__bases__[0]  # the parametrised class is the caller's module's too
+        for name, value in values.items():
+            module.register_parameter(name, value)
 
 
 def private_copy(thing: T, model: nn.Module) -> T:

@@ -107,6 +107,7 @@ _forward_pass = NetworkCache(_run_forward)
 def check_model(view: ModelView, image: Tensor) -> ForwardPass:
     """The forward pass of a network for one normalised image (1, C, h, w) and those like it."""
     check_deterministic(view, image)
+    _idle_hooks_left_out.of("", view, image)
     return forward_pass(view, image)
 
 
@@ -152,6 +153,26 @@ def _generator_states(image: Tensor) -> list[Tensor]:
 
 
 _batch_independent = NetworkCache(_is_batch_independent)
+
+
+def _leave_out_idle_hooks(_name: str, view: ModelView, image: Tensor) -> None:
+    """Remove forward hooks without which the logits are the same: they may change gradients, or keep every pass."""
+    kinds = [m._forward_hooks for m in view.network.modules()] + [m._forward_pre_hooks for m in view.network.modules()]
+    hooks = [(kind, dict(kind)) for kind in kinds if kind]
+    if hooks:
+        with torch.no_grad():
+            before = view.logits(image)
+            for kind, _ in hooks:
+                kind.clear()
+            try:
+                same = torch.equal(view.logits(image), before)
+            except Exception:  # a hook may make the forward pass possible
+                same = False
+        for kind, own in hooks if not same else ():
+            kind.update(own)
+
+
+_idle_hooks_left_out = NetworkCache(_leave_out_idle_hooks)
 
 
 _traces: WeakKeyDictionary[nn.Module, dict[tuple[int, ...], NetworkTrace]] = WeakKeyDictionary()

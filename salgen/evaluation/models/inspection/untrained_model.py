@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from contextlib import suppress
 from dataclasses import replace
 
 import torch
@@ -15,8 +16,8 @@ from salgen.evaluation.models.inspection.random_state import random_state
 def untrained(view: ModelView, seed: int) -> ModelView:
     """A view of the same network with fresh weights, which depend on `seed` alone.
 
-    Modules start anew by their own ``reset_parameters``; parameters of modules that have none are
-    put in random order, so that their values keep their distribution and lose what they mean.
+    Modules start anew by their own ``reset_parameters``; what these leave as it is, is put in random order, so that
+    values keep their distribution and lose what they mean.
     The weights are drawn on the CPU, hence the same on every device, and torch's global generator
     is left as it was.
     """
@@ -29,11 +30,20 @@ def untrained(view: ModelView, seed: int) -> ModelView:
 
 
 def restart(module: nn.Module) -> None:
-    """Draw a module's own parameters anew, from torch's global generator."""
+    """Draw a module's own parameters and learnt buffers anew, from torch's global generator.
+
+    What its own ``reset_parameters`` leaves as it is, is put in random order; a single parameter is drawn from a normal
+    distribution of its size. Buffers count as learnt if they are saved and not integers.
+    """
+    saved = {name for name, _ in module.named_buffers(recurse=False)} - module._non_persistent_buffers_set
+    own = [*module.parameters(recurse=False), *(module.get_buffer(name) for name in sorted(saved))]
+    before = [tensor.detach().clone() for tensor in own]
     reset = getattr(module, "reset_parameters", None) or getattr(module, "_reset_parameters", None)
     if callable(reset):
-        reset()
-        return
-    for parameter in module.parameters(recurse=False):
-        order = torch.randperm(parameter.numel())
-        parameter.data = parameter.detach().flatten()[order].view_as(parameter)
+        with suppress(Exception):  # one of the user's may need arguments
+            reset()
+    for tensor, old in zip(own, before, strict=True):
+        if tensor.is_floating_point() and torch.equal(tensor, old):
+            values = old.flatten()[torch.randperm(old.numel())]
+            alone = old.numel() == 1 and isinstance(tensor, nn.Parameter)
+            tensor.data = (values * torch.randn(1) if alone else values).view_as(old).to(old.dtype)

@@ -1,5 +1,7 @@
 """Private copies of wrapped models and of weights made in inference mode, and models that are random."""
 
+import copy
+
 import pytest
 import torch
 from torch import nn
@@ -63,3 +65,82 @@ def test_the_box_goes_through_a_batch_norm_that_comes_first(first):
         for one in (net, peer)
     ]
     torch.testing.assert_close(*maps, rtol=1e-4, atol=1e-5)
+
+
+def small():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2)).eval()
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_half_precision_is_explained_in_single_so_that_small_gradients_stay(kind):
+    net = small()
+    net[4].weight.data *= 1e-4
+    half = net.to(kind)
+    single = copy.deepcopy(half).float()
+    images = torch.rand(2, 3, 8, 8).to(kind).float()
+    for method in ("gradient", "guided-backprop", "deep-lift"):
+        maps = [salgen.explain(model, images, 0, method=method).values for model in (half, single)]
+        assert torch.equal(*maps)
+        assert maps[0].any()
+    assert half[0].weight.dtype is kind
+
+
+def test_a_forward_that_casts_to_half_precision_is_told_why_it_fails():
+    class Casting(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net = small().half()
+
+        def forward(self, x):
+            return self.net(x.half())
+
+    with pytest.raises(SalgenError, match="float32, in which its half-precision weights are explained"):
+        salgen.explain(Casting(), torch.rand(1, 3, 8, 8), 0, method="gradient")
+
+
+def positive(module, inputs, output):
+    if output.requires_grad:
+        output.register_hook(lambda gradient: gradient.clamp(min=0))
+
+
+HOOKS = {
+    "backward": lambda module: module.register_full_backward_hook(lambda _m, given, _o: (given[0].clamp(min=0),)),
+    "forward, on the gradient": lambda module: module.register_forward_hook(positive),
+}
+
+
+@pytest.mark.parametrize("name", HOOKS)
+@pytest.mark.filterwarnings("ignore:the model has backward hooks")
+def test_hooks_that_only_change_gradients_are_left_out(name):
+    net, images = small(), torch.rand(2, 3, 8, 8)
+    expected = salgen.explain(net, images, 0, method="gradient", reduce=None).values
+    HOOKS[name](net[1])
+    assert torch.equal(salgen.explain(net, images, 0, method="gradient", reduce=None).values, expected)
+    assert len(net[1]._backward_hooks) + len(net[1]._forward_hooks) == 1
+
+
+def test_hooks_that_change_the_logits_stay():
+    net, images = small(), torch.rand(2, 3, 8, 8)
+    expected = salgen.explain(net, images, 0, method="gradient", reduce=None).values
+    net[1].register_forward_hook(lambda _module, _inputs, output: output * 2)
+    found = salgen.explain(net, images, 0, method="gradient", reduce=None).values
+    torch.testing.assert_close(found, 2 * expected)
+
+
+def test_an_exported_network_is_explained():
+    net, images = small(), torch.rand(2, 3, 8, 8)
+    sizes = ({0: torch.export.Dim("count", max=64)},)
+    exported = torch.export.export(net, (images,), dynamic_shapes=sizes).module()
+    maps = [salgen.explain(model, images, 0, method="gradient").values for model in (exported, net)]
+    torch.testing.assert_close(*maps)
+
+
+def test_a_network_that_asserts_its_size_is_refused_in_one_line():
+    class Sized(nn.Module):
+        def forward(self, x):
+            assert x.shape[2] == 8, "only 8"
+            return x.mean((2, 3))
+
+    with pytest.raises(SalgenError, match=r"the model fails on an image of .* only 8"):
+        salgen.explain(Sized(), torch.rand(1, 3, 9, 9), 0, method="gradient")

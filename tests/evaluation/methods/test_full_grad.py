@@ -1,0 +1,72 @@
+"""FullGrad counts every bias once for each call, wherever it is applied."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+import salgen
+from salgen.errors import SalgenError
+
+IMAGES = torch.rand(2, 3, 16, 16, generator=torch.Generator().manual_seed(0))
+
+
+class Repeated(nn.Module):
+    def __init__(self, apart):
+        super().__init__()
+        torch.manual_seed(0)
+        first = nn.Conv2d(3, 3, 3, padding=1)
+        self.convs = nn.ModuleList(copy.deepcopy(first) if apart else first for _ in range(3))
+        self.head = nn.Linear(3, 2)
+
+    def forward(self, x):
+        for conv in self.convs:
+            x = conv(x).relu()
+        return self.head(x.mean((2, 3)))
+
+
+def test_a_convolution_that_is_called_again_counts_again():
+    maps = [salgen.explain(Repeated(apart), IMAGES, 1, method="full-grad").values for apart in (False, True)]
+    torch.testing.assert_close(*maps)
+
+
+class Activated(nn.BatchNorm2d):
+    """As timm's BatchNormAct2d: an identity or dropout, then the activation, within the norm."""
+
+    def __init__(self, channels):
+        super().__init__(channels)
+        self.drop, self.act = nn.Identity(), nn.ReLU(inplace=True)
+        nn.init.uniform_(self.running_mean)
+        nn.init.uniform_(self.bias)
+
+    def forward(self, x):
+        return self.act(self.drop(super().forward(x)))
+
+
+def test_the_bias_of_a_norm_that_applies_its_activation_stands_before_it():
+    torch.manual_seed(0)
+    norm, head = Activated(4).eval(), nn.Sequential(nn.Flatten(), nn.Linear(1024, 2))
+    plain = nn.BatchNorm2d(4).eval()
+    plain.load_state_dict(norm.state_dict())
+    conv = nn.Conv2d(3, 4, 3, padding=1)
+    networks = nn.Sequential(conv, norm, head), nn.Sequential(conv, plain, nn.ReLU(), head)
+    maps = [salgen.explain(network, IMAGES, 1, method="full-grad").values for network in networks]
+    torch.testing.assert_close(*maps)
+
+
+class Function(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.randn(2, 3, 3, 3)), nn.Parameter(torch.randn(2))
+
+    def forward(self, x):
+        return functional.conv2d(x, self.weight, self.bias).mean((2, 3))
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_biases_that_no_known_module_holds_are_refused():
+    for network in (Function(), torch.jit.trace(Repeated(False).eval(), IMAGES)):
+        with pytest.raises(SalgenError, match=r"full-grad: .* holds a kernel and a bias of its own"):
+            salgen.explain(network, IMAGES, 1, method="full-grad")
