@@ -8,6 +8,7 @@ from textwrap import wrap
 
 import numpy as np
 
+from salgen.evaluation.attribution.method_selection import in_groups
 from salgen.evaluation.report.images import clusters_counted, images_counted
 from salgen.evaluation.report.reliance_lines import RelianceLine, mostly_uncertified, reliance_lines
 from salgen.evaluation.report.runs import Model, Run, read_runs
@@ -42,7 +43,7 @@ def _block(run: Run, model: str) -> str:
     lines += [_reliance(line) for line in reliance_lines(run) if line.model == model]
     lines += [_warning(run, second) for second in run.second_models if second.unlearnt or second.too_few]
     left_out = run.record.left_out
-    lines += [f"left out, not defined for {model} or failed: {', '.join(left_out)}"] if left_out else []
+    lines += wrap(f"left out: {in_groups(left_out)}", 116) if left_out else []
     learnt = not run.unlearnt(model)
     if reason := no_verdict(run, model):
         lines += wrap(f"no verdict: {reason}", 116)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from salgen.errors import SalgenError
+from salgen.evaluation.attribution.method_selection import in_groups
 from salgen.evaluation.diagnostics.clever_hans import FAITHFULNESS, LOCALIZATION, Thresholds
 from salgen.evaluation.reliance.reliance import TOLERATED, most_faulty
 from salgen.evaluation.report.agreement import agreements
@@ -85,7 +86,7 @@ def render(runs: Sequence[Run], study: StudySection | None = None, back: str = "
     """The page as HTML text, with a link `back` to the page that lists it, if any, and with galleries if `pictures`."""
     folder = Path(__file__).parent
     environment = templates(folder)
-    filters = (number, share, words, duration, p_value, call, call_name, of_all_images)
+    filters = (number, share, words, duration, p_value, call, call_name, of_all_images, in_groups)
     environment.filters |= {f.__name__: f for f in filters} | {"shell": shlex.join}
     environment.globals |= CONSTANTS
     sections = [make_section(run, model, len(runs)) for run in runs for model in run.model_names]

@@ -15,8 +15,8 @@ from salgen.datasets.execution.executors import Executor
 from salgen.datasets.format.manifest import FILE as MANIFEST
 from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.reading.reader import Dataset
-from salgen.errors import SalgenError, warn
-from salgen.evaluation.attribution.foreign_methods import ForeignMethodError
+from salgen.errors import FailedMethodError, SalgenError, warn
+from salgen.evaluation.attribution.method_selection import check_some_work
 from salgen.evaluation.models.inspection.freed_memory import give_back_freed_memory
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk
 from salgen.evaluation.runs.artifacts.conventions import Conventions
@@ -194,7 +194,7 @@ def execute_run(
 ) -> Path:
     """Explain and score whatever a stopped run has not, and write the run's files.
 
-    A method that is not salgen's and fails is left out, and the rest goes on.
+    A method that fails is left out, and the rest goes on.
 
     Parameters
     ----------
@@ -218,10 +218,12 @@ def execute_run(
     while True:
         try:
             return _execute(plan, run, started, source=source, executor=executor, command=command)
-        except ForeignMethodError as failure:
-            warn(f"{failure}: left out of {run}")
+        except FailedMethodError as failure:
             methods = {call: method for call, method in plan.methods.items() if call != failure.call}
-            plan = replace(plan, methods=methods, left_out={**plan.left_out, failure.call: str(failure)})
+            left_out = {**plan.left_out, failure.call: str(failure)}
+            check_some_work(methods, plan.methods, left_out)
+            warn(f"{failure.call} is left out of {run}: {failure}")
+            plan = replace(plan, methods=methods, left_out=left_out)
 
 
 def _execute(
