@@ -240,7 +240,7 @@ def evaluate(
             file=sys.stderr,
         )
     if others := {call: why for call, why in left_out.items() if call not in selection.named}:
-        print(f"{len(others)} of {len(selection.methods)} methods are left out: {in_groups(others)}", file=sys.stderr)
+        print(f"{len(others)} of {len(selection.methods)} methods left out: {in_groups(others)}", file=sys.stderr)
     if held is not None:
         say_what_is_added(run, held, defined, chosen)
         left_out = {call: why for call, why in {**held.left_out, **left_out}.items() if call not in defined}

@@ -12,8 +12,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,7 @@ DAMAGE = (  # errors raised by reading a damaged file of maps
     *(ArithmeticError, RecursionError, MemoryError),
 )
 LONGEST_NAME = 80
+ARRAYS = ("targets", "correct", "there", "values")  # with a row for each sample
 COLUMNS = {
     "sample_id": pa.string(),
     "target": pa.int64(),
@@ -83,6 +84,19 @@ class SavedMaps:
     seconds: float
     faults: Mapping[str, str] = field(default_factory=dict)
 
+    def take(self, rows: Sequence[int]) -> SavedMaps:
+        """The maps of some samples."""
+        changed: dict[str, Any] = {name: np.asarray(getattr(self, name))[rows] for name in ARRAYS}
+        return replace(self, ids=[self.ids[row] for row in rows], **changed)
+
+    @classmethod
+    def join(cls, parts: Sequence[SavedMaps]) -> SavedMaps:
+        """The maps of several pieces of a chunk."""
+        changed: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS}
+        ids, seconds = [name for part in parts for name in part.ids], sum(part.seconds for part in parts)
+        faults = {name: fault for part in parts for name, fault in part.faults.items()}
+        return replace(parts[0], ids=ids, seconds=seconds, faults=faults, **changed)
+
 
 def folder_name(text: str) -> str:
     """A file name, valid on any file system, for a model's or a method's call; different for different calls."""
@@ -111,7 +125,7 @@ def parts_of(name: str) -> tuple[str, MapKind]:
     return parts[1], MapKind(parts[2])
 
 
-def write_maps(path: Path, maps: SavedMaps, key: str) -> None:
+def write_maps(path: Path, maps: SavedMaps, key: str, *, synced: bool = True) -> None:
     """Write a file of maps, whole or not at all; `key` is a digest of everything that they depend on."""
     record = {
         "key": key,
@@ -129,7 +143,7 @@ def write_maps(path: Path, maps: SavedMaps, key: str) -> None:
     ]
     table = pa.table(columns, schema=pa.schema(COLUMNS, metadata={METADATA: json.dumps(record).encode()}))
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(path) as temporary:
+    with atomic_path(path, synced=synced) as temporary:
         pq.write_table(
             table,
             temporary,
