@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from salgen.evaluation.runs.artifacts.saved_maps import GALLERY, SavedMaps
+from salgen.evaluation.runs.artifacts.saved_maps import GALLERY
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.files import atomic_path
 from salgen.progress import progress
@@ -23,19 +23,18 @@ def save_gallery(runner: ModelRunner) -> None:
     predicted = runner.predictions.predicted[chosen]
     targets, masks = plan.targets(batch.labels, lambda: predicted), plan.masks(batch)[:, 0]
     maps = {call: runner.pictures(call) for call in plan.methods}
-    lacking = {call: [row for row, name in enumerate(batch.ids) if name not in maps[call]] for call in plan.methods}
+    lacking = {call: [row for row, index in enumerate(chosen) if index not in maps[call]] for call in plan.methods}
     with progress("explain pictures of the report", sum(map(len, lacking.values())), "maps") as advance:
         for group in plan.groups:
             rows, size = sorted({row for call in group for row in lacking[call]}), runner.images_of_a_piece(group)
             for start in range(0, len(rows), size):
                 part = rows[start : start + size]
-                ids, ones = [batch.ids[row] for row in part], np.ones(len(part), dtype=bool)
+                ids = [batch.ids[row] for row in part]
                 explained = runner.explain(group, batch.images[part], targets[part], masks[part], ids)
                 for call in group:
-                    values, resolution = np.asarray(explained[call].values.cpu()), explained[call].native_resolution
-                    made = SavedMaps(ids, targets[part], ones, ones, values, "", resolution, explained.seconds[call])
-                    runner.keep_pictures(call, made)
-                    maps[call] |= dict(zip(ids, values, strict=True))
+                    values = explained[call].values.cpu().numpy()
+                    runner.keep_pictures(call, ids, values)
+                    maps[call] |= {chosen[row]: saliency for row, saliency in zip(part, values, strict=True)}
                     advance(len(set(part) & set(lacking[call])))
     arrays = {
         "ids": np.array(batch.ids),
@@ -44,8 +43,8 @@ def save_gallery(runner: ModelRunner) -> None:
         "labels": batch.labels,
         "predicted": predicted,
         "methods": np.array(list(plan.methods)),
-        "maps": np.stack([np.stack([of_call[name] for name in batch.ids]) for of_call in maps.values()]),
+        "maps": np.stack([[of_call[index] for index in chosen] for of_call in maps.values()]).astype(np.float32),
         "class_names": np.array(plan.dataset.tasks[plan.task]),
     }
     with atomic_path(runner.run / GALLERY) as temporary, open(temporary, "wb") as handle:
-        np.savez_compressed(handle, **{**arrays, "maps": arrays["maps"].astype(np.float32)})
+        np.savez_compressed(handle, **arrays)

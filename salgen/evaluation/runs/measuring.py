@@ -13,7 +13,7 @@ import torch
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.attribution.batch_explainer import check_methods
 from salgen.evaluation.models.inspection.probe import Probe, probing
-from salgen.evaluation.runs.artifacts.costs import Cost, Costs
+from salgen.evaluation.runs.artifacts.costs import PIECE_S, Cost, Costs
 from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps
 from salgen.evaluation.runs.chunk_inputs import ChunkInputs
 from salgen.evaluation.runs.model_runner import ModelRunner
@@ -88,7 +88,9 @@ def _of_methods(runner: ModelRunner, calls: Sequence[str]) -> Cost:
         check_methods(runner.model.view, methods, torch.from_numpy(image))
     first = _explained(runner, calls, 1)  # it may import a library, or compile
     seconds = first.seconds * len(calls)
-    return first if seconds > LONG_S else _explained(runner, calls, 1 if seconds > SHORT_S else TOGETHER)
+    if seconds > LONG_S or seconds * len(runner.plan.scored) < PIECE_S:
+        return first
+    return _explained(runner, calls, 1 if seconds > SHORT_S else TOGETHER)
 
 
 def _explained(runner: ModelRunner, calls: Sequence[str], count: int) -> Cost:
@@ -110,13 +112,12 @@ def _of_metric(runner: ModelRunner, name: str) -> Cost:
         explained += len(pixels)
         return random.random((len(pixels), *pixels.shape[2:]), dtype=np.float32)
 
-    values, ones = explain(inputs.batch.images, None), np.ones(1, dtype=bool)
-    maps = {
-        kind: SavedMaps(inputs.batch.ids, inputs.targets, ones, ones, values, "", (1, 1), 0.0) for kind in plan.kinds
-    }
-    explained = 0
+    values, ones = random.random(plan.masks(inputs.batch)[:, 0].shape, dtype=np.float32), np.ones(1, dtype=bool)
+    maps = SavedMaps(inputs.batch.ids, inputs.targets, ones, ones, values, "", (1, 1), 0.0)
     with _probed() as probe:
-        compute_metrics(inputs.metric_inputs(maps, None, explain, False), {name: plan.of_maps[name]})
+        compute_metrics(
+            inputs.metric_inputs(dict.fromkeys(plan.kinds, maps), None, explain, False), {name: plan.of_maps[name]}
+        )
     times = sum(name in plan.metrics_in(variant) for variant in plan.variants)
     return Cost(times * probe.images, times * probe.seconds, times * explained)
 

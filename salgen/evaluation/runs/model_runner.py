@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +28,7 @@ from salgen.evaluation.metrics.inputs.metric import PAIRED
 from salgen.evaluation.metrics.inputs.metric_inputs import SHUFFLED, MapKind, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk, is_written, score_rows, write_part
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS, WORK, ScoreChunk, is_written, score_rows, write_part
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
 from salgen.evaluation.runs.artifacts.costs import Costs
 from salgen.evaluation.runs.artifacts.predictions import Classes, Predictions, predict_split, present_in
@@ -37,11 +39,11 @@ from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.insignificant_patch import VERSION as PATCH_VERSION
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.scoring.metric_computation import compute_metrics
+from salgen.files import atomic_path
 from salgen.parameters import canonical_json, to_json
 from salgen.progress import progress
 from salgen.types import Float32, Mask
 
-PICTURES = "pictures"
 PER_CLASS = 3
 MAX_SAMPLES = 12  # since each is kept for every method
 
@@ -136,7 +138,7 @@ class ModelRunner:
     @property
     def costs_path(self) -> Path:
         """The file of what one image takes."""
-        return self.run / PARTS / f"costs-{provenance(self.depends_on('one', self.device), 16)}.json"
+        return self.run / WORK / f"costs-{provenance(self.depends_on('one', self.device), 16)}.json"
 
     @cached_property
     def costs(self) -> Costs:
@@ -179,7 +181,7 @@ class ModelRunner:
                     path = self._maps_path(kind, self._chunk(call, inputs))
                     write_maps(path, maps[call], self._maps_key(kind, call, inputs.number))
                 if kind is MapKind.SAMPLES:
-                    self.keep_pictures(call, maps[call])
+                    self.keep_pictures(call, inputs.batch.ids, maps[call].values)
         return maps
 
     def explain(
@@ -425,24 +427,26 @@ class ModelRunner:
         ids = self.plan.dataset.ids
         return {ids[index]: index for index in first_of_each_class(labels)}
 
-    def keep_pictures(self, call: str, maps: SavedMaps) -> None:
-        """Keep those of a method's maps that the report shows, so that none is made again."""
-        rows = [row for row, name in enumerate(maps.ids) if name in self.pictured]
+    def keep_pictures(self, call: str, ids: Sequence[str], maps: Values | DeviceMaps) -> None:
+        """Keep those of a method's maps (N, H, W) that the report shows, so that none is made again."""
+        rows = [row for row, name in enumerate(ids) if name in self.pictured]
         if rows and self.model is self.plan.models[0]:
-            key = self._pictures_key(call)
-            path = self.run / PARTS / PICTURES / f"{key}-{self.pictured[maps.ids[rows[0]]]}.parquet"
-            write_maps(path, maps.take(rows), key, synced=False)
+            shown = {f"{self.pictured[ids[row]]:d}": np.asarray(maps)[row] for row in rows}
+            path = self.run / WORK / f"pictures-{self._pictures_key(call)}-{min(shown)}.npz"
+            path.parent.mkdir(exist_ok=True)
+            with atomic_path(path, synced=False) as temporary, open(temporary, "wb") as handle:
+                np.savez_compressed(handle, **shown)
 
-    def pictures(self, call: str) -> dict[str, Float32]:
-        """The kept maps (H, W) of a method by their samples."""
-        paths = sorted((self.run / PARTS / PICTURES).glob(f"{self._pictures_key(call)}-*"))
-        kept = [read_maps(path) for path in paths if key_of(path) is not None]
-        return {
-            name: saliency for maps in kept for name, saliency in zip(maps.ids, np.asarray(maps.values), strict=True)
-        }
+    def pictures(self, call: str) -> dict[int, Float32]:
+        """The kept maps (H, W) of a method by the places of their samples in the split."""
+        kept: dict[int, Float32] = {}
+        for path in (self.run / WORK).glob(f"pictures-{self._pictures_key(call)}-*.npz"):
+            with suppress(OSError, ValueError, LookupError, BadZipFile), np.load(path) as maps:  # else made again
+                kept |= {int(index): maps[index] for index in maps.files}
+        return kept
 
     def _pictures_key(self, call: str) -> str:
-        return provenance({**self._maps_depend_on(call, list(self.pictured.values())), "kind": PICTURES})
+        return provenance({**self._maps_depend_on(call, list(self.pictured.values())), "kind": "pictures"})
 
 
 def first_of_each_class(labels: Classes) -> list[int]:

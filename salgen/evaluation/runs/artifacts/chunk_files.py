@@ -20,6 +20,7 @@ from salgen.files import atomic_path
 from salgen.types import ResultRow
 
 PARTS = "parts"
+WORK = "work"  # beside them what one image takes, and the maps of pictures
 END = b"PAR1"  # of a Parquet file
 
 ARROW_TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_(), bool | None: pa.bool_()}

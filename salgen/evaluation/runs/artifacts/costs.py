@@ -39,6 +39,7 @@ class Costs:
 
     def write(self, path: Path) -> None:
         """Write the costs, whole or not at all."""
+        path.parent.mkdir(exist_ok=True)
         write_text(path, json.dumps(asdict(self)))
 
     def of_metric(self, name: str, call: str) -> float:

@@ -84,11 +84,6 @@ class SavedMaps:
     seconds: float
     faults: Mapping[str, str] = field(default_factory=dict)
 
-    def take(self, rows: Sequence[int]) -> SavedMaps:
-        """The maps of some samples."""
-        changed: dict[str, Any] = {name: np.asarray(getattr(self, name))[rows] for name in ARRAYS}
-        return replace(self, ids=[self.ids[row] for row in rows], **changed)
-
     @classmethod
     def join(cls, parts: Sequence[SavedMaps]) -> SavedMaps:
         """The maps of several pieces of a chunk."""
@@ -125,7 +120,7 @@ def parts_of(name: str) -> tuple[str, MapKind]:
     return parts[1], MapKind(parts[2])
 
 
-def write_maps(path: Path, maps: SavedMaps, key: str, *, synced: bool = True) -> None:
+def write_maps(path: Path, maps: SavedMaps, key: str) -> None:
     """Write a file of maps, whole or not at all; `key` is a digest of everything that they depend on."""
     record = {
         "key": key,
@@ -143,7 +138,7 @@ def write_maps(path: Path, maps: SavedMaps, key: str, *, synced: bool = True) ->
     ]
     table = pa.table(columns, schema=pa.schema(COLUMNS, metadata={METADATA: json.dumps(record).encode()}))
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(path, synced=synced) as temporary:
+    with atomic_path(path) as temporary:
         pq.write_table(
             table,
             temporary,
