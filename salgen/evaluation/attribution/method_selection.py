@@ -87,16 +87,6 @@ def check_some_work(working: Mapping[str, Method], chosen: Mapping[str, Method],
         raise UndefinedMethodError("; ".join(refused[:3]) + more)
 
 
-def in_groups(left_out: Mapping[str, str]) -> str:
-    """Methods that are left out, those with the same reason together, in one line."""
-    by_reason: dict[str, list[str]] = {}
-    for call, why in left_out.items():
-        name = call.partition(":")[0]
-        own = why.removeprefix(name).lstrip(": ")
-        by_reason.setdefault(why if own == why else own.partition(": ")[0].partition("; ")[0], []).append(call)
-    return "; ".join(f"{', '.join(calls)} ({why})" for why, calls in by_reason.items())
-
-
 def _check_needs(method: Method, lacking: Mapping[str, str]) -> None:
     for need, why in lacking.items():
         if need in method.needs:

@@ -8,13 +8,12 @@ from textwrap import wrap
 
 import numpy as np
 
-from salgen.evaluation.attribution.method_selection import in_groups
 from salgen.evaluation.report.images import clusters_counted, images_counted
 from salgen.evaluation.report.reliance_lines import RelianceLine, mostly_uncertified, reliance_lines
 from salgen.evaluation.report.runs import Model, Run, read_runs
 from salgen.evaluation.report.tables import NO_CEILING, Cell, Line, MeansTable, means_table
 from salgen.evaluation.report.verdicts import Verdict, verdict
-from salgen.evaluation.runs.artifacts.run_record import content_faults
+from salgen.evaluation.runs.artifacts.run_record import content_faults, in_groups
 from salgen.evaluation.scoring.metric_groups import canonical
 from salgen.evaluation.statistics.comparison_groups import Key
 

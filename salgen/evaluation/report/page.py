@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.method_selection import in_groups
 from salgen.evaluation.diagnostics.clever_hans import FAITHFULNESS, LOCALIZATION, Thresholds
 from salgen.evaluation.reliance.reliance import TOLERATED, most_faulty
 from salgen.evaluation.report.agreement import agreements
@@ -28,7 +27,7 @@ from salgen.evaluation.report.study_section import StudySection, study_section
 from salgen.evaluation.report.tables import TITLES
 from salgen.evaluation.report.templates import templates
 from salgen.evaluation.report.undefined import undefined_lines
-from salgen.evaluation.runs.artifacts.run_record import content_faults
+from salgen.evaluation.runs.artifacts.run_record import content_faults, in_groups
 from salgen.evaluation.statistics.mean_intervals import DRAWS, LEAST_TRAININGS
 from salgen.evaluation.statistics.permutation import ALPHA
 from salgen.evaluation.statistics.summary import ALL_SEEDS

@@ -17,7 +17,7 @@ from salgen.errors import SalgenError, unknown_name, warn
 from salgen.evaluation.attribution.arguments import at_least
 from salgen.evaluation.attribution.file_maps import Maps, paths_by_name
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
-from salgen.evaluation.attribution.method_selection import DEMO, check_methods_given, in_groups, select_methods
+from salgen.evaluation.attribution.method_selection import DEMO, check_methods_given, select_methods
 from salgen.evaluation.metrics.inputs.metric import FAMILIES, Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MapKind
 from salgen.evaluation.models.inspection.compiled_network import check_compiler
@@ -25,6 +25,7 @@ from salgen.evaluation.models.inspection.memory import memory_budget
 from salgen.evaluation.reliance.reliance import REDRAWS
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.conventions import Conventions
+from salgen.evaluation.runs.artifacts.run_record import in_groups
 from salgen.evaluation.runs.evaluated_models import Pairing, load_model, train_again, train_models
 from salgen.evaluation.runs.given_maps import check_one_trained_model, maps_of_files
 from salgen.evaluation.runs.given_methods import check_importable, earlier_methods

@@ -6,8 +6,9 @@ import torch
 from torch import nn
 
 from salgen.errors import SalgenError, UndefinedMethodError
-from salgen.evaluation.attribution.method_selection import DEMO_METHODS, check_some_work, in_groups, select_methods
+from salgen.evaluation.attribution.method_selection import DEMO_METHODS, check_some_work, select_methods
 from salgen.evaluation.methods.gradient import Gradient
+from salgen.evaluation.runs.artifacts.run_record import in_groups
 from salgen.registry import METHODS, PROTOCOLS
 
 PIXELS = torch.rand(1, 1, 16, 16, generator=torch.Generator().manual_seed(0))
