@@ -8,53 +8,50 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
-import torch
 
-from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.attribution.batch_explainer import check_methods
+from salgen.errors import SalgenWarning
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.probe import Probe, probing
-from salgen.evaluation.runs.artifacts.costs import PIECE_S, Cost, Costs
+from salgen.evaluation.runs.artifacts.costs import PIECE_S, Cost
 from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps
 from salgen.evaluation.runs.chunk_inputs import ChunkInputs
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.scoring.metric_computation import compute_metrics
 from salgen.progress import progress
 
-SHORT_S = 0.25  # of one image: less is mostly overhead, which images that pass together share
-LONG_S = 20.0
-TOGETHER = 8  # images
+TOGETHER = 8  # images, which share the overhead that most of a short time is
 SAID_S = 10.0
 SHOWN = 6
 
 
-def measure_costs(runner: ModelRunner, calls: Collection[str]) -> Costs:
-    """The costs of some methods and of all metrics; those that were not measured before are, and are kept."""
+def measure_costs(runner: ModelRunner, calls: Collection[str]) -> None:
+    """Measure the costs of some methods and of all metrics, unless that was done before, and keep them."""
     costs, plan = runner.costs, runner.plan
     if plan.source_run is not None and "method" not in plan.needs:  # nothing is explained
         costs.methods.update(dict.fromkeys(calls, Cost(0, 0)))
     groups = [[call for call in group if call in calls and call not in costs.methods] for group in plan.groups]
     metrics = [name for name in plan.of_maps if name not in costs.metrics]
     if any(groups) or metrics:
+        view = ModelView.of(runner.model.classifier)  # of its own: nothing that stand-ins teach is kept for the run
         count = sum(map(len, groups)) + len(metrics)
         with progress(f"measure what one image takes, {runner.model.name}", count, "methods and metrics") as advance:
             for group in filter(None, groups):
-                costs.methods.update(dict.fromkeys(group, _of_methods(runner, group)))
+                costs.methods.update(dict.fromkeys(group, _of_methods(runner, view, group)))
                 advance(len(group))
             for name in metrics:
                 costs.metrics[name] = _of_metric(runner, name)
                 advance()
         costs.write(runner.costs_path)
-    return costs
 
 
-def estimate(runner: ModelRunner, costs: Costs, images: Mapping[str, int]) -> str:
-    """The time of so many images by each method, and the methods and metrics that take the most of it."""
-    kinds, parts = len(runner.plan.kinds), []
+def estimate(runner: ModelRunner, images: Mapping[str, int]) -> str:
+    """The time of so many images by each method, and what takes the most of it; empty where it is short."""
+    costs, kinds, parts = runner.costs, len(runner.plan.kinds), []
     for call, count in images.items():
         cost = costs.methods[call]
         parts.append((count * kinds * cost.seconds, call, f"{kinds * cost.passes:,.0f} passes an image"))
     for name, cost in costs.metrics.items():
-        passes = cost.passes + cost.explained * np.mean([costs.methods[call].passes for call in images])
+        passes = cost.passes + cost.explained * np.mean([costs.methods[call].passes for call in images] or [0])
         seconds = sum(count * costs.of_metric(name, call) for call, count in images.items())
         parts.append((seconds, name, f"{passes:,.0f} passes a map"))
     total = sum(seconds for seconds, *_ in parts)
@@ -80,24 +77,16 @@ def _probed() -> Iterator[Probe]:
             yield probe
 
 
-def _of_methods(runner: ModelRunner, calls: Sequence[str]) -> Cost:
+def _of_methods(runner: ModelRunner, view: ModelView, calls: Sequence[str]) -> Cost:
     """The mean cost of methods that are explained together."""
-    methods = {call: runner.plan.methods[call] for call in calls}
-    image = _inputs(runner, 1).batch.images
-    with suppress(SalgenError):  # what is learnt once of a network is not an image's
-        check_methods(runner.model.view, methods, torch.from_numpy(image))
-    first = _explained(runner, calls, 1)  # it may import a library, or compile
-    seconds = first.seconds * len(calls)
-    if seconds > LONG_S or seconds * len(runner.plan.scored) < PIECE_S:
-        return first
-    return _explained(runner, calls, 1 if seconds > SHORT_S else TOGETHER)
-
-
-def _explained(runner: ModelRunner, calls: Sequence[str], count: int) -> Cost:
-    inputs = _inputs(runner, count)
-    with _probed() as probe:
-        masks = runner.plan.masks(inputs.batch)[:, 0]
-        runner.explain(calls, inputs.batch.images, inputs.targets, masks, inputs.batch.ids)
+    for count, long in ((1, 20.0), (1, 0.5), (TOGETHER, 0.0)):  # at first a library may be imported, a network traced
+        inputs = _inputs(runner, count)
+        with _probed() as probe:
+            masks = runner.plan.masks(inputs.batch)[:, 0]
+            runner.explain(calls, inputs.batch.images, inputs.targets, masks, inputs.batch.ids, view)
+        seconds = probe.seconds / len(inputs.batch)
+        if seconds > long or seconds * len(runner.plan.scored) < PIECE_S:
+            break
     share = len(inputs.batch) * len(calls)
     return Cost(probe.images / share, probe.seconds / share)
 

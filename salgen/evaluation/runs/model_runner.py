@@ -97,8 +97,9 @@ class ModelRunner:
         for group in self.plan.groups:
             chunks = [chunk for chunk in missing if chunk.call in group]
             size = self.images_of_a_piece(group)
+            missing_pieces = [piece for chunk in chunks for piece in self.missing_pieces(chunk)]
             for pieces in zip(*(chunk.pieces(size) for chunk in chunks), strict=True):
-                todo = [piece for piece in pieces if piece in chunks or not self._is_done(piece)]
+                todo = [piece for piece in pieces if piece in missing_pieces]
                 start, indices = pieces[0].start, list(pieces[0].indices)
                 if todo and (start not in known or len(known[start].batch) != len(indices)):
                     (batch,) = self.plan.dataset.batches(len(indices), indices)
@@ -127,6 +128,11 @@ class ModelRunner:
         chunk.join(pieces)
         for path in files:
             path.unlink(missing_ok=True)
+
+    def missing_pieces(self, chunk: ScoreChunk) -> list[ScoreChunk]:
+        """The pieces of a missing chunk that are missing too; all of it, if it is written at once."""
+        (group,) = (group for group in self.plan.groups if chunk.call in group)
+        return [piece for piece in chunk.pieces(self.images_of_a_piece(group)) if not self._is_done(piece)]
 
     def images_of_a_piece(self, group: Sequence[str]) -> int:
         """Images that some methods explain and score before they write: the whole chunk, unless they are dear."""

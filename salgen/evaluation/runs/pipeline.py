@@ -277,17 +277,18 @@ def _warn_of_chance(runner: ModelRunner) -> None:
 def _write_missing(runner: ModelRunner, workers: RayWorkers | None) -> None:
     """Write the missing scores of a model, in this process or by Ray workers, and say first what it will take."""
     missing = {number: chunks for number in range(len(runner.chunks)) if (chunks := runner.missing(number))}
-    total = len(runner.plan.scored) * len(runner.plan.methods)
-    done = total - sum(len(chunk.indices) for chunks in missing.values() for chunk in chunks)
     label = "score" if runner.plan.source_run else "explain and score"
     label = f"{label}, {runner.model.name} seed {runner.model.seed}"
-    images = Counter(chunk.call for chunks in missing.values() for chunk in chunks for _ in chunk.indices)
-    costs = measure_costs(runner, images) if images else runner.costs
-    work = {call: costs.of_method(call, len(runner.plan.kinds)) for call in images}
-    if images and (expected := estimate(runner, costs, images)):
+    if missing:
+        measure_costs(runner, {chunk.call for chunks in missing.values() for chunk in chunks})
+    images: Counter[str] = Counter()
+    for chunk in (chunk for chunks in missing.values() for chunk in chunks):
+        images[chunk.call] += sum(len(piece.indices) for piece in runner.missing_pieces(chunk))
+    if expected := estimate(runner, images):
         print(f"{label}: {expected}", file=sys.stderr, flush=True)
-    in_all = sum(count * work[call] for call, count in images.items())
-    with progress(label, total, "maps", done=done, work=in_all) as advance:
+    work = {call: runner.costs.of_method(call, len(runner.plan.kinds)) for call in images}
+    total, in_all = len(runner.plan.scored) * len(runner.plan.methods), sum(images[call] * work[call] for call in work)
+    with progress(label, total, "maps", done=total - images.total(), work=in_all) as advance:
         written = workers.write(runner, missing) if workers else _written_here(runner, missing)
         for call, count in written:
             advance(count, count * work[call])
