@@ -11,32 +11,25 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-PROBE_S = 0.3
+PROBE_S = 0.3  # of passes that run; those after them are counted at the pace of these
 
 
 @dataclass
 class Probe:
-    """The passes of some work, of which those after `PROBE_S` seconds are counted at the pace of those before.
-
-    Attributes
-    ----------
-    images
-        Images that passed the network, or would have.
-    seconds
-        Of the work, with those that the passes left out would have taken.
-    """
+    """The images that passed the network in some work, or would have, and the seconds of the work with all of them."""
 
     images: int = 0
     seconds: float = 0.0
+    _first: float = 0.0
     _pace: float | None = None
-    _first: float | None = None
     _last: Tensor = field(default_factory=lambda: torch.zeros(0))
 
     def passes(self, count: int, work: Callable[[], Tensor]) -> Tensor:
         """The result (count, ...) of `work`, or a stand-in of its shape."""
         now = _now()
-        self._first = now if self._first is None else self._first
-        if self._pace is None and self.images and now - self._first > PROBE_S:
+        if not self.images:
+            self._first = now
+        elif self._pace is None and now - self._first > PROBE_S:
             self._pace = (now - self._first) / self.images
         self.images += count
         if self._pace is None:
