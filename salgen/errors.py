@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 LONGEST_MESSAGE = 1500  # characters: a name that fills pages hides what is wrong with it
 
@@ -22,7 +23,24 @@ class SalgenError(Exception):
 
 
 class UndefinedMethodError(SalgenError):
-    """A method was chosen that cannot explain a network."""
+    """None of the methods that were chosen can explain a network."""
+
+
+class FailedMethodError(SalgenError):
+    """A method failed on some images; a run goes on without it.
+
+    Attributes
+    ----------
+    call
+        Its name in the tables.
+    """
+
+    def __init__(self, call: str, message: str) -> None:
+        super().__init__(message)
+        self.call = call
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.call, str(self))
 
 
 class SalgenWarning(UserWarning):

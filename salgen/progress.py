@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-PLAIN_INTERVAL_S = 15.0
+PLAIN_INTERVAL_S = 10.0
 STEADY_S = 1800.0  # of the time that is left
 EARLY = 0.05  # share of the work before which the time that is left cannot be told
 
@@ -17,14 +18,14 @@ EARLY = 0.05  # share of the work before which the time that is left cannot be t
 class Advance(Protocol):
     """A function called with the number of units done since the last call."""
 
-    def __call__(self, count: int = 1, /) -> None:
-        """Report `count` more units as done."""
+    def __call__(self, count: int = 1, work: float | None = None, /) -> None:
+        """Report `count` more units as done, which are so much of the `work`."""
         ...
 
 
 @contextmanager
-def progress(label: str, total: int, unit: str, *, done: int = 0) -> Iterator[Advance]:
-    """Show the progress of some work on standard error.
+def progress(label: str, total: int, unit: str, *, done: int = 0, work: float | None = None) -> Iterator[Advance]:
+    """Show the progress of some work on standard error, every ten seconds also while a single unit takes longer.
 
     Parameters
     ----------
@@ -36,9 +37,11 @@ def progress(label: str, total: int, unit: str, *, done: int = 0) -> Iterator[Ad
         Name of the units: "images".
     done
         Units that an earlier run has done already; they do not count in the rate.
+    work
+        The work that is left, where units differ in it: in seconds, or in any unit.
     """
     show = _bar if sys.stderr.isatty() else _lines
-    with show(label, total, unit, done) as advance:
+    with show(label, total, _Pace(total - done, unit, work)) as advance:
         yield advance
 
 
@@ -49,19 +52,21 @@ class _Pace:
     make it jump, and long work that becomes slower is noticed. The first units say little, as they may be the slowest.
     """
 
-    def __init__(self, left: int, unit: str) -> None:
+    def __init__(self, left: int, unit: str, work: float | None) -> None:
         self.left, self.unit, self.count = left, unit, 0
-        self.early = EARLY * left
+        self.work = float(left if work is None else work)
+        self.late = (1 - EARLY) * self.work
         self.started = self.last = time.monotonic()
         self.units = self.seconds = 0.0
 
-    def advance(self, step: int) -> None:
+    def advance(self, step: int, work: float | None) -> None:
         """Count `step` units that were done since the last call."""
+        work = step if work is None else work
         now = time.monotonic()
         passed, self.last = max(now - self.last, 0.0), now
         faded = math.exp(-passed / STEADY_S)
-        self.units, self.seconds = faded * self.units + step, faded * self.seconds + passed
-        self.left, self.count = self.left - step, self.count + step
+        self.units, self.seconds = faded * self.units + work, faded * self.seconds + passed
+        self.left, self.count, self.work = self.left - step, self.count + step, self.work - work
 
     @property
     def rate(self) -> str:
@@ -72,45 +77,58 @@ class _Pace:
     @property
     def rate_and_time(self) -> str:
         """The rate, and the time that is left in minutes, unless all is done or it is too early to tell."""
-        if self.left <= 0 or self.count < self.early:
+        if self.left <= 0 or self.work > self.late or not self.units:
             return self.rate
-        minutes = round(self.left * self.seconds / self.units / 60)
+        minutes = round(self.work * self.seconds / self.units / 60)
         return f"{self.rate}, {minutes} min left" if minutes else f"{self.rate}, less than a minute left"
 
 
 @contextmanager
-def _bar(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
+def _bar(label: str, total: int, pace: _Pace) -> Iterator[Advance]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[pace]}"))
-    pace = _Pace(total - done, unit)
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(label, total=total, completed=done, pace="")
+    shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[pace]}"))
+    with Progress(*shown, TimeElapsedColumn(), console=Console(stderr=True)) as bar:  # which redraws itself
+        task = bar.add_task(label, total=total, completed=total - pace.left, pace="")
 
-        def advance(step: int = 1) -> None:
-            pace.advance(step)
+        def advance(step: int = 1, work: float | None = None) -> None:
+            pace.advance(step, work)
             bar.update(task, advance=step, pace=pace.rate_and_time)
 
         yield advance
 
 
 @contextmanager
-def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
-    pace = _Pace(total - done, unit)
-    last = time.monotonic()
+def _lines(label: str, total: int, pace: _Pace) -> Iterator[Advance]:
+    last, lock, finished = time.monotonic(), threading.Lock(), threading.Event()
 
     def line() -> None:
         print(f"{label}: {total - pace.left}/{total}, {pace.rate_and_time}", file=sys.stderr, flush=True)
 
-    def advance(step: int = 1) -> None:
+    def line_if_due() -> None:
         nonlocal last
-        pace.advance(step)
         now = time.monotonic()
         if now - last >= PLAIN_INTERVAL_S and pace.left > 0:
             last = now
             line()
 
-    yield advance
+    def advance(step: int = 1, work: float | None = None) -> None:
+        with lock:
+            pace.advance(step, work)
+            line_if_due()
+
+    def watch() -> None:
+        while not finished.wait(1.0):
+            with lock:
+                line_if_due()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield advance
+    finally:
+        finished.set()
+        watcher.join()
     if pace.count:
         line()

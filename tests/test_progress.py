@@ -2,6 +2,7 @@
 
 import re
 import sys
+import time
 
 import pytest
 
@@ -103,3 +104,26 @@ def test_a_terminal_shows_the_same_minutes(capsys, monkeypatch):
             clock.now += 30.0
             advance()
     assert "45 min left" in capsys.readouterr().err
+
+
+def test_a_long_unit_does_not_stand_still(capsys, monkeypatch):
+    monkeypatch.setattr(module, "PLAIN_INTERVAL_S", 0.5)
+    with progress("explaining", 2, "maps"):
+        time.sleep(2.5)
+        lines = capsys.readouterr().err.splitlines()
+    assert len(lines) >= 2
+    assert set(lines) == {"explaining: 0/2, 0 maps/s"}
+
+
+def test_units_that_take_longer_count_for_more(capsys, monkeypatch):
+    """Ten units of 3 s, then ten of 57 s: of units alone the estimate would be half a minute after the first ten."""
+    clock = Clock(monkeypatch)
+    with progress("explaining", 20, "maps", work=600.0) as advance:
+        for number in range(20):
+            seconds = 57.0 if number >= 10 else 3.0
+            clock.now += seconds
+            advance(1, seconds)
+            if number == 9:
+                clock.now += 10.0
+                advance(0, 0.0)
+    assert left(capsys)[0] == (10, 13)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections import UserDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from salgen.errors import SalgenError, warn
+from salgen.errors import FailedMethodError, SalgenError, warn
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
 from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.attribution.patterns import Patterns
@@ -148,11 +149,12 @@ class BatchExplainer:
             with torch.no_grad():
                 image = self.view.normalise(self._darkest_image())
             self._check_targets(check_model(self.view, image))
-            for method in self._explaining:
-                _check_method(method, self.view, image)
-            requirements = PassRequirements.together(
-                method.required_passes(self.view, image) for method in self._explaining
-            )
+            required = []
+            for call, method in self._explaining.items():
+                with _failures(call):
+                    _check_method(method, self.view, image)
+                    required.append(method.required_passes(self.view, image))
+            requirements = PassRequirements.together(required)
             most = images_at_once(self.view, image, most, budget, WITH_GRADIENT)
             forward = images_at_once(self.view, image, forward, budget, 1)
         inner = MicroBatches(forward)
@@ -186,17 +188,17 @@ class BatchExplainer:
         return cache(partial(untrained, self.view, self.seed))  # of self it would be a cycle
 
     @property
-    def _explaining(self) -> list[Method]:
-        return [method for method in self.methods.values() if "model" in method.needs]
+    def _explaining(self) -> dict[str, Method]:
+        return {call: method for call, method in self.methods.items() if "model" in method.needs}
 
     def _explain_part(self, part: slice, requirements: PassRequirements, batches: MicroBatches) -> Explained:
         """Every method's maps of one part of the images."""
         context = self._context(part, requirements, batches)
         try:
             explained = Explained()
+            explained.logits = context.passes.logits() if self._explaining else None  # a fault here is no method's
             for call, method in self.methods.items():
                 explained[call] = context.cache.run(call, partial(self._maps, call, method, context))
-            explained.logits = context.passes.logits() if self._explaining else None
             explained.seconds = context.cache.seconds()
             return explained
         finally:
@@ -222,18 +224,14 @@ class BatchExplainer:
         )
 
     def _maps(self, call: str, method: Method, context: AttributionContext) -> SaliencyMap:
-        with torch.enable_grad():
-            try:
-                raw = method.attribute(context).detach()
-            except Exception as error:  # a method of another package may fail in any way
-                if isinstance(error, SalgenError) or is_out_of_memory(error):
-                    raise
-                raise SalgenError(f"method {call!r} failed: {type(error).__name__}: {error}") from error
+        with torch.enable_grad(), _failures(call):
+            raw = method.attribute(context).detach()
         count, size = len(context.pixels), (context.pixels.shape[2], context.pixels.shape[3])
         if raw.ndim != 4 or len(raw) != count or 0 in raw.shape[1:]:
-            raise SalgenError(
+            raise FailedMethodError(
+                call,
                 f"method {method.name!r} returned {tuple(raw.shape)} for {count} images: "
-                "must be (n, C, h, w), none of them 0"
+                "must be (n, C, h, w), none of them 0",
             )
         reduction = method.reduction if self.reduce == NATIVE else self.reduce
         return SaliencyMap(
@@ -246,6 +244,19 @@ class BatchExplainer:
             seed=self.seed,
             ids=tuple(context.ids),
         )
+
+
+@contextmanager
+def _failures(call: str) -> Iterator[None]:
+    """Raise a method's failure under its name; that of another package may fail in any way."""
+    try:
+        yield
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise
+        known = isinstance(error, SalgenError)
+        message = str(error) if known else f"method {call!r} failed: {type(error).__name__}: {error}"
+        raise FailedMethodError(call, message) from error
 
 
 def _copied(values: Any) -> Tensor:

@@ -37,23 +37,6 @@ EXAMPLE = "my_methods:mine"
 _PATH = re.compile(r"(?!\d)[\w.]+:(?!\d)[\w.]+")
 
 
-class ForeignMethodError(SalgenError):
-    """The failure of a method that is not salgen's; a run goes on without it.
-
-    Attributes
-    ----------
-    call
-        Its name in the tables.
-    """
-
-    def __init__(self, call: str, message: str) -> None:
-        super().__init__(message)
-        self.call = call
-
-    def __reduce__(self) -> Any:
-        return type(self), (self.call, str(self))
-
-
 @dataclass(frozen=True)
 class ForeignMethod(MethodDefaults):
     """A function, or a class or an object of another library, as a method; channels are summed.
@@ -138,7 +121,7 @@ class ForeignMethod(MethodDefaults):
 
         Raises
         ------
-        ForeignMethodError
+        SalgenError
             If the code of others fails, returns anything but finite maps, or changes the model.
         """
         with self._failures():
@@ -152,7 +135,7 @@ class ForeignMethod(MethodDefaults):
             if is_out_of_memory(error):
                 raise
             kind = "" if isinstance(error, SalgenError) else f"{type(error).__name__}: "
-            raise ForeignMethodError(self.call, f"method {self.call!r} failed: {kind}{reason(error)}") from error
+            raise SalgenError(f"method {self.call!r} failed: {kind}{reason(error)}") from error
 
     def _check(self, view: ModelView, image: Tensor) -> None:
         if self.given is None:

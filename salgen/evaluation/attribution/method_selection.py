@@ -64,7 +64,7 @@ class Selection:
         Raises
         ------
         UndefinedMethodError
-            If a method chosen by name cannot explain it.
+            If none that is no control can explain it.
         """
         view, left_out = ModelView.of(model), {}
         for call, method in self.methods.items():
@@ -72,10 +72,19 @@ class Selection:
                 _check_needs(method, lacking or {})
                 check_methods(view, {call: method}, pixels)
             except SalgenError as error:
-                if call in self.named:
-                    raise UndefinedMethodError(str(error)) from error
                 left_out[call] = str(error)
-        return {call: method for call, method in self.methods.items() if call not in left_out}, left_out
+        defined = {call: method for call, method in self.methods.items() if call not in left_out}
+        check_some_work(defined, self.methods, left_out)
+        return defined, left_out
+
+
+def check_some_work(working: Mapping[str, Method], chosen: Mapping[str, Method], left_out: Mapping[str, str]) -> None:
+    """Raise an UndefinedMethodError if all chosen methods but controls are left out, with the reasons of the first."""
+    reasons = (left_out[call] for call, method in chosen.items() if call in left_out and not method.control)
+    refused = list(dict.fromkeys(reasons))
+    if refused and all(method.control for method in working.values()):
+        more = f"; and {len(refused) - 3} more reasons" if len(refused) > 3 else ""
+        raise UndefinedMethodError("; ".join(refused[:3]) + more)
 
 
 def _check_needs(method: Method, lacking: Mapping[str, str]) -> None:

@@ -13,7 +13,7 @@ from salgen.evaluation.report.reliance_lines import RelianceLine, mostly_uncerti
 from salgen.evaluation.report.runs import Model, Run, read_runs
 from salgen.evaluation.report.tables import NO_CEILING, Cell, Line, MeansTable, means_table
 from salgen.evaluation.report.verdicts import Verdict, verdict
-from salgen.evaluation.runs.artifacts.run_record import content_faults
+from salgen.evaluation.runs.artifacts.run_record import content_faults, in_groups
 from salgen.evaluation.scoring.metric_groups import canonical
 from salgen.evaluation.statistics.comparison_groups import Key
 
@@ -42,7 +42,7 @@ def _block(run: Run, model: str) -> str:
     lines += [_reliance(line) for line in reliance_lines(run) if line.model == model]
     lines += [_warning(run, second) for second in run.second_models if second.unlearnt or second.too_few]
     left_out = run.record.left_out
-    lines += [f"left out, not defined for {model} or failed: {', '.join(left_out)}"] if left_out else []
+    lines += wrap(f"left out: {in_groups(left_out)}", 116) if left_out else []
     learnt = not run.unlearnt(model)
     if reason := no_verdict(run, model):
         lines += wrap(f"no verdict: {reason}", 116)

@@ -27,7 +27,7 @@ from salgen.evaluation.report.study_section import StudySection, study_section
 from salgen.evaluation.report.tables import TITLES
 from salgen.evaluation.report.templates import templates
 from salgen.evaluation.report.undefined import undefined_lines
-from salgen.evaluation.runs.artifacts.run_record import content_faults
+from salgen.evaluation.runs.artifacts.run_record import content_faults, in_groups
 from salgen.evaluation.statistics.mean_intervals import DRAWS, LEAST_TRAININGS
 from salgen.evaluation.statistics.permutation import ALPHA
 from salgen.evaluation.statistics.summary import ALL_SEEDS
@@ -89,7 +89,7 @@ def render(runs: Sequence[Run], study: StudySection | None = None, back: str = "
     """The page as HTML text, with a link `back` to the page that lists it, if any, and with galleries if `pictures`."""
     folder = Path(__file__).parent
     environment = templates(folder)
-    filters = (number, share, words, duration, p_value, call, call_name, of_all_images)
+    filters = (number, share, words, duration, p_value, call, call_name, of_all_images, in_groups)
     environment.filters |= {f.__name__: f for f in filters} | {"shell": shlex.join}
     environment.globals |= CONSTANTS
     sections = [make_section(run, model, len(runs)) for run in runs for model in run.model_names]

@@ -119,6 +119,11 @@ class Run(os.PathLike[str]):
         return pd.read_parquet(self / CERTIFICATES)
 
     @property
+    def left_out(self) -> dict[str, str]:
+        """Methods that are not defined for the model, or failed, with the reasons."""
+        return self.record.left_out
+
+    @property
     def means(self) -> pd.DataFrame:
         """The mean of each method (rows, by model where there are several) under each metric, over all trainings.
 

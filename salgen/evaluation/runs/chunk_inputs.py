@@ -39,7 +39,7 @@ class ExplainTask(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ChunkInputs:
-    """A chunk of samples under one model.
+    """A chunk of samples, or a piece of one, under one model.
 
     Attributes
     ----------
@@ -47,6 +47,8 @@ class ChunkInputs:
         The chunk's place among the scored samples.
     batch, predicted
         The samples, and the class that the model predicts for each.
+    start
+        The first sample's place in the chunk.
     """
 
     plan: Plan
@@ -54,6 +56,7 @@ class ChunkInputs:
     number: int
     batch: Batch
     predicted: Classes
+    start: int = 0
     _patched: dict[MapKind, ImageSet] = field(default_factory=dict, repr=False)
 
     @cached_property

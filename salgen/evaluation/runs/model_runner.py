@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import pyarrow as pa
@@ -26,8 +28,9 @@ from salgen.evaluation.metrics.inputs.metric import PAIRED
 from salgen.evaluation.metrics.inputs.metric_inputs import SHUFFLED, MapKind, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk, is_written, score_rows, write_part
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS, WORK, ScoreChunk, is_written, score_rows, write_part
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
+from salgen.evaluation.runs.artifacts.costs import Costs
 from salgen.evaluation.runs.artifacts.predictions import Classes, Predictions, predict_split, present_in
 from salgen.evaluation.runs.artifacts.provenance import library_versions, provenance
 from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps, key_of, maps_name, read_maps, write_maps
@@ -36,9 +39,13 @@ from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.insignificant_patch import VERSION as PATCH_VERSION
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.scoring.metric_computation import compute_metrics
+from salgen.files import atomic_path
 from salgen.parameters import canonical_json, to_json
 from salgen.progress import progress
-from salgen.types import Mask
+from salgen.types import Float32, Mask
+
+PER_CLASS = 3
+MAX_SAMPLES = 12  # since each is kept for every method
 
 
 @dataclass(frozen=True)
@@ -67,10 +74,12 @@ class ModelRunner:
 
     def missing(self, number: int) -> list[ScoreChunk]:
         """The methods of a chunk that are not scored, or whose maps are to be kept and are not."""
-        return [chunk for chunk in self.chunks[number] if not (is_written(chunk.path) and self._maps_are_kept(chunk))]
+        return [chunk for chunk in self.chunks[number] if not self._is_done(chunk)]
 
-    def write(self, number: int, predicted: Classes) -> Iterator[ScoreChunk]:
+    def write(self, number: int, predicted: Classes) -> Iterator[tuple[str, int]]:
         """Explain a chunk's samples by the missing methods, together where they share passes, and score them.
+
+        Dear methods do so in pieces of a few images, which a run that goes on finds again.
 
         Parameters
         ----------
@@ -81,18 +90,66 @@ class ModelRunner:
 
         Yields
         ------
-        Each method's scores, once they are written.
+        Each method, and the number of its maps whose scores are written.
         """
-        (batch,) = self.plan.dataset.batches(self.plan.chunk_size, list(self.plan.chunks[number]))
-        inputs = ChunkInputs(self.plan, self.model, number, batch, predicted)
         missing = self.missing(number)
+        known: dict[int, ChunkInputs] = {}  # by the first sample's place, as all groups need them
         for group in self.plan.groups:
             chunks = [chunk for chunk in missing if chunk.call in group]
-            calls = [chunk.call for chunk in chunks]
-            maps = {kind: self.maps(kind, calls, inputs) for kind in self.plan.kinds} if calls else {}
-            for chunk in chunks:
-                self._write_scores(chunk, inputs, {kind: by_call[chunk.call] for kind, by_call in maps.items()})
-                yield chunk
+            size = self.images_of_a_piece(group)
+            missing_pieces = [piece for chunk in chunks for piece in self.missing_pieces(chunk)]
+            for pieces in zip(*(chunk.pieces(size) for chunk in chunks), strict=True):
+                todo = [piece for piece in pieces if piece in missing_pieces]
+                start, indices = pieces[0].start, list(pieces[0].indices)
+                if todo and (start not in known or len(known[start].batch) != len(indices)):
+                    (batch,) = self.plan.dataset.batches(len(indices), indices)
+                    of_batch = predicted[start : start + len(indices)]
+                    known[start] = ChunkInputs(self.plan, self.model, number, batch, of_batch, start)
+                calls = [piece.call for piece in todo]
+                maps = {kind: self.maps(kind, calls, known[start]) for kind in self.plan.kinds} if calls else {}
+                for piece in todo:
+                    self._write_scores(
+                        piece, known[start], {kind: of_kind[piece.call] for kind, of_kind in maps.items()}
+                    )
+                    yield piece.call, len(indices)
+            for chunk in chunks if size < len(self.plan.chunks[number]) else ():
+                self._join(chunk, size)
+
+    def _join(self, chunk: ScoreChunk, size: int) -> None:
+        """Write a chunk's files from those of its pieces, and remove these."""
+        pieces = chunk.pieces(size)
+        files = [piece.path for piece in pieces]
+        for kind in self.plan.kinds if self.plan.keep_maps else ():
+            paths = [self._maps_path(kind, piece) for piece in pieces]
+            if self._kept(kind, chunk) is None:
+                maps = SavedMaps.join([read_maps(path) for path in paths])
+                write_maps(self._maps_path(kind, chunk), maps, self._maps_key(kind, chunk.call, chunk.number))
+            files += paths
+        chunk.join(pieces)
+        for path in files:
+            path.unlink(missing_ok=True)
+
+    def missing_pieces(self, chunk: ScoreChunk) -> list[ScoreChunk]:
+        """The pieces of a missing chunk that are missing too; all of it, if it is written at once."""
+        (group,) = (group for group in self.plan.groups if chunk.call in group)
+        return [piece for piece in chunk.pieces(self.images_of_a_piece(group)) if not self._is_done(piece)]
+
+    def images_of_a_piece(self, group: Sequence[str]) -> int:
+        """Images that some methods explain and score before they write: the whole chunk, unless they are dear."""
+        kinds, most = self.plan.kinds, self.plan.chunk_size
+        patched = any(kind.patched for kind in kinds)  # patches are searched once for all methods
+        groups = self.plan.groups if patched else [list(group)]
+        return min(self.costs.images_of_a_piece(calls, len(kinds), most) for calls in groups)
+
+    @property
+    def costs_path(self) -> Path:
+        """The file of what one image takes."""
+        return self.run / WORK / f"costs-{provenance(self.depends_on('one', self.device), 16)}.json"
+
+    @cached_property
+    def costs(self) -> Costs:
+        """What one image takes, as far as it was measured."""
+        return Costs.read(self.costs_path)
 
     def predicted(self, number: int) -> Classes:
         """The class that the model predicts for each sample of a chunk, int64 (n,)."""
@@ -127,8 +184,10 @@ class ModelRunner:
                     faults=image_set.faults,
                 )
                 if self.plan.keep_maps:
-                    path = self.run / self._maps_name(kind, call, inputs.number)
+                    path = self._maps_path(kind, self._chunk(call, inputs))
                     write_maps(path, maps[call], self._maps_key(kind, call, inputs.number))
+                if kind is MapKind.SAMPLES:
+                    self.keep_pictures(call, inputs.batch.ids, maps[call].values)
         return maps
 
     def explain(
@@ -335,21 +394,73 @@ class ModelRunner:
             for number in range(len(self.plan.chunks))
         }
 
-    def _maps_are_kept(self, chunk: ScoreChunk) -> bool:
-        """True if the run keeps a chunk's maps or need not."""
-        return not self.plan.keep_maps or all(
-            key_of(self.run / self._maps_name(kind, chunk.call, chunk.number))
-            == self._maps_key(kind, chunk.call, chunk.number)
-            for kind in self.plan.kinds
-        )
+    def _is_done(self, chunk: ScoreChunk) -> bool:
+        """True if a chunk, or a piece of one, is scored, and the run keeps its maps or need not."""
+        kinds = self.plan.kinds if self.plan.keep_maps else ()
+        return is_written(chunk.path) and all(self._kept(kind, chunk) is not None for kind in kinds)
+
+    def _maps_path(self, kind: MapKind, chunk: ScoreChunk) -> Path:
+        """The file of a chunk's maps, or of those of a piece until the chunk is complete."""
+        if len(chunk.indices) == len(self.plan.chunks[chunk.number]):
+            return self.run / self._maps_name(kind, chunk.call, chunk.number)
+        key = self._maps_key(kind, chunk.call, chunk.number)
+        return self.run / PARTS / f"{key}-{chunk.start}-{len(chunk.indices)}.parquet"
+
+    def _kept(self, kind: MapKind, chunk: ScoreChunk) -> Path | None:
+        """The file that keeps the maps of a chunk or a piece: the whole chunk's, or its own; None if there is none."""
+        whole = self.run / self._maps_name(kind, chunk.call, chunk.number)
+        key = self._maps_key(kind, chunk.call, chunk.number)
+        return next((path for path in (whole, self._maps_path(kind, chunk)) if key_of(path) == key), None)
+
+    def _chunk(self, call: str, inputs: ChunkInputs) -> ScoreChunk:
+        (chunk,) = (chunk for chunk in self.chunks[inputs.number] if chunk.call == call)
+        size = len(inputs.batch)
+        return next(piece for piece in chunk.pieces(size) if piece.start == inputs.start)
 
     def _saved(self, kind: MapKind, call: str, inputs: ChunkInputs) -> SavedMaps | None:
         """The maps of a chunk's samples by one method, if they are saved."""
-        name = self._maps_name(kind, call, inputs.number)
         if self.plan.source_run is not None:
-            return self.plan.source_run.maps(name, inputs.batch.ids)
-        path = self.run / name
-        return read_maps(path) if key_of(path) == self._maps_key(kind, call, inputs.number) else None
+            return self.plan.source_run.maps(self._maps_name(kind, call, inputs.number), inputs.batch.ids)
+        path = self._kept(kind, self._chunk(call, inputs))
+        return None if path is None else read_maps(path, inputs.batch.ids)
+
+    # Maps of the report's pictures ----------------------------------------------------------------
+
+    @cached_property
+    def pictured(self) -> dict[str, int]:
+        """The samples that the report shows, and their places in the split."""
+        labels = np.asarray(self.plan.dataset.column(self.plan.task))[: self.plan.considered]
+        ids = self.plan.dataset.ids
+        return {ids[index]: index for index in first_of_each_class(labels)}
+
+    def keep_pictures(self, call: str, ids: Sequence[str], maps: Values | DeviceMaps) -> None:
+        """Keep those of a method's maps (N, H, W) that the report shows, so that none is made again."""
+        rows = [row for row, name in enumerate(ids) if name in self.pictured]
+        if rows and self.model is self.plan.models[0]:
+            shown = {f"{self.pictured[ids[row]]:d}": np.asarray(maps)[row] for row in rows}
+            path = self.run / WORK / f"pictures-{self._pictures_key(call)}-{min(shown)}.npz"
+            path.parent.mkdir(exist_ok=True)
+            with atomic_path(path, synced=False) as temporary, open(temporary, "wb") as handle:
+                np.savez_compressed(handle, **shown)
+
+    def pictures(self, call: str) -> dict[int, Float32]:
+        """The kept maps (H, W) of a method by the places of their samples in the split."""
+        kept: dict[int, Float32] = {}
+        for path in (self.run / WORK).glob(f"pictures-{self._pictures_key(call)}-*.npz"):
+            with suppress(OSError, ValueError, LookupError, BadZipFile), np.load(path) as maps:  # else made again
+                kept |= {int(index): maps[index] for index in maps.files}
+        return kept
+
+    def _pictures_key(self, call: str) -> str:
+        return provenance({**self._maps_depend_on(call, list(self.pictured.values())), "kind": "pictures"})
+
+
+def first_of_each_class(labels: Classes) -> list[int]:
+    """Indices of the first samples of each class, the last class first; of many classes only some are used."""
+    classes = sorted(set(labels.tolist()), reverse=True)
+    classes = classes[:: -(-len(classes) // MAX_SAMPLES)]
+    each = min(PER_CLASS, MAX_SAMPLES // len(classes))
+    return [int(i) for label in classes for i in np.flatnonzero(labels == label)[:each]]
 
 
 def _as_scored(maps: Any) -> Values | DeviceMaps:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import sys
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
@@ -15,10 +17,10 @@ from salgen.datasets.execution.executors import Executor
 from salgen.datasets.format.manifest import FILE as MANIFEST
 from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.reading.reader import Dataset
-from salgen.errors import SalgenError, warn
-from salgen.evaluation.attribution.foreign_methods import ForeignMethodError
+from salgen.errors import FailedMethodError, SalgenError, warn
+from salgen.evaluation.attribution.method_selection import check_some_work
 from salgen.evaluation.models.inspection.freed_memory import give_back_freed_memory
-from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.predictions import write_predictions
 from salgen.evaluation.runs.artifacts.run_record import RECORD, ModelRecord, RunRecord
@@ -27,6 +29,7 @@ from salgen.evaluation.runs.artifacts.score_table import write_scores
 from salgen.evaluation.runs.certificate import certify
 from salgen.evaluation.runs.gallery_maps import save_gallery
 from salgen.evaluation.runs.given_models import GivenModel
+from salgen.evaluation.runs.measuring import estimate, measure_costs
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.ray_work import RayWorkers, check_address_of, ray_workers
@@ -194,7 +197,7 @@ def execute_run(
 ) -> Path:
     """Explain and score whatever a stopped run has not, and write the run's files.
 
-    A method that is not salgen's and fails is left out, and the rest goes on.
+    A method that fails is left out, and the rest goes on.
 
     Parameters
     ----------
@@ -218,10 +221,12 @@ def execute_run(
     while True:
         try:
             return _execute(plan, run, started, source=source, executor=executor, command=command)
-        except ForeignMethodError as failure:
-            warn(f"{failure}: left out of {run}")
+        except FailedMethodError as failure:
             methods = {call: method for call, method in plan.methods.items() if call != failure.call}
-            plan = replace(plan, methods=methods, left_out={**plan.left_out, failure.call: str(failure)})
+            left_out = {**plan.left_out, failure.call: str(failure)}
+            check_some_work(methods, plan.methods, left_out)
+            warn(f"{failure.call} is left out of {run}: {failure}")
+            plan = replace(plan, methods=methods, left_out=left_out)
 
 
 def _execute(
@@ -270,17 +275,25 @@ def _warn_of_chance(runner: ModelRunner) -> None:
 
 
 def _write_missing(runner: ModelRunner, workers: RayWorkers | None) -> None:
-    """Write the missing scores of a model, in this process or by Ray workers."""
+    """Write the missing scores of a model, in this process or by Ray workers, and say first what it will take."""
     missing = {number: chunks for number in range(len(runner.chunks)) if (chunks := runner.missing(number))}
-    total = len(runner.plan.scored) * len(runner.plan.methods)
-    done = total - sum(len(chunk.indices) for chunks in missing.values() for chunk in chunks)
     label = "score" if runner.plan.source_run else "explain and score"
-    with progress(f"{label}, {runner.model.name} seed {runner.model.seed}", total, "maps", done=done) as advance:
+    label = f"{label}, {runner.model.name} seed {runner.model.seed}"
+    if missing:
+        measure_costs(runner, {chunk.call for chunks in missing.values() for chunk in chunks})
+    images: Counter[str] = Counter()
+    for chunk in (chunk for chunks in missing.values() for chunk in chunks):
+        images[chunk.call] += sum(len(piece.indices) for piece in runner.missing_pieces(chunk))
+    if expected := estimate(runner, images):
+        print(f"{label}: {expected}", file=sys.stderr, flush=True)
+    work = {call: runner.costs.of_method(call, len(runner.plan.kinds)) for call in images}
+    total, in_all = len(runner.plan.scored) * len(runner.plan.methods), sum(images[call] * work[call] for call in work)
+    with progress(label, total, "maps", done=total - images.total(), work=in_all) as advance:
         written = workers.write(runner, missing) if workers else _written_here(runner, missing)
-        for chunk in written:
-            advance(len(chunk.indices))
+        for call, count in written:
+            advance(count, count * work[call])
 
 
-def _written_here(runner: ModelRunner, numbers: Iterable[int]) -> Iterator[ScoreChunk]:
+def _written_here(runner: ModelRunner, numbers: Iterable[int]) -> Iterator[tuple[str, int]]:
     for number in numbers:
         yield from runner.write(number, runner.predicted(number))

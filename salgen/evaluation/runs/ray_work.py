@@ -92,8 +92,12 @@ class RayWorkers:
         """The type of device that all workers have."""
         return CUDA if self.connection.gpus else CPU
 
-    def write(self, runner: ModelRunner, missing: Mapping[int, Sequence[ScoreChunk]]) -> Iterator[ScoreChunk]:
-        """Have the workers write the missing scores, by the chunk's place; yield each once its file is visible here.
+    def write(self, runner: ModelRunner, missing: Mapping[int, Sequence[ScoreChunk]]) -> Iterator[tuple[str, int]]:
+        """Have the workers write the missing scores, by the chunk's place.
+
+        Yields
+        ------
+        Each method and the number of its maps, once the file of their scores is visible here.
 
         Raises
         ------
@@ -116,7 +120,7 @@ class RayWorkers:
                 wait_until_seen(certifier.paths[number])
                 yield number
 
-    def _write(self, runner: ModelRunner, missing: Mapping[int, Sequence[ScoreChunk]]) -> Iterator[ScoreChunk]:
+    def _write(self, runner: ModelRunner, missing: Mapping[int, Sequence[ScoreChunk]]) -> Iterator[tuple[str, int]]:
         payload = pack(Job.of(runner, self.device))
         if not runner.predictions_path.exists():
             keep_probabilities(runner.predictions_path, self._probabilities(payload, len(runner.plan.dataset)))
@@ -126,7 +130,7 @@ class RayWorkers:
         for (number, _), _ in self._outcomes(_write, payload, orders, _order_name):
             for chunk in missing[number]:
                 wait_until_seen(chunk.path)
-                yield chunk
+                yield chunk.call, len(chunk.indices)
 
     def _probabilities(self, payload: bytes, count: int) -> Float32:
         """The probabilities of all samples of the split, float32 (N, K)."""

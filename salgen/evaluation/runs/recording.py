@@ -163,7 +163,7 @@ def _methods(plan: Plan, runners: Sequence[ModelRunner]) -> list[MethodRecord]:
 
 
 def _notes(plan: Plan, uncertified: str) -> Iterable[str]:
-    """Notes for the reader: on the source, on models trained on other data, on methods left out."""
+    """Notes for the reader: on the source, and on models trained on other data."""
     yield plan.dataset.manifest.notes
     for model in plan.models:
         trained_on = model.origin["trained_on"]
@@ -179,10 +179,6 @@ def _notes(plan: Plan, uncertified: str) -> Iterable[str]:
             f"The maps of {', '.join(names)} were read from files: that they explain {plan.models[0].name}, and the "
             "class that the run explains, is the word of whoever made them."
         )
-    failed = {call: why for call, why in plan.left_out.items() if why.startswith(f"method {call!r} failed: ")}
-    if undefined := [call for call in plan.left_out if call not in failed]:
-        yield f"Not defined for {plan.models[0].name}, hence left out: {', '.join(undefined)}."
-    yield from (f"Left out: {why}." for why in failed.values())
     if uncertified:
         yield f"No reliance certificates: {uncertified}."
 

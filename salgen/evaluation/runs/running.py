@@ -25,6 +25,7 @@ from salgen.evaluation.models.inspection.memory import memory_budget
 from salgen.evaluation.reliance.reliance import REDRAWS
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.conventions import Conventions
+from salgen.evaluation.runs.artifacts.run_record import in_groups
 from salgen.evaluation.runs.evaluated_models import Pairing, load_model, train_again, train_models
 from salgen.evaluation.runs.given_maps import check_one_trained_model, maps_of_files
 from salgen.evaluation.runs.given_methods import check_importable, earlier_methods
@@ -118,7 +119,8 @@ def evaluate(
         that stand for their families (``DEMO_METHODS`` in :mod:`salgen.evaluation.attribution.method_selection`). The
         controls are always added. Also functions of (network, normalised inputs, targets), classes and objects of
         captum, pytorch-grad-cam and zennit, or ``"package.module:name"`` of one of these; a dict names them. One that
-        fails is left out with a warning. See docs/own_methods.md.
+        the model does not allow, or that fails, is left out with a warning, unless no other works. See
+        docs/own_methods.md.
     maps
         Maps that another tool made of the split's images, each scored as one more method: method's name to a folder
         with a file for each sample, or to one file, see :mod:`salgen.evaluation.attribution.array_files`; or paths, or
@@ -223,18 +225,24 @@ def evaluate(
     if ray is not None:
         check_models_importable(chosen_model, second_model)
         check_importable(selection.named.values())
-    if methods is None and held is None and not outside and scale == DEMO:
-        print(
-            f"scale demo takes {len(selection.methods)} of {len(METHODS.names())} methods by default, controls among "
-            "them; -m all (from Python methods=['all']) takes all",
-            file=sys.stderr,
-        )
     chosen = _run_metrics(metrics, earlier_metrics, scale, dataset, chosen_model, pairing.requested, list(outside))
     memory_budget(torch.device("cpu"), max_memory)  # raises for a wrong value before any work
     if agreed.compile:
         check_compiler(network)
     image = torch.from_numpy(dataset[0]["image"][None])
     defined, left_out = selection.defined_for(network, image, _unmet_needs(dataset))
+    if lost := [m.call for m in held.methods if m.call in left_out] if held is not None else []:
+        raise SalgenError(f"{run} holds scores of {lost[0]}, which cannot be made again: {left_out[lost[0]]}")
+    for call in selection.named.keys() & left_out.keys():
+        warn(f"{call} is left out of {run}: {left_out[call]}")
+    if methods is None and held is None and not outside and scale == DEMO:
+        print(
+            f"scale demo takes {len(defined)} of {len(METHODS.names())} methods by default, controls among them; "
+            "-m all (from Python methods=['all']) takes all",
+            file=sys.stderr,
+        )
+    if others := {call: why for call, why in left_out.items() if call not in selection.named}:
+        print(f"{len(others)} of {len(selection.methods)} methods left out: {in_groups(others)}", file=sys.stderr)
     if held is not None:
         say_what_is_added(run, held, defined, chosen)
         left_out = {call: why for call, why in {**held.left_out, **left_out}.items() if call not in defined}

@@ -312,5 +312,5 @@ def _card(learner: Trainer, setup: TrainingConfig, state: TrainingState, test: D
     )
 
 
-def _silent(count: int = 1, /) -> None:
+def _silent(count: int = 1, work: float | None = None, /) -> None:
     """No progress, where another process shows it."""

@@ -19,8 +19,8 @@ from pytorch_grad_cam.utils.model_targets import ClassifierOutputSoftmaxTarget, 
 from torch import nn
 
 import salgen
-from salgen.errors import SalgenError
-from salgen.evaluation.attribution.foreign_methods import ForeignMethodError, foreign_method
+from salgen.errors import FailedMethodError, SalgenError
+from salgen.evaluation.attribution.foreign_methods import foreign_method
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -449,7 +449,7 @@ def test_failures_are_one_line_and_leave_the_model(function, says):
     model = normalised().train()
     inner = model.network
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    with pytest.raises(ForeignMethodError, match=f"method '{function.__name__}' failed: {says}") as caught:
+    with pytest.raises(FailedMethodError, match=f"method '{function.__name__}' failed: {says}") as caught:
         salgen.explain_all(model, IMAGES, methods=["gradient", function], **GIVEN)
     assert "\n" not in str(caught.value)
     assert caught.value.call == function.__name__

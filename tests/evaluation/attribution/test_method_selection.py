@@ -5,8 +5,10 @@ import pytest
 import torch
 from torch import nn
 
-from salgen.errors import SalgenError
-from salgen.evaluation.attribution.method_selection import DEMO_METHODS, select_methods
+from salgen.errors import SalgenError, UndefinedMethodError
+from salgen.evaluation.attribution.method_selection import DEMO_METHODS, check_some_work, select_methods
+from salgen.evaluation.methods.gradient import Gradient
+from salgen.evaluation.runs.artifacts.run_record import in_groups
 from salgen.registry import METHODS, PROTOCOLS
 
 PIXELS = torch.rand(1, 1, 16, 16, generator=torch.Generator().manual_seed(0))
@@ -70,11 +72,25 @@ def test_all_leaves_out_what_is_not_defined_and_says_why():
     assert set(methods) | set(left_out) == set(METHODS.names())
 
 
-def test_what_is_named_must_be_defined():
-    with pytest.raises(SalgenError, match="attention"):
-        select_methods(["raw-attention"]).defined_for(convolutional(), PIXELS)
-    with pytest.raises(SalgenError, match="cam"):
-        select_methods(["all", "cam"]).defined_for(convolutional(), PIXELS)
+def test_what_is_refused_is_left_out_unless_nothing_else_works():
+    with pytest.raises(UndefinedMethodError, match="raw-attention: the network has no attention"):
+        select_methods(["raw-attention", "random"]).defined_for(convolutional(), PIXELS)
+    methods, left_out = select_methods(["cam", "gradient"]).defined_for(convolutional(), PIXELS)
+    assert "gradient" in methods
+    assert "cam" in left_out
+    assert select_methods(["random"]).defined_for(convolutional(), PIXELS)[1] == {}
+    with pytest.raises(UndefinedMethodError, match="; and 2 more reasons"):
+        check_some_work({}, dict.fromkeys("abcde", Gradient()), {call: f"{call} cannot" for call in "abcde"})
+
+
+def test_reasons_are_said_once_for_all_that_share_them():
+    left_out = {
+        "a:n=1": "a has no rule for gelu: it knows relu; choose another",
+        "b": "b has no rule for gelu: it knows max; choose another",
+        "c": "c: no attention: for transformers",
+        "d": "method 'd' failed: no",
+    }
+    assert in_groups(left_out) == "a:n=1, b (has no rule for gelu); c (no attention); d (method 'd' failed: no)"
 
 
 def test_an_unknown_name_is_said_before_what_stands_behind_it():

@@ -19,7 +19,7 @@ from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.attribution.method_selection import DEMO_METHODS, select_methods
 from salgen.evaluation.runs import pipeline
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, RESULT_COLUMNS
-from salgen.evaluation.runs.gallery_maps import _first_of_each_class
+from salgen.evaluation.runs.model_runner import first_of_each_class
 from salgen.evaluation.runs.running import evaluate
 from salgen.registry import METHODS
 
@@ -97,7 +97,8 @@ def test_scale_demo_takes_a_dozen_methods_and_says_how_to_get_all(run, data, tmp
     controls = {name for name in METHODS.names() if METHODS.load(name).control}
     assert named == (controls | set(DEMO_METHODS)) - {"attention-rollout"}
     said = capsys.readouterr().err
-    assert f"takes {len(controls) + 13} of {len(METHODS.names())} methods by default" in said
+    assert f"takes {len(controls) + 12} of {len(METHODS.names())} methods by default" in said
+    assert f"1 of {len(controls) + 13} methods left out: attention-rollout (the network has no attention)" in said
     assert "-m all (from Python methods=['all']) takes all" in said
 
 
@@ -301,7 +302,7 @@ def test_controls_are_always_there():
 @pytest.mark.parametrize(("classes", "shown"), [(2, 6), (3, 9), (5, 10), (12, 12), (50, 10)])
 def test_the_gallery_shows_a_few_samples_however_many_classes_there_are(classes, shown):
     labels = np.arange(400) % classes
-    chosen = _first_of_each_class(labels)
+    chosen = first_of_each_class(labels)
     assert len(chosen) == shown
     assert chosen[0] == classes - 1
     assert len(set(labels[chosen].tolist())) == min(classes, shown)

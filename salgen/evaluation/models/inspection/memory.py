@@ -15,6 +15,7 @@ from salgen.errors import SalgenError, warn
 from salgen.evaluation.models.inspection.model_view import ModelView, check_logits
 from salgen.evaluation.models.inspection.network_trace import forward_pass
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
+from salgen.evaluation.models.inspection.probe import counted
 
 T = TypeVar("T")
 
@@ -62,7 +63,7 @@ class MicroBatches:
             return check_logits(logits, len(made))
 
         with torch.inference_mode(False), torch.no_grad():
-            return torch.cat(self.over(count, work))
+            return counted(count, lambda: torch.cat(self.over(count, work)))
 
     def _halve(self, failed: int, error: Exception) -> None:
         if not is_out_of_memory(error):

@@ -27,6 +27,7 @@ from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.compiled_network import compiled
 from salgen.evaluation.models.inspection.freed_memory import keep_freed_memory
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
+from salgen.evaluation.models.inspection.probe import counted
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.models.logits import as_logits
 
@@ -131,8 +132,12 @@ class ModelView:
 
     def scores(self, inputs: Tensor, targets: Tensor, score: str) -> Tensor:
         """The explained value (N,) of normalised inputs: target logit, or its margin over the best other."""
-        logits = self.logits(inputs)
-        return (logits * score_gradient(logits, targets, score)).sum(dim=1)
+
+        def run() -> Tensor:
+            logits = self.logits(inputs)
+            return (logits * score_gradient(logits, targets, score)).sum(dim=1)
+
+        return counted(len(inputs), run, inputs)
 
     def corners(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
         """Black and white, each (1, C, H, W), mapped through the normalisation."""

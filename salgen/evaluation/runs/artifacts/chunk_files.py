@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -20,6 +20,7 @@ from salgen.files import atomic_path
 from salgen.types import ResultRow
 
 PARTS = "parts"
+WORK = "work"  # beside them what one image takes, and the maps of pictures
 END = b"PAR1"  # of a Parquet file
 
 ARROW_TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_(), bool | None: pa.bool_()}
@@ -40,12 +41,35 @@ class ScoreChunk:
         The chunk's place among the scored samples, and its samples' places in the split.
     path
         The file.
+    start
+        The first sample's place in the chunk, if this is a piece of one.
     """
 
     call: str
     number: int
     indices: tuple[int, ...]
     path: Path
+    start: int = 0
+
+    def pieces(self, size: int) -> list[ScoreChunk]:
+        """The scores of so many samples each; the chunk alone if it has no more."""
+        if size >= len(self.indices):
+            return [self]
+        parts = [(start, self.indices[start : start + size]) for start in range(0, len(self.indices), size)]
+        paths = [self.path.with_stem(f"{self.path.stem}-{start}-{len(part)}") for start, part in parts]
+        return [
+            replace(self, indices=part, path=path, start=start)
+            for (start, part), path in zip(parts, paths, strict=True)
+        ]
+
+    def join(self, pieces: Sequence[ScoreChunk]) -> None:
+        """Write the file from those of all its pieces, in the order in which it would have been written at once."""
+        records = [piece.record() for piece in pieces]
+        tables = [piece.read() for piece in pieces]
+        blocks = [np.arange(len(rows)) // len(piece.indices) for rows, piece in zip(tables, pieces, strict=True)]
+        rows = pa.concat_tables(tables).take(np.argsort(np.concatenate(blocks), kind="stable"))
+        sums = {key: sum(record[key] for record in records) for key in ("seconds", "maps")}
+        write_part(self.path, rows.replace_schema_metadata({"salgen": json.dumps({**records[0], **sums})}))
 
     def read(self) -> pa.Table:
         """The rows of the file, checked to be those of this chunk's method."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
 from salgen.files import atomic_path
+from salgen.progress import progress
 from salgen.types import Float32, Mask
 
 if TYPE_CHECKING:
@@ -104,9 +105,11 @@ def predict_split(dataset: Dataset, task: str, path: Path, predict: Callable[[Fl
     labels = np.asarray(dataset.column(task), dtype=np.int64)
     if not path.exists():
         probabilities, done = np.empty((len(dataset), len(dataset.tasks[task])), dtype=np.float32), 0
-        for batch in dataset.batches(CHUNK):  # kept in one place: small arrays among freed images split the heap
-            probabilities[done : done + len(batch)] = predict(batch.images)
-            done += len(batch)
+        with progress("predict", len(dataset), "images") as advance:
+            for batch in dataset.batches(CHUNK):  # kept in one place: small arrays among freed images split the heap
+                probabilities[done : done + len(batch)] = predict(batch.images)
+                done += len(batch)
+                advance(len(batch))
         keep_probabilities(path, probabilities)
     try:
         column = pq.read_table(path)["probabilities"].combine_chunks()

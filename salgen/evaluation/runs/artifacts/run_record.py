@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import types
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from functools import cache
@@ -275,6 +275,16 @@ class RunRecord:
     def write(self, run: Path) -> None:
         """Write ``run.json`` into a run folder."""
         write_text(run / RECORD, self.to_text())
+
+
+def in_groups(left_out: Mapping[str, str]) -> str:
+    """Methods that are left out, those with the same reason together, in one line."""
+    by_reason: dict[str, list[str]] = {}
+    for call, why in left_out.items():
+        name = call.partition(":")[0]
+        own = why.removeprefix(name).lstrip(": ")
+        by_reason.setdefault(why if own == why else own.partition(": ")[0].partition("; ")[0], []).append(call)
+    return "; ".join(f"{', '.join(calls)} ({why})" for why, calls in by_reason.items())
 
 
 _hints: Any = cache(typing.get_type_hints)

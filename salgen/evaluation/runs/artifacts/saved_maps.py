@@ -12,8 +12,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,7 @@ DAMAGE = (  # errors raised by reading a damaged file of maps
     *(ArithmeticError, RecursionError, MemoryError),
 )
 LONGEST_NAME = 80
+ARRAYS = ("targets", "correct", "there", "values")  # with a row for each sample
 COLUMNS = {
     "sample_id": pa.string(),
     "target": pa.int64(),
@@ -82,6 +83,14 @@ class SavedMaps:
     native_resolution: tuple[int, int]
     seconds: float
     faults: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def join(cls, parts: Sequence[SavedMaps]) -> SavedMaps:
+        """The maps of several pieces of a chunk."""
+        changed: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS}
+        ids, seconds = [name for part in parts for name in part.ids], sum(part.seconds for part in parts)
+        faults = {name: fault for part in parts for name, fault in part.faults.items()}
+        return replace(parts[0], ids=ids, seconds=seconds, faults=faults, **changed)
 
 
 def folder_name(text: str) -> str:

@@ -1,0 +1,193 @@
+"""Dear methods are written in pieces, which a stopped run finds again; what a run takes is said first."""
+
+import json
+import re
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+from kept_runs import SAMPLES, make_data
+from pandas.testing import assert_frame_equal
+from torch import nn
+
+import salgen
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.probe import probing
+from salgen.evaluation.runs.artifacts import costs as costs_module
+from salgen.evaluation.runs.artifacts.chunk_files import CHUNK_COLUMNS, ScoreChunk, read_rows, write_part
+from salgen.evaluation.runs.artifacts.costs import Cost, Costs
+from salgen.evaluation.runs.model_runner import ModelRunner
+
+METHODS = ["occlusion", "gradient", "input-x-gradient"]
+METRICS = ["roc-auc", "prec99", "deletion-auc"]
+
+
+class Slow(nn.Module):
+    """A network that takes so many seconds an image."""
+
+    def __init__(self, seconds=0.0):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layers = nn.Sequential(nn.Conv2d(1, 4, 5, 2), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten())
+        self.last, self.seconds = nn.Linear(4, 2), seconds
+
+    def forward(self, images):
+        time.sleep(self.seconds * len(images))
+        return self.last(self.layers(images))
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return make_data(tmp_path_factory.mktemp("pieces"))
+
+
+def evaluated(data, out, **changes):
+    given = {"methods": METHODS, "metrics": METRICS, **changes}
+    return salgen.evaluate(data, model=Slow().eval(), out=out, **given)
+
+
+def scores(run):
+    return pq.read_table(run / "scores.parquet").to_pandas()
+
+
+def stops_after(monkeypatch, count):
+    """A run that is stopped after so many scored pieces, and the images that it explains."""
+    write, explain, explained = ModelRunner._write_scores, ModelRunner.explain, []
+    left = [count]
+
+    def written(self, *given):
+        write(self, *given)
+        left[0] -= 1
+        if left[0] == 0:
+            raise KeyboardInterrupt
+
+    def watched(self, calls, images, *given, **named):
+        explained.extend((call, len(images)) for call in calls)
+        return explain(self, calls, images, *given, **named)
+
+    monkeypatch.setattr(ModelRunner, "_write_scores", written)
+    monkeypatch.setattr(ModelRunner, "explain", watched)
+    return explained
+
+
+@pytest.mark.parametrize("keep_maps", [False, True])
+def test_a_stop_loses_one_piece_and_the_scores_are_the_same(data, tmp_path, monkeypatch, keep_maps):
+    monkeypatch.setattr(costs_module, "PIECE_S", 0.0)  # pieces of one image
+    whole = evaluated(data, tmp_path / "whole", keep_maps=keep_maps)
+    with monkeypatch.context() as patch:
+        stops_after(patch, 4)
+        with pytest.raises(KeyboardInterrupt):
+            evaluated(data, tmp_path / "run", keep_maps=keep_maps)
+    with monkeypatch.context() as patch:
+        explained = stops_after(patch, -1)
+        run = evaluated(data, tmp_path / "run", keep_maps=keep_maps)
+    scored = len(pq.read_table(whole / "scores.parquet", columns=["sample_id"])["sample_id"].unique())
+    pictures = 3  # of samples without a mask
+    assert sum(count for call, count in explained if call == "occlusion") == scored - 4 + pictures
+    assert_frame_equal(scores(run), scores(whole), check_exact=True)
+    assert sorted(path.name for path in (run / "parts").iterdir()) == sorted(
+        path.name for path in (whole / "parts").iterdir()
+    )
+    if keep_maps:
+        assert salgen.verify(run) == []
+        for name in run.record.maps:
+            ours, theirs = (pq.read_table(folder / name).replace_schema_metadata() for folder in (run, whole))
+            assert ours.equals(theirs)
+
+
+def test_pieces_give_the_rows_of_whole_chunks(data, tmp_path, monkeypatch):
+    at_once = evaluated(data, tmp_path / "at-once")
+    monkeypatch.setattr(costs_module, "PIECE_S", 0.0)
+    in_pieces = evaluated(data, tmp_path / "in-pieces")
+    assert_frame_equal(scores(in_pieces), scores(at_once), rtol=1e-4)
+    records = [{method.call: method.maps for method in run.record.methods} for run in (at_once, in_pieces)]
+    assert records[0] == records[1]
+
+
+def test_rows_of_pieces_are_joined_in_the_chunk_s_order(tmp_path):
+    chunk = ScoreChunk("m", 0, (3, 5, 8, 9, 12), tmp_path / "chunk.parquet")
+    pieces = chunk.pieces(2)
+    assert [(piece.start, piece.indices) for piece in pieces] == [(0, (3, 5)), (2, (8, 9)), (4, (12,))]
+    assert chunk.pieces(5) == [chunk]
+    for piece in pieces:
+        rows = [{"metric": metric, "sample_id": str(i)} for metric in "ab" for i in piece.indices]
+        table = pa.table({name: [row.get(name) for row in rows] for name in CHUNK_COLUMNS}, pa.schema(CHUNK_COLUMNS))
+        metadata = {"salgen": json.dumps({"method": "m", "seconds": 2.0, "maps": len(piece.indices)})}
+        write_part(piece.path, table.replace_schema_metadata(metadata))
+    chunk.join(pieces)
+    joined = read_rows(chunk.path, CHUNK_COLUMNS).to_pandas()
+    assert (joined["metric"] + joined["sample_id"]).tolist() == [f"{m}{i}" for m in "ab" for i in chunk.indices]
+    assert chunk.record() == {"method": "m", "seconds": 6.0, "maps": 5}
+
+
+def test_a_probe_counts_passes_and_runs_few(data):
+    """Its seconds are those that the work takes, within a factor of two."""
+    view, image = ModelView.of(Slow(0.002).eval()), torch.rand(1, 1, 32, 32)
+    for method in ("occlusion", "integrated-gradients:steps=400", "smoothgrad:n=400"):
+        given = {"methods": [method], "targets": torch.zeros(1, dtype=torch.long)}
+        salgen.explain_all(view.network, image, **given)
+        with probing() as probe:
+            started = time.perf_counter()
+            salgen.explain_all(view.network, image, **given)
+            probed = time.perf_counter() - started
+        started = time.perf_counter()
+        salgen.explain_all(view.network, image, **given)
+        real = time.perf_counter() - started
+        assert probe.images == (961 if method == "occlusion" else 400)
+        assert probed < 0.8 * real
+        assert real / 2 < probe.seconds < 2 * real
+
+
+def test_what_a_run_takes_is_said_before_its_first_map(data, tmp_path, capsys):
+    started = time.perf_counter()
+    run = salgen.evaluate(
+        data, model=Slow(0.002).eval(), methods=["occlusion", "gradient"], metrics=["roc-auc"], out=tmp_path / "run"
+    )
+    lines = capsys.readouterr().err.splitlines()
+    (number,) = (number for number, line in enumerate(lines) if "about" in line)
+    said = re.fullmatch(
+        r"explain and score, Slow seed 0: about (\d+) s: occlusion (\d+) s \(961 passes an image\).*", lines[number]
+    )
+    assert not any("explain and score" in line for line in lines[:number])
+    (occlusion,) = (method.seconds for method in run.record.methods if method.call == "occlusion")
+    assert occlusion / 2 < float(said[2]) < 2 * occlusion
+    assert float(said[1]) < 2 * (time.perf_counter() - started)
+
+
+def test_pieces_are_as_long_as_a_stop_may_cost():
+    costs = Costs({"dear": Cost(900, 2.0), "cheap": Cost(2, 0.01)}, {"again": Cost(0, 0.5, explained=3)})
+    assert costs.images_of_a_piece(["cheap"], 1, 64) == 9  # 0.01 s, scored in 0.53 s
+    assert costs.images_of_a_piece(["dear"], 1, 64) == 1
+    assert costs.images_of_a_piece(["unknown"], 1, 4) == 4
+    assert costs.of_method("dear", 2) == 2 * 2.0 + 0.5 + 3 * 2.0
+
+
+def test_a_damaged_file_of_costs_is_measured_again(tmp_path):
+    for text in ("", "[]", '{"methods": {"a": 1}, "metrics": {}}', '{"methods": {"a": {"x": 1}}, "metrics": {}}'):
+        (tmp_path / "costs.json").write_text(text)
+        assert Costs.read(tmp_path / "costs.json") == Costs({}, {})
+
+
+def test_no_map_is_made_again_for_a_picture(data, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        explained = stops_after(patch, -1)
+        run = evaluated(data, tmp_path / "run", metrics=["roc-auc"])
+    scored = scores(run)["sample_id"].nunique()
+    assert sum(count for call, count in explained if call == "gradient") == 1 + scored + (SAMPLES - scored >= 3) * 3
+    with np.load(run / "gallery.npz") as gallery:
+        maps = dict(zip(gallery["methods"].tolist(), gallery["maps"], strict=True))
+        images, labels = gallery["images"].transpose(0, 3, 1, 2) / 255, gallery["labels"]
+    images = torch.tensor(images, dtype=torch.float32)
+    explained = salgen.explain(Slow().eval(), images, method="gradient", targets=torch.tensor(labels))
+    np.testing.assert_allclose(maps["gradient"], explained.values.numpy(), rtol=1e-3, atol=1e-7)
+
+    def no(*_given, **_named):
+        raise AssertionError("explained again")
+
+    before = (run / "gallery.npz").read_bytes()
+    monkeypatch.setattr(ModelRunner, "explain", no)
+    evaluated(data, run, metrics=["roc-auc"])
+    assert (run / "gallery.npz").read_bytes() == before
