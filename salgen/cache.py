@@ -35,11 +35,6 @@ def cached(
         Names of the arrays.
     derive
         Makes the arrays.
-
-    Raises
-    ------
-    SalgenError
-        If the cache cannot be read or written.
     """
     path = cache_path(kind, depends_on)
     with cache_errors(kind):

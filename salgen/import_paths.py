@@ -19,11 +19,6 @@ def imported(text: str, kind: str, example: str) -> Any:
     kind, example
         Of such a thing, in errors: ``"model"``, ``"my_models:detector"``.
 
-    Raises
-    ------
-    SalgenError
-        If the text is of another form, or cannot be imported.
-
     Examples
     --------
     >>> imported("pathlib:Path.home", "method", "my_methods:mine")()

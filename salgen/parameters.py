@@ -83,11 +83,6 @@ def build(cls: type[T], values: Mapping[str, Any], label: str | None = None) -> 
         Field name to value; text such as ``"5,8"`` or ``"140x192"`` is read by the field's type.
     label
         Name of the plug-in in errors; its ``name`` by default.
-
-    Raises
-    ------
-    SalgenError
-        If a key is unknown, a value has the wrong type, or it is outside what the field allows.
     """
     label = label or getattr(cls, "name", cls.__name__)
     fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]

@@ -82,13 +82,7 @@ class Registry:
         return list(self.entries)
 
     def load(self, name: str) -> Any:
-        """The class that `name` stands for.
-
-        Raises
-        ------
-        SalgenError
-            If the name is unknown (with the nearest one), or the plug-in does not load.
-        """
+        """The class that `name` stands for."""
         if name not in self.entries:
             raise unknown_name(self.kind, name, self.entries)
         return self.entries[name].load()

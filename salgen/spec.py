@@ -65,13 +65,7 @@ class DatasetSpec:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> DatasetSpec:
-        """The spec that :meth:`to_json` wrote.
-
-        Raises
-        ------
-        SalgenError
-            If a key is missing, unknown, or of the wrong kind.
-        """
+        """The spec that :meth:`to_json` wrote."""
         try:
             height, width = values["image_size"]
             spec = cls(**{**values, "image_size": (int(height), int(width))})

@@ -105,13 +105,7 @@ def say_made(folder: Path) -> None:
 
 
 def _read_config(path: str) -> dict[str, Any]:
-    """The settings of a TOML or JSON file.
-
-    Raises
-    ------
-    SalgenError
-        If the file cannot be read as either, or has an unknown key.
-    """
+    """The settings of a TOML or JSON file."""
     try:
         text = Path(path).read_text(encoding="utf-8")
         values = json.loads(text) if path.endswith(".json") else tomllib.loads(text)

@@ -114,13 +114,7 @@ plugin_name = click.argument("name", required=False, is_eager=True)
 
 
 def required_name(name: str | None, registry: Registry) -> str:
-    """The NAME, checked to be given.
-
-    Raises
-    ------
-    SalgenError
-        If it is missing; the message lists the choices.
-    """
+    """The NAME, checked to be given."""
     if name is None:
         raise SalgenError(f"give the NAME of a {registry.kind}: {', '.join(registry.names())}")
     return name

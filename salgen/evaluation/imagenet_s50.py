@@ -44,11 +44,6 @@ def pretrained(model: str) -> Classifier:
     Returns
     -------
     Images float32 (N, 3, H, W) in [0, 1] to logits (N, 50).
-
-    Raises
-    ------
-    SalgenError
-        If the model is unknown, or its weights cannot be had.
     """
     plugin = MODELS.create(model, {"weights": "imagenet"})
     network = plugin.build(3, OUTPUTS, IMAGE_SIZE)

@@ -53,13 +53,7 @@ def generator(name: str, source: str | None = None, scale: str | None = None, **
 
 
 def plugin_class(name: str) -> Any:
-    """The class that makes a data set: a generator or an importer.
-
-    Raises
-    ------
-    SalgenError
-        If there is no such name.
-    """
+    """The class that makes a data set: a generator or an importer."""
     for registry in (GENERATORS, IMPORTERS):
         if name in registry.entries:
             return registry.load(name)
@@ -83,26 +77,14 @@ def stand_in_advice(plugin: Any) -> str:
 
 
 def scale_of(cls: Any, scale: str) -> Any:
-    """The registered defaults of a generator's class at a scale: split sizes and parameters.
-
-    Raises
-    ------
-    SalgenError
-        If the generator has no such scale.
-    """
+    """The registered defaults of a generator's class at a scale: split sizes and parameters."""
     if scale not in cls.scales:
         raise unknown_name(f"scale of {cls.name}", scale, cls.scales)
     return cls.scales[scale]
 
 
 def generator_of(spec: DatasetSpec, source: str | None = None) -> Generator:
-    """The generator that made a data set.
-
-    Raises
-    ------
-    SalgenError
-        If the generator is unknown here, has another version, or the source's content is another.
-    """
+    """The generator that made a data set."""
     cls = plugin_class(spec.generator)
     if spec.source == OWN_COPY and source is None:
         raise SalgenError(f"made from your own copy of {spec.generator}: give its path as the source")
@@ -125,13 +107,7 @@ def generator_of(spec: DatasetSpec, source: str | None = None) -> Generator:
 
 
 def redrawing_generator_of(spec: DatasetSpec, source: str | None = None) -> Generator:
-    """The generator that made a data set, if it can draw a background again, as importers cannot.
-
-    Raises
-    ------
-    SalgenError
-        If it cannot, and whatever :func:`generator_of` raises.
-    """
+    """The generator that made a data set, if it can draw a background again, as importers cannot."""
     if not issubclass(plugin_class(spec.generator), Redrawable):
         raise SalgenError(f"images by {spec.generator!r} cannot be drawn again on other backgrounds")
     return generator_of(spec, source)

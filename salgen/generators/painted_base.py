@@ -84,13 +84,7 @@ class Drawn(Painted):
     takes_no_source: ClassVar[str] = "takes none"
 
     def open_source(self, source: str | None) -> Source:
-        """There is no outside material.
-
-        Raises
-        ------
-        SalgenError
-            If some is given.
-        """
+        """There is no outside material."""
         if source:
             raise SalgenError(f"source = {source!r}: {self.name} {self.takes_no_source}")
         return Nothing()

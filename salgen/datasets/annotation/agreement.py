@@ -72,11 +72,6 @@ def alpha(masks: Sequence[Mask]) -> float | None:
 
     1 is agreement, 0 what chance gives; it can be less. None where all masks say the same of all pixels, since nothing
     varies.
-
-    Raises
-    ------
-    SalgenError
-        If the package krippendorff is not installed.
     """
     inside = np.sum(masks, axis=0, dtype=np.int64).ravel()
     if not inside.any() or inside.min() == len(masks):
@@ -86,13 +81,7 @@ def alpha(masks: Sequence[Mask]) -> float | None:
 
 
 def krippendorff_alpha(level: Literal["nominal", "ordinal"], **data: NDArray[Any]) -> float:
-    """Krippendorff's alpha at a level of measurement, of what the package krippendorff takes as data.
-
-    Raises
-    ------
-    SalgenError
-        If it is not installed.
-    """
+    """Krippendorff's alpha at a level of measurement, of what the package krippendorff takes as data."""
     try:
         import krippendorff
     except ImportError:

@@ -78,11 +78,6 @@ class Annotation:
             As in :func:`~salgen.datasets.annotation.images_to_annotate.images_to_annotate`.
         merge, parameters
             As in the attributes.
-
-        Raises
-        ------
-        SalgenError
-            If there is nothing to draw on, a parameter is refused, or `out` holds something else.
         """
         if merge not in MERGES:
             raise SalgenError(f"merge = {merge!r}: give {' or '.join(MERGES)}")
@@ -97,13 +92,7 @@ class Annotation:
         return cls(pictures, DrawnMasks(work / "masks"), target, work, merge, chosen)
 
     def finish(self) -> str:
-        """Write the agreement, the benchmark's form and the data set anew from all masks; says in words what was made.
-
-        Raises
-        ------
-        SalgenError
-            If nothing is drawn yet, or the masks cannot be imported; masks and an older data set are kept.
-        """
+        """Write the agreement, the benchmark's form and the data set anew from all masks; say what was made."""
         people = self.masks.annotators
         if not people:
             raise SalgenError("nothing is drawn yet: draw on an image first")

@@ -25,13 +25,7 @@ FILES = ("page.html", "page.css", "page.js")
 
 
 def drawing_page(annotation: Annotation) -> Starlette:
-    """The page and its answers, as an ASGI application; images are named by numbers, so no path comes from a browser.
-
-    Raises
-    ------
-    SalgenError
-        If the packages of the extra `annotate` are not installed.
-    """
+    """The page and its answers, an ASGI application; images have numbers, so no path comes from a browser."""
     check_installed()
     from starlette.concurrency import run_in_threadpool
     from starlette.exceptions import HTTPException

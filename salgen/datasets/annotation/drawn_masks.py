@@ -33,13 +33,7 @@ class DrawnMasks:
         return sorted(path.name for path in found if NAME.fullmatch(path.name) and any(path.rglob("*.png")))
 
     def folder_of(self, annotator: str) -> Path:
-        """The folder of an annotator.
-
-        Raises
-        ------
-        SalgenError
-            If the name is not one.
-        """
+        """The folder of an annotator."""
         return self.folder / check_name(annotator)
 
     def path(self, annotator: str, item: str) -> Path:

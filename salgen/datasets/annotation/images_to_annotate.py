@@ -85,11 +85,6 @@ def images_to_annotate(
         A table of labels, for a folder of images.
     split
         The split whose images are shown, if not all are.
-
-    Raises
-    ------
-    SalgenError
-        If there are no images, nothing says their classes, or none is in the split.
     """
     parameters: dict[str, Any] = {}
     if (path / manifest.FILE).is_file():

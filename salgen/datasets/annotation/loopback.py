@@ -111,11 +111,6 @@ def serve(folder: Path, page: Callable[[], Starlette], port: int, purpose: str) 
     ----------
     page
         Gives the page; it is called when no other process writes to the folder.
-
-    Raises
-    ------
-    SalgenError
-        If the port cannot be used, another process writes to the folder, or a package is not installed.
     """
     check_installed()
     import uvicorn

@@ -70,13 +70,7 @@ def unpack(archive: str | os.PathLike[str], folder: str | os.PathLike[str], *, l
 
 
 def unpacked(archive: Path) -> Path:
-    """The data set of an archive, as a folder in the user's cache; unpacked there the first time.
-
-    Raises
-    ------
-    SalgenError
-        As :func:`unpack`.
-    """
+    """The data set of an archive, as a folder in the user's cache; unpacked there the first time."""
     _check_archive(archive)
     place = cache_folder() / CACHED / sha256_of(archive)
     with named(archive), closing(members(archive)) as listed:

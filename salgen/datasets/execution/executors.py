@@ -23,11 +23,6 @@ class Executor:
         Number of processes; None for one per processor.
     address
         Address of a running Ray; None starts one on this machine.
-
-    Raises
-    ------
-    SalgenError
-        If they do not go together, or Ray is asked for and not installed.
     """
 
     name: str = "local"

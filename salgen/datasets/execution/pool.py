@@ -26,11 +26,6 @@ def write_in_parallel(job: Job, shards: Sequence[Shard], executor: Executor) -> 
     """Write shards in worker processes; yields each when it is done, in any order.
 
     When the caller stops early, by an exception or Ctrl-C, the workers are stopped first.
-
-    Raises
-    ------
-    SalgenError, OSError
-        What a worker met; ChildProcessError if one died.
     """
     if executor.name == "ray":
         from salgen.datasets.execution.ray_executor import write_with_ray

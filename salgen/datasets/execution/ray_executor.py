@@ -34,11 +34,6 @@ def write_with_ray(job: Job, shards: Sequence[Shard], executor: Executor) -> Ite
         What to write; the folder must be the same one for all machines.
     executor
         The Ray.
-
-    Raises
-    ------
-    SalgenError, OSError
-        What a task met; ChildProcessError if its workers died too often, or a machine will not do.
     """
     folder = job[2]
     try:

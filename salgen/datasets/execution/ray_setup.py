@@ -15,13 +15,7 @@ QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}  # no
 
 
 def ray_module() -> Any:
-    """Ray, imported and quiet.
-
-    Raises
-    ------
-    SalgenError
-        If it cannot be imported.
-    """
+    """Ray, imported and quiet."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     try:
@@ -38,11 +32,6 @@ def check_address(address: str) -> None:
     ----------
     address
         ``HOST:PORT``; ``auto`` is left to Ray.
-
-    Raises
-    ------
-    OSError, ValueError
-        If no Ray answers.
     """
     if address == "auto":
         return

@@ -81,11 +81,6 @@ class Connection:
             The name of an order in messages.
         gpus
             GPUs of each task, besides one processor.
-
-        Raises
-        ------
-        ChildProcessError
-            If the workers of an order died too often.
         """
         remote = self.ray.remote(num_cpus=1, num_gpus=gpus, max_retries=RETRIES)(task)
         stored, todo = self.ray.put(payload), iter(orders)
@@ -123,11 +118,6 @@ def connected(executor: Executor, *, gpus: int = 0) -> Iterator[Connection]:
         The address of a running Ray, or the number of processors of one that is started here.
     gpus
         Number of GPUs of one that is started here.
-
-    Raises
-    ------
-    SalgenError
-        If no Ray can be started, or none is at the address.
     """
     ray, address = ray_module(), executor.address
     if ray.is_initialized():
@@ -166,13 +156,7 @@ def _init(ray: Any, executor: Executor, gpus: int) -> None:
 
 
 def wait_until_seen(path: Path) -> None:
-    """Wait for a file that another machine wrote: a network share may show it late.
-
-    Raises
-    ------
-    ChildProcessError
-        If it is not there after a minute.
-    """
+    """Wait for a file that another machine wrote: a network share may show it late."""
     deadline = time.monotonic() + SEEN_S
     while not path.exists():
         if time.monotonic() > deadline:
@@ -206,13 +190,7 @@ def attempt(work: Callable[[], Any], called: str) -> Any:
 
 
 def unpack(payload: bytes, name: str) -> Any:
-    """The job of a payload; messages call it `name`.
-
-    Raises
-    ------
-    ChildProcessError
-        If this machine cannot load it.
-    """
+    """The job of a payload; messages call it `name`."""
     try:
         search_path, job = pickle.loads(payload)
         sys.path += [entry for entry in search_path if entry not in sys.path]

@@ -30,14 +30,7 @@ def write_checksums(folder: Path, manifest: Manifest) -> None:
 
 
 def read_checksums(folder: Path) -> dict[str, str]:
-    """File name to hexadecimal SHA-256.
-
-    Raises
-    ------
-    SalgenError
-        If the file is missing, a line is not a checksum, or the lines are not in order: nothing else says
-        whether this file was altered.
-    """
+    """File name to hexadecimal SHA-256."""
     path = folder / FILE
     try:
         lines = path.read_bytes().decode().splitlines(keepends=True)

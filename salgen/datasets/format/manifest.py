@@ -134,13 +134,7 @@ class Manifest:
 
     @classmethod
     def from_text(cls, text: str) -> Manifest:
-        """The manifest that :meth:`to_text` wrote.
-
-        Raises
-        ------
-        SalgenError
-            If it is not one, or its fingerprint is not its spec's.
-        """
+        """The manifest that :meth:`to_text` wrote."""
         try:
             values = json.loads(text)
             version, fingerprint = values.pop("format"), values.pop("fingerprint")
@@ -202,13 +196,7 @@ def usual_shard(recipes_only: bool) -> int:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a data set folder.
-
-    Raises
-    ------
-    SalgenError
-        If there is no such folder, or it is not a salgen data set; the message names the file.
-    """
+    """The manifest of a data set folder."""
     if not folder.exists():
         raise SalgenError(f"{folder} does not exist: make it with 'salgen make', or check the path")
     if not folder.is_dir():

@@ -34,13 +34,7 @@ class State(Enum):
 
 
 def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool, recipes_only: bool = False) -> State:
-    """Check that a data set can be written to `folder`, and return how much of it is there. Nothing is written.
-
-    Raises
-    ------
-    SalgenError
-        If it is a file, cannot be written to, or holds something else; the message says what differs.
-    """
+    """Check that a data set can be written to `folder`, and return how much of it is there. Nothing is written."""
     if folder.exists() and not folder.is_dir():
         raise SalgenError(f"{folder} is a file: OUT must be a folder")
     if not folder.exists() or all(_is_remnant(path) for path in folder.iterdir()):
@@ -71,11 +65,6 @@ def sole_writer(folder: Path, called: Path | None = None, *, in_a_run: bool = Fa
 
     The lock is a file in the user's cache, named after the folder: nothing appears in the folder, and a process that
     is killed releases its lock. Where no lock can be taken, no process is kept away. Beside the lock stands its holder.
-
-    Raises
-    ------
-    SalgenError
-        If another process is writing to it, or it lies within a data set or, unless `in_a_run`, within a run.
     """
     check_outside(called or folder, in_a_run=in_a_run)
     with ExitStack() as stack:
@@ -98,13 +87,7 @@ def sole_writer(folder: Path, called: Path | None = None, *, in_a_run: bool = Fa
 
 
 def check_outside(path: Path, *, in_a_run: bool = False) -> None:
-    """Check that a new file or folder does not lie within a data set or a run, whose verification would then fail.
-
-    Raises
-    ------
-    SalgenError
-        If it lies within a data set, a published run or, unless `in_a_run`, any run.
-    """
+    """Check that a new file or folder does not lie within a data set or a run, whose verification would then fail."""
     for folder in path.resolve().parents:
         names = (manifest.FILE, manifest.RUN, checksums.FILE, SCORES)
         there = {name for name in names if (folder / name).is_file()}

@@ -33,11 +33,6 @@ def encode(image: NDArray[Any]) -> bytes:
     ----------
     image
         uint8 (H, W, 1 or 3), or uint16 (H, W, 1), not empty.
-
-    Raises
-    ------
-    ValueError
-        If the shape or the dtype is another.
     """
     depth = 8 * image.dtype.itemsize if image.dtype.kind == "u" else None
     if image.ndim != 3 or not image.size or (depth, image.shape[2]) not in ((8, 1), (8, 3), (16, 1)):
@@ -69,11 +64,6 @@ def decode(data: bytes) -> NDArray[Any]:
     -------
     uint8 or uint16 (H, W, C): grey, grey and alpha, red green blue, or these and alpha. Fewer than
     eight bits and palettes are expanded to eight.
-
-    Raises
-    ------
-    SalgenError
-        If the bytes are not a whole PNG.
     """
     if not data.startswith(SIGNATURE):
         raise SalgenError("not a PNG")
@@ -85,13 +75,7 @@ def decode(data: bytes) -> NDArray[Any]:
 
 
 def check_size(data: bytes, size: tuple[int, ...]) -> None:
-    """Compare the size that a PNG announces with the expected (H, W), before memory is taken for it.
-
-    Raises
-    ------
-    SalgenError
-        If it is larger.
-    """
+    """Compare the size that a PNG announces with the expected (H, W), before memory is taken for it."""
     if data.startswith(SIGNATURE) and len(data) >= HEAD:
         width, height = struct.unpack_from(">II", data, len(SIGNATURE) + 8)
         if height * width > math.prod(size):
@@ -99,13 +83,7 @@ def check_size(data: bytes, size: tuple[int, ...]) -> None:
 
 
 def decode_mask(data: bytes) -> Mask:
-    """A grey PNG as bool (H, W): True where the level is not zero.
-
-    Raises
-    ------
-    SalgenError
-        If the bytes are not a whole PNG of one channel.
-    """
+    """A grey PNG as bool (H, W): True where the level is not zero."""
     levels = decode(data)
     if levels.shape[2] != 1:
         raise SalgenError(f"a mask has one channel, but this PNG has {levels.shape[2]}")

@@ -58,13 +58,7 @@ class Column:
 
 
 def columns(manifest: Manifest) -> list[Column]:
-    """The columns of a data set, in order.
-
-    Raises
-    ------
-    SalgenError
-        If a task's name is that of another column.
-    """
+    """The columns of a data set, in order."""
     default = manifest.default_task
     masks = mask_columns(manifest)
     absent = "" if manifest.pixels else "; null, as the data set is published without pixels"
@@ -143,13 +137,7 @@ def recipe_to_text(recipe: Recipe) -> str:
 
 
 def recipe_from_text(text: str) -> Recipe:
-    """The recipe that :func:`recipe_to_text` wrote.
-
-    Raises
-    ------
-    SalgenError
-        If the text is not a recipe.
-    """
+    """The recipe that :func:`recipe_to_text` wrote."""
     try:
         return Recipe(**json.loads(text))
     except (TypeError, ValueError, RecursionError) as error:
@@ -157,13 +145,7 @@ def recipe_from_text(text: str) -> Recipe:
 
 
 def class_numbers(column: pa.ChunkedArray, names: Sequence[str]) -> NDArray[np.int64]:
-    """A task's column as int64 (N,).
-
-    Raises
-    ------
-    SalgenError
-        If an entry is empty, or is not the number of a class.
-    """
+    """A task's column as int64 (N,)."""
     # DLPack, since pyarrow's to_numpy imports pandas: a third of a second, before the first image.
     numbers = np.zeros(0) if column.null_count else np.from_dlpack(column.combine_chunks())
     if len(numbers) != len(column) or ((numbers < 0) | (numbers >= len(names))).any():
@@ -172,13 +154,7 @@ def class_numbers(column: pa.ChunkedArray, names: Sequence[str]) -> NDArray[np.i
 
 
 def class_sets(column: pa.ChunkedArray, names: Sequence[str]) -> Mask:
-    """A column of several classes as bool (N, K).
-
-    Raises
-    ------
-    SalgenError
-        If an entry is empty, or holds what is not the number of a class.
-    """
+    """A column of several classes as bool (N, K)."""
     lists = column.combine_chunks()
     numbers = class_numbers(pa.chunked_array([lists.flatten()], pa.int64()), names)
     counts = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)

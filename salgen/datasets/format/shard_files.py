@@ -15,13 +15,7 @@ FAULTS = (pa.ArrowException, OSError, ValueError, MemoryError)  # names that are
 
 
 def open_shard(folder: Path, shard: Shard, schema: pa.Schema, rows_per_group: int) -> pq.ParquetFile:
-    """A shard's file, with its schema and number of rows checked.
-
-    Raises
-    ------
-    SalgenError
-        If it is missing, truncated or altered, or holds other columns or another number of rows.
-    """
+    """A shard's file, with its schema and number of rows checked."""
     path = folder / shard.path
     try:
         file = pq.ParquetFile(path, memory_map=True, page_checksum_verification=True)
@@ -41,13 +35,7 @@ def open_shard(folder: Path, shard: Shard, schema: pa.Schema, rows_per_group: in
 
 
 def read_group(path: Path, file: pq.ParquetFile, group: int, columns: Sequence[str] | None = None) -> pa.Table:
-    """The rows of one row group.
-
-    Raises
-    ------
-    SalgenError
-        If the file's bytes there are not what was written.
-    """
+    """The rows of one row group."""
     try:
         return file.read_row_group(group, columns=None if columns is None else list(columns))
     except FAULTS as error:

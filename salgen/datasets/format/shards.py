@@ -77,13 +77,6 @@ def write_shard(generator: Generator, manifest: Manifest, shard: Shard, folder: 
 
     Nothing but the arguments decides the bytes: there is no time, no compression of pictures (PNG is compressed),
     and there are no statistics of them.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
-    SalgenError
-        If a sample cannot be made.
     """
     groups = (_recipe_groups if manifest.recipes_only else _picture_groups)(generator, manifest, shard)
     with atomic_path(folder / shard.path) as temporary, shard_writer(temporary, manifest) as writer:

@@ -40,13 +40,7 @@ class Coco2017(AnnotatedImages):
     classes: ClassVar[tuple[str, ...]] = CLASSES
 
     def open_source(self, source: str | None) -> CocoCopy:
-        """The copy at a path.
-
-        Raises
-        ------
-        SalgenError
-            If it is not the published layout; the message names the path that was expected.
-        """
+        """The copy at a path."""
         return read_own_copy(
             type(self), source, lambda path: open_coco(path, self.masks, self.image_size, self.min_mask)
         )

@@ -39,13 +39,7 @@ class GtsrbSquare(SignsWithSquare):
     takes: ClassVar[str] = "PATH of GTSRB, or download"
 
     def open_source(self, source: str | None) -> SignFiles:
-        """The copy at a path, or a fetched one.
-
-        Raises
-        ------
-        SalgenError
-            If it is not as published; the message names the path that was expected.
-        """
+        """The copy at a path, or a fetched one."""
         return read_own_copy(type(self), source, lambda path: open_gtsrb(str(path)))
 
     def prepare(self, source: SignFiles) -> SignPhotographs:

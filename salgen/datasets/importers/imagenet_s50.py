@@ -164,13 +164,7 @@ class ImageNetS50(MaskLimits):
         return "annotated" if self.ignore == "drop" else None
 
     def open_source(self, source: str | None) -> ImageNetCopy:
-        """The copy at a path: the folder `ImageNetS50`, or the one that it is in.
-
-        Raises
-        ------
-        SalgenError
-            If it is not the published layout; the message names the path that was expected.
-        """
+        """The copy at a path: the folder `ImageNetS50`, or the one that it is in."""
         layout = read_own_copy(type(self), source, lambda path: read_layout(path, self.folders))
         return ImageNetCopy(layout, self)
 
@@ -184,13 +178,7 @@ class ImageNetS50(MaskLimits):
         return Items(source, splits)
 
     def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
-        """The middle of an image, with the mask of its class.
-
-        Raises
-        ------
-        SalgenError
-            If the mask picture is of another size than the image, or holds a number that is not a class id.
-        """
+        """The middle of an image, with the mask of its class."""
         refuse_edit(edit)
         item = parameters["item"]
         pixels = read_rgb(material.source.files[item])

@@ -75,13 +75,7 @@ class ImagesImporter(MaskLimits):
         return {"label": self.classes}
 
     def open_source(self, source: str | None) -> OwnImages:
-        """The images, masks and labels that a text names.
-
-        Raises
-        ------
-        SalgenError
-            If none is given, something is missing, or files do not belong together; the message names the file.
-        """
+        """The images, masks and labels that a text names."""
         if not source:
             raise no_copy(type(self))
         return open_images(source, Reading(**{item.name: getattr(self, item.name) for item in fields(Reading)}))

@@ -69,13 +69,7 @@ class LisaLights(MaskRules, Imported):
         return {"label": ("green", "red")}
 
     def open_source(self, source: str | None) -> LisaCopy:
-        """The annotations of the copy at a path, and where its frames are.
-
-        Raises
-        ------
-        SalgenError
-            If no path is given, or what is there is not as published.
-        """
+        """The annotations of the copy at a path, and where its frames are."""
         rules = MaskRules(**{item.name: getattr(self, item.name) for item in fields(MaskRules)})
         return LisaCopy(read_own_copy(type(self), source, read_copy), rules, self.min_side)
 

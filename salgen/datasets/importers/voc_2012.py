@@ -49,13 +49,7 @@ class Voc2012(AnnotatedImages):
         return "annotated" if self.masks == SEGMENTATION else None
 
     def open_source(self, source: str | None) -> VocCopy:
-        """The copy at a path.
-
-        Raises
-        ------
-        SalgenError
-            If it is not the published layout; the message names the path that was expected.
-        """
+        """The copy at a path."""
         return read_own_copy(
             type(self),
             source,

@@ -55,13 +55,7 @@ class ZingsImporter(ImagesImporter):
         return {"label": tuple(NAMED[folder] for folder in self.classes)}
 
     def open_source(self, source: str | None) -> OwnImages:
-        """The pictures and masks below a path.
-
-        Raises
-        ------
-        SalgenError
-            If no path is given, or a folder is missing or holds nothing that can be read; the message names it.
-        """
+        """The pictures and masks below a path."""
         return read_own_copy(type(self), source, lambda path: super(ZingsImporter, self).open_source(str(_root(path))))
 
 

@@ -87,11 +87,6 @@ def objects(root: Path, classes: Sequence[str], pictures: int, longest: int) -> 
         The most of each class for training.
     longest
         Pixels; objects whose longer side is longer are shrunk to it.
-
-    Raises
-    ------
-    SalgenError
-        If something is missing (the message names the path that was expected), or a class is unknown.
     """
     parts = parts_of(root)
     gathered = gather("objects", origin_of(parts), classes, pictures, longest, lambda: _select(parts, classes, longest))
@@ -100,13 +95,7 @@ def objects(root: Path, classes: Sequence[str], pictures: int, longest: int) -> 
 
 
 def cut(file: Path, size: tuple[int, int], instance: Instance, longest: int) -> Pixels:
-    """An object with its mask as alpha, uint8 (h, w, 4), in its bounding box truncated to whole pixels.
-
-    Raises
-    ------
-    UnusableError
-        If image and annotation do not give an object of at least 8x8 pixels.
-    """
+    """An object with its mask as alpha, uint8 (h, w, 4), in its bounding box truncated to whole pixels."""
     colours = read_picture(file)
     if colours.shape[:2] != size:
         raise UnusableError("image of another size than stated")
@@ -121,26 +110,14 @@ def cut(file: Path, size: tuple[int, int], instance: Instance, longest: int) -> 
 
 
 def mask_of(outline: Any, size: tuple[int, int]) -> NDArray[np.uint8]:
-    """Zeros and ones, uint8 (H, W), as pycocotools' `annToMask` gives them.
-
-    Raises
-    ------
-    UnusableError
-        As :func:`runs_of` does.
-    """
+    """Zeros and ones, uint8 (H, W), as pycocotools' `annToMask` gives them."""
     from pycocotools import mask
 
     return np.asarray(mask.decode(runs_of(outline, size)))
 
 
 def runs_of(outline: Any, size: tuple[int, int]) -> dict[str, Any]:
-    """An outline as pycocotools' compressed run lengths, of `size` (H, W); checked, as pycocotools trusts its input.
-
-    Raises
-    ------
-    UnusableError
-        If there are no polygons of three points or more near the image, and no runs that fill it exactly.
-    """
+    """An outline as pycocotools' compressed run lengths, of `size` (H, W); checked, as pycocotools trusts its input."""
     from pycocotools import mask
 
     if isinstance(outline, list) and outline:
@@ -193,13 +170,7 @@ def _shrunk(pixels: Pixels, longest: int) -> Pixels:
 
 
 def parts_of(root: Path) -> list[Part]:
-    """The parts of COCO 2017 that a copy has.
-
-    Raises
-    ------
-    SalgenError
-        If it has none, or a part has no images; the message names the path that was expected.
-    """
+    """The parts of COCO 2017 that a copy has."""
     parts = []
     for name in (TRAIN, VAL):
         file = root / "annotations" / f"instances_{name}.json"
@@ -214,13 +185,7 @@ def parts_of(root: Path) -> list[Part]:
 
 
 def origin_of(parts: Sequence[Part]) -> str:
-    """SHA-256 over the annotations, and the names and sizes of the images.
-
-    Raises
-    ------
-    SalgenError
-        If a file cannot be read.
-    """
+    """SHA-256 over the annotations, and the names and sizes of the images."""
     total = hashlib.sha256()
     try:
         for part in parts:

@@ -50,25 +50,13 @@ class Weights:
             raise SalgenError(f"{self.path}: cannot be read ({error.strerror})") from None
 
     def load(self) -> Detector:
-        """The network.
-
-        Raises
-        ------
-        SalgenError
-            If the file is no such network.
-        """
+        """The network."""
         detector: Detector = DETECTORS.load("torchvision")(self.path)
         return detector
 
 
 def weights_in(root: Path) -> Weights:
-    """The file in the folder ``detector`` of a user's folder.
-
-    Raises
-    ------
-    SalgenError
-        If it is missing, or there is not exactly one.
-    """
+    """The file in the folder ``detector`` of a user's folder."""
     folder = root / FOLDER
     if not folder.is_dir():
         raise SalgenError(f"{folder} is missing: pictures of your own are filtered by a detector; put {EXPECTED} there")

@@ -59,13 +59,7 @@ class FilteredLibraries:
     fewest: int
 
     def open(self) -> Composite:
-        """Both libraries; filtered the first time, and then kept in the user's cache.
-
-        Raises
-        ------
-        SalgenError
-            If there is no detector, a copy is not complete, or a class is unknown or was dropped.
-        """
+        """Both libraries; filtered the first time, and then kept in the user's cache."""
         if self.path is None:
             drawn = StandIns(*self._wanted).open()
             return self._chosen(replace(drawn, notes=f"{drawn.notes} {UNFILTERED}"), {}, {})

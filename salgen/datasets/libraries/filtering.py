@@ -110,11 +110,6 @@ def filtered(library: Library, weights: Weights, rule: Rule) -> Filtered:
 
     The verdict on each picture is kept too, so that another `fewest` needs no detector. A report lies
     beside the filtered pictures.
-
-    Raises
-    ------
-    SalgenError
-        If the detector cannot be read, fewer than two classes are left, or the cache cannot be written.
     """
     depends_on = [
         VERSION,

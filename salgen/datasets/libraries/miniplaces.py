@@ -66,11 +66,6 @@ def scenes(root: Path, classes: Sequence[str], pictures: int, image_size: tuple[
         The most of each class for training.
     image_size
         (H, W) of the scenes.
-
-    Raises
-    ------
-    SalgenError
-        If something is missing (the message names the path that was expected), or a class is unknown.
     """
     try:
         photographs = _photographs(root, classes)

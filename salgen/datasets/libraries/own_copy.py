@@ -50,13 +50,7 @@ class OwnCopy:
     pictures: int
 
     def open(self) -> Composite:
-        """Both libraries; gathered the first time, and then kept in the user's cache.
-
-        Raises
-        ------
-        SalgenError
-            If a copy is not complete or a class is unknown; the message names what was expected.
-        """
+        """Both libraries; gathered the first time, and then kept in the user's cache."""
         copies = [name for name in (coco.FOLDER, miniplaces.FOLDER) if self._has(name)]
         if not copies:
             expected = " or ".join(str(self.path / name) for name in (coco.FOLDER, miniplaces.FOLDER))

@@ -74,11 +74,6 @@ def gather(
         Of the pictures, in the form that JSON has.
     select
         Called if the library is not in the cache.
-
-    Raises
-    ------
-    SalgenError
-        If a class has fewer than two usable pictures in a split, or the cache cannot be written.
     """
     with cache_errors(kind):
         path = library_path(kind, [VERSION, kind, origin, list(classes), pictures, size])
@@ -96,13 +91,7 @@ def split_of(rank: int, count: int, *, tested: bool) -> str:
 
 
 def read_picture(path: Path) -> Pixels:
-    """A picture's colours, uint8 (H, W, 3).
-
-    Raises
-    ------
-    UnusableError
-        If it is missing or cannot be read.
-    """
+    """A picture's colours, uint8 (H, W, 3)."""
     if not path.is_file():
         raise UnusableError("missing image")
     try:

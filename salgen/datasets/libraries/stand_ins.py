@@ -52,13 +52,7 @@ class StandIns:
     pictures: int
 
     def open(self) -> Composite:
-        """Both libraries; drawn the first time, and then kept in the user's cache.
-
-        Raises
-        ------
-        SalgenError
-            If a class is unknown, or the cache cannot be written.
-        """
+        """Both libraries; drawn the first time, and then kept in the user's cache."""
         objects, scenes = self.drawn_objects(), self.drawn_scenes()
         counts = {"objects": len(self.objects), "scenes": len(self.scenes), "pictures": self.pictures}
         notes = NOTES.format(**counts, others=self._of_split("test"))

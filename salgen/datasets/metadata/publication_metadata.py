@@ -48,11 +48,6 @@ class PublicationMetadata:
         Names of people or organisations; if there are none, salgen is named as the creator.
     url
         Where the data set is to be found, or None.
-
-    Raises
-    ------
-    SalgenError
-        If one of them is malformed.
     """
 
     licence: str
@@ -85,11 +80,6 @@ def stated(
 
     Identifiers of licences may be in upper or lower case. The date of publication, which Croissant requires, is by
     default :func:`publication_day`.
-
-    Raises
-    ------
-    SalgenError
-        If the licence is missing or a statement is malformed.
     """
     if not licence:
         raise SalgenError(f"no licence is stated: give {_choices()}; salgen does not choose one for you")
@@ -99,11 +89,6 @@ def stated(
 
 def publication_day() -> str:
     """Today in UTC as YYYY-MM-DD, or the day of the second that the environment variable SOURCE_DATE_EPOCH names.
-
-    Raises
-    ------
-    SalgenError
-        If the variable is no number of seconds since 1970 that a calendar has.
 
     References
     ----------

@@ -42,11 +42,6 @@ def contact_sheet(
     Returns
     -------
     An RGB image. Differences are absolute and amplified alike for all samples; the title says by how much.
-
-    Raises
-    ------
-    SalgenError
-        If the data set cannot be read.
     """
     dataset = open_dataset(path, split, source)
     chosen = _some_of_each_class(np.asarray(dataset.column(dataset.manifest.default_task)), count)

@@ -16,13 +16,7 @@ UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def describe(path: str | os.PathLike[str]) -> str:
-    """Summarize a data set folder in a few lines.
-
-    Raises
-    ------
-    SalgenError
-        If the data set cannot be read.
-    """
+    """Summarize a data set folder in a few lines."""
     folder = Path(path)
     manifest = read_manifest(folder)
     spec = manifest.spec

@@ -51,11 +51,6 @@ def published(folder: Path, publication: PublicationMetadata, *, may_redistribut
     may_redistribute
         Whether the user says that pixels may be passed on though the source's licence is not known to
         allow it. Otherwise such data is published as recipes and masks.
-
-    Raises
-    ------
-    SalgenError
-        If the data set is not complete or was altered, or its generator is not installed in the version that made it.
     """
     stored = read_manifest(folder)
     plugin = _plugin(folder, stored)

@@ -47,11 +47,6 @@ def repository(to: str, token_file: str | os.PathLike[str] | None = None) -> Rep
         ``hf://ORG/NAME``. The hub is that of the environment variable ``HF_ENDPOINT``, else Hugging Face's.
     token_file
         A file with the token; otherwise it is that of the environment variable ``HF_TOKEN``.
-
-    Raises
-    ------
-    SalgenError
-        If the name or the hub's address is malformed, there is no token, or huggingface_hub is not installed.
     """
     _import_library()
     from huggingface_hub.utils import HFValidationError, validate_repo_id
@@ -80,11 +75,6 @@ def push(release: Release, at: Repository) -> str:
     Returns
     -------
     The address of the repository.
-
-    Raises
-    ------
-    SalgenError
-        If a file cannot be read, or the hub refuses or does not answer.
     """
     _import_library()
     import httpx2

@@ -26,11 +26,6 @@ def token(server: str, variable: str, file: str | os.PathLike[str] | None = None
         The environment variable that holds the token if no file is given.
     file
         A file with the token.
-
-    Raises
-    ------
-    SalgenError
-        If there is none, or it is not one word; the message does not repeat it.
     """
     try:
         secret = os.environ.get(variable, "") if file is None else Path(file).read_text("ascii", "replace")
@@ -56,11 +51,6 @@ def check_address(address: str, name: str, example: str) -> None:
         ``https://HOST``, or ``http://`` and this machine.
     name, example
         The origin of the address, and a usual address, for the message.
-
-    Raises
-    ------
-    SalgenError
-        If it is not of that form; the message does not repeat it, as it may hold a secret.
     """
     if not _ADDRESS.fullmatch(address):
         raise SalgenError(

@@ -54,11 +54,6 @@ def server(to: str, token_file: str | os.PathLike[str] | None = None) -> Server:
         ``zenodo:`` (the sandbox) or ``zenodo:https://zenodo.org``.
     token_file
         A file with the token; otherwise it is that of the environment variable ``ZENODO_TOKEN``.
-
-    Raises
-    ------
-    SalgenError
-        If the address is malformed, there is no token, or requests or markdown-it-py is not installed.
     """
     address = to.removeprefix(SCHEME).rstrip("/") or SANDBOX
     check_address(address, "the server", "https://zenodo.org")
@@ -88,12 +83,6 @@ def deposit(release: Release, out: str | os.PathLike[str], at: Server) -> tuple[
     Returns
     -------
     The archive, and the address of the draft.
-
-    Raises
-    ------
-    SalgenError
-        As :func:`~salgen.datasets.archives.writing.archive`; if an existing archive is not what would be
-        written; or if the server refuses or does not answer.
     """
     target = Path(out)
     if is_archive(target):

@@ -91,14 +91,7 @@ class RenderedBatch(Batch):
 
 
 def renderer_of(folder: Path, manifest: Manifest, source: str | None) -> Generator:
-    """The generator that renders a data set of recipes only.
-
-    Raises
-    ------
-    SalgenError
-        If it is not installed in the version that drew the recipes, its source is missing or another one, or
-        the manifest does not agree with the generator.
-    """
+    """The generator that renders a data set of recipes only."""
     try:
         generator = generator_of(manifest.spec, source)
     except SalgenError as error:

@@ -23,13 +23,7 @@ Rows = NDArray[np.bool_]  # True for each row with the fault
 
 
 def shard_problems(folder: Path, manifest: Manifest, shard: Shard) -> list[str]:
-    """Faults of a shard's ids, pixel digests and twins, with the samples that have them.
-
-    Raises
-    ------
-    SalgenError
-        If the shard, or an image in it, cannot be read.
-    """
+    """Faults of a shard's ids, pixel digests and twins, with the samples that have them."""
     faults: dict[str, list[str]] = {}
     file = open_shard(folder, shard, arrow_schema(manifest), manifest.rows_per_group)
     start = shard.start

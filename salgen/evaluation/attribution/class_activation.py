@@ -61,13 +61,7 @@ class ClassActivation(Explanation):
 
 
 def layer_names(text: str) -> tuple[str, ...]:
-    """``"layer3+layer4"`` as names.
-
-    Raises
-    ------
-    SalgenError
-        If a name is empty, or occurs twice.
-    """
+    """``"layer3+layer4"`` as names."""
     names = tuple(name.strip() for name in text.split("+"))
     if "" in names or len(set(names)) < len(names):
         raise SalgenError(f"layers {text!r}: must be different names joined by +, such as layer3+layer4")
@@ -81,26 +75,14 @@ def together(maps: list[Tensor]) -> Tensor:
 
 
 def activations_at(layer: str, context: AttributionContext) -> Tensor:
-    """The layer's activations A (n, K, h, w), in single precision at least.
-
-    Raises
-    ------
-    SalgenError
-        If they are not finite.
-    """
+    """The layer's activations A (n, K, h, w), in single precision at least."""
     return context.cache.get(
         ("activations", layer), lambda: _check_finite(context.activations(layer), layer, "activations")
     )
 
 
 def gradients_at(layer: str, context: AttributionContext) -> Tensor:
-    """The score's gradient g at the layer (n, K, h, w), in single precision at least.
-
-    Raises
-    ------
-    SalgenError
-        If it is not finite.
-    """
+    """The score's gradient g at the layer (n, K, h, w), in single precision at least."""
     return context.cache.get(("gradients", layer), lambda: _check_finite(context.gradients(layer), layer, "gradients"))
 
 

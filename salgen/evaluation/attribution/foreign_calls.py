@@ -25,11 +25,6 @@ def foreign_maps(method: Any, arguments: Arguments, context: AttributionContext,
 
     The first image is explained alone: if that draws random numbers, so is each other, with numbers of its own, which
     depend on seed, `name` and sample. Otherwise all are explained together, as the code may be faster so.
-
-    Raises
-    ------
-    SalgenError
-        If it returns anything but finite maps, or changes the model; and whatever it raises.
     """
     count = len(context.pixels)
 

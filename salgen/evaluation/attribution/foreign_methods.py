@@ -85,13 +85,7 @@ class ForeignMethod(MethodDefaults):
     sha256: str | None
 
     def __reduce__(self) -> Any:
-        """Import it again, in this working directory: a worker of Ray has no other way to it.
-
-        Raises
-        ------
-        SalgenError
-            If there is no import path.
-        """
+        """Import it again, in this working directory: a worker of Ray has no other way to it."""
         if self.import_path is None:
             raise SalgenError(
                 f"method {self.call!r} is {self.origin}, which workers cannot import: give it as {EXAMPLE}, or use "
@@ -117,13 +111,7 @@ class ForeignMethod(MethodDefaults):
             self._check(model, image)
 
     def attribute(self, context: AttributionContext) -> Tensor:
-        """Raw maps (n, C, h, w).
-
-        Raises
-        ------
-        SalgenError
-            If the code of others fails, returns anything but finite maps, or changes the model.
-        """
+        """Raw maps (n, C, h, w)."""
         with self._failures():
             return foreign_maps(self.given, self.arguments, context, self.call)
 
@@ -178,11 +166,6 @@ def foreign_method(given: Any, call: str | None = None, values: Mapping[str, Any
         Its name in the tables; by default that of the function or class, with its parameters.
     values
         Arguments besides those that `given` holds.
-
-    Raises
-    ------
-    SalgenError
-        If it cannot be imported, is no method, or its name is one of salgen's or none for a table.
     """
     thing, path, stated = given, None, dict(values or {})
     if isinstance(given, str):

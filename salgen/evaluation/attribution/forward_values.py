@@ -56,11 +56,6 @@ def value_of(context: AttributionContext, logits: Tensor, targets: Tensor, outpu
     """The target's probability or score, float64 (m,), from logits (m, K).
 
     A probability is not rounded to float32, in which those of a confident network would hardly differ.
-
-    Raises
-    ------
-    SalgenError
-        If a target is no class of the model.
     """
     logits = logits.detach().double()
     if output == "score":

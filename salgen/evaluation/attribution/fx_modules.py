@@ -91,11 +91,6 @@ def separated(method: str, view: ModelView, image: Tensor) -> nn.Module:
     """The view's network, for any number of images like `image` (1, C, h, w).
 
     It shares the weights; the view's own modules are neither changed nor hooked.
-
-    Raises
-    ------
-    SalgenError
-        If the network cannot be traced, holds anything else, or computes something else afterwards.
     """
     traced = _traced(method, view.network)
     signals = _SignalFinder(traced).signals_of(image)

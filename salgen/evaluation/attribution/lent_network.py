@@ -37,11 +37,6 @@ def lent(network: nn.Module) -> Iterator[None]:
     ----------
     network
         A copy of modules that shares its weights with others, and is not used afterwards.
-
-    Raises
-    ------
-    SalgenError
-        If weights, training mode, ``requires_grad``, hooks or modules are not what they were.
     """
     state, weights = _state(network), {name: (t.detach(), t.detach().clone()) for name, t in _weights(network).items()}
     differ = []

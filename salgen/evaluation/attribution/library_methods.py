@@ -205,11 +205,6 @@ def bound_copy(method: Any, model: Any, view: ModelView) -> tuple[Any, nn.Module
     Returns
     -------
     The object, the copy of the model that it is bound to, and whether that takes pixels rather than normalised images.
-
-    Raises
-    ------
-    SalgenError
-        If it is bound to no module, or to another model than the one that is explained.
     """
     if not isinstance(model, nn.Module):
         raise SalgenError(f"it is bound to a {type(model).__name__}: bind it to the torch.nn.Module itself")

@@ -60,11 +60,6 @@ class Selection:
             One image (1, C, H, W) as the model takes it.
         lacking
             Needs that cannot be met here, and the reasons.
-
-        Raises
-        ------
-        UndefinedMethodError
-            If none that is no control can explain it.
         """
         view, left_out = ModelView.of(model), {}
         for call, method in self.methods.items():
@@ -112,11 +107,6 @@ def select_methods(
         Calls with all their parameters, or methods, from the record of a run, that come first.
     outside
         Maps from files, by their names. With them, None means no others than the `earlier` ones.
-
-    Raises
-    ------
-    SalgenError
-        If a name or a parameter is unknown, or a name is that of maps from files too.
     """
     requested = list(calls or [])
     named = [METHODS.create(*parse_call(call)) if isinstance(call, str) else call for call in earlier]
@@ -135,11 +125,6 @@ def check_methods_given(methods: Any) -> list[Any]:
     """One or several methods as a list, in which those that are not salgen's are a `ForeignMethod` each.
 
     Their names are those of a mapping, or before the ``=`` of ``"NAME=package.module:function"``.
-
-    Raises
-    ------
-    SalgenError
-        If there is none, one is no method, or two have the same name.
     """
     listed = methods if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
     pairs = list(listed.items()) if isinstance(listed, Mapping) else [(None, given) for given in listed]

@@ -156,13 +156,7 @@ class Passes:
         return self.logits().argmax(dim=1) if self.stated is None else self.stated
 
     def output(self, layer: str) -> Tensor:
-        """The layer's output in whatever shape it has; of its last call, if it is called more than once.
-
-        Raises
-        ------
-        SalgenError
-            If the layer is unknown or does not run.
-        """
+        """The layer's output in whatever shape it has; of its last call, if it is called more than once."""
         if layer not in self.requirements.layers | self.requirements.gradients:
             return self._separate_pass(PassRequirements(layers=frozenset({layer}))).output(layer)
         self._forward()

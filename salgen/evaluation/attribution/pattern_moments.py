@@ -105,13 +105,7 @@ class NetworkMoments:
     by_map: list[MapMoments] = field(default_factory=list)
 
     def add(self, view: ModelView, inputs: Tensor) -> None:
-        """Add the moments of normalised images (n, C, h, w), or of none if that fails.
-
-        Raises
-        ------
-        SalgenError
-            If the network has operations that no pattern goes through, or treats images differently.
-        """
+        """Add the moments of normalised images (n, C, h, w), or of none if that fails."""
         network = _Observed.forward("fit_patterns", view, inputs)
         try:
             moments_of_maps = [

@@ -48,12 +48,6 @@ class Patterns:
         """The patterns of a network with these weights, in their type and on their device.
 
         `precision` is the type that the weights were rounded to.
-
-        Raises
-        ------
-        SalgenError
-            If the patterns belong to another network: their number or shapes differ, or
-            for some unit wᵀa is not 1.
         """
         if len(weights) != len(self.by_map):
             raise _mismatch(f"they are of {len(self.by_map)} linear maps, and it has {len(weights)}")
@@ -67,13 +61,7 @@ class Patterns:
         return matched
 
     def save(self, path: str | Path) -> None:
-        """Write a safetensors file, whole or not at all.
-
-        Raises
-        ------
-        SalgenError
-            If it cannot be written.
-        """
+        """Write a safetensors file, whole or not at all."""
         tensors = {_key(place): pattern.contiguous() for place, pattern in enumerate(self.by_map)}
         data = safetensors.torch.save(tensors, metadata={KIND: json.dumps(self.degenerate)})
         try:
@@ -83,13 +71,7 @@ class Patterns:
 
     @classmethod
     def load(cls, path: str | Path) -> Patterns:
-        """Read what :meth:`save` wrote.
-
-        Raises
-        ------
-        SalgenError
-            If there is no such file, it is damaged, or it holds something else.
-        """
+        """Read what :meth:`save` wrote."""
         if not Path(path).is_file():
             raise SalgenError(f"no patterns at {path}: it must be a file that Patterns.save wrote")
         try:

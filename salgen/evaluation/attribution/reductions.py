@@ -23,13 +23,7 @@ NATIVE = "native"  # each method's own
 
 
 def check_reduction(name: str) -> str:
-    """`name`, if it is a reduction.
-
-    Raises
-    ------
-    SalgenError
-        If it is not.
-    """
+    """`name`, if it is a reduction."""
     if name not in REDUCTIONS:
         raise unknown_name("reduction", name, [*REDUCTIONS, NATIVE])
     return name

@@ -95,13 +95,7 @@ class FirstMaps:
 
 
 def first_maps(method: str, view: ModelView, image: Tensor) -> FirstMaps:
-    """The first linear maps for images (1, C, h, w) like this one.
-
-    Raises
-    ------
-    SalgenError
-        If the network has an operation that relevance has no rule for.
-    """
+    """The first linear maps for images (1, C, h, w) like this one."""
     check_gradient(method, view, image)
     return _first_maps.of(method, view, image)
 

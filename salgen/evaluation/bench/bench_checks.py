@@ -55,11 +55,6 @@ def run_checks(spec: BenchSpec, out: Path, *, methods: Sequence[str] = ("all",),
     the operations that a map takes in those of a forward pass; `outcome` of a threshold, see
     :class:`~salgen.evaluation.sweeps.thresholds.Threshold`; `value`, with its 95 % interval; the training's seed, and
     version and digest.
-
-    Raises
-    ------
-    SalgenError
-        If the entry has no frozen checkpoint yet.
     """
     import pandas as pd
 

@@ -29,12 +29,6 @@ def fetch(spec: BenchSpec, source: str, out: Path) -> list[Path]:
     Returns
     -------
     The folders of the results.
-
-    Raises
-    ------
-    SalgenError
-        If it cannot be had, or holds no results of this version, or weights that are not those that were scored; or if
-        `out` is there. Then nothing is left behind.
     """
     if out.exists():
         raise SalgenError(f"{out} is there already: name a new folder")

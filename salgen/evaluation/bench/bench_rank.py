@@ -35,11 +35,6 @@ def rank_method(
         Whether the first 16 images and one training of each network are enough. Methods are then compared on these.
     options
         Further ones of :func:`~salgen.evaluation.bench.bench_run.run_entry`.
-
-    Raises
-    ------
-    SalgenError
-        If there are no results, or `method` is a group of methods or a control, or works on none of the networks.
     """
     import pandas as pd
 
@@ -71,13 +66,7 @@ def rank_method(
 
 
 def ranked_call(given: str, scale: str) -> str:
-    """The call of a method as it was given.
-
-    Raises
-    ------
-    SalgenError
-        If it is none, a group of methods or a control.
-    """
+    """The call of a method as it was given."""
     calls = select_methods(check_methods_given([given]), scale).named
     if len(calls) != 1:
         raise SalgenError(f"{given} is a group of methods: rank one at a time")

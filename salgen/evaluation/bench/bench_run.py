@@ -88,13 +88,7 @@ def run_entry(
 
 
 def make_data(spec: BenchSpec, data: BenchData, folder: Path, **options: Any) -> Path:
-    """Make a data set of the benchmark; `options` are further ones of :func:`~salgen.datasets.making.make`.
-
-    Raises
-    ------
-    SalgenError
-        If this salgen makes other images than those that the version is of.
-    """
+    """Make a data set of the benchmark; `options` are further ones of :func:`~salgen.datasets.making.make`."""
     how: dict[str, Any] = {"splits": data.splits, "parameters": data.parameters, "scale": spec.scale, "seed": spec.seed}
     made = make(data.name, folder, **how, **options)
     fingerprint = open_dataset(made).fingerprint

@@ -146,13 +146,7 @@ class BenchSpec:
         ]
 
     def part(self, number: int, of: int) -> list[Entry]:
-        """The entries of one of several parts, counted from 1, which together have each entry once.
-
-        Raises
-        ------
-        SalgenError
-            If there is no such part.
-        """
+        """The entries of one of several parts, counted from 1, which together have each entry once."""
         if not 1 <= number <= of:
             raise SalgenError(f"part {number}/{of}: must be K/N with K from 1 to N")
         return [entry for place, entry in enumerate(self.entries) if _dealt(place, of) == number - 1]
@@ -179,13 +173,7 @@ def _dealt(place: int, of: int) -> int:
 
 @cache
 def bench_spec(version: int = VERSIONS[-1]) -> BenchSpec:
-    """A version of the benchmark.
-
-    Raises
-    ------
-    SalgenError
-        If there is no such version.
-    """
+    """A version of the benchmark."""
     if version not in VERSIONS:
         raise SalgenError(f"salgen-bench has no version {version}: there are {', '.join(map(str, VERSIONS))}")
     content = Path(__file__).with_name(f"salgen-bench-{version}.toml").read_bytes()

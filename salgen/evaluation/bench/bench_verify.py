@@ -54,11 +54,6 @@ def result_problems(spec: BenchSpec, results: Path, *, images: int = 8, methods:
     Yields
     ------
     A line for each problem, which begins with the name of the result; none for sound results.
-
-    Raises
-    ------
-    SalgenError
-        If there are no results.
     """
     if not any((results / entry.name).is_dir() for entry in spec.entries):
         raise SalgenError(f"{results} holds no results of salgen-bench {spec.version}")
@@ -76,13 +71,7 @@ def result_problems(spec: BenchSpec, results: Path, *, images: int = 8, methods:
 
 
 def weight_problems(spec: BenchSpec, results: Path) -> Iterator[str]:
-    """Weights of an entry's results that are not those of its record; none where weights are in closed form.
-
-    Raises
-    ------
-    SalgenError
-        If the results are of another version.
-    """
+    """Weights of an entry's results that are not those of its record; none where weights are in closed form."""
     for model in open_results(spec, results).models:
         weights = results / f"{model.name}-seed{model.seed}" / WEIGHTS
         if model.trained_on is not None and not (weights.is_file() and sha256_of(weights) == model.weights_sha256):

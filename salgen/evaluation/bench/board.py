@@ -105,13 +105,7 @@ def is_results(folder: Path) -> bool:
 
 
 def board(spec: BenchSpec, results: Path, out: Path) -> Path:
-    """Write the site, and return its first page; an existing one is replaced once the new one is complete.
-
-    Raises
-    ------
-    SalgenError
-        If there are no results of the networks that methods are ranked by, or `out` holds something else.
-    """
+    """Write the site, and return its first page; an existing one is replaced once the new one is complete."""
     found = list(_results(spec, results))
     views = list(_views(spec, results))
     by_network = dict(_by_network(spec, results))

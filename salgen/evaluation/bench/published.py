@@ -178,13 +178,7 @@ def _keep_pictures(run: Path, results: Path) -> None:
 
 
 def open_results(spec: BenchSpec, results: Path) -> RunRecord:
-    """The record of the results of one entry.
-
-    Raises
-    ------
-    SalgenError
-        If they are of another version, or damaged.
-    """
+    """The record of the results of one entry."""
     stated = _read(lambda path: json.loads(path.read_text(encoding="utf-8")), results / SPEC)
     if stated != spec.stated:
         raise SalgenError(f"{results} is not of salgen-bench {spec.version}: it states {stated}")

@@ -65,11 +65,6 @@ def method_scores(
     Returns
     -------
     The columns `method`, `metric`, `training_seed`, `sample_id` and `better`.
-
-    Raises
-    ------
-    SalgenError
-        If there is no result, or one is of another version.
     """
     names = [entry.name for entry in entries if (folder / entry.name).is_dir()]
     if not names:

@@ -36,11 +36,6 @@ class TorchvisionDetector:
         Torchvision's checkpoint of Faster R-CNN for COCO (``COCO_V1``), or a ``.safetensors`` file whose metadata
         give the ``architecture`` (its name in torchvision) and the ``categories`` (a list as JSON, the background
         first), and optionally ``min_size`` and ``max_size``.
-
-    Raises
-    ------
-    SalgenError
-        If the file is neither, or its weights do not fit.
     """
 
     name: ClassVar[str] = "torchvision"

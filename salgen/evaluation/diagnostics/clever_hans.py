@@ -114,12 +114,6 @@ def clever_hans(
         A run folder whose metrics include `localization` and `faithfulness`.
     method
         A method's call, as the run has it.
-
-    Raises
-    ------
-    SalgenError
-        If the run has no such method or metric, or is no run; if a metric is of another kind, has no direction,
-        or has no value for any of these maps.
     """
     probabilities, suspects = _probabilities(run), []
     for maps in _right_maps(run, method, localization, faithfulness):
@@ -156,13 +150,7 @@ def undefined(
 
 
 def false_positives(run: str | Path, confidence: float = Thresholds.confidence) -> list[Suspect]:
-    """Images without class c in which f_c exceeds `confidence`, over all classes, the surest first.
-
-    Raises
-    ------
-    SalgenError
-        If `run` is no run.
-    """
+    """Images without class c in which f_c exceeds `confidence`, over all classes, the surest first."""
     suspects: list[Suspect] = []
     before: Mapping[str, Any] = {}
     for row in _predictions(run).to_pylist():

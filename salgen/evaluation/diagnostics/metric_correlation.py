@@ -87,12 +87,6 @@ def run_correlations(runs: Sequence[str | Path]) -> RunCorrelations:
 
     Means are those of all training seeds and samples, failed maps left out, in each run's headline
     variant, or in the one that a metric has.
-
-    Raises
-    ------
-    SalgenError
-        If there are fewer than three runs, two of one data set, or no method and two metrics that all of
-        them share.
     """
     if len(runs) < LEAST:
         count = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"

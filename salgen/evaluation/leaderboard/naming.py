@@ -24,13 +24,7 @@ class Entry:
 
 
 def entries(paths: Sequence[Path | str]) -> list[Entry]:
-    """The runs in the order of the table, whatever the order of `paths`.
-
-    Raises
-    ------
-    SalgenError
-        If no folder is given, or one twice, or one is not a run folder.
-    """
+    """The runs in the order of the table, whatever the order of `paths`."""
     check_run_folders(paths)
     records = {Path(path): _dataset(Path(path)) for path in paths}
     ordered = sorted(records, key=lambda path: (*records[path].values(), path.resolve().name, str(path.resolve())))

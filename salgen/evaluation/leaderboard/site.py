@@ -36,12 +36,6 @@ def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
         Run folders, in any order.
     out
         The folder to write.
-
-    Raises
-    ------
-    SalgenError
-        If no run is given, or one twice; if a file of a run is missing, damaged or incomplete; or if `out` holds
-        something else, cannot be written, or is being written by another process.
     """
     named_runs = entries(runs)
     with site_folder(Path(out)) as site:
@@ -51,13 +45,7 @@ def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
 
 @contextmanager
 def site_folder(out: Path) -> Iterator[Path]:
-    """A folder in which a site is built; it takes the place of `out`, an earlier site, once it is complete.
-
-    Raises
-    ------
-    SalgenError
-        If `out` holds something else, cannot be written, or is being written by another process.
-    """
+    """A folder in which a site is built; it takes the place of `out`, an earlier site, once it is complete."""
     site = out.resolve()
     _check_free(site, out)
     try:

@@ -226,13 +226,7 @@ class _Call:
 
 
 def _find_tokens(method: str, view: ModelView, image: Tensor) -> Tokens:
-    """Run one image (1, C, h, w), following where its tokens come from and which of them the logits read.
-
-    Raises
-    ------
-    SalgenError
-        If the network has no attention, or one that no map can be made of.
-    """
+    """Run one image (1, C, h, w), following where its tokens come from and which of them the logits read."""
     calls: list[_Call] = []
     running: list[str] = []  # names of the modules that have begun and not finished
 

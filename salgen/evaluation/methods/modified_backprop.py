@@ -89,13 +89,7 @@ def _network(context: AttributionContext, method: str) -> ReluNetwork:
 
 
 def check_relu_network(method: str, view: ModelView, image: Tensor) -> None:
-    """Refuse networks that hold anything but ReLU, max pools and affine operations, in the name of `method`.
-
-    Raises
-    ------
-    SalgenError
-        If the network does, for images (1, C, h, w) like this one.
-    """
+    """Refuse networks that hold anything but ReLU, max pools and affine operations, in the name of `method`."""
     _checked.of(method, view, image)
     check_gradient(method, view, image)
 

@@ -59,13 +59,7 @@ class PatternMethod(RelevanceMethod):
             raise SalgenError(f"{self.name} has no rule for ReLU6: {NO_CEILING}")
 
     def through(self, context: AttributionContext, replaced: Replacement) -> Tensor:
-        """The gradient, signed (n, C, h, w), with each map's weights replaced by ``replaced(weights, patterns)``.
-
-        Raises
-        ------
-        SalgenError
-            If the patterns are another model's.
-        """
+        """The gradient, signed (n, C, h, w), with each map's weights replaced by ``replaced(weights, patterns)``."""
         signal = self._signal(context, replaced)
         overflown = ~signal.isfinite().flatten(1).all(dim=1)
         if self.project and bool(overflown.any()):  # as between the bottlenecks of a dense block

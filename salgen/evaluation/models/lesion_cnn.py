@@ -57,11 +57,6 @@ class LesionCNN(FromScratch):
         Returns
         -------
         A network from float (N, C, H, W) to logits (N, K).
-
-        Raises
-        ------
-        SalgenError
-            If nothing would be left of the image after the last block.
         """
         from torch import nn
 

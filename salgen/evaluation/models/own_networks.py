@@ -91,11 +91,6 @@ def places_of(wanted: Sequence[str], given: Sequence[int | str], count: int) -> 
         The names of all outputs, or for each class the number of its output.
     count
         Number of outputs.
-
-    Raises
-    ------
-    SalgenError
-        If they do not fit.
     """
     if all(str(item).isdecimal() for item in given) and not set(wanted) <= set(given):
         given = [int(item) for item in given]
@@ -117,13 +112,7 @@ def places_of(wanted: Sequence[str], given: Sequence[int | str], count: int) -> 
 
 
 def in_order(given: Any, what: str) -> list[Any]:
-    """Names or numbers as a list; those of a mapping, such as Hugging Face's ``id2label``, by their numbers.
-
-    Raises
-    ------
-    SalgenError
-        If they are nothing of these; `what` says whose they are.
-    """
+    """Names or numbers as a list; those of a mapping, such as Hugging Face's ``id2label``, by their numbers."""
     if isinstance(given, Mapping):
         by_number = {str(number): str(name) for number, name in given.items()}
         if set(by_number) != set(map(str, range(len(given)))):

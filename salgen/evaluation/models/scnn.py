@@ -56,11 +56,6 @@ class SCNN(FromFile):
         Returns
         -------
         A network from float (N, C, H, W) to logits (N, K).
-
-        Raises
-        ------
-        SalgenError
-            If nothing would be left of the image after the last block.
         """
         from torch import nn
 

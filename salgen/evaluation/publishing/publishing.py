@@ -81,11 +81,6 @@ def upload(
     Returns
     -------
     The address of what was uploaded.
-
-    Raises
-    ------
-    SalgenError
-        As :func:`publish`; if `to` is of an unknown kind, there is no token, or the server refuses or does not answer.
     """
     if to.startswith(HUB):
         if out is not None:

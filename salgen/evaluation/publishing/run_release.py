@@ -47,11 +47,6 @@ def published_run(
     pictures, images and maps that show them are left out.
 
     Parameters are those of :func:`salgen.datasets.publishing.dataset_release.published`.
-
-    Raises
-    ------
-    SalgenError
-        If the run is not finished or was altered.
     """
     check_sound(folder, run_problems(folder, samples=0))
     own = RunRecord.read(folder / RECORD)

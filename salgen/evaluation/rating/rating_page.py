@@ -20,13 +20,7 @@ FILES = {"rate.html": __package__, "rate.js": __package__, "page.css": "salgen.d
 
 
 def rating_page(ratings: Ratings) -> Starlette:
-    """The page and its answers, as an ASGI application; it is never told a method's name.
-
-    Raises
-    ------
-    SalgenError
-        If the packages of the extra `annotate` are not installed.
-    """
+    """The page and its answers, as an ASGI application; it is never told a method's name."""
     check_installed()
     from starlette.concurrency import run_in_threadpool
     from starlette.exceptions import HTTPException

@@ -57,23 +57,11 @@ class Ratings:
         return sorted(path.stem for path in (self.folder / "raters").glob("*.parquet"))
 
     def answers(self, rater: str) -> Answers:
-        """What a rater answered.
-
-        Raises
-        ------
-        SalgenError
-            If the name is none, its file is damaged, or the answers are to other trials.
-        """
+        """What a rater answered."""
         return dict(self._placed(rater, row) for row in self._rows(rater))
 
     def answer(self, rater: str, image: int, position: int, question: str, value: int) -> None:
-        """Keep an answer, from 1 to 5, in place of the one before.
-
-        Raises
-        ------
-        SalgenError
-            If there is no such question or answer; an answer is a whole number.
-        """
+        """Keep an answer, from 1 to 5, in place of the one before."""
         if question not in QUESTIONS or type(value) is not int or not LOWEST <= value <= HIGHEST:
             raise SalgenError(f"{question} = {value!r}: answer {', '.join(QUESTIONS)} by {LOWEST} to {HIGHEST}")
         answers = self.answers(rater)
@@ -91,13 +79,7 @@ class Ratings:
         return [row for rater in self.raters for row in self._rows(rater)]
 
     def finish(self) -> list[dict[str, Any]]:
-        """Write `ratings.parquet` with all answers and `agreement.parquet`, whose rows are returned.
-
-        Raises
-        ------
-        SalgenError
-            If nobody answered yet.
-        """
+        """Write `ratings.parquet` with all answers and `agreement.parquet`, whose rows are returned."""
         if not self.raters:
             raise SalgenError(f"{self.folder}: nobody answered yet")
         rows = self.rows()
@@ -141,11 +123,6 @@ def agreement_of(rows: Sequence[Mapping[str, Any]], question: str) -> dict[str, 
     -------
     ``raters``, ``explanations`` with answers of two raters or more, and ``alpha``, which is None where there are no
     such, or all answers are the same.
-
-    Raises
-    ------
-    SalgenError
-        If the package krippendorff is not installed.
     """
     given = [row for row in rows if row[question] is not None]
     raters = sorted({row["rater"] for row in given})

@@ -74,11 +74,6 @@ class Trials:
             Draws them, and the orders.
         model
             The model's name, where the run has several.
-
-        Raises
-        ------
-        SalgenError
-            If the data set is another one, a name is unknown, or the run did not keep its maps.
         """
         evaluated = Run(run)
         record = evaluated.record

@@ -37,14 +37,7 @@ class Renderer:
 
     @classmethod
     def of(cls, dataset: Dataset, source: str | None, index: int) -> Renderer:
-        """The renderer of a data set, tested on one of its samples.
-
-        Raises
-        ------
-        SalgenError
-            If generator or source are not there or not the same, no background can be drawn again, or
-            the sample comes out with other pixels.
-        """
+        """The renderer of a data set, tested on one of its samples."""
         renderer = cls(redrawing_generator_of(dataset.spec, source), dataset.spec.seed)
         (batch,) = dataset.batches(1, [index])
         recipe = batch.recipes[0]

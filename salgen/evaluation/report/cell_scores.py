@@ -57,11 +57,6 @@ def cell_entry(members: Sequence[Member], call: str, metric: str, counted: NDArr
     ----------
     counted
         bool (N,): the samples that take part, by default all; of one run.
-
-    Raises
-    ------
-    SalgenError
-        As `series`.
     """
     places = [(run, series(run, model, call)) for run, model in members]
     arrays = [scores(run, place, metric) for run, place in places if place is not None]
@@ -86,13 +81,7 @@ def _scores_of(run: Run, model: str, worst: Float64) -> Scores:
 
 
 def model_in(run: Run, name: str) -> str:
-    """The name of a cell's model in a run: the same, or any name if it is the only model.
-
-    Raises
-    ------
-    SalgenError
-        If it has several, and none of that name.
-    """
+    """The name of a cell's model in a run: the same, or any name if it is the only model."""
     if name in run.model_names:
         return name
     if len(run.model_names) == 1:
@@ -101,13 +90,7 @@ def model_in(run: Run, name: str) -> str:
 
 
 def series(run: Run, model: str, call: str) -> int | None:
-    """The index of a method on the first axis of a run's cube; None if the run has no scores of it.
-
-    Raises
-    ------
-    SalgenError
-        If the method has several entries, as it is reduced in several ways.
-    """
+    """The index of a method on the first axis of a run's cube; None if the run has no scores of it."""
     places = [i for i, (name, method, _) in enumerate(run.cube.series) if (name, method) == (model, call)]
     if len(places) > 1:
         raise SalgenError(

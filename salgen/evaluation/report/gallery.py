@@ -76,13 +76,7 @@ class Gallery:
 
 
 def gallery(run: Run, order: list[str]) -> Gallery | None:
-    """The pictures of a run, its methods in the given order; None if it has no ``gallery.npz``.
-
-    Raises
-    ------
-    SalgenError
-        If the file is damaged.
-    """
+    """The pictures of a run, its methods in the given order; None if it has no ``gallery.npz``."""
     path = run.path / GALLERY
     if not path.exists():
         return None
@@ -110,13 +104,7 @@ def explained(run: Run) -> str:
 
 
 def read_gallery(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a ``gallery.npz``: see :func:`salgen.evaluation.runs.gallery_maps.save_gallery`.
-
-    Raises
-    ------
-    SalgenError
-        If the file is damaged.
-    """
+    """The arrays of a ``gallery.npz``: see :func:`salgen.evaluation.runs.gallery_maps.save_gallery`."""
     try:
         with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as file:
             data = {name: file[name] for name in ARRAYS}

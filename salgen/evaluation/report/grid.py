@@ -94,13 +94,7 @@ class Grid:
 
 
 def read_grid(cells: Sequence[Cell], methods: Sequence[str], metric: str, loaded: Sequence[Run] = ()) -> Grid:
-    """The grid of cells, whose runs are read unless they are among those already `loaded`.
-
-    Raises
-    ------
-    SalgenError
-        If a run cannot be read, has no scores of the metric or the cell's model, or reduces one method in several ways.
-    """
+    """The grid of cells, whose runs are read unless they are among those already `loaded`."""
     runs = {run.path.resolve(): run for run in loaded}
     missing = {Path(path).resolve(): path for cell in cells for path in cell.runs if Path(path).resolve() not in runs}
     runs |= {run.path.resolve(): run for run in read_runs(list(missing.values()))} if missing else {}
@@ -115,11 +109,6 @@ def grid_estimates(
 
     Each is over all scored samples of all runs and training seeds of the cell, in the headline variant; a map
     that failed counts as the worst, so that no method gains by failing.
-
-    Raises
-    ------
-    SalgenError
-        As `read_grid`.
     """
     with content_faults([path for cell in cells for path in cell.runs]):
         grid = read_grid(cells, methods, metric)

@@ -39,13 +39,7 @@ def image_grid(row: GridRow, methods: Sequence[str]) -> ImageGrid:
 
 
 def kept_maps(member: Member) -> dict[str, NDArray[Any]] | None:
-    """The arrays of a run's gallery; None where there is none, or it is of another model.
-
-    Raises
-    ------
-    SalgenError
-        If the file is damaged.
-    """
+    """The arrays of a run's gallery; None where there is none, or it is of another model."""
     run, model = member
     path = run.path / GALLERY
     if run.models[0].name != model or not path.exists():

@@ -219,13 +219,7 @@ class Run:
 
 
 def read_runs(paths: Sequence[Path | str]) -> list[Run]:
-    """Read run folders, each with a label of its own.
-
-    Raises
-    ------
-    SalgenError
-        If no folder is given, or one twice, or a file of a run is missing, damaged or incomplete.
-    """
+    """Read run folders, each with a label of its own."""
     check_run_folders(paths)
     runs = _told_by_training([_read_run(Path(path)) for path in paths])
     shared, folders = Counter(run.label for run in runs), Counter((run.label, run.path.name) for run in runs)
@@ -249,13 +243,7 @@ def _told_by_training(runs: Sequence[Run]) -> list[Run]:
 
 
 def check_run_folders(paths: Sequence[Path | str]) -> None:
-    """Refuse an empty or repeating list of run folders before any is read.
-
-    Raises
-    ------
-    SalgenError
-        If no folder is given, or one twice.
-    """
+    """Refuse an empty or repeating list of run folders before any is read."""
     if not paths:
         raise SalgenError("no run folder was given: name at least one that `salgen evaluate` wrote")
     counts = Counter(Path(path).resolve() for path in paths)

@@ -24,13 +24,7 @@ class SuspectCount:
 
 
 def suspect_counts(run: Run, model: str) -> list[SuspectCount]:
-    """Counts for each method under test, the largest first; empty if the run lacks one of the two metrics.
-
-    Raises
-    ------
-    SalgenError
-        If the run's predictions are missing or damaged.
-    """
+    """Counts for each method under test, the largest first; empty if the run lacks one of the two metrics."""
     if not {LOCALIZATION, FAITHFULNESS} <= set(run.metrics):
         return []
     probabilities, counts = _probabilities(run, model), []

@@ -31,13 +31,7 @@ COLUMNS = 4
 def check_gallery(
     suspects: Sequence[Suspect], run: str | Path, data: str | Path, method: str, most: int = MOST
 ) -> None:
-    """Check the inputs of :func:`save_gallery_of` before anything is explained.
-
-    Raises
-    ------
-    SalgenError
-        If the data set is not the run's, the method is unknown, or a model's checkpoint is not in the run.
-    """
+    """Check the inputs of :func:`save_gallery_of` before anything is explained."""
     record = RunRecord.read(Path(run) / RECORD)
     _dataset(run, data, record)
     METHODS.create(*parse_call(method))
@@ -58,11 +52,6 @@ def save_gallery_of(
         The data set that was evaluated.
     method
         The method whose map is shown; a false positive's map explains the class that the image lacks.
-
-    Raises
-    ------
-    SalgenError
-        If the data set is not the run's, or a model's checkpoint is not in the run.
     """
     record = RunRecord.read(Path(run) / RECORD)
     dataset = _dataset(run, data, record)

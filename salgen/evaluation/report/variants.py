@@ -67,13 +67,7 @@ class VariantsFigure:
 
 
 def variants_figure(variants: Variants, study: Study, loaded: Sequence[Run] = ()) -> VariantsFigure:
-    """The figure of one model, whose runs are read unless they are among those already `loaded`.
-
-    Raises
-    ------
-    SalgenError
-        If a run cannot be read, or lacks the metric's scores.
-    """
+    """The figure of one model, whose runs are read unless they are among those already `loaded`."""
     cells = [Cell(name, variants.model, (path,)) for name, path in variants.runs.items()]
     grid = read_grid(cells, study.methods, study.metric, loaded)
     rows = [row if variants.ranks(row.cell.dataset) else replace(row, places={}) for row in grid.rows]

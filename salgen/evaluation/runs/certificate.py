@@ -64,11 +64,6 @@ def certify(
     Returns
     -------
     The certificates, or none and the reason, where the data cannot be rendered again.
-
-    Raises
-    ------
-    SalgenError
-        If a part of the run is damaged, or a model's logits are not finite.
     """
     plan, path = runners[0].plan, runners[0].run / FILE
     certifiers = [Certifier(runner) for runner in runners]

@@ -130,13 +130,7 @@ def train_again(
 
 
 def load_model(dataset: Dataset, model: str | Path | GivenModel, run: Path, any_task: bool = False) -> EvaluatedModel:
-    """A model that is trained already: from a checkpoint, or given.
-
-    Raises
-    ------
-    SalgenError
-        If it cannot be loaded, or does not fit the data.
-    """
+    """A model that is trained already: from a checkpoint, or given."""
     if isinstance(model, GivenModel):
         classifier = model.load(dataset)
         origin: dict[str, Any] = {
@@ -199,13 +193,7 @@ class Pairing:
             )
 
     def models(self, firsts: Sequence[EvaluatedModel], dataset: Dataset, run: Path) -> dict[int, EvaluatedModel]:
-        """Training seed to the second model, which is trained if a task is given.
-
-        Raises
-        ------
-        SalgenError
-            If it cannot be loaded, or does not fit the data.
-        """
+        """Training seed to the second model, which is trained if a task is given."""
         if self.model is not None:
             return dict.fromkeys((first.seed for first in firsts), load_model(dataset, self.model, run, any_task=True))
         if self.task is None:

@@ -13,13 +13,7 @@ from salgen.evaluation.runs.artifacts.run_record import RunRecord
 
 
 def maps_of_files(given: Mapping[str, Path], held: RunRecord | None, dataset: Dataset) -> dict[str, Any]:
-    """The maps in the files that are given and in those of an earlier run, as methods by their names.
-
-    Raises
-    ------
-    SalgenError
-        If they cannot be read, or are not those of the earlier run.
-    """
+    """The maps in the files that are given and in those of an earlier run, as methods by their names."""
     earlier = {method.call: method.files for method in held.methods if method.files} if held else {}
     paths = {**{name: Path(record.path) for name, record in earlier.items()}, **given}
     ids, owner = dataset.ids if paths else [], f"split {dataset.split} of {dataset.path}"

@@ -16,14 +16,7 @@ from salgen.registry import METHODS
 
 
 def earlier_methods(held: RunRecord, given: Collection[str], run: Path) -> list[Method]:
-    """The methods of salgen in the run that a folder holds.
-
-    Raises
-    ------
-    SalgenError
-        If one is unknown, or the run has another method that is not among those `given` now: nothing that a run names
-        is imported.
-    """
+    """The methods of salgen in the run that a folder holds."""
     records = [method for method in held.methods if method.files is None and method.call not in given]
     missing = [method for method in records if method.foreign is not None]
     if missing:

@@ -79,13 +79,7 @@ class GivenModel:
         return self.module is None and self.preprocess is None and self.classes is None
 
     def load(self, dataset: Dataset) -> Classifier:
-        """The network in evaluation mode, checked on the data set's first image; the user's module stays as it is.
-
-        Raises
-        ------
-        SalgenError
-            If it cannot be loaded, or does not give logits of the data set's classes.
-        """
+        """The network in evaluation mode, checked on the data set's first image; the user's module stays as it is."""
         if self.designed:
             return self._designed(dataset)
         task, names = next(iter(dataset.tasks.items()))
@@ -228,13 +222,7 @@ class GivenModel:
 def given_model(
     model: Any, preprocess: Any = None, classes: Sequence[int | str] | None = None
 ) -> GivenModel | str | Path:
-    """What stands for a model: a `GivenModel`, or as it was given the name of a registered one or a folder.
-
-    Raises
-    ------
-    SalgenError
-        If it is nothing of these, or what belongs to a given network was stated of another model.
-    """
+    """What stands for a model: a `GivenModel`, or as it was given the name of a registered one or a folder."""
     if isinstance(model, GivenModel):
         return model
     classes = None if classes is None else in_order(classes, "classes")

@@ -89,11 +89,6 @@ def insignificant_patches(
     -------
     Patched
         Each patch is a function of its own sample, but for rounding.
-
-    Raises
-    ------
-    SalgenError
-        If the model's logits depend on the patch, but have no gradient.
     """
     if not len(images):
         return Patched(twins, np.zeros(0), np.zeros(0), [])

@@ -156,13 +156,7 @@ class ModelRunner:
         return self.predictions.predicted[list(self.plan.chunks[number])]
 
     def maps(self, kind: MapKind, calls: Sequence[str], inputs: ChunkInputs) -> dict[str, SavedMaps]:
-        """The maps of a chunk by some methods: saved ones are read, the others explained, and kept where maps are kept.
-
-        Raises
-        ------
-        SalgenError
-            If another run's maps are scored and it did not keep these.
-        """
+        """The maps of a chunk by some methods: saved ones are read, the others explained, and perhaps kept."""
         saved = {call: self._saved(kind, call, inputs) for call in calls}
         maps = {call: maps for call, maps in saved.items() if maps is not None}
         missing = [call for call in calls if call not in maps]

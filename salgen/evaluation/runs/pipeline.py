@@ -80,11 +80,6 @@ def run_to_extend(
         SHA-256 of the record of the run whose maps are to be scored, if any.
     replace
         Whether a finished run is to be removed first.
-
-    Raises
-    ------
-    SalgenError
-        If the folder is a data set, is not empty and no run, or holds another experiment that is not to be replaced.
     """
     if (run / MANIFEST).exists():
         raise SalgenError(f"{run} is a data set: choose another folder for the run")
@@ -148,11 +143,6 @@ def run_folder(run: Path, *, replace: bool = False) -> Iterator[None]:
     ----------
     replace
         Whether a finished run in it is removed first; one that was stopped goes on.
-
-    Raises
-    ------
-    SalgenError
-        If it cannot be made or removed, or another process is writing to it.
     """
     with sole_writer(run):
         try:
@@ -170,13 +160,7 @@ def run_folder(run: Path, *, replace: bool = False) -> Iterator[None]:
 
 
 def ray_executor(name: str, workers: int | None, address: str | None) -> Executor | None:
-    """The Ray executor, checked before any work; None for this process.
-
-    Raises
-    ------
-    SalgenError
-        If the arguments do not fit together, Ray is not installed, or none answers at the address.
-    """
+    """The Ray executor, checked before any work; None for this process."""
     if (name, workers, address) == ("local", None, None):
         return None
     executor = Executor(name, workers, address)

@@ -75,13 +75,7 @@ class Plan:
         metrics: dict[str, Metric],
         **options: Any,
     ) -> Plan:
-        """The plan for the samples of a split that have a mask; reads all masks of the split.
-
-        Raises
-        ------
-        SalgenError
-            If a region or a class is unknown, or no sample has a mask.
-        """
+        """The plan for the samples of a split that have a mask; reads all masks of the split."""
         plan = cls(dataset, conventions, (), models, methods, metrics, **options)
         plan.targets(np.zeros(0, dtype=np.int64), lambda: np.zeros(0, dtype=np.int64))  # raises for an unknown class
         present = dataset.present(plan.mask, plan.considered)
@@ -106,13 +100,7 @@ class Plan:
 
     @cached_property
     def mask(self) -> str:
-        """The region that is the ground truth.
-
-        Raises
-        ------
-        SalgenError
-            If the data set has no such region.
-        """
+        """The region that is the ground truth."""
         region = self.conventions.mask
         if region is not None and region not in self.dataset.region_names:
             raise unknown_name(f"region of {self.dataset.path}", region, self.dataset.region_names)
@@ -123,13 +111,7 @@ class Plan:
         return batch.acceptable if self.conventions.mask is None else batch.region(self.mask)[:, np.newaxis]
 
     def targets(self, labels: Classes, predicted: Callable[[], Classes]) -> Classes:
-        """The class that is explained for each sample, int64 (N,); `predicted` is called only where it is needed.
-
-        Raises
-        ------
-        SalgenError
-            If the conventions name a class that the task does not have.
-        """
+        """The class that is explained for each sample, int64 (N,); `predicted` is called only where it is needed."""
         target, classes = self.conventions.target, self.dataset.tasks[self.task]
         if target in (LABEL, PREDICTED):
             return labels if target == LABEL else predicted()

@@ -100,13 +100,7 @@ class ModelReference:
         return cls(path, Path.cwd() if by_function else None, _weights(model.classifier), {**fields, "folder": folder})
 
     def load(self, dataset: Dataset) -> EvaluatedModel:
-        """The model, its weights on a CUDA device if this process sees one.
-
-        Raises
-        ------
-        SalgenError, OSError
-            If it cannot be loaded, does not fit the data, or has other weights than it had.
-        """
+        """The model, its weights on a CUDA device if this process sees one."""
         with nullcontext() if self.within is None else chdir(self.within):
             model = load_model(dataset, given_model(self.path), self.fields["folder"], any_task=True)
         if _weights(model.classifier) != self.weights:

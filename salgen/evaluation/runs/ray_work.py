@@ -98,11 +98,6 @@ class RayWorkers:
         Yields
         ------
         Each method and the number of its maps, once the file of their scores is visible here.
-
-        Raises
-        ------
-        SalgenError, OSError, MemoryError
-            The error of a task that failed.
         """
         if missing:
             with _explained(runner):
@@ -195,13 +190,7 @@ def _order_name(order: tuple[int, Any]) -> str:
 
 @lru_cache(maxsize=1)
 def _runner(payload: bytes) -> ModelRunner:
-    """The runner, once per process, so that a model is loaded once.
-
-    Raises
-    ------
-    ChildProcessError
-        If this machine cannot do the work, or would compute other scores than the other machines.
-    """
+    """The runner, once per process, so that a model is loaded once."""
     job: Job = unpack(payload, "the job")
     if job.device == CPU:
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a GPU that Ray does not manage is not for this worker

@@ -308,11 +308,6 @@ def _run_metrics(
     """The metrics by their calls after those of an `earlier` run; groups stand for those that take no further training.
 
     A warning names the metrics that a group leaves out.
-
-    Raises
-    ------
-    SalgenError
-        If a named metric needs an input that this run cannot provide, or no metric uses a second model that is given.
     """
     offered = _offered(dataset, model, paired) - (MADE_AGAIN if outside else frozenset())
     chosen = {call: create_metric(call) for call in earlier}

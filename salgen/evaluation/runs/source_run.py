@@ -76,13 +76,7 @@ class SourceRun:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> SourceRun:
-        """The run in a folder or an archive.
-
-        Raises
-        ------
-        SalgenError
-            If it is no run, is damaged, or did not keep its maps.
-        """
+        """The run in a folder or an archive."""
         folder = unpacked(Path(path)) if is_archive(Path(path)) else Path(path)
         if not folder.is_dir():
             fault = "is not a folder" if folder.exists() else "does not exist"
@@ -121,24 +115,12 @@ class SourceRun:
         return build(Conventions, self.record.conventions)
 
     def maps(self, name: str, ids: list[str]) -> SavedMaps:
-        """The maps of some samples, from a file of the run.
-
-        Raises
-        ------
-        SalgenError
-            If the run does not have them, or the file holds maps of another evaluation.
-        """
+        """The maps of some samples, from a file of the run."""
         check_maps(self.folder, name, self.record.maps)
         return read_maps(self.folder / name, ids)
 
     def dataset(self, path: str | os.PathLike[str] | None = None, source: str | None = None) -> Dataset:
-        """The split that was evaluated: a copy of the user's, or the one that the run has.
-
-        Raises
-        ------
-        SalgenError
-            If it is another data set, or a copy with other samples.
-        """
+        """The split that was evaluated: a copy of the user's, or the one that the run has."""
         evaluated = self.record.dataset
         dataset = open_dataset(self.folder / DATA if path is None else path, evaluated.split, source)
         if dataset.fingerprint != evaluated.fingerprint:
@@ -162,13 +144,7 @@ class SourceRun:
         return not any(isinstance(model.classifier, Absent) for model in self.models)
 
     def predictions(self, model: EvaluatedModel, ids: list[str]) -> Predictions:
-        """A model's predictions for every sample of the split, whose names are `ids`.
-
-        Raises
-        ------
-        SalgenError
-            If their file is damaged.
-        """
+        """A model's predictions for every sample of the split, whose names are `ids`."""
         path = self.folder / PREDICTIONS
         try:
             rows = pq.read_table(
@@ -243,11 +219,5 @@ class Absent(nn.Module):
         self._name = name
 
     def forward(self, _images: Tensor) -> Tensor:
-        """Raise, for want of weights.
-
-        Raises
-        ------
-        SalgenError
-            Always.
-        """
+        """Raise, for want of weights."""
         raise SalgenError(f"the weights of {self._name} are not in the run whose maps are scored")

@@ -107,11 +107,6 @@ def score_files(
         As for :func:`salgen.score`: those that compare a map with a mask.
     split
         Of the data set; ``"test"`` by default.
-
-    Raises
-    ------
-    SalgenError
-        If a file cannot be read, a map or a mask has no counterpart, or a metric needs more than these.
     """
     chosen = choose_metrics(metrics, OF_THE_MASK)
     for call, metric in chosen.items():

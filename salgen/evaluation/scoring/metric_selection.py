@@ -47,11 +47,6 @@ def choose_metrics(metrics: Metrics, available: Collection[str] = ()) -> dict[st
     available
         Names of the inputs that are given, see :attr:`Metric.needs`.
 
-    Raises
-    ------
-    SalgenError
-        If a name or a parameter is unknown.
-
     Examples
     --------
     >>> list(choose_metrics(["roc-auc", "iou:threshold=0.3|0.5"]))

@@ -48,13 +48,7 @@ def metric_inputs_of(
     seed: Any = None,
     max_memory: Any = None,
 ) -> MetricInputs:
-    """The inputs of metrics from one call of :func:`salgen.score`, whose parameters these are.
-
-    Raises
-    ------
-    SalgenError
-        If shapes do not fit or an array holds what it may not.
-    """
+    """The inputs of metrics from one call of :func:`salgen.score`, whose parameters these are."""
     values = as_scored_maps(maps)
     count, shape = len(values), values.shape
     right = np.ones(count, dtype=bool) if correct is None else as_correct(correct, count)

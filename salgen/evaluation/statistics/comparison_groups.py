@@ -92,11 +92,6 @@ def family(cube: ScoreCube, model: str, metric: str, variant: str) -> Family | N
     -------
     Without the methods that have no value at all. A value counts where every other method has one for
     the same sample and training seed. None if fewer than two methods or no sample is left.
-
-    Raises
-    ------
-    SalgenError
-        If the metric is a diagnostic.
     """
     higher = higher_is_better(metric)
     if higher is None:

@@ -49,13 +49,7 @@ class MeanRanks:
 
 
 def rank_methods(cube: ScoreCube, model: str, metric: str, variant: str) -> MeanRanks | None:
-    """The mean ranks of a model's methods under one metric and variant; None if there are not two with values.
-
-    Raises
-    ------
-    SalgenError
-        If the metric is a diagnostic.
-    """
+    """The mean ranks of a model's methods under one metric and variant; None if there are not two with values."""
     group = family(cube, model, metric, variant)
     return rank_family(group) if group is not None else None
 

@@ -13,13 +13,7 @@ from salgen.files import write_text
 
 
 def write_tables(run: Path) -> None:
-    """Write both tables in a run folder, from its ``scores.parquet``.
-
-    Raises
-    ------
-    SalgenError
-        If the scores are missing or damaged; nothing is written then.
-    """
+    """Write both tables in a run folder, from its ``scores.parquet``."""
     for name, text in tables_text(score_cubes(run)).items():
         write_text(run / name, text)
 

@@ -35,13 +35,7 @@ Codes = NDArray[np.integer[Any]]
 
 
 def read_scores(run: Path) -> ScoreCube:
-    """The cube of ``scores.parquet`` in a run folder.
-
-    Raises
-    ------
-    SalgenError
-        If the file is missing, damaged, empty, or holds a score twice.
-    """
+    """The cube of ``scores.parquet`` in a run folder."""
     with _parts_of(run) as parts:
         axes = _axes_of(parts)
         return _filled(parts, axes, axes.names["metric"])
@@ -58,11 +52,6 @@ def score_cubes(run: Path, held: int = HELD) -> Iterator[ScoreCube]:
     Yields
     ------
     Cubes that differ in their metrics alone; together they are :func:`read_scores`.
-
-    Raises
-    ------
-    SalgenError
-        As :func:`read_scores`.
     """
     with _parts_of(run) as parts:
         axes = _axes_of(parts)
@@ -153,11 +142,6 @@ class ScoreCube:
         """The scores of all, the correctly classified, or the certified samples; the others are not scored.
 
         The choice differs between models and training seeds.
-
-        Raises
-        ------
-        SalgenError
-            If there is no such subset.
         """
         if subset not in SUBSETS:
             raise SalgenError(f"samples = {subset!r}: must be one of {', '.join(SUBSETS)}")
@@ -199,13 +183,7 @@ class ScoreCube:
 
 
 def score_cube(table: Any) -> ScoreCube:
-    """The cube of a pyarrow table of :class:`~salgen.types.ResultRow`.
-
-    Raises
-    ------
-    SalgenError
-        If there is no score, a column is missing, or a score is there twice.
-    """
+    """The cube of a pyarrow table of :class:`~salgen.types.ResultRow`."""
     axes = _axes_of([table])
     return _filled([table], axes, axes.names["metric"])
 
@@ -311,13 +289,7 @@ class _Axes:
 
 
 def _axes_of(parts: Iterable[Any]) -> _Axes:
-    """The names in a table that comes in parts.
-
-    Raises
-    ------
-    SalgenError
-        If there is no row, or a column is missing.
-    """
+    """The names in a table that comes in parts."""
     found: dict[str, dict[Any, int]] = {column: {} for column in CATEGORIES}
     series: dict[tuple[int, ...], None] = {}
     for table in parts:

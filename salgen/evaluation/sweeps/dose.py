@@ -43,12 +43,6 @@ class Dose:
         """The dose in a text such as ``"depth=0.02:0.7:8log"`` for the generator `name`.
 
         Values of a range are rounded to three digits, those of whole numbers to whole ones.
-
-        Raises
-        ------
-        SalgenError
-            If it cannot be read, names no numeric parameter, or has fewer than six values; of a spurious correlation's
-            strength two suffice.
         """
         parameter, _, values = text.partition("=")
         parameter = parameter.strip().replace("-", "_")

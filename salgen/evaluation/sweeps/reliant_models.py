@@ -173,13 +173,7 @@ class Correlation:
 
 
 def detections(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[Run]) -> Correlation:
-    """What finished runs, one for each dose, say of models and methods.
-
-    Raises
-    ------
-    SalgenError
-        If no image shows its label's artefact at every dose, or a run has no certificates.
-    """
+    """What finished runs, one for each dose, say of models and methods."""
     datasets = [open_dataset(path, run.split) for path, run in zip(data, runs, strict=True)]
     agreeing = [
         {name for name, agrees in zip(dataset.ids, dataset.column("agrees"), strict=True) if agrees}

@@ -141,13 +141,7 @@ def sweep(
 
 
 def fitted(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[Run], shape: str = "logistic") -> Sweep:
-    """The curves and thresholds of finished runs, one for each dose.
-
-    Raises
-    ------
-    SalgenError
-        If the accuracy of guessing differs between the doses.
-    """
+    """The curves and thresholds of finished runs, one for each dose."""
     chances = {model.chance for run in runs for model in run.models}
     if max(chances) - min(chances) > 1e-9:
         raise SalgenError(

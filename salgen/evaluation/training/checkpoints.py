@@ -105,13 +105,7 @@ class LoadedCheckpoint:
 
 
 def build_classifier(setup: TrainingConfig) -> Classifier:
-    """A fresh classifier: its weights depend on `setup` alone, and none are read or fetched.
-
-    Raises
-    ------
-    SalgenError
-        If the model is unknown, or it does not take these parameters or such images.
-    """
+    """A fresh classifier: its weights depend on `setup` alone, and none are read or fetched."""
     plugin = MODELS.create(setup.model, setup.parameters)
     height, width = setup.image_size
     with random_state("training", setup.seed, "weights"):
@@ -123,13 +117,7 @@ def build_classifier(setup: TrainingConfig) -> Classifier:
 
 
 def save_checkpoint(folder: Path, weights: Mapping[str, Tensor], card: CheckpointMetadata) -> None:
-    """Write a checkpoint; the card comes last and states the weights' digest, so a folder that has one is whole.
-
-    Raises
-    ------
-    SalgenError
-        If the folder cannot be written to.
-    """
+    """Write a checkpoint; the card comes last and states the weights' digest, so a folder that has one is whole."""
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -155,11 +143,6 @@ def load_checkpoint(path: str | Path, device: str | torch.device | None = None) 
     Returns
     -------
     The model in evaluation mode, its weights in channels-last order, in which explaining is faster.
-
-    Raises
-    ------
-    SalgenError
-        If a file is missing or damaged, or the weights are not those that the card describes.
     """
     path = Path(path)
     card = read_card(path)
@@ -182,13 +165,7 @@ def load_checkpoint(path: str | Path, device: str | torch.device | None = None) 
 
 
 def read_card(path: Path) -> CheckpointMetadata:
-    """The card of a checkpoint folder.
-
-    Raises
-    ------
-    SalgenError
-        If there is none, or it is malformed.
-    """
+    """The card of a checkpoint folder."""
     file = path / CARD
     if path.is_file():
         first = next(iter(read_tensors(path)))
@@ -220,13 +197,7 @@ def read_card(path: Path) -> CheckpointMetadata:
 
 
 def check_fits(trained: LoadedCheckpoint, dataset: Dataset, any_task: bool = False) -> None:
-    """Check that a model takes a data set's images and knows the classes of its default task, or of `any_task`.
-
-    Raises
-    ------
-    SalgenError
-        If the number of channels, the image size, the task, its classes or how many an image may show differ.
-    """
+    """Check that a model takes a data set's images and knows the classes of its default task, or of `any_task`."""
     card = trained.card
     channels, height, width = dataset[0]["image"].shape
     task = card.task if any_task and card.task in dataset.tasks else next(iter(dataset.tasks))

@@ -124,13 +124,7 @@ class RedrawLoader:
 
 
 def check_redrawable(path: Path, source: str | None) -> Generator:
-    """The generator of a data set folder, which can draw the background of a training image again.
-
-    Raises
-    ------
-    SalgenError
-        If generator or source are not there or not the same, or no background can be drawn again.
-    """
+    """The generator of a data set folder, which can draw the background of a training image again."""
     spec = open_dataset(path, "train", source).spec
     generator = redrawing_generator_of(spec, source)
     generator.redraw(generator.recipe(spec.seed, "train", 0), spec.seed, 0)

@@ -38,14 +38,7 @@ def setup_of(
     settings: dict[str, Any],
     source: str | None = None,
 ) -> TrainingConfig:
-    """The configuration of a training on a data set folder; `source` is for one that holds recipes only.
-
-    Raises
-    ------
-    SalgenError
-        If the seed is negative or too large, a split is missing, there is no such task, or all training images have one
-        class.
-    """
+    """The configuration of a training on a data set folder; `source` is for one that holds recipes only."""
     if not 0 <= seed < 2**63:
         raise SalgenError(f"seed = {seed}: must be 0 or more, in 64 bits")
     dataset = open_dataset(path, "train", source)

@@ -72,11 +72,6 @@ def load_split(
         Stream that permutes the labels.
     source
         As for :func:`~salgen.datasets.reading.reader.open_dataset`.
-
-    Raises
-    ------
-    SalgenError
-        If the decoded images would take more memory than is allowed.
     """
     dataset = open_dataset(path, split, source)
     height, width = dataset.spec.image_size

@@ -107,11 +107,6 @@ def choose_settings(
         ``"demo"``, ``"small"`` or ``"full"``.
     settings
         Parameters of the model and of :class:`TrainingSettings`, by name.
-
-    Raises
-    ------
-    SalgenError
-        If a name is unknown, or a value is not what its field allows.
     """
     plugin = MODELS.load(model)
     if scale not in TrainingSettings.scales:

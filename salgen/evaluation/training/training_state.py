@@ -92,13 +92,7 @@ def is_over(history: Sequence[Epoch], settings: TrainingSettings) -> bool:
 
 
 def write_state(folder: Path, setup: TrainingConfig, state: TrainingState, learned: dict[str, Any]) -> None:
-    """Store a state, and the learner's own, in place of the one before.
-
-    Raises
-    ------
-    SalgenError
-        If the folder cannot be written to.
-    """
+    """Store a state, and the learner's own, in place of the one before."""
     buffer = io.BytesIO()
     past = {"history": [asdict(epoch) for epoch in state.history], "best": state.best}
     times = {"seconds": state.seconds, "training_seconds": state.training_seconds}
@@ -110,13 +104,7 @@ def write_state(folder: Path, setup: TrainingConfig, state: TrainingState, learn
 
 
 def read_state(folder: Path) -> tuple[TrainingConfig, TrainingState, dict[str, Any]] | None:
-    """The state that :func:`write_state` stored, or None.
-
-    Raises
-    ------
-    SalgenError
-        If the file is damaged.
-    """
+    """The state that :func:`write_state` stored, or None."""
     file = folder / STATE
     if not file.exists():
         return None

@@ -114,13 +114,7 @@ class Bam(Painted):
         return self.common_in is None
 
     def open_source(self, source: str | None) -> Composite:
-        """The libraries of objects and of scenes: drawn, or from a folder with copies of COCO and MiniPlaces.
-
-        Raises
-        ------
-        SalgenError
-            If the folder holds neither, a copy is not complete, or a class is unknown.
-        """
+        """The libraries of objects and of scenes: drawn, or from a folder with copies of COCO and MiniPlaces."""
         wanted = self.image_size, self._longest, self.objects, self.scenes, self.pictures
         drawn = source in (None, STAND_INS)
         library = LIBRARIES.load(STAND_INS)(*wanted) if drawn else LIBRARIES.load(OWN_COPY)(Path(str(source)), *wanted)

@@ -73,14 +73,7 @@ class Ebam(Bam):
     fewest: int = param(50, "pictures for training that the filter must leave of a class of objects", low=2)
 
     def open_source(self, source: str | None) -> Composite:
-        """The libraries of objects and of scenes, filtered where there is a detector.
-
-        Raises
-        ------
-        SalgenError
-            If the folder holds photographs and no detector, a copy is not complete, a class is unknown, or a class
-            that was named, or all but one, did not pass the filter.
-        """
+        """The libraries of objects and of scenes, filtered where there is a detector."""
         path = None if source in (None, STAND_INS) else Path(str(source))
         library = LIBRARIES.load(FILTERED)(
             path,

@@ -102,13 +102,7 @@ class MultiObjects(Painted):
         return {OBJECT: self.objects}
 
     def open_source(self, source: str | None) -> Composite:
-        """The libraries of drawn objects and scenes.
-
-        Raises
-        ------
-        SalgenError
-            If a source is given, or a class is unknown.
-        """
+        """The libraries of drawn objects and scenes."""
         if source not in (None, STAND_INS):
             raise SalgenError(
                 f"source = {source!r}: {self.name} is drawn, give none; voc-2012 and coco-2017 are imported"

@@ -46,13 +46,7 @@ class Photographs(Files):
 
 @lru_cache(maxsize=1)
 def photographs() -> Photographs:
-    """The shipped photographs, divided among train, val and test.
-
-    Raises
-    ------
-    SalgenError
-        If one of the two packages is missing or incomplete.
-    """
+    """The shipped photographs, divided among train, val and test."""
     files = {name: _folder(*place) / name for name, (place, _) in SHIPPED.items()}
     missing = [path for path in files.values() if not path.is_file()]
     if missing:

@@ -20,13 +20,7 @@ PLACES: dict[str, tuple[float, float]] = {
 
 @cache
 def person(dress: str, pose: str) -> Sketch:
-    """The sketch of a person: skin, hair and colours vary, dress and pose are given.
-
-    Raises
-    ------
-    KeyError
-        If there is no such dress or pose.
-    """
+    """The sketch of a person: skin, hair and colours vary, dress and pose are given."""
     entries = catalogue(PEOPLE)
     limbs = entries["poses"][pose]
     leg, body = "skin" if dress == "gown" else "bottom", entries["clothes"][dress]

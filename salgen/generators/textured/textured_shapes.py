@@ -68,13 +68,7 @@ class TexturedShapes(Painted):
         return "annotated" if self.ignore == "drop" else None
 
     def open_source(self, source: str | None) -> Photographs:
-        """The shipped photographs.
-
-        Raises
-        ------
-        SalgenError
-            If another source is given.
-        """
+        """The shipped photographs."""
         if source not in (None, "", PHOTOGRAPHS):
             raise SalgenError(
                 f"source = {source!r}: {self.name} takes {PHOTOGRAPHS}; your own copy is read by imagenet-s50"

@@ -249,13 +249,7 @@ class DrawnSigns(SignsWithSquare):
     default_source: ClassVar[str] = PHOTOGRAPHS
 
     def open_source(self, source: str | None) -> Photographs:
-        """The shipped photographs.
-
-        Raises
-        ------
-        SalgenError
-            If another source is given.
-        """
+        """The shipped photographs."""
         if source not in (None, PHOTOGRAPHS):
             raise SalgenError(
                 f"source = {source!r}: {self.name} takes {PHOTOGRAPHS}; your own copy is read by gtsrb-square"

@@ -29,13 +29,7 @@ class Derived:
     classes: tuple[str, ...] = param((), "the classes of the source")
 
     def open_source(self, source: str | None) -> SalgenData:
-        """The data set at a path.
-
-        Raises
-        ------
-        SalgenError
-            If there is none, its pixels are missing, or its images show several classes.
-        """
+        """The data set at a path."""
         return SalgenData.open(type(self), source)
 
     def prepare(self, source: SalgenData) -> SalgenData:

@@ -65,13 +65,7 @@ class ImageGrids(Derived):
         return {"label": tuple(f"{name} at {row},{column}" for row, column in places for name in self.classes)}
 
     def fitted(self, source: SalgenData) -> Self:
-        """With the size of a grid of the source's images, and their classes.
-
-        Raises
-        ------
-        SalgenError
-            If there are too few classes for cells that all differ.
-        """
+        """With the size of a grid of the source's images, and their classes."""
         if self.setting == GRIDPG and len(source.classes) < self.cells**2:
             raise SalgenError(
                 f"{self.name}: {source.dataset.path} has {len(source.classes)} classes, and {self.cells}x{self.cells} "

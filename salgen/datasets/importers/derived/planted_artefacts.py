@@ -101,13 +101,7 @@ class PlantedArtefacts(Derived):
         )
 
     def fitted(self, source: SalgenData) -> Self:
-        """With the source's image size, bit depth and classes.
-
-        Raises
-        ------
-        SalgenError
-            If others were given, there is one class alone, or colours cannot tell as many apart.
-        """
+        """With the source's image size, bit depth and classes."""
         spec = source.dataset.spec
         fitted = replace(self, image_size=spec.image_size, bit_depth=spec.bit_depth, classes=source.classes)
         for name in ("image_size", "bit_depth", "classes"):

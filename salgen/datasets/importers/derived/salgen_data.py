@@ -55,13 +55,7 @@ class SalgenData:
 
     @classmethod
     def open(cls, plugin: Any, path: str | None) -> SalgenData:
-        """The data set in a folder or an archive.
-
-        Raises
-        ------
-        SalgenError
-            If there is none, its images show several classes, or their pixels are not there.
-        """
+        """The data set in a folder or an archive."""
         if not path:
             raise no_copy(plugin)
         dataset = open_dataset(Path(path).expanduser())

@@ -49,11 +49,6 @@ def read_layout(path: Path, classes: Sequence[str]) -> Files:
     The files by their path within the copy: ``validation/n01443537/a.JPEG`` and the mask picture
     ``validation-segmentation/n01443537/a.png``. Images have a split, mask pictures have none. Of what is broken only
     the number is in the notes.
-
-    Raises
-    ------
-    SalgenError
-        If something is missing; the message names the path that was expected.
     """
     root = _root(path)
     _check_categories(root, classes)
@@ -165,13 +160,7 @@ def _notes(parts: Sequence[str], unmasked: int, skipped: Mapping[str, int]) -> s
 
 
 def decode(levels: NDArray[Any]) -> NDArray[np.int64]:
-    """The ids int64 (H, W) of a mask picture's colours, uint8 (H, W, 3) or more channels.
-
-    Raises
-    ------
-    ValueError
-        If they are not 8-bit colours.
-    """
+    """The ids int64 (H, W) of a mask picture's colours, uint8 (H, W, 3) or more channels."""
     if levels.ndim != 3 or levels.shape[2] < 3 or levels.dtype != np.uint8:
         raise ValueError(f"{levels.dtype} of shape {levels.shape}, not 8-bit colours")
     return np.asarray(levels[..., 0].astype(np.int64) + 256 * levels[..., 1].astype(np.int64))

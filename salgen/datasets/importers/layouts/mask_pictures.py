@@ -30,11 +30,6 @@ def check_mask_picture(path: Path, size: tuple[int, int], known: Iterable[int]) 
         (H, W) of its image.
     known
         The numbers that may be in it.
-
-    Raises
-    ------
-    UnusableError
-        If it is missing, cannot be decoded, or is of another size, of colours or with other numbers.
     """
     if not path.is_file():
         raise UnusableError("missing mask picture")

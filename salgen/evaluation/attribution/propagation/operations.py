@@ -116,12 +116,6 @@ class Rewiring(TorchFunctionMode):
         expected
             Gives the unchanged network's logits, if they are known; else it runs once more where they
             have to be compared.
-
-        Raises
-        ------
-        SalgenError
-            If a part of the network cannot be seen or changed, or the changed network computes
-            something else.
         """
         with view.failures(self.leaf), torch.enable_grad(), hooked(self._output_hooks(view)), self:
             logits = view.network(self.leaf.clone())

@@ -170,13 +170,7 @@ class RelevanceNetwork(Rewiring):
     def forward(
         cls, method: str, view: ModelView, inputs: Tensor, expected: Callable[[], Tensor] | None = None
     ) -> Self:
-        """The network after its forward pass, whose logits are `output`; `expected` gives what they must be.
-
-        Raises
-        ------
-        SalgenError
-            If an operation has no rule.
-        """
+        """The network after its forward pass, whose logits are `output`; `expected` gives what they must be."""
         precise = torch.promote_types(inputs.dtype, torch.float32)  # a half's denominators would vanish
         network = cls(method, inputs.detach().to(precise).requires_grad_())
         network.output = network.logits(view, expected)

@@ -62,11 +62,6 @@ def similarities(name: str, own: Values, others: Sequence[Values]) -> list[float
         Orientations have no sign, so a map and its negative are alike.
 
     All but ``ssim`` are NaN where a map is constant, and ``hog`` also where no gradient is seen.
-
-    Raises
-    ------
-    SalgenError
-        If the maps are smaller than 3x3 for ``ssim`` or ``hog``.
     """
     if name == "ssim":
         return [_ssim(own, other) for other in others]

@@ -32,13 +32,7 @@ class GridNetwork(DesignedNetwork):
     model: str = param("", "the trained network: a checkpoint's folder, PACKAGE.MODULE:FUNCTION, torchvision:NAME, ...")
 
     def wrap(self, generator: ImageGrids, classifier: Classifier) -> Classifier:
-        """The network around a classifier of the images in the cells.
-
-        Raises
-        ------
-        SalgenError
-            If the grids are of another setting, or the classifier has no layer to be cut at.
-        """
+        """The network around a classifier of the images in the cells."""
         if generator.setting != self.setting:
             raise SalgenError(f"{self.name} is for grids with setting={self.setting}, not {generator.setting}")
         return self.around(classifier, generator.cells)

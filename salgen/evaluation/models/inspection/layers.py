@@ -24,12 +24,6 @@ def layer_grid(view: ModelView, image: Tensor, name: str) -> Grid:
 
     It is found by following which place in the image each number comes from, so that channels may stand
     first or last, and pixels as rows and columns, windows or tokens, beside a class token or not.
-
-    Raises
-    ------
-    SalgenError
-        If the layer is unknown, does not run, gives no tensor whose numbers have a place each, or has
-        pixels that do not count for the logits, as those of a transformer's last block.
     """
     find_layer(view, name)
     trace = NetworkTrace.of(view, image[:1])
@@ -68,11 +62,6 @@ def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
 
     So ``layer4`` of a ResNet, ``features.29`` of VGG-16, and the last block but one of a ViT, after which
     only the class token counts: never a branch, a map inside a residual block, or a pool.
-
-    Raises
-    ------
-    SalgenError
-        If no such map has more than one pixel.
     """
     trace = NetworkTrace.of(view, inputs[:1])
     if trace.bottleneck is None:

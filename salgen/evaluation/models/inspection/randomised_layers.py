@@ -29,11 +29,6 @@ def layers_of(view: ModelView, image: Tensor) -> list[Layer]:
     ----------
     image
         One normalised image (1, C, h, w); it is run once per network and size.
-
-    Raises
-    ------
-    SalgenError
-        If no module has weights.
     """
     return list(_layers.of("parameter-randomization", view, image))
 

@@ -54,13 +54,7 @@ class Certification:
 
 
 def read_certificates(path: Path) -> Certification:
-    """The certificates of a file.
-
-    Raises
-    ------
-    SalgenError
-        If it is damaged.
-    """
+    """The certificates of a file."""
     try:
         return _certification(pq.read_table(path))
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:

@@ -104,13 +104,7 @@ def is_written(path: Path) -> bool:
 
 
 def read_rows(path: Path, columns: Mapping[str, pa.DataType], count: int | None = None) -> pa.Table:
-    """The rows of a part of a run, checked for its columns and, if `count` is given, its number of rows.
-
-    Raises
-    ------
-    SalgenError
-        If they differ, or the file cannot be read.
-    """
+    """The rows of a part of a run, checked for its columns and, if `count` is given, its number of rows."""
     try:
         rows = pq.read_table(path, page_checksum_verification=True).replace_schema_metadata(None)
         if not rows.schema.equals(pa.schema(columns)) or count not in (None, len(rows)):

@@ -92,13 +92,7 @@ def predicted_classes(probabilities: Float32, labels: Classes, multi_label: bool
 
 
 def predict_split(dataset: Dataset, task: str, path: Path, predict: Callable[[Float32], Float32]) -> Predictions:
-    """The predictions in the file `path`, or those of ``predict(images) -> probabilities``, which are written to it.
-
-    Raises
-    ------
-    SalgenError
-        If the file is damaged.
-    """
+    """The predictions in the file `path`, or those of ``predict(images) -> probabilities``, which are written to it."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

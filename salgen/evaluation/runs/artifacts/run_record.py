@@ -221,13 +221,7 @@ class RunRecord:
 
     @classmethod
     def read(cls, path: Path) -> RunRecord:
-        """The record in a file.
-
-        Raises
-        ------
-        SalgenError
-            If the file is missing or damaged, or lacks an entry.
-        """
+        """The record in a file."""
         if not path.is_file():
             raise SalgenError(
                 f"{path} is missing: {path.parent} is not a run folder, or `salgen evaluate` has not finished"
@@ -244,13 +238,7 @@ class RunRecord:
 
     @classmethod
     def from_json(cls, entries: Any) -> RunRecord:
-        """The record that :meth:`to_json` gave.
-
-        Raises
-        ------
-        SalgenError
-            If an entry is missing or of another type.
-        """
+        """The record that :meth:`to_json` gave."""
         record: RunRecord = _typed(entries, cls, "")
         if not record.dataset.tasks:
             raise SalgenError("names no task")

@@ -107,13 +107,7 @@ def maps_name(model: str, seed: int, call: str, kind: MapKind, chunk: int) -> st
 
 
 def parts_of(name: str) -> tuple[str, MapKind]:
-    """The method's folder and the kind of the maps in a file.
-
-    Raises
-    ------
-    SalgenError
-        If :func:`maps_name` gives no such name.
-    """
+    """The method's folder and the kind of the maps in a file."""
     parts = _NAME.fullmatch(name)
     if parts is None:
         raise SalgenError(f"{name!r} is not the name of a file of maps")
@@ -151,13 +145,7 @@ def write_maps(path: Path, maps: SavedMaps, key: str) -> None:
 
 
 def read_maps(path: Path, ids: list[str] | None = None) -> SavedMaps:
-    """The maps of a file: all of them, or those of some samples, in their order.
-
-    Raises
-    ------
-    SalgenError
-        If it is missing, damaged, or holds something else.
-    """
+    """The maps of a file: all of them, or those of some samples, in their order."""
     try:
         table = _rows_of(pq.read_table(path, page_checksum_verification=True), ids)
         record = _record(table.schema.metadata)

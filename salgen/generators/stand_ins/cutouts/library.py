@@ -21,13 +21,7 @@ KINDS: tuple[str, ...] = (*FIRST, *sorted(catalogue(OBJECTS).keys() - set(FIRST)
 
 @cache
 def sketch(name: str) -> Sketch:
-    """The sketch of a class, from the catalogue; its skins add to those of the base that it names, if any.
-
-    Raises
-    ------
-    KeyError
-        If there is no such class.
-    """
+    """The sketch of a class, from the catalogue; its skins add to those of the base that it names, if any."""
     entry = dict(catalogue(OBJECTS)[name])
     skins = {**BASES.get(entry.pop("base", ""), {}), **read_skins(entry.pop("skins", {}))}
     return Sketch(skins, read_items(entry.pop("parts")), **entry)
@@ -48,10 +42,5 @@ def cutout(name: str, stream: Stream, side: int) -> NDArray[np.uint8]:
     Returns
     -------
     uint8 (h, w, 4): red, green, blue and alpha, not multiplied; cropped to where alpha is above 0.
-
-    Raises
-    ------
-    KeyError
-        If there is no such class.
     """
     return painted(sketch(name), stream, side)

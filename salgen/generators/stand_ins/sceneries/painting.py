@@ -31,11 +31,6 @@ def scenery(name: str, stream: Stream, size: tuple[int, int]) -> NDArray[np.uint
     Returns
     -------
     uint8 (H, W, 3): red, green, blue.
-
-    Raises
-    ------
-    SalgenError
-        If there is no scene of that name.
     """
     if name not in LAYOUTS:
         raise SalgenError(f"there is no scene {name!r}: it must be one of {', '.join(KINDS)}")

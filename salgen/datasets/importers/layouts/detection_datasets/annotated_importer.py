@@ -95,13 +95,7 @@ class AnnotatedImages(MaskLimits):
         return {"item": table.item(image), OBJECT: number, "image": place, **counts}
 
     def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
-        """The image as a whole, resized, with the mask of the class.
-
-        Raises
-        ------
-        SalgenError
-            If the image cannot be read, or has changed since its annotations were.
-        """
+        """The image as a whole, resized, with the mask of the class."""
         refuse_edit(edit)
         source, number = cast(AnnotatedCopy, material.source), parameters[OBJECT]
         file, image = source.path_of(parameters["item"]), source.table.numbers[parameters["item"]]

@@ -135,11 +135,6 @@ def table_of(kind: str, depends_on: Any, read: Read) -> Table:
         Everything that determines the table, as JSON values.
     read
         Yields the images, and counts the unusable ones by reason.
-
-    Raises
-    ------
-    SalgenError
-        If no image can be used, or the cache cannot be written.
     """
     table = Table(cached(kind, [VERSION, depends_on], COLUMNS, lambda: _arrays(read)))
     if not len(table.arrays["items"]):

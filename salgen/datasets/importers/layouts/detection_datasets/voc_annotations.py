@@ -207,13 +207,7 @@ def _class_of(entry: ElementTree.Element) -> int:
 
 
 def box_of(entry: ElementTree.Element, size: Size) -> Box:
-    """Edges from VOC's corners, which count pixels from 1 and are part of the box.
-
-    Raises
-    ------
-    UnusableError
-        If there are none, or the box holds no pixel of an image of (H, W) `size`.
-    """
+    """Edges from VOC's corners, which count pixels from 1 and are part of the box."""
     try:
         left, top, right, bottom = (float(entry.findtext(f"bndbox/{corner}", "")) for corner in CORNERS)
     except ValueError:

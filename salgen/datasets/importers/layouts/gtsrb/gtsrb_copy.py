@@ -116,11 +116,6 @@ def open_gtsrb(source: str) -> SignFiles:
     ----------
     source
         The root that ``torchvision.datasets.GTSRB`` takes, its folder ``gtsrb``, or ``"download"``.
-
-    Raises
-    ------
-    SalgenError
-        If something is missing or not as published; the message names the path that was expected.
     """
     if source != DOWNLOAD:
         return _opened(find_folder(Path(source).expanduser()))

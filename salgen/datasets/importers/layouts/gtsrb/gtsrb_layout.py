@@ -54,13 +54,7 @@ def _first(paths: Sequence[Path]) -> Path:
 
 
 def read_training(folder: Path) -> Items:
-    """The training images of each class folder.
-
-    Raises
-    ------
-    SalgenError
-        If there is none, or a folder is not a sign class, or is empty.
-    """
+    """The training images of each class folder."""
     items: Items = {}
     for inside in filter(Path.is_dir, _listing(folder)):
         if inside.name not in SIGN_FOLDERS:
@@ -85,13 +79,7 @@ def _listing(folder: Path) -> list[Path]:
 
 
 def read_test(folder: Path, table: Path) -> Items:
-    """The test images that the table names.
-
-    Raises
-    ------
-    SalgenError
-        If the table is missing or not as published, or an image that it names is missing; with the line.
-    """
+    """The test images that the table names."""
     items: Items = {}
     for number, row in enumerate(_rows(table), start=2):
         place, file, sign = f"{table}, line {number}", row["Filename"], row["ClassId"]

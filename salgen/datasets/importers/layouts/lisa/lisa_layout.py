@@ -81,14 +81,7 @@ class Copy:
 
 
 def read_copy(root: Path) -> Copy:
-    """Read all annotations of a copy and find their frames.
-
-    Raises
-    ------
-    SalgenError
-        If a folder or file is missing or not as published, or no light is annotated as go or stop in a frame that is
-        there.
-    """
+    """Read all annotations of a copy and find their frames."""
     annotated = _annotated_clips(root)
     frames = _Frames(root)
     clips = {clip: folder for clip, folder in annotated.items() if frames.of(clip)}

@@ -41,11 +41,6 @@ def read_rows(path: Path, clips: Iterable[str]) -> list[Row]:
         A BOX or BULB file.
     clips
         Those that a frame may belong to.
-
-    Raises
-    ------
-    SalgenError
-        If the file is missing or a line is not as published; the message names file and line.
     """
     try:
         with open(path, encoding="utf-8-sig", newline="") as handle:

@@ -110,11 +110,6 @@ def vet(copy: Copy, digest: str, rules: MaskRules, min_side: int) -> Vetted:
         What masks are accepted.
     min_side
         Lights whose shorter side has fewer pixels are dropped.
-
-    Raises
-    ------
-    SalgenError
-        If no light at all can be used, or the cache cannot be written.
     """
     depends_on = cache_key(digest, rules, min_side)
     kept = cached("lisa", depends_on, ("table", "counts"), lambda: _vet_all(copy, rules, min_side))

@@ -46,11 +46,6 @@ def read_people(path: Path, most: int, seed: int) -> Found:
         Images of each class.
     seed
         Chooses them.
-
-    Raises
-    ------
-    SalgenError
-        If something is missing; the message names the path that was expected.
     """
     root = path / FOLDER if (path / FOLDER / "annotations").is_dir() else path
     try:

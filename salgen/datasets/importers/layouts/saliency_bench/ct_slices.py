@@ -30,11 +30,6 @@ class CtVolume:
     path
         A NIfTI file, ``.nii`` or ``.nii.gz``.
 
-    Raises
-    ------
-    UnusableError
-        If it is missing, is no 3-D volume of real numbers, or says nothing of its orientation.
-
     Attributes
     ----------
     shape
@@ -70,13 +65,7 @@ class CtVolume:
         return self.shape[self._along(2)]
 
     def slice(self, place: int) -> NDArray[Any]:
-        """A transverse slice as radiologists see it, float or int (H, W): front above, the patient's right on the left.
-
-        Raises
-        ------
-        UnusableError
-            If it cannot be read, or holds what is no number.
-        """
+        """A transverse slice as radiologists see it, (H, W): front above, the patient's right on the left."""
         across = self._along(2)
         index: list[Any] = [slice(None)] * 3 + [0] * (len(self._voxels.shape) - 3)
         index[across] = place

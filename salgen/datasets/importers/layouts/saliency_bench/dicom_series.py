@@ -54,13 +54,6 @@ def open_series(paths: Sequence[Path], skipped: Counter[str]) -> DicomSeries:
         The files.
     skipped
         Counts files that cannot be used, by reason.
-
-    Raises
-    ------
-    SalgenError
-        If pydicom is not installed.
-    UnusableError
-        If no file can be used, or they are of several series or sizes.
     """
     headers = []
     for path in paths:
@@ -99,15 +92,7 @@ def series_of(path: Path) -> str:
 
 
 def read_dicom(path: Path) -> NDArray[Any]:
-    """A slice's Hounsfield units as radiologists see it, (H, W): front above, the patient's right on the left.
-
-    Raises
-    ------
-    SalgenError
-        If pydicom is not installed.
-    UnusableError
-        If the file is missing or damaged, or no transverse slice of greys.
-    """
+    """A slice's Hounsfield units as radiologists see it, (H, W): front above, the patient's right on the left."""
     with _damage():
         data = _read(path, pixels=True)
         if data.PhotometricInterpretation not in GREYS:

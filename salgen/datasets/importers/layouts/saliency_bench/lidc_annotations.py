@@ -70,11 +70,6 @@ def read_lidc_xml(path: Path, skipped: Counter[str]) -> tuple[str, list[NoduleRe
         A file of ``LidcReadMessage``.
     skipped
         Counts outlines that cannot be used, by reason.
-
-    Raises
-    ------
-    UnusableError
-        If it is no XML, or names no series.
     """
     root = read_xml(path)
     series = root.findtext("{*}ResponseHeader/{*}SeriesInstanceUid", "").strip()

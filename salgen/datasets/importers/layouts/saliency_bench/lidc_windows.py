@@ -68,11 +68,6 @@ def windows_of(
         Draws the slices without a nodule.
     skipped
         Counts outlines, nodules and slices that cannot be used, by reason.
-
-    Raises
-    ------
-    UnusableError
-        If the scan is stored in another way than the readers' coordinates assume.
     """
     if not scan.upright:
         raise UnusableError("scan that is turned")

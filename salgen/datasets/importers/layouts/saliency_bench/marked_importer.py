@@ -57,23 +57,11 @@ class MarkedImages(MaskLimits):
         return {self.task: self.classes}
 
     def read_layout(self, path: Path) -> Found:
-        """What a copy in the published layout holds.
-
-        Raises
-        ------
-        SalgenError
-            If it is not that layout; the message names the path that was expected.
-        """
+        """What a copy in the published layout holds."""
         raise NotImplementedError
 
     def open_source(self, source: str | None) -> MarkedCopy:
-        """The copy at a path, in the published layout or in the benchmark's own.
-
-        Raises
-        ------
-        SalgenError
-            If it is neither; the message names the path that was expected.
-        """
+        """The copy at a path, in the published layout or in the benchmark's own."""
         return read_own_copy(type(self), source, self._opened)
 
     def _opened(self, path: Path) -> MarkedCopy:

@@ -29,13 +29,7 @@ def masks_folder(path: Path) -> Path | None:
 
 
 def read_ids(path: Path) -> NDArray[Any]:
-    """A mask's numbers, (H, W): 0, or the class's number and 1.
-
-    Raises
-    ------
-    UnusableError
-        If it is no such file.
-    """
+    """A mask's numbers, (H, W): 0, or the class's number and 1."""
     from scipy.io import loadmat
 
     try:
