@@ -16,6 +16,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from salgen.errors import SalgenError, warn
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 from salgen.evaluation.models.inspection.network_trace import hooked
+from salgen.evaluation.models.logits import learn
 
 TOLD, REFUSED = 0.02, 0.25  # shares of the logits' change; a detached norm's mean and deviation take .1 or so
 DRAWS = 8
@@ -132,6 +133,7 @@ def _run(
 
 
 def _check(layer: str | None, name: str, view: ModelView, image: Tensor) -> None:
+    learn(view.network, image)  # whose own passes have no gradient
     run = partial(_run, view, image, layer)
     first, place, losses = run(0.0)
     if not losses and first.requires_grad:

@@ -142,5 +142,5 @@ def test_a_network_that_asserts_its_size_is_refused_in_one_line():
             assert x.shape[2] == 8, "only 8"
             return x.mean((2, 3))
 
-    with pytest.raises(SalgenError, match=r"the model fails on an image of .* only 8"):
+    with pytest.raises(SalgenError, match=r"the model \(Sized\) fails on an image of .* only 8"):
         salgen.explain(Sized(), torch.rand(1, 3, 9, 9), 0, method="gradient")
