@@ -12,10 +12,10 @@ from salgen.evaluation.training.training_settings import choose_settings
 
 @dataclass(frozen=True)
 class Quick(AabidSicre):
-    """A small network that is hardly trained, on small images."""
+    """A small network that is hardly trained, on images of which its last layer has 2x2."""
 
     def datasets(self):
-        return {name: {**how, "parameters": {"image_size": (32, 32)}} for name, how in super().datasets().items()}
+        return {name: {**how, "parameters": {"image_size": (64, 64)}} for name, how in super().datasets().items()}
 
     def settings(self, dataset, model, scale):
         return {"epochs": 1, "width": 0.125}
