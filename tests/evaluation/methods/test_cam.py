@@ -64,7 +64,6 @@ def mean(maps):
 
 
 NOT_POOLED = {
-    "a softmax, which is left out": lambda maps, x: DENSE(mean(maps)).softmax(dim=1),
     "two dense layers": lambda maps, x: HIDDEN(mean(maps)),
     "max pooling": lambda maps, x: DENSE(maps.amax(dim=(2, 3))),
     "a grid": lambda maps, x: GRID(maps.flatten(1)),
@@ -108,6 +107,7 @@ def test_cam_is_refused_at_a_layer_that_is_not_pooled(layer, images):
 
 
 POOLED = {
+    "a softmax, which is left out": lambda maps, x: DENSE(mean(maps)).softmax(dim=1),
     "a pool": lambda maps, x: DENSE(nn.functional.adaptive_avg_pool2d(maps, 1).flatten(1)),
     "a sum": lambda maps, x: DENSE(maps.sum(dim=(2, 3)) / 24),
     "a 1x1 convolution": lambda maps, x: mean(nn.functional.conv2d(maps, DENSE.weight[:, :, None, None], DENSE.bias)),

@@ -24,6 +24,7 @@ class Function(nn.Module):
     def __init__(self, function):
         super().__init__()
         self.function, self.precise = function, nn.Parameter(torch.ones(()).double())
+        self.multi_label = True  # one output is no logit of two classes
 
     def forward(self, images):
         return self.function(images.squeeze(1)).flatten(1)

@@ -125,7 +125,7 @@ def test_every_pixel_is_covered(size, data):
     net = nn.Sequential(nn.Flatten(), nn.Linear(size[0] * size[1], 1, bias=False))
     nn.init.ones_(net[1].weight)
     found = salgen.explain(
-        net, torch.ones(1, 1, *size), 0, method="occlusion", window=window, stride=stride, output="score"
+        net, torch.ones(1, 1, *size), 1, method="occlusion", window=window, stride=stride, output="score"
     ).values
     expected = slow(lambda changed: float(changed.sum()), torch.ones(1, *size), window, stride, torch.zeros(1))
     np.testing.assert_allclose(found[0], expected, rtol=1e-5)

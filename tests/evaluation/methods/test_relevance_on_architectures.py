@@ -229,5 +229,6 @@ def test_any_beta_will_do(beta):
     """1 + beta - beta is not always 1 in floating point."""
     net = nn.Sequential(nn.Flatten(), nn.Linear(2, 1, bias=False))
     net[1].weight.data = torch.tensor([[2.0, -1.0]])
+    net.multi_label = True  # its output is no logit of two classes
     found = salgen.explain(net, torch.ones(1, 1, 1, 2), 0, method="lrp-alpha-beta", alpha=1 + beta, beta=beta).values
     torch.testing.assert_close(found.flatten(), torch.tensor([1 + beta, -beta]), rtol=1e-5, atol=1e-5)

@@ -334,7 +334,7 @@ def test_two_variants_on_one_reference_and_parts_of_any_size_give_the_same():
     view.network[0].register_forward_hook(lambda _m, inputs, _o: calls.append(len(inputs[0])))
     given_.pop("twins")
     salgen.score(metrics=["insertion-auc", "insertion-auc:variant=li2020"], model=view, **given_)
-    assert sum(calls) == 4 * (5 + 1) + 1  # four images, their five steps, and one to see what it takes
+    assert sum(calls) == 4 * (5 + 1) + 2  # four images, their five steps, and two to see what it gives and takes
     small = data(view, **given_)
     small.predictor.batches.size = 3  # parts that straddle two images
     assert insertion_curve(small, "blur") == pytest.approx(insertion_curve(data(view, **given_), "blur"), abs=1e-7)

@@ -9,7 +9,6 @@ import pytest
 import timm
 import torch
 import torchvision
-from click.testing import CliRunner
 from safetensors.torch import save_file
 from torch import nn
 from torchvision.transforms import Compose, Normalize, Resize, v2
@@ -356,8 +355,7 @@ def five_outputs():
 def test_the_command_line_has_classes_too(classes, data, tmp_path):
     model = f"{__name__}:five_outputs"
     asked = ["evaluate", str(data), "--model", model, "-m", "gradient", "--metrics", "roc-auc", "--limit", "2"]
-    done = CliRunner().invoke(main, [*asked, "--classes", classes, "--out", str(tmp_path / "run")])
-    assert done.exit_code == 0, done.output
+    assert main([*asked, "--classes", classes, "--out", str(tmp_path / "run")]) == 0
     run = salgen.evaluate(
         data, model=network(5), classes=[3, 1], methods=["gradient"], metrics=["roc-auc"], limit=2, out=tmp_path / "own"
     )

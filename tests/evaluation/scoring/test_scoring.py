@@ -429,6 +429,7 @@ def test_a_function_must_give_maps_of_the_images_size(maps, masks):
 
 def test_one_logit_has_no_second_class(maps):
     model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12 * 13, 1))
+    model.multi_label = True  # its output is no logit of two classes
     given = {"model": model, "images": np.zeros((4, 1, *SHAPE), dtype=np.float32), "targets": np.zeros(4, dtype=int)}
     with pytest.raises(SalgenError, match="the model has one logit"):
         salgen.score(maps, None, "class-sensitivity", method="gradient", **given)

@@ -22,6 +22,7 @@ from torch.utils.hooks import RemovableHandle
 from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.model_view import ModelView, check_logits
 from salgen.evaluation.models.inspection.network_trace import hooked
+from salgen.evaluation.models.logits import learn
 
 if TYPE_CHECKING:
     from zennit.core import BasicHook
@@ -117,6 +118,7 @@ class Rewiring(TorchFunctionMode):
             Gives the unchanged network's logits, if they are known; else it runs once more where they
             have to be compared.
         """
+        learn(view.network, self.leaf)
         with view.failures(self.leaf), torch.enable_grad(), hooked(self._output_hooks(view)), self:
             logits = view.network(self.leaf.clone())
         logits = check_logits(logits, len(self.leaf))

@@ -203,6 +203,7 @@ class _Trace:
     @classmethod
     def of(cls, view: ModelView, image: Tensor) -> _Trace:
         trace = cls({}, {}, {}, {})
+        learn(view.network, image)
         named = list(view.network.named_modules())
         hooks = [(m, partial(trace.note, name)) for name, m in named if not isinstance(m, torch.jit.ScriptModule)]
         leaf = image.detach().requires_grad_()
