@@ -75,11 +75,11 @@ class AsLogits:
     skipped: frozenset[int] | None = None
     ends: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = ()
 
-    def __call__(self, images: Tensor) -> Any:
-        """Normalised images (N, C, H, W) to logits (N, K)."""
+    def __call__(self, images: Tensor, wide: bool = False) -> Any:
+        """Normalised images (N, C, H, W) to logits (N, K), or to :func:`wide_range` in place of their logits."""
         learn(self.network, images)
         if self.skipped:
-            with _Steps(self.skipped):
+            with _Steps(self.skipped, wide):
                 output = self.forward(images)
         else:
             output = self.forward(images)
@@ -98,6 +98,8 @@ class AsLogits:
             output = output.reshape(1, -1)
             self.ends += ((torch.reshape, ((-1, output.shape[1]),)),)
         self.skipped = frozenset()
+        if isinstance(output, Tensor) and not output.is_floating_point():
+            raise SalgenError(f"the model returns {output.dtype}, as of argmax: it must return logits")
         if isinstance(output, Tensor) and output.ndim == 2:
             single = output.shape[1] == 1 and not getattr(self.network, "multi_label", False)
             self._leave_out(steps, output, image)
@@ -119,17 +121,25 @@ class AsLogits:
                 graph = script.inlined_graph  # outlives its nodes
                 kind = next(graph.outputs()).node().kind().removeprefix("aten::")
                 name = kind if kind in SIGMOID else name
-        if several and not name and bool((output > 0).all()) and abs(float(output.double().sum()) - 1) < ROUNDING:
-            self.ends += ((torch.clamp_min, (torch.finfo(output.dtype).tiny,)), (torch.log, ()))
+        if self.skipped and not torch.equal(self(image.clone(), wide=True), wide_range(output)):
+            self.skipped, name = frozenset(), name if name in SIGMOID else ""  # a clamp or the like follows
+        positive = bool((output >= 0).all())
+        total = float((output if positive else output.exp()).double().sum())
+        if several and not name and min(abs(total - 1), abs(total / 100 - 1) if positive else 1) < ROUNDING:
+            kind, explained = "are log-probabilities", "they"
+            if positive:
+                self.ends += ((torch.clamp_min, (torch.finfo(output.dtype).tiny,)), (torch.log, ()))
+                kind, explained = f"are positive and sum to {total:.0f}", "their logarithms"
             self.network.multi_label = False  # type: ignore[assignment]
             warn(
-                "the model's outputs are positive and sum to 1, but no softmax is found at their end: their logarithms "
-                "are explained, so let it return logits"
+                f"the model's outputs {kind}, but no softmax is found at their end: {explained} are explained, so let "
+                "it return logits"
             )
         if not name:
             return
         if not self.skipped:
-            self.ends += ((torch.logit, (torch.finfo(output.dtype).eps,)),)
+            inverse = ((torch.exp, ()),) if bool((output < 0).any()) else ()
+            self.ends += (*inverse, (torch.logit, (torch.finfo(output.dtype).eps,)))
         self.network.multi_label = name in SIGMOID  # type: ignore[assignment]
         if several:
             kind = ("their softmax", "the sigmoid of each: several labels")[name in SIGMOID]
@@ -177,6 +187,11 @@ class AsLogits:
         return False
 
 
+def wide_range(values: Tensor) -> Tensor:
+    """Logits of the same shape that a clamp or the like would change."""
+    return torch.linspace(-99, 99, values.numel()).view(values.shape).to(values)
+
+
 def both(logit: Tensor) -> Tensor:
     """A logit (N, 1) as those of two classes (N, 2)."""
     return torch.cat([-logit, logit], dim=1)
@@ -189,11 +204,11 @@ def step_name(operation: Any) -> str:
 
 
 class _Steps(TorchFunctionMode):
-    """Notes the calls of `STEPS`, numbered in their order; some give their input instead."""
+    """Notes the calls of `STEPS`, numbered in their order; some give their input instead, or a wide range."""
 
-    def __init__(self, skipped: Collection[int] = ()) -> None:
+    def __init__(self, skipped: Collection[int] = (), wide: bool = False) -> None:
         super().__init__()
-        self.skipped, self.count = skipped, 0
+        self.skipped, self.wide, self.count = skipped, wide, 0
         self.calls: list[tuple[str, Tensor, Tensor]] = []  # name, input, result
 
     def __torch_function__(
@@ -205,12 +220,18 @@ class _Steps(TorchFunctionMode):
         source = args[0] if args else kwargs["input"]
         self.count += 1
         if self.skipped:
-            return source if self.count - 1 in self.skipped else func(*args, **kwargs)
+            if self.count - 1 not in self.skipped:
+                return func(*args, **kwargs)
+            return wide_range(source) if self.wide and self.count - 1 == min(self.skipped) else source
         self.calls.append((name, source, func(*args, **kwargs)))
         return self.calls[-1][2]
 
     def ending(self, output: Tensor) -> tuple[frozenset[int], str]:
         """The numbers of the calls that made one image's probabilities, perhaps reshaped, of logits; and their name."""
+        if output.numel() == 1 and self.calls and self.calls[-1][0] == "softmax":
+            result = self.calls[-1][2]
+            if result.numel() > 1 and bool((result.to(output) == output).any()):
+                return frozenset(), "sigmoid"  # the probability of one class, whose logit is that of one output
         numbers = set()
         for number, (name, source, result) in reversed(list(enumerate(self.calls))):
             if torch.equal(result.flatten().to(output), output.flatten()):

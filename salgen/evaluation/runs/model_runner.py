@@ -408,8 +408,7 @@ class ModelRunner:
 
     def _chunk(self, call: str, inputs: ChunkInputs) -> ScoreChunk:
         (chunk,) = (chunk for chunk in self.chunks[inputs.number] if chunk.call == call)
-        size = len(inputs.batch)
-        return next(piece for piece in chunk.pieces(size) if piece.start == inputs.start)
+        return chunk.piece(inputs.start, len(inputs.batch))
 
     def _saved(self, kind: MapKind, call: str, inputs: ChunkInputs) -> SavedMaps | None:
         """The maps of a chunk's samples by one method, if they are saved."""

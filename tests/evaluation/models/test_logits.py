@@ -145,6 +145,45 @@ class Mean(nn.Module):
         return (z.softmax(1) + (2 * z).softmax(1)) / 2
 
 
+CHANGED = {
+    "a clamp": ("positive and sum to 1,", lambda z: z.softmax(1).clamp(1e-7, 1 - 1e-7)),
+    "a clamp and its log": ("log-probabilities", lambda z: torch.log(z.softmax(1).clamp(min=1e-7))),
+    "percent": ("positive and sum to 100,", lambda z: z.softmax(1) * 100),
+    "a sum within the log": ("log-probabilities", lambda z: torch.log(z.softmax(1) + 1e-9)),
+    "without a softmax": ("log-probabilities", lambda z: z - z.logsumexp(1, keepdim=True)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGED)
+def test_a_softmax_that_is_changed_afterwards_is_no_end(change):
+    said, end = CHANGED[change]
+    with pytest.warns(SalgenWarning, match=said):
+        values = salgen.explain(Net(3, end), IMAGES, 1, method="gradient", reduce=None).values
+    pixels = IMAGES.clone().requires_grad_()
+    (expected,) = torch.autograd.grad(Net(3, lambda z: z.log_softmax(1))(pixels)[:, 1].sum(), pixels)
+    torch.testing.assert_close(values, expected, rtol=1e-3, atol=1e-5)
+
+
+def test_probabilities_of_which_some_vanish_are_noticed():
+    def end(z):
+        z = 1e4 * z
+        return (z - z.amax(1, keepdim=True)).exp() / (z - z.amax(1, keepdim=True)).exp().sum(1, keepdim=True)
+
+    with pytest.warns(SalgenWarning, match="positive and sum to 1,"):
+        salgen.explain(Net(3, end), IMAGES, 1, method="gradient")
+
+
+def test_the_probability_of_one_class_of_two_is_one_output():
+    expected = maps(Net(2, lambda z: z[:, 1:] - z[:, :1]), "gradient", 1, reduce=None)
+    for end in (lambda z: z.softmax(1)[:, 1], lambda z: z.softmax(1)[:, 1:]):
+        torch.testing.assert_close(maps(Net(2, end), "gradient", 1, reduce=None), expected, rtol=1e-3, atol=1e-5)
+
+
+def test_predicted_classes_are_no_logits():
+    with pytest.raises(SalgenError, match="as of argmax: it must return logits"):
+        maps(Net(3, lambda z: z.argmax(1)), "gradient", 0)
+
+
 def test_a_scripted_sigmoid_is_inverted():
     plain, scripted = Net(3, nn.Identity()).eval(), torch.jit.trace(Net(3, nn.Sigmoid()).eval(), IMAGES)
     with pytest.warns(SalgenWarning, match="ends in sigmoid"):

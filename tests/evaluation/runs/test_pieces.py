@@ -191,3 +191,10 @@ def test_no_map_is_made_again_for_a_picture(data, tmp_path, monkeypatch):
     monkeypatch.setattr(ModelRunner, "explain", no)
     evaluated(data, run, metrics=["roc-auc"])
     assert (run / "gallery.npz").read_bytes() == before
+
+
+def test_the_last_piece_may_be_shorter(tmp_path):
+    chunk = ScoreChunk("occlusion", 0, tuple(range(8)), tmp_path / "chunk.parquet")
+    pieces = chunk.pieces(5)
+    assert [(piece.start, len(piece.indices)) for piece in pieces] == [(0, 5), (5, 3)]
+    assert [chunk.piece(piece.start, len(piece.indices)) for piece in pieces] == pieces

@@ -178,7 +178,8 @@ class Rewiring(TorchFunctionMode):
     def _check_seen(self, signals: Sequence[Tensor]) -> None:
         if any(signal.requires_grad and id(signal) not in self._seen for signal in signals):
             raise self.refuse(
-                "an operation that runs outside Python", "use a network without torch.jit or custom C++ code"
+                "an operation that runs outside Python",
+                "use a network without torch.jit, torch.autograd.Function or C++",
             )
 
     def _original_logits(self, view: ModelView) -> Tensor:

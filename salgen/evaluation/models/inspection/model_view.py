@@ -34,6 +34,8 @@ from salgen.evaluation.models.logits import as_logits
 T = TypeVar("T")
 
 SCORES = ("logit", "margin")
+# Attributes of timm's, Hugging Face's and torchvision's modules that have them run again for gradients, without hooks.
+CHECKPOINTING = ("grad_checkpointing", "gradient_checkpointing", "memory_efficient")
 HALVES = (torch.float16, torch.bfloat16)
 _CALLER = "<caller>"  # stands for the name of the method that asks, with which its errors begin
 
@@ -187,7 +189,7 @@ def _runs_in_its_format(_name: str, view: ModelView, image: Tensor) -> bool:
     """False if a network takes an image only when it is contiguous, as those do that flatten maps by `view`."""
     try:
         with torch.no_grad(), random_state("memory format"):
-            view.network(view.normalise(image.clone()))
+            view.network(view.normalise(image + 0))  # a clone may be contiguous where sums are not
     except Exception:  # it may fail in any way, and does so again where that is said
         return False
     return True
@@ -245,6 +247,8 @@ def _private(model: nn.Module) -> nn.Module:
             _settle(module)
         if {p.dtype in HALVES for p in private.parameters() if p.is_floating_point()} == {True}:
             private.float()
+        for weight in private.parameters():
+            weight.requires_grad_(False)  # some are new, from a hook
     except Exception as error:  # a module may hold anything: locks, open files, lazy parameters
         raise SalgenError(
             f"the model ({type(model).__name__}) cannot be copied for explaining: {type(error).__name__}: {error}"
@@ -267,6 +271,9 @@ def _settle(module: nn.Module) -> None:
         if type(hook).__module__.startswith("torch.nn.utils."):  # weight_norm, spectral_norm, prune
             hook.remove(module)  # type: ignore[attr-defined]
             del module._forward_pre_hooks[key]
+    for name in CHECKPOINTING:
+        if getattr(module, name, False) is True:
+            setattr(module, name, False)
     if parametrize.is_parametrized(module):
         with torch.no_grad():
             names = dict(module.get_submodule("parametrizations").named_children())

@@ -53,14 +53,15 @@ class ScoreChunk:
 
     def pieces(self, size: int) -> list[ScoreChunk]:
         """The scores of so many samples each; the chunk alone if it has no more."""
-        if size >= len(self.indices):
-            return [self]
-        parts = [(start, self.indices[start : start + size]) for start in range(0, len(self.indices), size)]
-        paths = [self.path.with_stem(f"{self.path.stem}-{start}-{len(part)}") for start, part in parts]
-        return [
-            replace(self, indices=part, path=path, start=start)
-            for (start, part), path in zip(parts, paths, strict=True)
-        ]
+        return [self.piece(start, size) for start in range(0, len(self.indices), size)]
+
+    def piece(self, start: int, size: int) -> ScoreChunk:
+        """The scores of so many samples from one on; the chunk itself if these are all."""
+        part = self.indices[start : start + size]
+        if part == self.indices:
+            return self
+        path = self.path.with_stem(f"{self.path.stem}-{start}-{len(part)}")
+        return replace(self, indices=part, path=path, start=start)
 
     def join(self, pieces: Sequence[ScoreChunk]) -> None:
         """Write the file from those of all its pieces, in the order in which it would have been written at once."""

@@ -1,7 +1,9 @@
 """Private copies of wrapped models and of weights made in inference mode, and models that are random."""
 
 import copy
+import warnings
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -144,3 +146,28 @@ def test_a_network_that_asserts_its_size_is_refused_in_one_line():
 
     with pytest.raises(SalgenError, match=r"the model \(Sized\) fails on an image of .* only 8"):
         salgen.explain(Sized(), torch.rand(1, 3, 9, 9), 0, method="gradient")
+
+
+def test_weights_that_an_old_hook_leaves_ask_for_no_gradient():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        layer = nn.utils.weight_norm(nn.Linear(2, 2))
+    assert not any(weight.requires_grad for weight in ModelView.of(layer).network.parameters())
+
+
+def test_checkpointing_is_switched_off_in_the_copy():
+    network = nn.Linear(2, 2)
+    network.grad_checkpointing = True
+    assert not ModelView.of(network).network.grad_checkpointing
+    assert network.grad_checkpointing
+
+
+def test_an_image_whose_sums_stay_channels_last_is_made_contiguous():
+    network = nn.Sequential(nn.Conv2d(3, 4, 3), View())
+    image = torch.from_numpy(np.zeros((8, 8, 3), np.float32).transpose(2, 0, 1)[None])  # stride 0 over images
+    assert ModelView.of(network).like(image).is_contiguous()
+
+
+class View(nn.Module):
+    def forward(self, x):
+        return x.view(-1, 4 * 36)
