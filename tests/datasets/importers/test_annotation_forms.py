@@ -127,6 +127,15 @@ def test_key_points_follow_the_box_where_data_yaml_says_so(images, tmp_path):
     np.testing.assert_array_equal(mask_of(opened(images, folder)), painted(BOX))
 
 
+@pytest.mark.parametrize("points", ["0.1 0.9 2 0.8 0.2 0", "0.1 0.9 1 0.8 0.2 1", "0.1 0.9 1"])
+def test_key_points_without_kpt_shape_are_no_polygon(images, tmp_path, points):
+    folder = write_yolo(tmp_path / "texts", "boxes")
+    text = folder / f"{NAME}.txt"
+    text.write_text(f"{text.read_text().strip()} {points}\n")
+    notes = opened(images, folder).source.notes
+    assert f"line that may be a box with key points: data.yaml states no kpt_shape (1; the first: {NAME}" in notes
+
+
 def test_texts_that_find_one_image(images, tmp_path):
     folder = write_yolo(tmp_path / "texts", "boxes")
     (folder / "old").mkdir()
@@ -181,6 +190,8 @@ def test_numbers_of_coco_may_be_texts(images, tmp_path):
 @pytest.mark.parametrize(
     ("key", "entries", "message"),
     [
+        ("images", None, "it has no images, or not as a list"),
+        ("categories", {"7": "cat"}, "it has no categories, or not as a list"),
         ("images", [{"id": 0, "file_name": "a0.png"}], "height of a0.png is None"),
         ("images", [{"id": "img-1", "file_name": "a0.png", "height": H, "width": W}], "an image's id is 'img-1'"),
         ("images", [{"id": 0, "file_name": n, "height": H, "width": W} for n in "ab"], "a and b both have the id 0"),
@@ -273,6 +284,27 @@ def test_a_table_may_state_the_size_of_the_image_or_of_the_box(images, tmp_path,
 def test_outlines_in_a_table_of_hugging_face_are_read(images, tmp_path):
     held = [{"bbox": [0, 0, 5, 5], "segmentation": [polygon(BOX)], "category": LABEL}]
     path = write(tmp_path / "a.jsonl", {"file_name": f"{NAME}.png", "objects": held})
+    np.testing.assert_array_equal(mask_of(opened(images, path)), painted(BOX))
+
+
+def test_a_row_with_an_empty_box_is_an_image_without_an_object(images, tmp_path):
+    text = f"image,label,x0,y0,x1,y1\n{NAME}.png,cat,{','.join(map(str, BOX))}\nb0.png,,,,,\nb1.png,cat,,,,\n"
+    notes = opened(images, write(tmp_path / "a.csv", text)).source.notes
+    assert notes.count("Skipped: image without an object (") == 1
+    assert "no row of numbers" not in notes
+
+
+@pytest.mark.parametrize("crowd", [1, True, "1"])
+def test_crowd_regions_of_hugging_face_are_no_objects(images, tmp_path, crowd):
+    held = {"bbox": [[0, 0, 9, 9], [3, 2, 9, 7]], "iscrowd": [crowd, "0"], "category": [LABEL] * 2}
+    made = opened(images, write(tmp_path / "a.jsonl", {"file_name": f"{NAME}.png", "objects": held}))
+    np.testing.assert_array_equal(mask_of(made), painted((3, 2, 12, 9)))
+    assert "Skipped: crowd region (1; the first: a.jsonl row 1)" in made.source.notes
+
+
+def test_a_mask_named_with_marks_of_windows(images, tmp_path):
+    write_masks(tmp_path / "them")
+    path = write(tmp_path / "a.csv", f"file_name,label,mask\n{NAME}.png,cat,them\\{NAME}.png\n")
     np.testing.assert_array_equal(mask_of(opened(images, path)), painted(BOX))
 
 

@@ -34,7 +34,7 @@ from salgen.datasets.importers.layouts.own_images.label_table import (
 )
 from salgen.datasets.importers.layouts.own_images.outlines import MaskPicture
 from salgen.datasets.importers.layouts.own_images.upright_pictures import Header
-from salgen.datasets.libraries.coco_instances import outline_of
+from salgen.datasets.libraries.coco_instances import CROWD, outline_of
 from salgen.datasets.libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError
 
@@ -73,6 +73,8 @@ def read_table(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int,
             try:
                 if item is None:
                     raise UnusableError(ABSENT)
+                if not isinstance(mark, Path) and mark.get("iscrowd"):
+                    raise UnusableError(CROWD)
                 if isinstance(mark, Path):
                     pictures[files.setdefault(f"mask-{len(files)}", mark)] = item
                     objects[item].append(Object(category, MaskPicture(mark, values)))
@@ -112,13 +114,15 @@ def _stated_size(columns: Mapping[str, Any], outline: Any, box: Any, header: Hea
 
 def _marks(row: Row, path: Path) -> list[Mark]:
     _, columns = row
+    corners = [names for names in CORNERS if set(names) <= columns.keys()]
+    if len(corners) == 1 and all(columns[name] in (None, "") for name in corners[0]):
+        return []  # an image without an object
     label = column(row, LABEL) if set(LABEL) & columns.keys() else None
     if set(MASK) & columns.keys():
         picture = _mask_of(row, path)
         return [(label, picture)] if picture else []
     if OBJECTS in columns:
         return _objects(row)
-    corners = [names for names in CORNERS if set(names) <= columns.keys()]
     if len(corners) != 1 or {"x3", "y3"} & columns.keys():
         expected = ", or ".join(",".join(names) for names in CORNERS)
         raise SalgenError(
@@ -130,7 +134,7 @@ def _marks(row: Row, path: Path) -> list[Mark]:
 
 def _mask_of(row: Row, path: Path) -> Path | None:
     place, columns = row
-    name = next((str(columns[name]).strip() for name in MASK if columns.get(name)), "")
+    name = next((str(columns[name]).strip().replace("\\", "/") for name in MASK if columns.get(name)), "")
     picture = path.parent / name
     if name and (Path(name).is_absolute() or ".." in Path(name).parts):
         raise SalgenError(f"{place}: mask {name} is not in the table's folder: move the table above the masks")
@@ -150,8 +154,9 @@ def _objects(row: Row) -> list[Mark]:
         marks: list[Mark] = []
         for each in held:
             category = next((str(each[name]) for name in CATEGORIES if name in each), None)
-            box = {} if each.get("segmentation") else {"bbox": each["bbox"], "area": float(each.get("area") or 0)}
-            marks.append((category, box or each))
+            mark = {"segmentation": each.get("segmentation"), "iscrowd": float(each.get("iscrowd") or 0)}
+            box = {} if mark["segmentation"] else {"bbox": each["bbox"], "area": float(each.get("area") or 0)}
+            marks.append((category, mark | box))
     except (TypeError, ValueError, KeyError, AttributeError):
         raise SalgenError(
             f"{place}: column {OBJECTS!r} must hold {{'bbox': [[x, y, width, height], ...], 'categories': [...]}}"
