@@ -366,6 +366,9 @@ def test_soft_and_coloured_masks_are_masks(images, tmp_path):
         ("LabelMe's", {"version": "5", "shapes": [], "imagePath": "a.png"}),
         ("CreateML's", [{"image": "a.png", "annotations": [{"label": "a", "coordinates": {}}]}]),
         ("Label Studio's", [{"id": 1, "annotations": [], "data": {"image": "a.png"}}]),
+        ("CreateML's", [{"imagefilename": "a.png", "annotation": []}]),
+        ("that of Segment Anything", {"image": {"image_id": 1}, "annotations": []}),
+        ("Datumaro's", {"info": {}, "categories": {}, "items": []}),
         ("Label Studio's", [{"id": 1, "image": "a.png", "annotator": 1}]),
         ("Supervisely's", {"description": "", "size": {}, "objects": []}),
         ("VIA's", {"a.png123": {"filename": "a.png", "regions": []}}),
@@ -392,9 +395,10 @@ def test_what_is_read_and_beside_is_named(tmp_path):
     assert unread_form(tmp_path).endswith("a.csv may hold the annotations: give that file")
 
 
-def test_a_mask_whose_name_has_an_end_of_its_own(images, tmp_path):
+@pytest.mark.parametrize("form", ["{}_mask", "{}-seg", "{}.mask", "mask_{}"])
+def test_a_mask_whose_name_has_a_part_of_its_own(images, tmp_path, form):
     folder = write_masks(tmp_path / "them")
-    (folder / f"{NAME}.png").rename(folder / f"{NAME}_mask.png")
+    (folder / f"{NAME}.png").rename(folder / f"{form.format(NAME)}.png")
     assert f"rename it as its image {NAME}.png, or move it elsewhere" in refusal(images, folder)
 
 
