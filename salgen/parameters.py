@@ -210,7 +210,7 @@ def _convert_tuple(value: Any, inner: tuple[Any, ...], label: str) -> tuple[Any,
         return tuple(_convert(item, inner[0], label) for item in value)
     if len(value) != len(inner):
         raise SalgenError(
-            f"{label} = {given!r} has {len(value)} values; it takes {len(inner)}, e.g. {','.join('8' * len(inner))}"
+            f"{label} = {given!r} has {len(value)} values; it takes {len(inner)}, with commas between them"
         )
     return tuple(_convert(item, kind, label) for item, kind in zip(value, inner, strict=True))
 

@@ -87,8 +87,9 @@ def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tupl
     try:
         with open(path, encoding="utf-8-sig") as handle:
             whole = json.load(handle, object_hook=handed_over)
-        if lacking := [key for key in ("images", "annotations", "categories") if key not in whole]:
-            raise ValueError(f"it has no {', '.join(lacking)}")
+        keys = ("images", "annotations", "categories")
+        if lacking := [key for key in keys if key not in whole or not isinstance(whole[key], list)]:
+            raise ValueError(f"it has no {', '.join(lacking)}, or not as a list")
         images: dict[int, tuple[str, tuple[int, int]]] = {}
         for entry in whole["images"]:
             file, number = str(entry["file_name"]), whole_number(entry["id"], "an image's id")

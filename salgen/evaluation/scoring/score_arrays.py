@@ -123,6 +123,8 @@ def as_scored_maps(maps: Any) -> Values | DeviceMaps:
 
 def _type_of_maps(array: NDArray[Any], shape: tuple[int, ...], name: str) -> type[np.floating[Any]]:
     """The type that maps of an array's type are ranked in."""
+    if not shape:
+        raise SalgenError(f"{name} are no array (N, H, W), one map per image: load a file first, or run  salgen score")
     if len(shape) != 3:
         raise SalgenError(f"{name} have shape {shape}: must be (N, H, W), one map per image")
     if array.dtype.kind not in "fiub":

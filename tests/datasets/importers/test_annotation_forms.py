@@ -127,6 +127,15 @@ def test_key_points_follow_the_box_where_data_yaml_says_so(images, tmp_path):
     np.testing.assert_array_equal(mask_of(opened(images, folder)), painted(BOX))
 
 
+@pytest.mark.parametrize("points", ["0.1 0.9 2 0.8 0.2 0", "0.1 0.9 1 0.8 0.2 1", "0.1 0.9 1"])
+def test_key_points_without_kpt_shape_are_no_polygon(images, tmp_path, points):
+    folder = write_yolo(tmp_path / "texts", "boxes")
+    text = folder / f"{NAME}.txt"
+    text.write_text(f"{text.read_text().strip()} {points}\n")
+    notes = opened(images, folder).source.notes
+    assert f"line that may be a box with key points: data.yaml states no kpt_shape (1; the first: {NAME}" in notes
+
+
 def test_texts_that_find_one_image(images, tmp_path):
     folder = write_yolo(tmp_path / "texts", "boxes")
     (folder / "old").mkdir()
@@ -181,6 +190,8 @@ def test_numbers_of_coco_may_be_texts(images, tmp_path):
 @pytest.mark.parametrize(
     ("key", "entries", "message"),
     [
+        ("images", None, "it has no images, or not as a list"),
+        ("categories", {"7": "cat"}, "it has no categories, or not as a list"),
         ("images", [{"id": 0, "file_name": "a0.png"}], "height of a0.png is None"),
         ("images", [{"id": "img-1", "file_name": "a0.png", "height": H, "width": W}], "an image's id is 'img-1'"),
         ("images", [{"id": 0, "file_name": n, "height": H, "width": W} for n in "ab"], "a and b both have the id 0"),
@@ -276,6 +287,27 @@ def test_outlines_in_a_table_of_hugging_face_are_read(images, tmp_path):
     np.testing.assert_array_equal(mask_of(opened(images, path)), painted(BOX))
 
 
+def test_a_row_with_an_empty_box_is_an_image_without_an_object(images, tmp_path):
+    text = f"image,label,x0,y0,x1,y1\n{NAME}.png,cat,{','.join(map(str, BOX))}\nb0.png,,,,,\nb1.png,cat,,,,\n"
+    notes = opened(images, write(tmp_path / "a.csv", text)).source.notes
+    assert notes.count("Skipped: image without an object (") == 1
+    assert "no row of numbers" not in notes
+
+
+@pytest.mark.parametrize("crowd", [1, True, "1"])
+def test_crowd_regions_of_hugging_face_are_no_objects(images, tmp_path, crowd):
+    held = {"bbox": [[0, 0, 9, 9], [3, 2, 9, 7]], "iscrowd": [crowd, "0"], "category": [LABEL] * 2}
+    made = opened(images, write(tmp_path / "a.jsonl", {"file_name": f"{NAME}.png", "objects": held}))
+    np.testing.assert_array_equal(mask_of(made), painted((3, 2, 12, 9)))
+    assert "Skipped: crowd region (1; the first: a.jsonl row 1)" in made.source.notes
+
+
+def test_a_mask_named_with_marks_of_windows(images, tmp_path):
+    write_masks(tmp_path / "them")
+    path = write(tmp_path / "a.csv", f"file_name,label,mask\n{NAME}.png,cat,them\\{NAME}.png\n")
+    np.testing.assert_array_equal(mask_of(opened(images, path)), painted(BOX))
+
+
 @pytest.mark.parametrize("name", ["../secret.png", "{}/secret.png", "them/../../secret.png"])
 def test_a_mask_outside_of_the_folder_of_its_table(images, tmp_path, name):
     Image.fromarray(painted(BOX)).save(tmp_path / "secret.png")
@@ -334,6 +366,9 @@ def test_soft_and_coloured_masks_are_masks(images, tmp_path):
         ("LabelMe's", {"version": "5", "shapes": [], "imagePath": "a.png"}),
         ("CreateML's", [{"image": "a.png", "annotations": [{"label": "a", "coordinates": {}}]}]),
         ("Label Studio's", [{"id": 1, "annotations": [], "data": {"image": "a.png"}}]),
+        ("CreateML's", [{"imagefilename": "a.png", "annotation": []}]),
+        ("that of Segment Anything", {"image": {"image_id": 1}, "annotations": []}),
+        ("Datumaro's", {"info": {}, "categories": {}, "items": []}),
         ("Label Studio's", [{"id": 1, "image": "a.png", "annotator": 1}]),
         ("Supervisely's", {"description": "", "size": {}, "objects": []}),
         ("VIA's", {"a.png123": {"filename": "a.png", "regions": []}}),
@@ -360,9 +395,10 @@ def test_what_is_read_and_beside_is_named(tmp_path):
     assert unread_form(tmp_path).endswith("a.csv may hold the annotations: give that file")
 
 
-def test_a_mask_whose_name_has_an_end_of_its_own(images, tmp_path):
+@pytest.mark.parametrize("form", ["{}_mask", "{}-seg", "{}.mask", "mask_{}"])
+def test_a_mask_whose_name_has_a_part_of_its_own(images, tmp_path, form):
     folder = write_masks(tmp_path / "them")
-    (folder / f"{NAME}.png").rename(folder / f"{NAME}_mask.png")
+    (folder / f"{NAME}.png").rename(folder / f"{form.format(NAME)}.png")
     assert f"rename it as its image {NAME}.png, or move it elsewhere" in refusal(images, folder)
 
 

@@ -14,7 +14,8 @@ H, W = 20, 28
 BOX = (3, 2, 12, 9)
 STORED = np.zeros((H, W), dtype=bool)
 STORED[2:9, 3:12] = True
-FORMS = ("mask picture", "polygons", "rle", "yolo", "boxes")
+SIZED = ("mask picture", "polygons", "rle", "boxes of sizes", "objects of sizes")
+FORMS = (*SIZED, "yolo", "boxes")
 
 
 def exif_of(orientation):
@@ -51,9 +52,14 @@ def write(root, orientations, form, way, mask=STORED):
         entries.append((name, marked, box))
     (root / "labels.csv").write_text("file,label\n" + "".join(f"{name},cat\n" for name in orientations))
     masks = root / "masks"
-    if form == "boxes":
+    if form.startswith("boxes"):
         masks = root / "them.csv"
-        masks.write_text("image,x0,y0,x1,y1\n" + "".join(f"{n},{','.join(map(str, b))}\n" for n, _, b in entries))
+        rows = [["image", "x0", "y0", "x1", "y1", "height", "width"], *([n, *b, *m.shape] for n, m, b in entries)]
+        masks.write_text("".join(",".join(map(str, row if "sizes" in form else row[:5])) + "\n" for row in rows))
+    elif form == "objects of sizes":
+        masks = root / "them.jsonl"
+        rows = [{"image": n, "objects": [{"segmentation": run_lengths(m)}]} for n, m, _ in entries]
+        masks.write_text("\n".join(map(json.dumps, rows)))
     elif form in ("polygons", "rle"):
         masks = root / "them.json"
         outlines = [[polygon(box)] if form == "polygons" else run_lengths(marked) for _, marked, box in entries]
@@ -87,7 +93,7 @@ def test_a_stated_way_is_taken(tmp_path, orientation, form, way):
 
 
 @pytest.mark.parametrize("way", ["stored", "upright"])
-@pytest.mark.parametrize("form", FORMS[:3])
+@pytest.mark.parametrize("form", SIZED)
 def test_sizes_tell_and_images_without_a_telling_size_are_as_those(tmp_path, form, way):
     source = write(tmp_path, {"a": 6, "b": 8, "c": 5, "d": 7}, form, way)
     check(source, (W, H))

@@ -433,3 +433,8 @@ def test_one_logit_has_no_second_class(maps):
     given = {"model": model, "images": np.zeros((4, 1, *SHAPE), dtype=np.float32), "targets": np.zeros(4, dtype=int)}
     with pytest.raises(SalgenError, match="the model has one logit"):
         salgen.score(maps, None, "class-sensitivity", method="gradient", **given)
+
+
+def test_a_path_is_no_array(tmp_path):
+    with pytest.raises(SalgenError, match="maps are no array .*: load a file first, or run  salgen score"):
+        salgen.score(tmp_path / "maps.npy", tmp_path / "masks.npy")

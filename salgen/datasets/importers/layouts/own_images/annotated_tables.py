@@ -32,8 +32,9 @@ from salgen.datasets.importers.layouts.own_images.label_table import (
     image_of_row,
     read_rows,
 )
-from salgen.datasets.importers.layouts.own_images.outlines import MaskPicture, Outline
-from salgen.datasets.libraries.coco_instances import outline_of
+from salgen.datasets.importers.layouts.own_images.outlines import MaskPicture
+from salgen.datasets.importers.layouts.own_images.upright_pictures import Header
+from salgen.datasets.libraries.coco_instances import CROWD, outline_of
 from salgen.datasets.libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError
 
@@ -67,17 +68,25 @@ def read_table(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int,
     for row in read_rows(path):
         place, columns = row
         item = items[column(row, FILE)] = image_of_row(row, path, tree)
-        size = tree.sizes.get(item or "")
         for category, mark in _marks(row, path):
             named.add(category)
             try:
                 if item is None:
                     raise UnusableError(ABSENT)
+                if not isinstance(mark, Path) and mark.get("iscrowd"):
+                    raise UnusableError(CROWD)
                 if isinstance(mark, Path):
                     pictures[files.setdefault(f"mask-{len(files)}", mark)] = item
                     objects[item].append(Object(category, MaskPicture(mark, values)))
-                elif size:  # a broken image is counted as such
-                    objects[item].append(Object(category, _outline(mark, columns, size, boxes)))
+                elif header := tree.headers.get(item):  # a broken image is counted as such
+                    outline = outline_of(mark)
+                    box: Any = None if outline else numbers_of(mark.get(EDGES) or mark.get("bbox"), 4)
+                    stated = _stated_size(columns, outline, box, header)
+                    size = stated or tree.sizes[item]
+                    if box:
+                        boxes.append((box, None if EDGES in mark else mark.get("area", 0), size))
+                    shape = box_outline(box, size) if EDGES in mark else coco_outline(outline, box, size)
+                    objects[item].append(Object(category, shape, stated))
             except UnusableError as error:
                 skipped.add(str(error), place.removeprefix(f"{path.parent}/"))
     refuse_two_names(items, path)
@@ -87,28 +96,33 @@ def read_table(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int,
     return Annotations(objects, tuple(in_order(label for label in used if label is not None)), files)
 
 
-def _outline(mark: Mapping[str, Any], columns: Mapping[str, Any], size: Size, boxes: list[Any]) -> Outline:
-    """The outline of an object, whose box is added to those of the table."""
-    box: Any = None
-    if not (outline := outline_of(mark)):
-        box = numbers_of(mark.get(EDGES) or mark.get("bbox"), 4)
-        boxes.append((box, None if EDGES in mark else mark.get("area", 0), size))
-    sizes = (tuple(columns.get(name) or None for name in names) for names in SIZES)
-    stated = next((numbers_of(each) for each in sizes if None not in each), size)
-    if stated != size and (box is None or stated != (box[3] - box[1], box[2] - box[0])):  # some state the box's size
+def _stated_size(columns: Mapping[str, Any], outline: Any, box: Any, header: Header) -> Size | None:
+    """(H, W) of an image, upright or stored, as its row or run lengths state it.
+
+    None if they state none, or the row states the size of its box.
+    """
+    sizes = [tuple(columns.get(name) or None for name in names) for names in SIZES]
+    if isinstance(outline, dict):
+        sizes.append(tuple(outline.get("size") or (None,)))
+    stated = next((numbers_of(each, 2) for each in sizes if None not in each), None)
+    if known := next((size for size in (header.size, header.stored) if size == stated), None):
+        return known
+    if stated and (box is None or stated != (box[3] - box[1], box[2] - box[0])):
         raise UnusableError(OTHER_SIZE)
-    return box_outline(box, size) if EDGES in mark else coco_outline(outline, box, size)
+    return None
 
 
 def _marks(row: Row, path: Path) -> list[Mark]:
     _, columns = row
+    corners = [names for names in CORNERS if set(names) <= columns.keys()]
+    if len(corners) == 1 and all(columns[name] in (None, "") for name in corners[0]):
+        return []  # an image without an object
     label = column(row, LABEL) if set(LABEL) & columns.keys() else None
     if set(MASK) & columns.keys():
         picture = _mask_of(row, path)
         return [(label, picture)] if picture else []
     if OBJECTS in columns:
         return _objects(row)
-    corners = [names for names in CORNERS if set(names) <= columns.keys()]
     if len(corners) != 1 or {"x3", "y3"} & columns.keys():
         expected = ", or ".join(",".join(names) for names in CORNERS)
         raise SalgenError(
@@ -120,7 +134,7 @@ def _marks(row: Row, path: Path) -> list[Mark]:
 
 def _mask_of(row: Row, path: Path) -> Path | None:
     place, columns = row
-    name = next((str(columns[name]).strip() for name in MASK if columns.get(name)), "")
+    name = next((str(columns[name]).strip().replace("\\", "/") for name in MASK if columns.get(name)), "")
     picture = path.parent / name
     if name and (Path(name).is_absolute() or ".." in Path(name).parts):
         raise SalgenError(f"{place}: mask {name} is not in the table's folder: move the table above the masks")
@@ -140,8 +154,9 @@ def _objects(row: Row) -> list[Mark]:
         marks: list[Mark] = []
         for each in held:
             category = next((str(each[name]) for name in CATEGORIES if name in each), None)
-            box = {} if each.get("segmentation") else {"bbox": each["bbox"], "area": float(each.get("area") or 0)}
-            marks.append((category, box or each))
+            mark = {"segmentation": each.get("segmentation"), "iscrowd": float(each.get("iscrowd") or 0)}
+            box = {} if mark["segmentation"] else {"bbox": each["bbox"], "area": float(each.get("area") or 0)}
+            marks.append((category, mark | box))
     except (TypeError, ValueError, KeyError, AttributeError):
         raise SalgenError(
             f"{place}: column {OBJECTS!r} must hold {{'bbox': [[x, y, width, height], ...], 'categories': [...]}}"

@@ -15,6 +15,7 @@ import numpy as np
 from PIL import Image
 
 from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Box, Size, box_fault
+from salgen.datasets.importers.layouts.mask_levels import LOSSY
 from salgen.datasets.importers.layouts.mask_pictures import faults_of_pairs
 from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree
 from salgen.datasets.importers.layouts.own_images.outlines import BoxOutline, Outline, Polygons, RunLengths
@@ -58,7 +59,7 @@ def image_of(file: Path, folder: Path, tree: ImageTree) -> str:
     name = file.relative_to(folder).with_suffix("").as_posix()
     item = tree.find(name, str(file))
     if item is None:
-        near = tree.find(re.sub(r"[_-][A-Za-z]+$", "", name), str(file)) or ""  # MVTec's NAME_mask, and others
+        near = tree.find(re.sub(r"[._-][A-Za-z]+$|\bmask[_-]", "", name), str(file)) or ""  # MVTec's NAME_mask
         raise SalgenError(
             f"{file}: {tree.root} has no image of that name: rename it as its image {near}".rstrip()
             + ", or move it elsewhere"
@@ -146,7 +147,8 @@ def check_no_photograph(image: Path, mask: Path) -> None:
             levels = picture.getcolors(MOST_GREYS)  # None if there are more
             colours = picture.mode[0] in "1LPIF" or picture.convert("RGB").getcolors(MOST_COLOURS)
         if not colours:
-            raise UnusableError(f"has more than {MOST_COLOURS} colours, as a photograph")
+            lossy = " or a coloured mask in a lossy format" if picture.format in LOSSY else ""
+            raise UnusableError(f"has more than {MOST_COLOURS} colours, as a photograph{lossy}")
         if levels is None and np.array_equal(read_rgb(mask), read_rgb(image)):
             raise UnusableError("has the pixels of the image")
     except (OSError, ValueError, SyntaxError, SalgenError, Image.DecompressionBombError):

@@ -39,7 +39,7 @@ def turned(marked: Annotations, path: Path, headers: Mapping[str, Header], exif:
     for item, listed in marked.objects.items():
         header = headers.get(item)
         if listed and header and header.orientation > 1:
-            outline, size = listed[0].outline, listed[0].size
+            outline, size = listed[0].outline, next((one.size for one in listed if one.size), None)
             mask = header_of(outline.path) if isinstance(outline, MaskPicture) else None
             if mask is None or mask.orientation == 1:  # else it is turned by its own
                 size = mask.size if mask else size

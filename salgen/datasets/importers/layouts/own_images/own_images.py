@@ -141,5 +141,6 @@ class OwnImages(Files):
         first = str(outline.path) if isinstance(outline, MaskPicture) else item
         return (
             f"{first}: is empty, full or too small a mask at this size, and so are all others; name the object's "
-            "levels by --set mask_values=1, or choose a larger image_size or a smaller min_mask"
+            "levels by --set mask_values=1 (in colours: paint all else black), or choose a larger image_size or a "
+            "smaller min_mask"
         )

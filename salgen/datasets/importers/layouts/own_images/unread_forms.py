@@ -11,7 +11,9 @@ from salgen.datasets.importers.layouts.own_images.image_tree import PICTURES, vi
 
 COCO = "COCO's"
 JSON = (  # keys of a file, or of the first entry of its list or mapping
-    *(("images annotations categories", COCO), ("shapes", "LabelMe's"), ("image annotations", "CreateML's")),
+    *(("images annotations categories", COCO), ("shapes", "LabelMe's"), ("categories items", "Datumaro's")),
+    *(("image annotations image_id", "that of Segment Anything, a file for each image"),),
+    *(("image annotations", "CreateML's"), ("imagefilename annotation", "CreateML's")),
     *(("image_id category_id", "that of COCO's results, without images and categories"), ("data_row", "Labelbox's")),
     *(("data annotations", "Label Studio's"), ("data completions", "Label Studio's"), ("asset regions", "VoTT's")),
     *(("image annotator", "Label Studio's"), ("objects size", "Supervisely's"), ("_via_img_metadata", "VIA's")),

@@ -80,6 +80,8 @@ def _yolo_object(line: str, size: Size, names: Mapping[int, str], key_points: in
         raise UnusableError("box with a sixth number, which may be a confidence, a track or an angle")
     if len(shares) == 6 and line.split()[-1].isdecimal():
         raise UnusableError("line that is a triangle, or a box with its confidence and track")
+    if not key_points and len(shares) % 3 == 1 and any(shares[6::3]) and set(shares[6::3]) <= {0, 1, 2}:
+        raise UnusableError("line that may be a box with key points: data.yaml states no kpt_shape")
     if len(shares) < 4 or len(shares) % 2 or (key_points and len(shares) > 4):
         raise UnusableError("line that is neither a box nor a polygon of YOLO")
     if not all(-SLACK <= share <= 1 + SLACK for share in shares):
