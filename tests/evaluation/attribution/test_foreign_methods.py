@@ -586,4 +586,4 @@ def test_an_error_without_a_message_is_named_once():
         raise AssertionError
 
     with pytest.raises(SalgenError, match=r"method 'fails' failed: AssertionError$"):
-        salgen.explain(cnn(), IMAGES, methods=[fails])
+        salgen.explain(cnn(), IMAGES, method=fails, **GIVEN)
