@@ -73,6 +73,18 @@ def reason(error: BaseException | str) -> str:
     return _one_line(" ".join(str(error).split()), LONGEST_REASON) or type(error).__name__
 
 
+def named(error: BaseException) -> str:
+    """A library's error with its type, which says what a short message does not.
+
+    Examples
+    --------
+    >>> named(KeyError("fc")), named(AssertionError())
+    ("KeyError: 'fc'", 'AssertionError')
+    """
+    kind = type(error).__name__
+    return f"{kind}: {reason(error)}" if str(error).strip() else kind
+
+
 def install(extra: str) -> str:
     """The command that installs an optional part of salgen, which no package index is known to have.
 

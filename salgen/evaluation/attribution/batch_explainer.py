@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from salgen.errors import FailedMethodError, SalgenError, warn
+from salgen.errors import FailedMethodError, SalgenError, named, warn
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
 from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.attribution.patterns import Patterns
@@ -255,7 +255,7 @@ def _failures(call: str) -> Iterator[None]:
         if is_out_of_memory(error):
             raise
         known = isinstance(error, SalgenError)
-        message = str(error) if known else f"method {call!r} failed: {type(error).__name__}: {error}"
+        message = str(error) if known else f"method {call!r} failed: {named(error)}"
         raise FailedMethodError(call, message) from error
 
 

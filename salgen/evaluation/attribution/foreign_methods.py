@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, named, reason
 from salgen.evaluation.attribution.attribution_context import AttributionContext, MethodDefaults
 from salgen.evaluation.attribution.file_maps import CEILINGS, NAME
 from salgen.evaluation.attribution.foreign_calls import foreign_maps
@@ -122,8 +122,8 @@ class ForeignMethod(MethodDefaults):
         except (Exception, SystemExit) as error:  # the code of others may fail in any way
             if is_out_of_memory(error):
                 raise
-            kind = "" if isinstance(error, SalgenError) else f"{type(error).__name__}: "
-            raise SalgenError(f"method {self.call!r} failed: {kind}{reason(error)}") from error
+            why = reason(error) if isinstance(error, SalgenError) else named(error)
+            raise SalgenError(f"method {self.call!r} failed: {why}") from error
 
     def _check(self, view: ModelView, image: Tensor) -> None:
         if self.given is None:

@@ -105,7 +105,10 @@ def places_of(wanted: Sequence[str], given: Sequence[int | str], count: int) -> 
     if len(names) != count:
         raise SalgenError(f"classes has {len(names)} names, and the model {count} outputs: give one name for each")
     if missing := [name for name in wanted if name not in names]:
-        raise unknown_name("class among those of the model", missing[0], names)
+        raise SalgenError(
+            f"classes = {names} lack {missing[0]!r}: spell {', '.join(wanted)} as the data set does, or give for each "
+            "the number of its output"
+        )
     if repeated := [name for name in wanted if names.count(name) > 1]:
         raise SalgenError(f"classes names {repeated[0]!r} {names.count(repeated[0])} times: give the numbers instead")
     return [names.index(name) for name in wanted]

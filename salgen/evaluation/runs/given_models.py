@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from salgen.datasets.reading.reader import Dataset
-from salgen.errors import MANY, SalgenError, install, reason, warn
+from salgen.errors import MANY, SalgenError, install, named, reason, warn
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.designed.grid_networks import GridNetwork
 from salgen.evaluation.models.inspection.layers import default_layer, layer_grid
@@ -28,6 +28,7 @@ from salgen.evaluation.models.own_networks import (
     own_network,
     places_of,
 )
+from salgen.evaluation.models.start_weights import SUFFIXES
 from salgen.evaluation.training.checkpoints import load_checkpoint
 from salgen.generators.factory import plugin_class
 from salgen.import_paths import imported
@@ -211,7 +212,7 @@ class GivenModel:
         except SalgenError as error:
             raise SalgenError(f"model {self.text}: {error}") from None
         except Exception as error:  # a user's network may fail in any way
-            why = f"{type(error).__name__}: {reason(error)}"
+            why = named(error)
             raise SalgenError(f"model {self.text} fails on an image {(1, *image.shape)}: {why}") from error
         if not isinstance(logits, torch.Tensor) or logits.ndim != 2 or len(logits) != 1:
             shape = tuple(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
@@ -234,7 +235,10 @@ def given_model(
     designed = is_designed(str(model))
     if ":" in str(model) and not designed and not Path(model).exists():
         return GivenModel(str(model), None, preprocess, classes)
-    if preprocess is not None or classes is not None:
+    if Path(model).suffix in SUFFIXES and not Path(model).exists():
+        raise SalgenError(f"model = {model}: there is no such file")
+    own = str(model) in MODELS.entries or designed or Path(model).is_dir()
+    if own and (preprocess is not None or classes is not None):
         raise SalgenError(f"preprocess and classes are for networks trained elsewhere, and {model} is salgen's")
     return GivenModel(str(model)) if designed else model
 
@@ -307,7 +311,7 @@ def _call(function: Callable[[], Any], text: str) -> Any:
     except SalgenError as error:
         raise SalgenError(f"model {text}: {error}") from None
     except (Exception, SystemExit) as error:  # a user's function may fail in any way
-        raise SalgenError(f"model {text}: calling it failed: {type(error).__name__}: {error}") from error
+        raise SalgenError(f"model {text}: calling it failed: {named(error)}") from error
 
 
 def weights_digest(classifier: nn.Module, text: str) -> str:

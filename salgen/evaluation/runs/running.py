@@ -234,7 +234,7 @@ def evaluate(
     if lost := [m.call for m in held.methods if m.call in left_out] if held is not None else []:
         raise SalgenError(f"{run} holds scores of {lost[0]}, which cannot be made again: {left_out[lost[0]]}")
     for call in selection.named.keys() & left_out.keys():
-        warn(f"{call} is left out of {run}: {left_out[call]}")
+        warn(f"{call} is left out of {run}: {left_out[call].removeprefix(f'{call}: ')}")
     if methods is None and held is None and not outside and scale == DEMO:
         print(
             f"scale demo takes {len(defined)} of {len(METHODS.names())} methods by default, controls among them; "

@@ -579,3 +579,11 @@ def test_they_explain_a_model_and_a_margin_is_over_other_classes():
             salgen.explain(lone, IMAGES, targets, method=low, score="margin")
     with pytest.raises(SalgenError, match="method 'low' explains a model: give one"):
         salgen.explain(None, IMAGES, method=low)
+
+
+def test_an_error_without_a_message_is_named_once():
+    def fails(_model, _images, _targets):
+        raise AssertionError
+
+    with pytest.raises(SalgenError, match=r"method 'fails' failed: AssertionError$"):
+        salgen.explain(cnn(), IMAGES, method=fails, **GIVEN)

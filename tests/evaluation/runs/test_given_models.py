@@ -334,11 +334,20 @@ def test_one_output_speaks_for_the_second_class_or_the_one_that_is_stated(end, d
         ([True, False], r"classes = \[True, False\]: give a list of names, or of numbers"),
         ("hero,villain", "classes = 'hero,villain': give a list"),
         (["hero", "villain", "hero", "a", "b"], "classes names 'hero' 2 times"),
+        (list("abcde"), r"classes = \['a', 'b', 'c', 'd', 'e'\] lack 'hero': spell hero, villain as"),
     ],
 )
 def test_classes_that_mean_nothing_are_refused(classes, says, data, images):
     with pytest.raises(SalgenError, match=says):
         logits(data, images, network(5), classes=classes)
+
+
+@pytest.mark.parametrize("how", [{}, {"classes": [1, 0]}])
+def test_a_file_that_is_missing_and_an_unknown_name_are_said_to_be_so(how, data, tmp_path):
+    with pytest.raises(SalgenError, match=r"^model = weights.pt: there is no such file$"):
+        salgen.evaluate(data, model="weights.pt", out=tmp_path / "run", **how)
+    with pytest.raises(SalgenError, match=r"^unknown model 'resnet1': did you mean 'resnet18'"):
+        salgen.evaluate(data, model="resnet1", out=tmp_path / "run", **how)
 
 
 @pytest.mark.parametrize("classes", [np.array([3, 1]), {0: "a", 1: "villain", 2: "b", 3: "hero", 4: "c"}, ["3", "1"]])

@@ -54,6 +54,11 @@ def test_what_the_network_does_not_allow_is_left_out_if_another_works(data, fold
     assert f"left out: {why}" in page
 
 
+def test_a_reason_names_the_method_once(data, folder, capsys):
+    assert command(data, "-m", "attention-rollout", "-m", "gradient") == 0
+    assert "warning: attention-rollout is left out of run: the network has no attention" in capsys.readouterr().err
+
+
 def test_what_alone_is_refused_is_an_error(data, folder, capsys):
     for words in (["-m", "cam"], ["-m", "cam", "-m", "guided-backprop", "-m", "random"]):
         assert command(data, *words) == 2
@@ -84,7 +89,7 @@ def test_what_the_default_leaves_out_is_said(data, folder, capsys):
     assert "deep-lift" not in second
     assert "guided-backprop" in second
     assert "(has no rule for gelu)" in second
-    assert "attention-rollout (the network has no attention)" in second
+    assert "attention-rollout (the network has no attention by a softmax that depends on the image)" in second
 
 
 def test_a_method_of_the_run_that_is_now_refused_does_not_lose_its_scores(data, folder, monkeypatch):

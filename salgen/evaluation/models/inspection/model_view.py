@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from salgen.errors import SalgenError, reason, warn
+from salgen.errors import SalgenError, named, warn
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.compiled_network import compiled
 from salgen.evaluation.models.inspection.freed_memory import keep_freed_memory
@@ -119,7 +119,7 @@ class ModelView:
             asked = f"; does it take this many channels, and this size{half}? " if outcome == "fails" else ": "
             raise SalgenError(
                 f"the model ({type(self.network).__name__}) {outcome} on an image of {tuple(images.shape[1:])}{asked}"
-                f"{type(error).__name__}: {reason(error)}"
+                f"{named(error)}"
             ) from error
 
     @property
@@ -251,7 +251,7 @@ def _private(model: nn.Module) -> nn.Module:
             weight.requires_grad_(False)  # some are new, from a hook
     except Exception as error:  # a module may hold anything: locks, open files, lazy parameters
         raise SalgenError(
-            f"the model ({type(model).__name__}) cannot be copied for explaining: {type(error).__name__}: {error}"
+            f"the model ({type(model).__name__}) cannot be copied for explaining: {named(error)}"
         ) from error
     backward = [hooks for m in private.modules() for hooks in (m._backward_hooks, m._backward_pre_hooks) if hooks]
     if backward:
