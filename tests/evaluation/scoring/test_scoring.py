@@ -435,5 +435,5 @@ def test_one_logit_has_no_second_class(maps):
 
 
 def test_a_path_is_no_array(tmp_path):
-    with pytest.raises(SalgenError, match="maps are no array .*: load a file first, or run  salgen score"):
+    with pytest.raises(SalgenError, match=r"maps are no array .*: load a file first, or run  salgen score"):
         salgen.score(tmp_path / "maps.npy", tmp_path / "masks.npy")
