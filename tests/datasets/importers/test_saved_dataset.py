@@ -175,3 +175,15 @@ def test_masks_of_more_than_two_levels_are_read_as_pictures_are(tmp_path):
     given[0] = (ITEMS[0][0], "cat", np.where(ITEMS[0][2], 1, -1))
     with pytest.raises(SalgenError, match=r"mask of 000000\.png: a mask has levels from -1 to 1"):
         read_back(Items(given), tmp_path / "other")
+
+
+def test_soft_masks_and_deep_greys_of_a_detection_dataset(tmp_path):
+    levels = np.zeros((1, 20, 28), dtype=np.float32)
+    levels[0, 4:12, 6:16], levels[0, 3, 6:16] = 1, 0.2
+    item = Image.fromarray(np.full((20, 28), 128 * 257, dtype=np.uint16)), {"labels": [1], "masks": levels}
+    how = {"image_size": (20, 28), "shares": (0, 0, 1)}
+    with pytest.warns(SalgenWarning, match="soft or lossy edges"):
+        out = salgen.import_images([item], tmp_path / "out", parameters=how, workers=1)
+    sample = salgen.open(out, "test")[0]
+    np.testing.assert_array_equal(np.asarray(sample["mask"]).astype(bool), levels[0] > 0.5)
+    np.testing.assert_allclose(np.asarray(sample["image"]), 128 / 255, atol=1e-6)

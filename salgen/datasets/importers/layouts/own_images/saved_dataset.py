@@ -18,6 +18,7 @@ from salgen.datasets.importers.layouts.own_images.annotations import in_order
 from salgen.datasets.importers.layouts.own_images.image_tree import Skipped
 from salgen.datasets.importers.layouts.own_images.outlines import runs_of_mask
 from salgen.errors import SalgenError, warn
+from salgen.generators.drawing.pictures import rgb_of
 from salgen.progress import progress
 from salgen.types import Mask
 
@@ -120,7 +121,7 @@ class _Saver:
         Image.fromarray(pixels).save(path)
         self.images.append({"id": len(self.images), "file_name": name, "height": size[0], "width": size[1]})
         if len(target) == 1 and isinstance(target[0], Mapping):
-            for label, outline in _objects(target[0], size):
+            for label, outline in _objects(target[0], size, name, self.noted):
                 self._add(0, self._named(label, classes), outline)
             return
         label, mask = target[0] if len(target) == 1 else target
@@ -148,7 +149,7 @@ class _Saver:
 def _pixels(image: Any) -> NDArray[np.uint8]:
     """An image as uint8 (H, W, 3) or (H, W)."""
     if isinstance(image, Image.Image):
-        return np.asarray(image.convert("RGB"))
+        return rgb_of(image, Path("the image"))
     pixels = np.asarray(image)
     if pixels.ndim == 3 and pixels.shape[0] in (1, 3) and pixels.shape[2] not in (1, 3):
         pixels = pixels.transpose(1, 2, 0)
@@ -177,7 +178,9 @@ def _masks(mask: Any, size: tuple[int, ...], values: tuple[int, ...], place: str
     return [Told(np.isin(each, values)) if values else told_apart(each, place) for each in arrays]
 
 
-def _objects(target: Mapping[str, Any], size: tuple[int, ...]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+def _objects(
+    target: Mapping[str, Any], size: tuple[int, ...], name: str, noted: Skipped
+) -> Iterator[tuple[Any, Mapping[str, Any]]]:
     """Label and outline of each object of torchvision's detection targets, or of VOC's, whose corners count from 1."""
     if "annotation" in target:
         for entry in target["annotation"].get("object", ()):
@@ -191,7 +194,11 @@ def _objects(target: Mapping[str, Any], size: tuple[int, ...]) -> Iterator[tuple
             raise ValueError(
                 f"the masks have shape {masks.shape}, but there are {len(labels)} labels and {size} pixels"
             )
-        yield from ((label, _run_lengths(mask != 0)) for label, mask in zip(labels, masks, strict=True))
+        for label, mask in zip(labels, masks, strict=True):
+            told = told_apart(mask, f"mask of {name}")
+            if told.said:
+                noted.add(told.said, name)
+            yield label, _run_lengths(told.mask)
         return
     form = getattr(getattr(target["boxes"], "format", None), "name", "XYXY")  # of torchvision's BoundingBoxes
     if form != "XYXY":
