@@ -43,8 +43,7 @@ class FullGrad(Explanation):
         for module in model.network.modules():
             own = list(module.parameters(recurse=False))
             kernels = any(p.ndim == 4 and len(p) > 1 for p in own)
-            hidden = isinstance(module, torch.jit.ScriptModule)  # a frozen one has no parameters
-            if hidden or (kernels and any(p.ndim == 1 for p in own) and not isinstance(module, BIASED)):
+            if kernels and any(p.ndim == 1 for p in own) and not isinstance(module, BIASED):
                 raise SalgenError(
                     f"{self.name}: {type(module).__name__} holds a kernel and a bias of its own, as scripted and "
                     "exported modules do: make it an nn.Conv2d, or choose another method, such as input-x-gradient"

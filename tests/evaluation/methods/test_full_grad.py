@@ -70,9 +70,3 @@ def test_biases_that_no_known_module_holds_are_refused():
     for network in (Function(), torch.jit.trace(Repeated(False).eval(), IMAGES)):
         with pytest.raises(SalgenError, match=r"full-grad: .* holds a kernel and a bias of its own"):
             salgen.explain(network, IMAGES, 1, method="full-grad")
-
-
-def test_a_frozen_script_hides_its_biases():
-    network = torch.jit.freeze(torch.jit.script(nn.Sequential(nn.Conv2d(3, 2, 3), nn.Flatten()).eval()))
-    with pytest.raises(SalgenError, match="as scripted and exported modules do"):
-        salgen.explain(network, torch.rand(1, 3, 8, 8), 0, method="full-grad")

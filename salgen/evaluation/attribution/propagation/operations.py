@@ -179,7 +179,7 @@ class Rewiring(TorchFunctionMode):
         if any(signal.requires_grad and id(signal) not in self._seen for signal in signals):
             raise self.refuse(
                 "an operation that runs outside Python",
-                "use a network without torch.jit, torch.autograd.Function or C++",
+                "use a network without torch.jit, autograd.Function or C++",
             )
 
     def _original_logits(self, view: ModelView) -> Tensor:

@@ -136,12 +136,14 @@ def _check(layer: str | None, name: str, view: ModelView, image: Tensor) -> None
     learn(view.network, image)  # whose own passes have no gradient
     run = partial(_run, view, image, layer)
     first, place, losses = run(0.0)
+    if not losses and first.requires_grad:
+        return
     if first.requires_grad:
-        with warnings.catch_warnings(), torch.enable_grad():
+        score = (first * torch.linspace(1, 2, first.shape[1]).to(first)).sum()
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch's own of operations without derivative
-            score = (first * torch.linspace(1, 2, first.shape[1]).to(first)).sum()
             (gradient,) = torch.autograd.grad(score, place, allow_unused=True)
-    if not first.requires_grad or gradient is None or (losses and not bool(gradient.any())):
+    if not first.requires_grad or gradient is None or not bool(gradient.any()):
         for seed in range(DRAWS):
             logits, _, again = run(1.0, seed)
             if not torch.equal(logits, first):

@@ -184,23 +184,3 @@ def test_quantised_layers_are_named_and_layers_that_no_path_goes_around_are_aske
         salgen.explain(quantised, IMAGE, 0, method="eigen-cam")
     maps = [salgen.explain(model, IMAGE, 0, method="eigen-cam", layer="1").values for model in (quantised, net)]
     torch.testing.assert_close(*maps)
-
-
-class GivesNone(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x.clone()
-
-    @staticmethod
-    def backward(ctx, gradient):
-        return None
-
-
-class Lost(nn.Module):
-    def forward(self, x):
-        return GivesNone.apply(x).mean((2, 3))
-
-
-def test_a_function_whose_backward_gives_none_is_refused():
-    with pytest.raises(SalgenError, match="the score has no gradient"):
-        salgen.explain(Lost().eval(), torch.rand(1, 3, 8, 8), 0, method="gradient")
