@@ -247,8 +247,6 @@ def _private(model: nn.Module) -> nn.Module:
             _settle(module)
         if {p.dtype in HALVES for p in private.parameters() if p.is_floating_point()} == {True}:
             private.float()
-        for weight in private.parameters():
-            weight.requires_grad_(False)  # some are new, from a hook
     except Exception as error:  # a module may hold anything: locks, open files, lazy parameters
         raise SalgenError(
             f"the model ({type(model).__name__}) cannot be copied for explaining: {named(error)}"
@@ -270,6 +268,7 @@ def _settle(module: nn.Module) -> None:
     for key, hook in list(module._forward_pre_hooks.items()):
         if type(hook).__module__.startswith("torch.nn.utils."):  # weight_norm, spectral_norm, prune
             hook.remove(module)  # type: ignore[attr-defined]
+            module.requires_grad_(False)  # the plain weight is new
             del module._forward_pre_hooks[key]
     for name in CHECKPOINTING:
         if getattr(module, name, False) is True:
