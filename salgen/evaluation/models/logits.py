@@ -23,9 +23,10 @@ def as_logits(network: nn.Module, multi_label: bool = False) -> nn.Module:
     """A private copy of a network, changed so that it gives logits (N, K); its modules keep their names.
 
     It learns what the network gives when it first runs: see `AsLogits`. Its attribute ``multi_label`` then says whether
-    each logit has a probability of its own, where that is known, or else given.
+    each logit has a probability of its own, where that is known, or else given. A network whose attribute
+    ``gives_logits`` is true stays as it is.
     """
-    if isinstance(vars(network).get("forward"), AsLogits):
+    if isinstance(vars(network).get("forward"), AsLogits) or getattr(network, "gives_logits", False):
         return network
     if isinstance(network, (torch.jit.ScriptModule, fx.GraphModule)):
         network = nn.Sequential(network).eval()  # it cannot have another forward
@@ -123,13 +124,13 @@ class AsLogits:
                 name = kind if kind in SIGMOID else name
         if self.skipped and not torch.equal(self(image.clone(), wide=True), wide_range(output)):
             self.skipped, name = frozenset(), name if name in SIGMOID else ""  # a clamp or the like follows
-        positive = bool((output >= 0).all())
-        total = float((output if positive else output.exp()).double().sum())
-        if several and not name and min(abs(total - 1), abs(total / 100 - 1) if positive else 1) < ROUNDING:
+        outputs = [output, *(self(changed) for changed in (image.flip(2, 3) / 2, -image) if several and not name)]
+        if several and not name and all(map(_are_probabilities, outputs)):  # of one image they may be so by chance
+            positive = bool((output >= 0).all())
             kind, explained = "are log-probabilities", "they"
             if positive:
                 self.ends += ((torch.clamp_min, (torch.finfo(output.dtype).tiny,)), (torch.log, ()))
-                kind, explained = f"are positive and sum to {total:.0f}", "their logarithms"
+                kind, explained = f"are positive and sum to {float(output.sum()):.0f}", "their logarithms"
             self.network.multi_label = False  # type: ignore[assignment]
             warn(
                 f"the model's outputs {kind}, but no softmax is found at their end: {explained} are explained, so let "
@@ -185,6 +186,13 @@ class AsLogits:
         setattr(holder, last, before[0])
         self.ends, self.skipped = before[1:]
         return False
+
+
+def _are_probabilities(output: Tensor) -> bool:
+    """Whether the outputs of one image are probabilities or percentages that sum to 1, or logarithms of such."""
+    positive = bool((output >= 0).all())
+    total = float((output if positive else output.exp()).double().sum())
+    return min(abs(total - 1), abs(total / 100 - 1) if positive else 1) < ROUNDING
 
 
 def wide_range(values: Tensor) -> Tensor:

@@ -225,7 +225,7 @@ def test_labels_say_which_class_is_asked_about_where_an_image_shows_several(monk
     assert found.faults == [PATCH_MATTERS, ""]
 
 
-def test_a_logit_that_stands_alone_is_as_far_from_zero_as_it_says(monkeypatch):
+def test_a_logit_that_stands_alone_is_as_far_from_its_negative_as_both_say(monkeypatch):
     class Alone(nn.Module):
         def forward(self, images):
             return 5 + images[:, 0, 6, 8:9]
@@ -234,7 +234,7 @@ def test_a_logit_that_stands_alone_is_as_far_from_zero_as_it_says(monkeypatch):
     twins, images = twins_and_images(2, channels=1)
     twins[:, 0, 6, 8], images[:, 0, 6, 8] = 0.0, (0.04, 0.06)
     found = patched(Alone(), images, twins)
-    assert np.allclose(found.change, [0.04 / 5, 0.06 / 5], atol=1e-6)
+    assert np.allclose(found.change, [0.04 / 10, 0.06 / 10], atol=1e-6)
     assert found.faults == ["", PATCH_MATTERS]
 
 

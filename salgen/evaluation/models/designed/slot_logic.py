@@ -44,7 +44,9 @@ class SlotLogic(DesignedNetwork):
             flatten=nn.Flatten(),
             **(_pairs(generator) if generator.function == "pairs" else _symmetric(generator)),
         )
-        return Classifier(nn.Sequential(layers), cam_layer="slots_relu")
+        network = nn.Sequential(layers)
+        network.gives_logits = True  # type: ignore[assignment]  # though they are 0 and 1
+        return Classifier(network, cam_layer="slots_relu")
 
 
 def _finder(generator: LogicSlots) -> nn.Module:

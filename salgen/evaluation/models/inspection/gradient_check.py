@@ -139,9 +139,9 @@ def _check(layer: str | None, name: str, view: ModelView, image: Tensor) -> None
     if not losses and first.requires_grad:
         return
     if first.requires_grad:
-        score = (first * torch.linspace(1, 2, first.shape[1]).to(first)).sum()
-        with warnings.catch_warnings():
+        with torch.enable_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch's own of operations without derivative
+            score = (first * torch.linspace(1, 2, first.shape[1]).to(first)).sum()
             (gradient,) = torch.autograd.grad(score, place, allow_unused=True)
     if not first.requires_grad or gradient is None or not bool(gradient.any()):
         for seed in range(DRAWS):

@@ -95,7 +95,8 @@ def forward_pass(view: ModelView, image: Tensor) -> ForwardPass:
 
 
 def _run_forward(_name: str, view: ModelView, image: Tensor) -> ForwardPass:
-    learn(view.network, image)
+    with view.failures(image):
+        learn(view.network, image)
     with torch.no_grad(), _Counter() as counter:
         logits = view.logits(image)
     return ForwardPass(logits.shape[1], counter.bytes, counter.largest)

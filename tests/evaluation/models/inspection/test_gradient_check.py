@@ -184,3 +184,10 @@ def test_quantised_layers_are_named_and_layers_that_no_path_goes_around_are_aske
         salgen.explain(quantised, IMAGE, 0, method="eigen-cam")
     maps = [salgen.explain(model, IMAGE, 0, method="eigen-cam", layer="1").values for model in (quantised, net)]
     torch.testing.assert_close(*maps)
+
+
+def test_a_step_is_weighed_where_gradients_are_off():
+    net = Branches(lambda branch, x: branch(x) + torch.sign(x.mean((1, 2, 3)))[:, None]).eval()
+    view = ModelView.of(net)
+    with torch.no_grad():
+        check_gradient("it", view, IMAGE)
