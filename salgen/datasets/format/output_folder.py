@@ -17,7 +17,7 @@ from salgen.datasets.format import checksums, manifest
 from salgen.datasets.format.manifest import Manifest, installed_libraries, read_manifest
 from salgen.datasets.format.shards import DATA
 from salgen.errors import SalgenError
-from salgen.files import TEMPORARY, cache_folder, write_text
+from salgen.files import TEMPORARY, cache_folder
 from salgen.spec import DatasetSpec
 
 WAY_OUT = "choose another OUT, or remove the folder"
@@ -74,7 +74,7 @@ def sole_writer(folder: Path, called: Path | None = None, *, in_a_run: bool = Fa
             name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()
             holder = locks / f"{name}.holder"
             stack.enter_context(FileLock(locks / f"{name}.lock", timeout=0))
-            write_text(holder, f"process {os.getpid()} on {platform.node()}")
+            holder.write_text(f"process {os.getpid()} on {platform.node()}", encoding="utf-8")
             stack.callback(holder.unlink, missing_ok=True)
         except Timeout:
             who = f" ({holder.read_text(encoding='utf-8')})" if holder.is_file() else ""

@@ -18,6 +18,7 @@ from salgen.evaluation.bench.bench_spec import BenchSpec
 from salgen.evaluation.bench.published import stated_in_rows
 from salgen.evaluation.models.inspection.flops import Flops
 from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.logits import learn
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.statistics.score_cube import ALL
@@ -98,8 +99,11 @@ def _passes(checkpoint: Path, dataset: Dataset, run: Run) -> pd.DataFrame:
 
     view = ModelView.of(load_checkpoint(checkpoint).classifier)
     images = torch.as_tensor(next(iter(dataset.batches(COSTED))).images)
-    with torch.no_grad(), Flops() as forward:
-        view.logits(view.normalise(images))
+    with torch.no_grad():
+        inputs = view.normalise(images)
+        learn(view.network, inputs)
+        with Flops() as forward:
+            view.logits(inputs)
     patterns, rows = fit_patterns(view, images), []
     for method in run.record.methods:
         if not method.control:

@@ -13,6 +13,7 @@ from salgen.evaluation.bench.bench_spec import BenchSpec
 from salgen.evaluation.bench.published import SAMPLE, read_scores
 from salgen.evaluation.bench.rankings import main_entries, method_scores, standing_by
 from salgen.evaluation.bench.standing import Standing
+from salgen.evaluation.runs.artifacts.saved_maps import folder_name
 from salgen.evaluation.statistics.score_cube import SCORES
 
 QUICK_IMAGES = 16
@@ -30,7 +31,7 @@ def rank_method(
     results
         The folder of results, with their checkpoints.
     out
-        A folder like that of `salgen bench run`, which goes on where it was stopped.
+        Holds for each method a folder like that of `salgen bench run`, which goes on where it was stopped.
     quick
         Whether the first 16 images and one training of each network are enough. Methods are then compared on these.
     options
@@ -48,7 +49,7 @@ def rank_method(
         plain_test = dataclasses.replace(entry, data=dataclasses.replace(entry.data, tests=("test",)))
         how: dict[str, Any] = {"methods": [method], "recipes_only": True, "checkpoints": results / entry.name}
         try:
-            (own,) = run_entry(asked, plain_test, out, **how, **options)
+            (own,) = run_entry(asked, plain_test, out / folder_name(call), **how, **options)
         except UndefinedMethodError as error:
             warn(f"{entry.name} is left out: {error}")
             others = stated[entry.name]

@@ -213,7 +213,7 @@ def suggestion(view: ModelView, images: Tensor, block: str) -> str | None:
     try:
         salgen.explain(view, images, TARGETS, method="grad-cam", layer=block)
     except SalgenError as error:
-        named = re.fullmatch(r"layer '[^\n]*: choose another, such as '([^\n']*)'", str(error))
+        named = re.fullmatch(r"layer '[^\n]*: choose another, such as '([^\n']*)' \(layer=[^\n]*", str(error))
         return named and named[1]
     return None
 

@@ -232,9 +232,9 @@ def test_a_logit_that_stands_alone_is_as_far_from_its_negative_as_both_say(monke
 
     monkeypatch.setattr(insignificant_patch, "STEPS", 0)
     twins, images = twins_and_images(2, channels=1)
-    twins[:, 0, 6, 8], images[:, 0, 6, 8] = 0.0, (0.04, 0.06)
+    twins[:, 0, 6, 8], images[:, 0, 6, 8] = 0.0, (0.08, 0.12)
     found = patched(Alone(), images, twins)
-    assert np.allclose(found.change, [0.04 / 10, 0.06 / 10], atol=1e-6)
+    assert np.allclose(found.change, [0.08 / 10, 0.12 / 10], atol=1e-6)
     assert found.faults == ["", PATCH_MATTERS]
 
 
