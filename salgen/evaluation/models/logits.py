@@ -124,8 +124,8 @@ class AsLogits:
                 name = kind if kind in SIGMOID else name
         if self.skipped and not torch.equal(self(image.clone(), wide=True), wide_range(output)):
             self.skipped, name = frozenset(), name if name in SIGMOID else ""  # a clamp or the like follows
-        outputs = [output, *(self(changed) for changed in (image.flip(2, 3) / 2, -image) if several and not name)]
-        if several and not name and all(map(_are_probabilities, outputs)):  # of one image they may be so by chance
+        others = map(self, (image.flip(2, 3) / 2, -image))  # those of one image may be probabilities by chance
+        if several and not name and _are_probabilities(output) and all(map(_are_probabilities, others)):
             positive = bool((output >= 0).all())
             kind, explained = "are log-probabilities", "they"
             if positive:
