@@ -100,6 +100,8 @@ def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tupl
         categories: dict[str, int] = {}
         for entry in whole["categories"]:
             name, number = str(entry["name"]), whole_number(entry["id"], "a category's id")
+            if entry["name"] in (None, ""):
+                raise ValueError(f"the category with the id {number} has no name: write one")
             if number in categories.values() or name in categories:
                 what = f"name {name!r}" if name in categories else f"id {number}"
                 raise ValueError(f"two categories have the {what}: rename or remove one")

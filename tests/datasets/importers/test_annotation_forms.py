@@ -14,6 +14,7 @@ from own_image_files import (
     polygon,
     write_boxes,
     write_images,
+    write_labels,
     write_masks,
     write_yolo,
 )
@@ -78,7 +79,7 @@ def changed(whole, **change):
     ],
 )
 def test_names_of_yolo_are_those_of_their_numbers(tmp_path, text, names):
-    assert _yolo_names(write(tmp_path / "data.yaml", text)) == (names, 0)
+    assert _yolo_names(write(tmp_path / "data.yaml", text)) == (names, None)
 
 
 @pytest.mark.parametrize(
@@ -134,6 +135,36 @@ def test_key_points_without_kpt_shape_are_no_polygon(images, tmp_path, points):
     text.write_text(f"{text.read_text().strip()} {points}\n")
     notes = opened(images, folder).source.notes
     assert f"line that may be a box with key points: data.yaml states no kpt_shape (1; the first: {NAME}" in notes
+
+
+def test_lines_that_are_polygons_and_boxes_with_key_points_are_refused(images, tmp_path):
+    folder, classes = write_yolo(tmp_path / "texts", "boxes"), f"names: [{', '.join(NAMES)}]\n"
+    for name, (_, (left, top, right, bottom)) in BOXES.items():
+        text = folder / f"{name}.txt"
+        text.write_text(f"{text.read_text().strip()} {left / W} {top / H} {right / W} {bottom / H} 0 0\n")
+    said = refusal(images, folder)
+    assert "each line has 10 numbers, which may be a polygon of 5 points or a box with 3 key points" in said
+    write(tmp_path / "data.yaml", f"{classes}kpt_shape: [3, 2]")
+    np.testing.assert_array_equal(mask_of(opened(images, folder)), painted(BOX))
+    write(tmp_path / "data.yaml", f"{classes}kpt_shape: [0, 2]")
+    assert not np.array_equal(mask_of(opened(images, folder)), painted(BOX))
+    write(tmp_path / "data.yaml", classes)
+    with open(folder / f"{NAME}.txt", "a") as text:  # key points are equally many in all lines, so these are polygons
+        text.write("0 .1 .1 .4 .1 .4 .4\n")
+    assert not np.array_equal(mask_of(opened(images, folder)), painted(BOX))
+
+
+@pytest.mark.parametrize("corners", [3, 4, 9])
+def test_polygons_of_equally_many_points_are_read_where_no_box_holds_them(images, tmp_path, corners):
+    folder, angles = write_yolo(tmp_path / "texts", "polygons"), 2 * np.pi * np.arange(corners) / corners
+    for name, centre in zip(BOXES, [(0.2, 0.2), (0.8, 0.8), (0.2, 0.8), (0.8, 0.2)], strict=True):
+        points = np.array(centre) + 0.15 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        (folder / f"{name}.txt").write_text(" ".join(map(str, [0, *points.ravel()])))
+    rows, columns = np.mgrid[:H, :W] + 0.5
+    near = np.hypot(columns / W - 0.2, rows / H - 0.2) <= 0.15 * np.cos(np.pi / corners) - 0.01
+    mask = mask_of(opened(images, folder))
+    assert (mask[near]).all()
+    assert not mask[np.hypot(columns / W - 0.2, rows / H - 0.2) > 0.15].any()
 
 
 def test_texts_that_find_one_image(images, tmp_path):
@@ -197,6 +228,7 @@ def test_numbers_of_coco_may_be_texts(images, tmp_path):
         ("images", [{"id": 0, "file_name": n, "height": H, "width": W} for n in "ab"], "a and b both have the id 0"),
         ("categories", [{"id": 7, "name": "cat"}, {"id": 8, "name": "cat"}], "two categories have the name 'cat'"),
         ("categories", [{"id": 7, "name": "cat"}, {"id": 7, "name": "dog"}], "two categories have the id 7"),
+        ("categories", [{"id": 7, "name": None}], "the category with the id 7 has no name: write one"),
     ],
 )
 def test_keys_of_coco_that_fit_two_readings(images, tmp_path, key, entries, message):
@@ -325,6 +357,28 @@ def test_a_photograph_that_a_table_names(images, tmp_path):
     Image.fromarray(noise).save(tmp_path / "them.png")
     said = refusal(images, write(tmp_path / "a.csv", f"file_name,label,mask\n{NAME}.png,cat,them.png\n"))
     assert said.endswith("so it is no mask: give masks of one colour on black")
+
+
+# Several annotations beside each other
+
+
+def test_texts_beside_mask_pictures_are_named_as_not_read(images, tmp_path):
+    folder = write_masks(tmp_path / "them")
+    images = f"{images}:labels={write_labels(tmp_path / 'labels.csv')}"
+    (folder / "README.txt").write_text("mine")
+    opened(images, folder)
+    (folder / f"{NAME}.txt").write_text("0 .5 .5 .2 .2")
+    with pytest.warns(
+        SalgenWarning, match=rf"1 texts such as {NAME}.txt lie beside the mask pictures and are not read"
+    ):
+        opened(images, folder)
+
+
+def test_annotations_beside_those_that_are_read_are_named(tmp_path):
+    write_images(tmp_path / "images")
+    masks, classes = write_masks(tmp_path / "masks"), write(tmp_path / "data.yaml", "names: [cat]")
+    with pytest.warns(SalgenWarning, match=rf"{masks} is read and {classes} is not: .* give --masks {classes}"):
+        generator("images", source=f"{tmp_path}:labels={write_labels(tmp_path / 'labels.csv')}", image_size=(H, W))
 
 
 # Photographs, and forms that are not read

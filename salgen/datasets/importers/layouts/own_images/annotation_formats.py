@@ -20,13 +20,13 @@ from salgen.datasets.importers.layouts.own_images.annotations import (
     refuse_photographs,
     refuse_two_names,
 )
-from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below
+from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below, visible_files
 from salgen.datasets.importers.layouts.own_images.outlines import MaskPicture
 from salgen.datasets.importers.layouts.own_images.unread_forms import unread_form
 from salgen.datasets.importers.layouts.own_images.yolo import holds_texts, read_yolo
 from salgen.datasets.libraries.coco_instances import CROWD, MALFORMED, UNLISTED, box_of, outline_of, read_annotations
 from salgen.datasets.libraries.picture_sampling import UnusableError
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, warn
 
 
 def read_mask_pictures(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
@@ -43,6 +43,13 @@ def read_mask_pictures(path: Path, tree: ImageTree, skipped: Skipped, values: tu
         if item in objects:
             raise SalgenError(f"{picture}: {item} has another mask already: keep one, or give each annotator a folder")
         objects[item] = [Object(None, MaskPicture(picture, values))]
+    texts = [file for file in visible_files(path) if file.suffix.lower() == ".txt"]
+    texts = [file for file in texts if tree.find(file.relative_to(path).with_suffix("").as_posix(), str(file))]
+    if texts:
+        warn(
+            f"{path}: {len(texts):,} texts such as {texts[0].name} lie beside the mask pictures and are not read; "
+            "to read them instead, give a folder of texts alone"
+        )
     refuse_photographs({picture: image_of(picture, path, tree) for picture in pictures}, tree, path)
     return Annotations(objects, (), {file.relative_to(path).as_posix(): file for file in pictures})
 

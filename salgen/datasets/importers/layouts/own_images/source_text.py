@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from salgen.datasets.importers.layouts.own_images.label_table import marks_objects, metadata_in
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, warn
 
 
 @dataclass(frozen=True)
@@ -40,18 +40,22 @@ class Paths:
         inner = folder / "images"
         root = inner if inner.is_dir() else folder
         metadata = dict.fromkeys([*metadata_in(folder), *metadata_in(root)])
-        masks = tuple(path for name, path in parts if name == "masks") or tuple(filter(marks_objects, metadata))
+        masks = tuple(path for name, path in parts if name == "masks")
         labels = tuple(path for name, path in parts if name == "labels")
         if len(labels) > 1:
             raise SalgenError(f"{text}: give the labels in one table")
         if not masks and folder.is_dir():
-            found = sorted(folder.glob("masks*"), key=lambda path: (len(path.stem), path.name))
-            masks = tuple(path for path in found if re.fullmatch(r"masks(-\w+)?(\.json|\.csv)?", path.name))
-            masks = masks or tuple(filter(Path.is_file, [folder / "data.yaml"]))
-        if not masks and folder.is_dir():
-            raise SalgenError(
-                f"{folder}: has no masks beside it; say where they are: {folder}:masks=PATH, or --masks PATH"
-            )
+            near = sorted(folder.glob("masks*"), key=lambda path: (len(path.stem), path.name))
+            called = [path for path in near if re.fullmatch(r"masks(-\w+)?(\.json|\.csv)?", path.name)]
+            kinds = [list(filter(marks_objects, metadata)), called, list(filter(Path.is_file, [folder / "data.yaml"]))]
+            found = list(filter(None, kinds))
+            if not found:
+                raise SalgenError(
+                    f"{folder}: has no masks beside it; say where they are: {folder}:masks=PATH, or --masks PATH"
+                )
+            masks = tuple(found[0])
+            for other in found[1:]:
+                warn(f"{masks[0]} is read and {other[0]} is not: to read that instead, give --masks {other[0]}")
         if not labels:
             labels = tuple(filter(Path.is_file, [folder / "labels.csv"])) or tuple(metadata)
         return cls(root, masks, labels)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Size
@@ -47,15 +48,21 @@ def read_yolo(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, 
     for each, (names, _) in zip(listings, read, strict=True):
         if names != read[0][0]:
             raise SalgenError(f"{listings[0]} and {each} name other classes: give the right one, or correct the other")
-    names, key_points = read[0][0] if read else {}, max((count for _, count in read), default=0)
+    names = read[0][0] if read else {}
+    key_points = max((count for _, count in read if count is not None), default=None)
     texts = _texts_in(path, tree) if path.is_dir() else _texts_beside(path, tree)
     found: dict[str, list[tuple[int, Outline]]] = defaultdict(list)
+    lines: Counter[tuple[int, bool]] = Counter()  # by length, and whether they may be boxes with key points
     for item, text in texts.items():
         for place, line in _lines(text) if item in tree.sizes else ():
             try:
-                found[item].append(_yolo_object(line, tree.sizes[item], names, key_points))
+                number, shares = _shares(line, names, key_points)
+                lines[len(shares), _box_holds_points(shares)] += 1
+                found[item].append((number, _outline(shares, tree.sizes[item])))
             except UnusableError as error:
                 skipped.add(str(error), place)
+    if key_points is None:
+        _refuse_two_readings(lines, path)
     most = max((number for objects in found.values() for number, _ in objects), default=-1)
     names = names or {number: str(number) for number in range(most + 1)}
     named = {item: [Object(names[n], outline) for n, outline in objects] for item, objects in found.items()}
@@ -69,8 +76,8 @@ def holds_texts(folder: Path) -> bool:
     return not pictures_below(folder) and any(path.suffix.lower() == ".txt" for path in visible_files(folder))
 
 
-def _yolo_object(line: str, size: Size, names: Mapping[int, str], key_points: int) -> tuple[int, Outline]:
-    """Class number and outline of a line, in which so many numbers of key points follow a box."""
+def _shares(line: str, names: Mapping[int, str], key_points: int | None) -> tuple[int, Sequence[float]]:
+    """Class number of a line, and its box or polygon; `key_points` numbers, None if not stated, follow a box."""
     number, *shares = numbers_of(line.split())
     if number not in (names or range(MOST_CLASSES)):
         raise UnusableError(UNKNOWN)
@@ -80,17 +87,41 @@ def _yolo_object(line: str, size: Size, names: Mapping[int, str], key_points: in
         raise UnusableError("box with a sixth number, which may be a confidence, a track or an angle")
     if len(shares) == 6 and line.split()[-1].isdecimal():
         raise UnusableError("line that is a triangle, or a box with its confidence and track")
-    if not key_points and len(shares) % 3 == 1 and any(shares[6::3]) and set(shares[6::3]) <= {0, 1, 2}:
+    if key_points is None and len(shares) % 3 == 1 and any(shares[6::3]) and set(shares[6::3]) <= {0, 1, 2}:
         raise UnusableError("line that may be a box with key points: data.yaml states no kpt_shape")
     if len(shares) < 4 or len(shares) % 2 or (key_points and len(shares) > 4):
         raise UnusableError("line that is neither a box nor a polygon of YOLO")
     if not all(-SLACK <= share <= 1 + SLACK for share in shares):
         raise UnusableError("numbers that are no shares of the image, from 0 to 1")
+    return int(number), shares
+
+
+def _outline(shares: Sequence[float], size: Size) -> Outline:
     corners = array("d", (share * size[1 - place % 2] for place, share in enumerate(shares)))
     if len(shares) > 4:
-        return int(number), polygons_outline([corners], size)
+        return polygons_outline([corners], size)
     x, y, width, height = corners
-    return int(number), box_outline((x - width / 2, y - height / 2, x + width / 2, y + height / 2), size)
+    return box_outline((x - width / 2, y - height / 2, x + width / 2, y + height / 2), size)
+
+
+def _box_holds_points(shares: Sequence[float]) -> bool:
+    """Whether a line may be a box in the image and key points, which are in it or, as (0, 0), not labelled."""
+    centre, half = np.array(shares[:2]), np.array(shares[2:4]) / 2
+    points = np.reshape(shares[4:], (-1, 2))
+    fits = half <= np.minimum(centre, 1 - centre) + SLACK
+    held = (np.abs(points - centre) <= half + SLACK) | ~points.any(axis=1, keepdims=True)
+    return bool(fits.all() and held.all())
+
+
+def _refuse_two_readings(lines: Counter[tuple[int, bool]], path: Path) -> None:
+    """Refuse lines of one length that are polygons, and most of them also boxes with key points."""
+    lengths = {length for length, _ in lines}
+    if len(lengths) == 1 and (length := lengths.pop()) > 4 and 2 * lines[length, True] > lines.total():
+        count = length // 2 - 2
+        raise SalgenError(
+            f"{path}: each line has {length} numbers, which may be a polygon of {count + 2} points or a box with "
+            f"{count} key points: write into data.yaml  kpt_shape: [0, 2]  for polygons, or  kpt_shape: [{count}, 2]"
+        )
 
 
 def _texts_in(folder: Path, tree: ImageTree) -> dict[str, Path]:
@@ -117,8 +148,8 @@ def _texts_beside(listing: Path, tree: ImageTree) -> dict[str, Path]:
     return there
 
 
-def _yolo_names(path: Path) -> tuple[dict[int, str], int]:
-    """Number to name of the classes, a line each or under `names` of YAML; and how many numbers are of key points.
+def _yolo_names(path: Path) -> tuple[dict[int, str], int | None]:
+    """Number to name of the classes, a line each or under `names` of YAML; and the stated count of key points' numbers.
 
     Names stay as YAML writes them: ``no`` is a name.
     """
@@ -140,7 +171,7 @@ def _yolo_names(path: Path) -> tuple[dict[int, str], int]:
                 listed = list(enumerate(node.value for node in listed))
         names = {number: name.strip() for number, name in listed}
         count = int(keys["nc"].value) if "nc" in keys else len(names)
-        key_points = prod(int(node.value) for node in keys["kpt_shape"].value) if "kpt_shape" in keys else 0
+        key_points = prod(int(node.value) for node in keys["kpt_shape"].value) if "kpt_shape" in keys else None
         if len(set(names.values())) < len(listed) or "" in names.values() or min(names, default=0) < 0:
             raise ValueError("a class has no name, or two have one name or number")
         if names and count not in (len(names), max(names) + 1):
