@@ -13,6 +13,7 @@ from salgen.cli.options import (
     command_line,
     from_fields,
     help_with,
+    leave_low_accuracy_to_the_summary,
     max_memory,
     methods,
     out,
@@ -144,6 +145,8 @@ def command(
     ceilings. --set takes training settings and parameters of the model.
     """
     from salgen.evaluation.runs.running import evaluate
+
+    leave_low_accuracy_to_the_summary()
 
     if from_maps is not None:
         run = _rescore(from_maps, path, split_calls(metrics) or None)

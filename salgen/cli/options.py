@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import sys
 import typing
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.parameters import describe
 from salgen.registry import Registry
 
@@ -140,6 +141,11 @@ def scale_lines(cls: type) -> list[str]:
         for scale, changed in changes.items()
         if isinstance(changed, Mapping) and changed
     ]
+
+
+def leave_low_accuracy_to_the_summary() -> None:
+    """Ignore the warning of a model that has not learnt its task: the summary that follows names it too."""
+    warnings.filterwarnings("ignore", ".*has not learnt the task", SalgenWarning)
 
 
 def command_line() -> list[str]:

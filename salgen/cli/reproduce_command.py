@@ -9,6 +9,7 @@ import click
 from salgen.cli.options import (
     command_line,
     help_with,
+    leave_low_accuracy_to_the_summary,
     max_memory,
     methods,
     parameters_of,
@@ -54,6 +55,7 @@ def command(
     from salgen.evaluation.report import console_summary
     from salgen.evaluation.report.paper_tables import findings_text, tables_text
 
+    leave_low_accuracy_to_the_summary()
     name = required_name(name, PROTOCOLS)
     reliant = split_names(reliance, "--reliance")
     protocol = build(PROTOCOLS.load(name), parse_pairs(pairs))
