@@ -31,6 +31,8 @@ def measure_costs(runner: ModelRunner, calls: Collection[str]) -> None:
         costs.methods.update(dict.fromkeys(calls, Cost(0, 0)))
     groups = [[call for call in group if call in calls and call not in costs.methods] for group in plan.groups]
     metrics = [name for name in plan.of_maps if name not in costs.metrics]
+    if metrics:
+        costs.pieces.clear()  # of other scores
     if any(groups) or metrics:
         view = ModelView.of(runner.model.classifier)  # of its own: nothing that stand-ins teach is kept for the run
         count = sum(map(len, groups)) + len(metrics)
@@ -41,7 +43,12 @@ def measure_costs(runner: ModelRunner, calls: Collection[str]) -> None:
             for name in metrics:
                 costs.metrics[name] = _of_metric(runner, name)
                 advance()
-        costs.write(runner.costs_path)
+    kinds, most = plan.kinds, plan.chunk_size
+    sizes = [costs.images_of_a_piece(group, len(kinds), most) for group in plan.groups]
+    for group, size in zip(plan.groups, sizes, strict=True):
+        for call in group:  # patches are searched once for all methods
+            costs.pieces.setdefault(call, min(sizes) if any(kind.patched for kind in kinds) else size)
+    costs.write(runner.costs_path)
 
 
 def estimate(runner: ModelRunner, images: Mapping[str, int]) -> str:

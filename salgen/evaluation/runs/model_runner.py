@@ -136,10 +136,7 @@ class ModelRunner:
 
     def images_of_a_piece(self, group: Sequence[str]) -> int:
         """Images that some methods explain and score before they write: the whole chunk, unless they are dear."""
-        kinds, most = self.plan.kinds, self.plan.chunk_size
-        patched = any(kind.patched for kind in kinds)  # patches are searched once for all methods
-        groups = self.plan.groups if patched else [list(group)]
-        return min(self.costs.images_of_a_piece(calls, len(kinds), most) for calls in groups)
+        return min(self.costs.pieces.get(call, self.plan.chunk_size) for call in group)
 
     @property
     def costs_path(self) -> Path:

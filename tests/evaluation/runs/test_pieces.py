@@ -16,6 +16,7 @@ from torch import nn
 import salgen
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.probe import probing
+from salgen.evaluation.runs import measuring
 from salgen.evaluation.runs.artifacts import costs as costs_module
 from salgen.evaluation.runs.artifacts.chunk_files import CHUNK_COLUMNS, ScoreChunk, read_rows, write_part
 from salgen.evaluation.runs.artifacts.costs import Cost, Costs
@@ -53,14 +54,14 @@ def scores(run):
     return pq.read_table(run / "scores.parquet").to_pandas()
 
 
-def stops_after(monkeypatch, count):
-    """A run that is stopped after so many scored pieces, and the images that it explains."""
+def stops_after(monkeypatch, count, call=None):
+    """A run that is stopped after so many scored pieces (of one method), and the images that it explains."""
     write, explain, explained = ModelRunner._write_scores, ModelRunner.explain, []
     left = [count]
 
-    def written(self, *given):
-        write(self, *given)
-        left[0] -= 1
+    def written(self, chunk, *given):
+        write(self, chunk, *given)
+        left[0] -= call in (None, chunk.call)
         if left[0] == 0:
             raise KeyboardInterrupt
 
@@ -96,6 +97,37 @@ def test_a_stop_loses_one_piece_and_the_scores_are_the_same(data, tmp_path, monk
         for name in run.record.maps:
             ours, theirs = (pq.read_table(folder / name).replace_schema_metadata() for folder in (run, whole))
             assert ours.equals(theirs)
+
+
+@pytest.mark.parametrize(
+    ("methods", "seconds", "metric", "kinds"),
+    [
+        (
+            ["grad-cam++", "grad-cam"],
+            2.6,
+            "roc-auc",
+            1,
+        ),  # of both together, with the controls, in which passes are shared
+        (["gradient", "occlusion"], 1e-3, "iir", 3),  # patches are searched once for all methods
+    ],
+)
+def test_a_run_without_a_dear_method_finds_its_pieces_again(
+    data, tmp_path, monkeypatch, methods, seconds, metric, kinds
+):
+    def cost(_runner, _view, calls):
+        return Cost(1, 100 if "occlusion" in calls else seconds / len(calls))
+
+    monkeypatch.setattr(measuring, "_of_methods", cost)
+    monkeypatch.setattr(measuring, "_of_metric", lambda *given: Cost(0, 0))
+    with monkeypatch.context() as patch:
+        stops_after(patch, 3, methods[0])
+        with pytest.raises(KeyboardInterrupt):
+            evaluated(data, tmp_path / "run", methods=methods, metrics=[metric])
+    with monkeypatch.context() as patch:
+        explained = stops_after(patch, -1)
+        run = evaluated(data, tmp_path / "run", methods=methods[:1], metrics=[metric])
+    scored, pictures = scores(run)["sample_id"].nunique(), 3
+    assert sum(count for call, count in explained if call == methods[0]) == kinds * (scored - 3) + pictures
 
 
 def test_pieces_give_the_rows_of_whole_chunks(data, tmp_path, monkeypatch):

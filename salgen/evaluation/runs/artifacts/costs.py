@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from salgen.files import write_text
@@ -23,17 +23,19 @@ class Cost:
 
 @dataclass(frozen=True)
 class Costs:
-    """Costs of methods by their calls, for one kind of maps, and of metrics by theirs."""
+    """Costs of methods by their calls, for one kind of maps, and of metrics by theirs; and the methods' pieces."""
 
     methods: dict[str, Cost]
     metrics: dict[str, Cost]
+    pieces: dict[str, int] = field(default_factory=dict)  # images; kept, whatever other methods join or fail
 
     @classmethod
     def read(cls, path: Path) -> Costs:
         """The costs in a file; none if it is missing or damaged, as they are measured again."""
         try:
             entries = json.loads(path.read_text(encoding="utf-8"))
-            return cls(*({name: Cost(**cost) for name, cost in entries[key].items()} for key in ("methods", "metrics")))
+            costs = ({name: Cost(**cost) for name, cost in entries[key].items()} for key in ("methods", "metrics"))
+            return cls(*costs, entries["pieces"])
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             return cls({}, {})
 
