@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import filecmp
 import hashlib
+import json
 import os
 import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 TEMPORARY = ".part"
 FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"  # what a formula begins with, in full width too
@@ -57,6 +59,13 @@ def write_bytes(path: Path, data: bytes) -> None:
     """Write bytes, whole or not at all."""
     with atomic_path(path) as temporary:
         temporary.write_bytes(data)
+
+
+def strict_json(text: str) -> Any:
+    """The value of a JSON text; a ValueError for what JSON does not have: NaN, Infinity and lone surrogates."""
+    value = json.loads(text)
+    json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    return value
 
 
 def csv_cell(text: str) -> str:

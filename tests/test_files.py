@@ -7,7 +7,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from salgen.files import atomic_path, csv_cell, remove_temporaries, sha256_of, write_bytes, write_text
+from salgen.files import atomic_path, csv_cell, remove_temporaries, sha256_of, strict_json, write_bytes, write_text
+
+
+@pytest.mark.parametrize("text", ["NaN", '{"a": [-Infinity]}', "1e999", r'"\ud800"', "{", ""])
+def test_what_json_does_not_have_is_refused(text):
+    with pytest.raises(ValueError, match=r"not JSON compliant|surrogates not allowed|Expecting"):
+        strict_json(text)
+
+
+def test_a_json_text_has_the_value_that_python_reads():
+    assert strict_json('{"a": [1, -2.5e3, null, true, "\u00e9"]}') == {"a": [1, -2500.0, None, True, "é"]}
 
 
 def _stop_half_way(path):

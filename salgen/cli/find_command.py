@@ -10,6 +10,7 @@ import click
 
 from salgen.cli.groups import Group
 from salgen.cli.options import from_fields
+from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics.clever_hans import FAITHFULNESS, LOCALIZATION, Suspect, Thresholds
 from salgen.parameters import build, parse_call
 from salgen.registry import METHODS
@@ -75,8 +76,11 @@ def _check(suspects: Sequence[Suspect], run: str, data: str | None, method: str)
     """Raise before anything is printed, if the gallery cannot be drawn."""
     if data is None:
         return
+    from salgen.datasets.format.checksums import FILE
     from salgen.evaluation.report.suspects import check_gallery
 
+    if (Path(run) / FILE).is_file():
+        raise SalgenError(f"{run} is published, and a gallery in it would break `salgen verify`: leave out --data")
     check_gallery(suspects, run, data, method)
 
 

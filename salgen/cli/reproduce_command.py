@@ -52,6 +52,7 @@ def command(
 
     -m adds methods to the paper's own.
     """
+    from salgen.datasets.format.output_folder import sole_writer
     from salgen.evaluation.report import console_summary
     from salgen.evaluation.report.paper_tables import findings_text, tables_text
 
@@ -59,7 +60,9 @@ def command(
     name = required_name(name, PROTOCOLS)
     reliant = split_names(reliance, "--reliance")
     protocol = build(PROTOCOLS.load(name), parse_pairs(pairs))
-    done = protocol.run(Path(out or name), scale, method_calls, max_memory, replace, command_line(), reliant)
+    folder = Path(out or name)
+    with sole_writer(folder):
+        done = protocol.run(folder, scale, method_calls, max_memory, replace, command_line(), reliant)
     click.echo(console_summary(done.runs))
     if done.tables:
         click.echo(f"\n{tables_text(done.tables)}\n")

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from kept_runs import STATED
 
 import salgen
 from salgen.cli.main import main
@@ -114,6 +115,17 @@ def test_no_model_is_read_from_a_path_that_the_run_names(folders, capsys, tmp_pa
     (received / "run.json").write_text(json.dumps(record))
     assert main(["find", "false-positives", str(received), "--confidence", "0", "--data", str(data)]) == 2
     assert f"{received} does not hold the weights of lesion-cnn, seed 0" in capsys.readouterr().err
+
+
+def test_nothing_is_written_into_a_published_run(folders, capsys, tmp_path):
+    data, run = folders
+    published = salgen.unpack(salgen.publish(run, tmp_path / "run.tar", **STATED), tmp_path / "published")
+    assert main(["find", "false-positives", str(published), "--confidence", "0", "--data", str(data)]) == 2
+    assert f"{published} is published" in capsys.readouterr().err
+    assert main(["report", str(published)]) == 2
+    assert f"report.html lies within the run {published}, whose `salgen verify` would fail" in capsys.readouterr().err
+    assert main(["report", str(published), "--out", str(tmp_path / "page.html")]) == 0
+    assert salgen.verify(published) == []
 
 
 def test_another_data_set_is_refused(folders, capsys, tmp_path):

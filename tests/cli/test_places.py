@@ -7,6 +7,7 @@ from own_image_files import write_images, write_labels, write_masks
 
 import salgen
 from salgen.cli.main import main
+from salgen.datasets.format.output_folder import sole_writer
 
 MODEL = """
 from torch import nn
@@ -58,6 +59,14 @@ def test_nothing_is_written_within_a_data_set_or_a_run(places, name, capsys, mon
     assert "choose a place outside it" in last
     assert sorted(path for path in places["data"].parent.rglob("*") if path.suffix != ".pyc") == before
     assert salgen.verify(places["data"], samples=0) == []
+
+
+def test_two_reproductions_do_not_write_one_folder(tmp_path, capsys):
+    with sole_writer(tmp_path / "study"):
+        assert main(["reproduce", "designed", "--out", str(tmp_path / "study")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"{tmp_path / 'study'} is being written by another salgen process" in line
+    assert not (tmp_path / "study").exists()
 
 
 @pytest.mark.parametrize("out", ["nowhere/sheet.png", "a_model.py/sheet.png", "images"])

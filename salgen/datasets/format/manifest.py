@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from salgen.errors import SalgenError, reason
+from salgen.files import strict_json
 from salgen.generators.declarations import Attributed
 from salgen.generators.generator import Generator
 from salgen.sources import DATA_SET, OWN_COPY
@@ -136,7 +137,7 @@ class Manifest:
     def from_text(cls, text: str) -> Manifest:
         """The manifest that :meth:`to_text` wrote."""
         try:
-            values = json.loads(text)
+            values = strict_json(text)
             version, fingerprint = values.pop("format"), values.pop("fingerprint")
             if version != FORMAT:
                 raise SalgenError(f"format {version}: this salgen reads format {FORMAT}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +18,7 @@ from salgen.evaluation.scoring.metric_groups import bounds, higher_is_better
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
 from salgen.evaluation.statistics.score_cube import ALL, CERTIFIED, SCORES
 from salgen.evaluation.statistics.summary import SUMMARY
-from salgen.files import atomic_path, copy_file, write_text
+from salgen.files import atomic_path, copy_file, strict_json, write_text
 from salgen.parameters import canonical_json
 from salgen.types import Float64
 
@@ -179,7 +178,7 @@ def _keep_pictures(run: Path, results: Path) -> None:
 
 def open_results(spec: BenchSpec, results: Path) -> RunRecord:
     """The record of the results of one entry."""
-    stated = _read(lambda path: json.loads(path.read_text(encoding="utf-8")), results / SPEC)
+    stated = _read(lambda path: strict_json(path.read_text(encoding="utf-8")), results / SPEC)
     if stated != spec.stated:
         raise SalgenError(f"{results} is not of salgen-bench {spec.version}: it states {stated}")
     return RunRecord.read(results / RECORD)

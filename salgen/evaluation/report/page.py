@@ -58,15 +58,14 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
     SalgenError
         If a file of a run is missing, damaged or incomplete, or `out` cannot be written.
     """
-    if out is not None:
-        from salgen.datasets.format.output_folder import check_outside  # takes pyarrow, which protocols go without
+    from salgen.datasets.format.output_folder import check_outside  # takes pyarrow, which protocols go without
 
-        check_outside(Path(out), in_a_run=True)
     with content_faults(runs):
         loaded = read_runs(runs)
         section = study_section(study, loaded) if study is not None else None
         html = render(loaded, section)
     path = Path(out) if out is not None else _default_path([run.path for run in loaded])
+    check_outside(path, in_a_run=True)
     if path.is_dir():
         raise SalgenError(f"{path} is a folder: name the HTML file to write, e.g. {path / PAGE}")
     try:

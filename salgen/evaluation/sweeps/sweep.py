@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError, unknown_name
@@ -104,40 +105,43 @@ def sweep(
         reliance = bool(reliance)
         seeds = TRAININGS.get(scale) if seeds is None else seeds
     folder = Path("sweeps") / f"{name}-{chosen.parameter}" if out is None else Path(out)
-    data, runs = [], []
-    for value in chosen.values:
-        place = folder / f"{chosen.parameter}={value:g}"
-        place.mkdir(parents=True, exist_ok=True)
-        values = {**parameters, chosen.parameter: value}
-        arguments: dict[str, Any] = {"scale": scale, "source": source, "command": command}
-        data.append(make(name, place / "data", splits=splits, seed=seed, parameters=values, **arguments))
-        if open_dataset(data[-1]).manifest.multi_label:
-            raise SalgenError(f"images of {name} show several classes: guessing has no accuracy that all doses share")
-        run = evaluate(
-            data[-1],
-            model=model,
-            methods=methods,
-            metrics=[MASS if chosen.spurious else METRIC],
-            out=place / "run",
-            split=split,
-            settings=settings,
-            seeds=seeds,
-            reliance=reliance,
-            max_memory=max_memory,
-            limit=limit,
-            **arguments,
-        )
-        runs.append(run)
-    if chosen.spurious:
-        correlation = detections(name, chosen, data, read_runs(runs))
-        write_text(folder / chosen.table, detection_text(correlation))
-        write_text(folder / MODELS, models_text(correlation))
-        write_correlation(correlation, folder, command)
+    with sole_writer(folder):
+        data, runs = [], []
+        for value in chosen.values:
+            place = folder / f"{chosen.parameter}={value:g}"
+            place.mkdir(parents=True, exist_ok=True)
+            values = {**parameters, chosen.parameter: value}
+            arguments: dict[str, Any] = {"scale": scale, "source": source, "command": command}
+            data.append(make(name, place / "data", splits=splits, seed=seed, parameters=values, **arguments))
+            if open_dataset(data[-1]).manifest.multi_label:
+                raise SalgenError(
+                    f"images of {name} show several classes: guessing has no accuracy that all doses share"
+                )
+            run = evaluate(
+                data[-1],
+                model=model,
+                methods=methods,
+                metrics=[MASS if chosen.spurious else METRIC],
+                out=place / "run",
+                split=split,
+                settings=settings,
+                seeds=seeds,
+                reliance=reliance,
+                max_memory=max_memory,
+                limit=limit,
+                **arguments,
+            )
+            runs.append(run)
+        if chosen.spurious:
+            correlation = detections(name, chosen, data, read_runs(runs))
+            write_text(folder / chosen.table, detection_text(correlation))
+            write_text(folder / MODELS, models_text(correlation))
+            write_correlation(correlation, folder, command)
+            return folder
+        found = fitted(name, chosen, data, read_runs(runs), shape)
+        write_text(folder / chosen.table, table_text(found))
+        write_page(found, folder, command)
         return folder
-    found = fitted(name, chosen, data, read_runs(runs), shape)
-    write_text(folder / chosen.table, table_text(found))
-    write_page(found, folder, command)
-    return folder
 
 
 def fitted(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[Run], shape: str = "logistic") -> Sweep:

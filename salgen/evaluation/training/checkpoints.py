@@ -18,7 +18,7 @@ from salgen.errors import SalgenError, reason
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.models.start_weights import read_tensors
-from salgen.files import write_bytes, write_text
+from salgen.files import strict_json, write_bytes, write_text
 from salgen.registry import MODELS
 from salgen.spec import LARGEST_SIDE
 
@@ -174,8 +174,7 @@ def read_card(path: Path) -> CheckpointMetadata:
             f"timm:NAME:weights={path}, or PACKAGE.MODULE:FUNCTION"
         )
     try:
-        values = json.loads(file.read_text(encoding="utf-8"))
-        json.dumps(values, allow_nan=False)
+        values = strict_json(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         inside = [card.parent for card in sorted(path.glob(f"*/{CARD}"))]
         hint = f"; did you mean {inside[0]}?" if inside else ""

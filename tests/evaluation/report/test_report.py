@@ -378,6 +378,7 @@ def test_faults_of_a_run_name_the_file(tmp_path):
     record = json.loads((path / "run.json").read_text())
     faults = {
         "run.json is not JSON": "{",
+        "run.json is not JSON (Out of range float": record | {"timings": {"wall_seconds": float("nan")}},
         "no entry 'dataset.fingerprint'": record | {"dataset": {"name": "x"}},
         "no entry 'models.accuracy'": record | {"models": [{"name": "x", "seed": 0}]},
         "no entry 'headline_variant'": {k: v for k, v in record.items() if k != "headline_variant"},

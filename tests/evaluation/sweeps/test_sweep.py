@@ -9,6 +9,7 @@ import pytest
 
 import salgen
 from salgen.cli.main import main
+from salgen.datasets.format.output_folder import sole_writer
 from salgen.errors import SalgenError
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.sweeps import sweep as module
@@ -102,6 +103,13 @@ def test_a_stopped_sweep_continues_with_the_same_bytes(folder, tmp_path, monkeyp
     assert kept
     assert all(path.stat().st_mtime_ns == time for path, time in kept.items())
     assert [name for name in WRITTEN if (folder / name).read_bytes() != (again / name).read_bytes()] == []
+
+
+def test_two_sweeps_do_not_write_one_folder(folder):
+    before = (folder / "thresholds.csv").read_bytes()
+    with sole_writer(folder), pytest.raises(SalgenError, match=r"one is being written by another.*\(process \d+ on"):
+        salgen.sweep("perlin-lesions", DOSE, folder, **ARGUMENTS)
+    assert (folder / "thresholds.csv").read_bytes() == before
 
 
 def test_the_command_prints_the_table_of_a_finished_sweep(folder, capsys, monkeypatch):

@@ -14,7 +14,7 @@ from typing import Any
 
 from salgen.datasets.format.manifest import RUN
 from salgen.errors import SalgenError, reason
-from salgen.files import write_text
+from salgen.files import strict_json, write_text
 
 RECORD = RUN
 # Errors raised by content that no run writes.
@@ -227,8 +227,7 @@ class RunRecord:
                 f"{path} is missing: {path.parent} is not a run folder, or `salgen evaluate` has not finished"
             )
         try:
-            entries = json.loads(path.read_text(encoding="utf-8"))
-            json.dumps(entries, ensure_ascii=False).encode()  # raises for a lone surrogate, which no page can hold
+            entries = strict_json(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
             raise SalgenError(f"{path} is not JSON ({reason(error)}): evaluate again") from None
         try:
@@ -258,7 +257,7 @@ class RunRecord:
 
     def to_text(self) -> str:
         """The contents of ``run.json``."""
-        return json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(self.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def write(self, run: Path) -> None:
         """Write ``run.json`` into a run folder."""
