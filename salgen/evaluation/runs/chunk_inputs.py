@@ -39,24 +39,13 @@ class ExplainTask(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ChunkInputs:
-    """A chunk of samples, or a piece of one, under one model.
-
-    Attributes
-    ----------
-    number
-        The chunk's place among the scored samples.
-    batch, predicted
-        The samples, and the class that the model predicts for each.
-    start
-        The first sample's place in the chunk.
-    """
+    """A chunk of samples, or a piece of one, under one model."""
 
     plan: Plan
     model: EvaluatedModel
-    number: int
+    # the samples, and the class that the model predicts for each
     batch: Batch
     predicted: Classes
-    start: int = 0
     _patched: dict[MapKind, ImageSet] = field(default_factory=dict, repr=False)
 
     @cached_property

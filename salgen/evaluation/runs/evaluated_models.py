@@ -26,34 +26,17 @@ from salgen.types import Float32
 
 @dataclass(frozen=True)
 class EvaluatedModel:
-    """A model under evaluation.
+    """A model under evaluation."""
 
-    Attributes
-    ----------
-    name, seed
-        Its name in the tables, and its training seed.
-    classifier
-        Images (N, C, H, W) in [0, 1] to logits (N, K), in evaluation mode.
-    digest
-        SHA-256 of its weights.
-    folder
-        Folder of whatever is fitted to it, such as patterns.
-    origin
-        The entries of ``run.json`` about its training.
-    task
-        The task that it was trained for, or None if that is not known.
-    compile
-        Whether passes without gradient are compiled.
-    """
-
+    # its name in the tables, and its training seed
     name: str
     seed: int
-    classifier: nn.Module
-    digest: str
-    folder: Path
-    origin: Mapping[str, Any]
-    task: str | None = None
-    compile: bool = False
+    classifier: nn.Module  # images (N, C, H, W) in [0, 1] to logits (N, K), in evaluation mode
+    digest: str  # SHA-256 of its weights
+    folder: Path  # folder of whatever is fitted to it, such as patterns
+    origin: Mapping[str, Any]  # the entries of ``run.json`` about its training
+    task: str | None = None  # the task that it was trained for, or None if that is not known
+    compile: bool = False  # whether passes without gradient are compiled
 
     @property
     def device(self) -> torch.device:
@@ -149,18 +132,11 @@ def load_model(dataset: Dataset, model: str | Path | GivenModel, run: Path, any_
 
 @dataclass(frozen=True)
 class Pairing:
-    """The second model of a run, if it has one, given or to be trained.
+    """The second model of a run, if it has one, given or to be trained."""
 
-    Attributes
-    ----------
-    model
-        A checkpoint's folder or a given network; it may have learnt any task of the data set.
-    task
-        The task for which a second model is trained, otherwise as the first one was.
-    """
-
+    # a checkpoint's folder or a given network; it may have learnt any task of the data set
     model: str | Path | GivenModel | None
-    task: str | None
+    task: str | None  # the task for which a second model is trained, otherwise as the first one was
 
     @property
     def requested(self) -> bool:

@@ -18,22 +18,22 @@ def save_gallery(runner: ModelRunner) -> None:
     The file holds ids (G,), images uint8 (G, H, W, C), masks bool (G, H, W), labels and predicted
     int64 (G,), methods (M,), maps float32 (M, G, H, W) and class_names.
     """
-    plan, chosen = runner.plan, list(runner.pictured.values())
+    plan, chosen = runner.plan, list(runner.pictures.places.values())
     (batch,) = plan.dataset.batches(len(chosen), chosen)
     predicted = runner.predictions.predicted[chosen]
     targets, masks = plan.targets(batch.labels, lambda: predicted), plan.masks(batch)[:, 0]
-    maps = {call: runner.pictures(call) for call in plan.methods}
+    maps = {call: runner.pictures.of_method(call) for call in plan.methods}
     lacking = {call: [row for row, index in enumerate(chosen) if index not in maps[call]] for call in plan.methods}
     with progress("explain pictures of the report", sum(map(len, lacking.values())), "maps") as advance:
         for group in plan.groups:
-            rows, size = sorted({row for call in group for row in lacking[call]}), runner.images_of_a_piece(group)
+            rows, size = sorted({row for call in group for row in lacking[call]}), runner.piece_size(group[0])
             for start in range(0, len(rows), size):
                 part = rows[start : start + size]
                 ids = [batch.ids[row] for row in part]
                 explained = runner.explain(group, batch.images[part], targets[part], masks[part], ids)
                 for call in group:
                     values = explained[call].values.cpu().numpy()
-                    runner.keep_pictures(call, ids, values)
+                    runner.pictures.keep(call, ids, values)
                     maps[call] |= {chosen[row]: saliency for row, saliency in zip(part, values, strict=True)}
                     advance(len(set(part) & set(lacking[call])))
     arrays = {

@@ -49,20 +49,11 @@ _STATE_INPUTS = {
 
 @dataclass(frozen=True, eq=False)
 class GivenModel:
-    """A trained network as it was given.
+    """A trained network as it was given."""
 
-    Attributes
-    ----------
-    text
-        ``"package.module:function"``, a library's name for it, or the name of a module's class.
-    module
-        The module, if it was given itself.
-    preprocess, classes
-        See :func:`salgen.evaluation.runs.running.evaluate`.
-    """
-
-    text: str
-    module: nn.Module | None = None
+    text: str  # ``"package.module:function"``, a library's name for it, or the name of a module's class
+    module: nn.Module | None = None  # the module, if it was given itself
+    # see :func:`salgen.evaluation.runs.running.evaluate`
     preprocess: Any = None
     classes: Sequence[int | str] | None = None
 

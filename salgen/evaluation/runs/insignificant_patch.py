@@ -44,25 +44,16 @@ AT_ONCE = 64  # images
 
 @dataclass(frozen=True, eq=False)
 class Patched:
-    """Images with a patch, and measures of how well each patch works.
+    """Images with a patch, and measures of how well each patch works."""
 
-    Attributes
-    ----------
-    images
-        float32 (N, C, H, W) in [0, 1]: the twins, with a patch inside the mask.
-    change
-        float64 (N,): the largest difference of a logit from the twin's, in spreads of the twin's logits.
-    seen
-        float64 (N,): the patch's mean absolute difference from the twin, in that of the feature; 0 where the
-        feature cannot be seen itself.
-    faults
-        For each "" where the patch holds: the predicted class is the twin's, `change` is at most `MOST_CHANGE`, and
-        `seen` is at least `LEAST_SEEN`. Otherwise ``patch_matters``, or else ``patch_vanished``.
-    """
-
-    images: Float32
+    images: Float32  # float32 (N, C, H, W) in [0, 1]: the twins, with a patch inside the mask
+    # float64 (N,): the largest difference of a logit from the twin's, in spreads of the twin's logits
     change: Float64
+    # float64 (N,): the patch's mean absolute difference from the twin, in that of the feature; 0 where the feature
+    # cannot be seen itself
     seen: Float64
+    # for each "" where the patch holds: the predicted class is the twin's, `change` is at most `MOST_CHANGE`, and
+    # `seen` is at least `LEAST_SEEN`. Otherwise ``patch_matters``, or else ``patch_vanished``
     faults: list[str]
 
 

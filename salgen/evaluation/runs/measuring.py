@@ -46,8 +46,9 @@ def measure_costs(runner: ModelRunner, calls: Collection[str]) -> None:
     kinds, most = plan.kinds, plan.chunk_size
     sizes = [costs.images_of_a_piece(group, len(kinds), most) for group in plan.groups]
     for group, size in zip(plan.groups, sizes, strict=True):
-        for call in group:  # patches are searched once for all methods
-            costs.pieces.setdefault(call, min(sizes) if any(kind.patched for kind in kinds) else size)
+        least = min(sizes) if any(kind.patched for kind in kinds) else size  # patches are searched once for all methods
+        held = [costs.pieces[call] for call in group if call in costs.pieces]
+        costs.pieces.update(dict.fromkeys(group, min(least, *held, most)))
     costs.write(runner.costs_path)
 
 
@@ -121,4 +122,4 @@ def _of_metric(runner: ModelRunner, name: str) -> Cost:
 def _inputs(runner: ModelRunner, count: int) -> ChunkInputs:
     indices = list(runner.plan.scored[:count])
     (batch,) = runner.plan.dataset.batches(count, indices)
-    return ChunkInputs(runner.plan, runner.model, 0, batch, runner.predictions.predicted[indices])
+    return ChunkInputs(runner.plan, runner.model, batch, runner.predictions.predicted[indices])

@@ -1,20 +1,16 @@
 """The runner of one model: explains chunks of samples, scores the maps, and writes a file for each chunk and method.
 
-A file's name is the digest of all that its scores depend on, so a stopped run continues,
-and a run with one more method computes that method only. Methods that have passes in common are
-explained together. Saved maps are read rather than computed again, and scored in the same way.
+Methods that have passes in common are explained together. Saved maps are read rather than computed again, and scored
+in the same way.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import pyarrow as pa
@@ -24,57 +20,25 @@ from salgen.evaluation.attribution.batch_explainer import BatchExplainer, Explai
 from salgen.evaluation.attribution.patterns import VERSION as PATTERNS_VERSION
 from salgen.evaluation.attribution.patterns import Patterns, fit_patterns
 from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps, are_scored_there
-from salgen.evaluation.metrics.inputs.metric import PAIRED
-from salgen.evaluation.metrics.inputs.metric_inputs import SHUFFLED, MapKind, MetricInputs
+from salgen.evaluation.metrics.inputs.metric_inputs import MapKind, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.runs.artifacts.chunk_files import PARTS, WORK, ScoreChunk, is_written, score_rows, write_part
+from salgen.evaluation.runs.artifacts.chunk_files import ScoreChunk, score_rows, write_part
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
-from salgen.evaluation.runs.artifacts.costs import Costs
 from salgen.evaluation.runs.artifacts.predictions import Classes, Predictions, predict_split, present_in
-from salgen.evaluation.runs.artifacts.provenance import library_versions, provenance
-from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps, key_of, maps_name, read_maps, write_maps
+from salgen.evaluation.runs.artifacts.provenance import provenance
+from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps, read_maps, write_maps
 from salgen.evaluation.runs.chunk_inputs import ChunkInputs
-from salgen.evaluation.runs.evaluated_models import EvaluatedModel
-from salgen.evaluation.runs.insignificant_patch import VERSION as PATCH_VERSION
-from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.runs.model_files import ModelFiles
+from salgen.evaluation.runs.pictures import Pictures
 from salgen.evaluation.scoring.metric_computation import compute_metrics
-from salgen.files import atomic_path
 from salgen.parameters import canonical_json, to_json
 from salgen.progress import progress
-from salgen.types import Float32, Mask
-
-PER_CLASS = 3
-MAX_SAMPLES = 12  # since each is kept for every method
+from salgen.types import Mask
 
 
-@dataclass(frozen=True)
-class ModelRunner:
+class ModelRunner(ModelFiles):
     """One model of a plan, and the run folder that it is scored for."""
-
-    plan: Plan
-    model: EvaluatedModel
-    run: Path
-
-    @cached_property
-    def chunks(self) -> list[list[ScoreChunk]]:
-        """For each chunk of the scored samples, one of each method."""
-        return [
-            [
-                ScoreChunk(call, number, chunk, self.run / PARTS / f"{self._scores_key(call, chunk)}.parquet")
-                for call in self.plan.methods
-            ]
-            for number, chunk in enumerate(self.plan.chunks)
-        ]
-
-    @property
-    def all_chunks(self) -> list[ScoreChunk]:
-        """The chunks of all methods, in order."""
-        return [chunk for chunks in self.chunks for chunk in chunks]
-
-    def missing(self, number: int) -> list[ScoreChunk]:
-        """The methods of a chunk that are not scored, or whose maps are to be kept and are not."""
-        return [chunk for chunk in self.chunks[number] if not self._is_done(chunk)]
 
     def write(self, number: int, predicted: Classes) -> Iterator[tuple[str, int]]:
         """Explain a chunk's samples by the missing methods, together where they share passes, and score them.
@@ -93,93 +57,81 @@ class ModelRunner:
         Each method, and the number of its maps whose scores are written.
         """
         missing = self.missing(number)
-        known: dict[int, ChunkInputs] = {}  # by the first sample's place, as all groups need them
+        known: dict[tuple[int, ...], ChunkInputs] = {}  # of each piece, as all groups need them
         for group in self.plan.groups:
             chunks = [chunk for chunk in missing if chunk.call in group]
-            size = self.images_of_a_piece(group)
-            missing_pieces = [piece for chunk in chunks for piece in self.missing_pieces(chunk)]
-            for pieces in zip(*(chunk.pieces(size) for chunk in chunks), strict=True):
-                todo = [piece for piece in pieces if piece in missing_pieces]
-                start, indices = pieces[0].start, list(pieces[0].indices)
-                if todo and (start not in known or len(known[start].batch) != len(indices)):
-                    (batch,) = self.plan.dataset.batches(len(indices), indices)
-                    of_batch = predicted[start : start + len(indices)]
-                    known[start] = ChunkInputs(self.plan, self.model, number, batch, of_batch, start)
-                calls = [piece.call for piece in todo]
-                maps = {kind: self.maps(kind, calls, known[start]) for kind in self.plan.kinds} if calls else {}
+            for pieces in zip(*map(self.pieces, chunks), strict=True):
+                todo = [piece for piece in pieces if not self.is_done(piece)]
+                if not todo:
+                    continue
+                indices, start = todo[0].indices, todo[0].start
+                if indices not in known:
+                    (batch,) = self.plan.dataset.batches(len(indices), list(indices))
+                    of_piece = predicted[start : start + len(indices)]
+                    known[indices] = ChunkInputs(self.plan, self.model, batch, of_piece)
+                inputs = known[indices]
+                maps = {kind: self._maps(kind, todo, inputs) for kind in self.plan.kinds}
                 for piece in todo:
-                    self._write_scores(
-                        piece, known[start], {kind: of_kind[piece.call] for kind, of_kind in maps.items()}
-                    )
+                    self._write_scores(piece, inputs, {kind: of_kind[piece.call] for kind, of_kind in maps.items()})
                     yield piece.call, len(indices)
-            for chunk in chunks if size < len(self.plan.chunks[number]) else ():
-                self._join(chunk, size)
+            for chunk in chunks:
+                self._join(chunk)
 
-    def _join(self, chunk: ScoreChunk, size: int) -> None:
-        """Write a chunk's files from those of its pieces, and remove these."""
-        pieces = chunk.pieces(size)
+    def _join(self, chunk: ScoreChunk) -> None:
+        """Write a chunk's files from those of its pieces, if it has any, and remove these."""
+        pieces = self.pieces(chunk)
+        if len(pieces) == 1:
+            return
         files = [piece.path for piece in pieces]
-        for kind in self.plan.kinds if self.plan.keep_maps else ():
-            paths = [self._maps_path(kind, piece) for piece in pieces]
-            if self._kept(kind, chunk) is None:
+        for kind in self.plan.kept_kinds:
+            paths = [self.maps_path(kind, piece) for piece in pieces]
+            if self.saved_maps(kind, chunk) is None:
                 maps = SavedMaps.join([read_maps(path) for path in paths])
-                write_maps(self._maps_path(kind, chunk), maps, self._maps_key(kind, chunk.call, chunk.number))
+                write_maps(self.maps_path(kind, chunk), maps, self.maps_key(kind, chunk))
             files += paths
         chunk.join(pieces)
         for path in files:
             path.unlink(missing_ok=True)
 
-    def missing_pieces(self, chunk: ScoreChunk) -> list[ScoreChunk]:
-        """The pieces of a missing chunk that are missing too; all of it, if it is written at once."""
-        (group,) = (group for group in self.plan.groups if chunk.call in group)
-        return [piece for piece in chunk.pieces(self.images_of_a_piece(group)) if not self._is_done(piece)]
-
-    def images_of_a_piece(self, group: Sequence[str]) -> int:
-        """Images that some methods explain and score before they write: the whole chunk, unless they are dear."""
-        return min(self.costs.pieces.get(call, self.plan.chunk_size) for call in group)
-
-    @property
-    def costs_path(self) -> Path:
-        """The file of what one image takes."""
-        return self.run / WORK / f"costs-{provenance(self.depends_on('one', self.device), 16)}.json"
-
-    @cached_property
-    def costs(self) -> Costs:
-        """What one image takes, as far as it was measured."""
-        return Costs.read(self.costs_path)
-
     def predicted(self, number: int) -> Classes:
         """The class that the model predicts for each sample of a chunk, int64 (n,)."""
         return self.predictions.predicted[list(self.plan.chunks[number])]
 
-    def maps(self, kind: MapKind, calls: Sequence[str], inputs: ChunkInputs) -> dict[str, SavedMaps]:
-        """The maps of a chunk by some methods: saved ones are read, the others explained, and perhaps kept."""
-        saved = {call: self._saved(kind, call, inputs) for call in calls}
-        maps = {call: maps for call, maps in saved.items() if maps is not None}
-        missing = [call for call in calls if call not in maps]
-        if missing:
-            runner = self.counterparts.get(kind, self)
-            image_set, targets, correct = inputs.task(kind, runner.model)
-            masks = self.plan.masks(inputs.batch)[:, 0]
-            explained = runner.explain(missing, image_set.images, targets, masks, inputs.batch.ids)
-            for call in missing:
-                maps[call] = SavedMaps(
-                    ids=inputs.batch.ids,
-                    targets=targets,
-                    correct=correct,
-                    there=image_set.exists,
-                    values=_as_scored(explained[call].values),
-                    reduction=str(explained[call].reduction),
-                    native_resolution=explained[call].native_resolution,
-                    seconds=explained.seconds[call],
-                    faults=image_set.faults,
-                )
-                if self.plan.keep_maps:
-                    path = self._maps_path(kind, self._chunk(call, inputs))
-                    write_maps(path, maps[call], self._maps_key(kind, call, inputs.number))
-                if kind is MapKind.SAMPLES:
-                    self.keep_pictures(call, inputs.batch.ids, maps[call].values)
+    def _maps(self, kind: MapKind, chunks: Sequence[ScoreChunk], inputs: ChunkInputs) -> dict[str, SavedMaps]:
+        """The maps of some methods' chunks: saved ones are read, the others explained, and perhaps kept."""
+        maps = {chunk.call: saved for chunk in chunks if (saved := self._saved(kind, chunk, inputs.batch.ids))}
+        missing = [chunk for chunk in chunks if chunk.call not in maps]
+        if not missing:
+            return maps
+        runner = self.counterparts.get(kind, self)
+        image_set, targets, correct = inputs.task(kind, runner.model)
+        masks, ids = self.plan.masks(inputs.batch)[:, 0], inputs.batch.ids
+        explained = runner.explain([chunk.call for chunk in missing], image_set.images, targets, masks, ids)
+        for chunk in missing:
+            of_method = explained[chunk.call]
+            maps[chunk.call] = SavedMaps(
+                ids=ids,
+                targets=targets,
+                correct=correct,
+                there=image_set.exists,
+                values=_as_scored(of_method.values),
+                reduction=str(of_method.reduction),
+                native_resolution=of_method.native_resolution,
+                seconds=explained.seconds[chunk.call],
+                faults=image_set.faults,
+            )
+            if self.plan.keep_maps:
+                write_maps(self.maps_path(kind, chunk), maps[chunk.call], self.maps_key(kind, chunk))
+            if kind is MapKind.SAMPLES:
+                self.pictures.keep(chunk.call, ids, maps[chunk.call].values)
         return maps
+
+    def _saved(self, kind: MapKind, chunk: ScoreChunk, ids: list[str]) -> SavedMaps | None:
+        """The maps of a chunk's samples by one method, if they are saved."""
+        if self.plan.source_run is not None:
+            return self.plan.source_run.maps(self.maps_name(kind, chunk), ids)
+        path = self.saved_maps(kind, chunk)
+        return None if path is None else read_maps(path, ids)
 
     def explain(
         self,
@@ -276,13 +228,6 @@ class ModelRunner:
         predictions = source_run.predictions(self.model, dataset.ids)
         return replace(predictions, present=present_in(dataset, task))
 
-    @property
-    def predictions_path(self) -> Path:
-        """The file of the predictions."""
-        dataset = self.plan.dataset
-        key = [dataset.fingerprint, dataset.split, self.model.digest, self.device, library_versions()]
-        return self.run / PARTS / f"predictions-{provenance(key, 16)}.parquet"
-
     @cached_property
     def patterns(self) -> Patterns | None:
         """The model's patterns on the training images, if a method needs them."""
@@ -311,146 +256,13 @@ class ModelRunner:
     @cached_property
     def counterparts(self) -> dict[MapKind, ModelRunner]:
         """The runners of the models whose maps are compared with this one's, by the kind of the maps."""
-        models = {PAIRED: self.plan.paired, SHUFFLED: self.plan.shuffled}
-        runners = {
-            of_model: replace(self, model=by_seed[self.model.seed])
-            for of_model, by_seed in models.items()
-            if self.model.seed in by_seed
-        }
-        return {kind: runners[kind.model] for kind in self.plan.kinds if kind.model in runners}
-
-    # Digests of all that files depend on ----------------------------------------------------------
-
-    @property
-    def device(self) -> str:
-        """The type of device on which predictions and maps are made: the workers', or else the model's."""
-        return self.plan.device or self.model.device.type
-
-    def depends_on(self, samples: Any, device: str) -> dict[str, Any]:
-        """Everything that a model's results for samples depend on: data, weights, device and library versions."""
-        dataset, model = self.plan.dataset, self.model
-        return {
-            "dataset": [dataset.fingerprint, dataset.split, samples],
-            "model": [model.name, model.seed, model.digest],
-            "by": [device, library_versions()],
-        }
-
-    def _maps_depend_on(self, call: str, chunk: Sequence[int]) -> dict[str, Any]:
-        """Everything that the maps of a chunk depend on, except other models."""
-        method = self.plan.methods[call]
-        patterns = PATTERNS_VERSION if "patterns" in method.needs else None
-        return {
-            **self.depends_on(list(chunk), self.device),
-            "method": [call, to_json(method), method.version, patterns],
-            # the chunk says which samples, and certificates ask the model again
-            "conventions": {**to_json(self.plan.conventions), "limit": None, "redraws": None},
-        }
-
-    def _scores_key(self, call: str, chunk: Sequence[int]) -> str:
-        plan = self.plan
-        return provenance(
-            {
-                **self._maps_depend_on(call, chunk),
-                "metrics": [[name, to_json(metric), metric.version] for name, metric in plan.of_maps.items()],
-                "others": {
-                    kind: [runner.model.digest, runner.model.task] for kind, runner in self.counterparts.items()
-                },
-                "variants": list(plan.variants),
-                "given": plan.source_run and plan.source_run.digest,
-                **({"patches": PATCH_VERSION} if any(kind.patched for kind in plan.kinds) else {}),
-            }
-        )
-
-    def _maps_key(self, kind: MapKind, call: str, number: int) -> str:
-        counterpart = self.counterparts.get(kind)
-        return provenance(
-            {
-                **self._maps_depend_on(call, self.plan.chunks[number]),
-                "kind": kind,
-                "other": counterpart and [counterpart.model.digest, counterpart.model.task],
-                **({"patches": PATCH_VERSION} if kind.patched else {}),
-            }
-        )
-
-    def _maps_name(self, kind: MapKind, call: str, number: int) -> str:
-        return maps_name(self.model.name, self.model.seed, call, kind, number)
-
-    @property
-    def kept_maps(self) -> dict[str, str]:
-        """The files of maps that the run keeps, each with the digest of all that its maps depend on."""
-        return {
-            self._maps_name(kind, call, number): self._maps_key(kind, call, number)
-            for call in (self.plan.methods if self.plan.keep_maps else ())
-            for kind in self.plan.kinds
-            for number in range(len(self.plan.chunks))
-        }
-
-    def _is_done(self, chunk: ScoreChunk) -> bool:
-        """True if a chunk, or a piece of one, is scored, and the run keeps its maps or need not."""
-        kinds = self.plan.kinds if self.plan.keep_maps else ()
-        return is_written(chunk.path) and all(self._kept(kind, chunk) is not None for kind in kinds)
-
-    def _maps_path(self, kind: MapKind, chunk: ScoreChunk) -> Path:
-        """The file of a chunk's maps, or of those of a piece until the chunk is complete."""
-        if len(chunk.indices) == len(self.plan.chunks[chunk.number]):
-            return self.run / self._maps_name(kind, chunk.call, chunk.number)
-        key = self._maps_key(kind, chunk.call, chunk.number)
-        return self.run / PARTS / f"{key}-{chunk.start}-{len(chunk.indices)}.parquet"
-
-    def _kept(self, kind: MapKind, chunk: ScoreChunk) -> Path | None:
-        """The file that keeps the maps of a chunk or a piece: the whole chunk's, or its own; None if there is none."""
-        whole = self.run / self._maps_name(kind, chunk.call, chunk.number)
-        key = self._maps_key(kind, chunk.call, chunk.number)
-        return next((path for path in (whole, self._maps_path(kind, chunk)) if key_of(path) == key), None)
-
-    def _chunk(self, call: str, inputs: ChunkInputs) -> ScoreChunk:
-        (chunk,) = (chunk for chunk in self.chunks[inputs.number] if chunk.call == call)
-        return chunk.piece(inputs.start, len(inputs.batch))
-
-    def _saved(self, kind: MapKind, call: str, inputs: ChunkInputs) -> SavedMaps | None:
-        """The maps of a chunk's samples by one method, if they are saved."""
-        if self.plan.source_run is not None:
-            return self.plan.source_run.maps(self._maps_name(kind, call, inputs.number), inputs.batch.ids)
-        path = self._kept(kind, self._chunk(call, inputs))
-        return None if path is None else read_maps(path, inputs.batch.ids)
-
-    # Maps of the report's pictures ----------------------------------------------------------------
+        runners = {kind.model: replace(self, model=model) for kind, model in self.others.items()}
+        return {kind: runners[kind.model] for kind in self.others}
 
     @cached_property
-    def pictured(self) -> dict[str, int]:
-        """The samples that the report shows, and their places in the split."""
-        labels = np.asarray(self.plan.dataset.column(self.plan.task))[: self.plan.considered]
-        ids = self.plan.dataset.ids
-        return {ids[index]: index for index in first_of_each_class(labels)}
-
-    def keep_pictures(self, call: str, ids: Sequence[str], maps: Values | DeviceMaps) -> None:
-        """Keep those of a method's maps (N, H, W) that the report shows, so that none is made again."""
-        rows = [row for row, name in enumerate(ids) if name in self.pictured]
-        if rows and self.model is self.plan.models[0]:
-            shown = {f"{self.pictured[ids[row]]:d}": np.asarray(maps)[row] for row in rows}
-            path = self.run / WORK / f"pictures-{self._pictures_key(call)}-{min(shown)}.npz"
-            path.parent.mkdir(exist_ok=True)
-            with atomic_path(path, synced=False) as temporary, open(temporary, "wb") as handle:
-                np.savez_compressed(handle, **shown)
-
-    def pictures(self, call: str) -> dict[int, Float32]:
-        """The kept maps (H, W) of a method by the places of their samples in the split."""
-        kept: dict[int, Float32] = {}
-        for path in (self.run / WORK).glob(f"pictures-{self._pictures_key(call)}-*.npz"):
-            with suppress(OSError, ValueError, LookupError, BadZipFile), np.load(path) as maps:  # else made again
-                kept |= {int(index): maps[index] for index in maps.files}
-        return kept
-
-    def _pictures_key(self, call: str) -> str:
-        return provenance({**self._maps_depend_on(call, list(self.pictured.values())), "kind": "pictures"})
-
-
-def first_of_each_class(labels: Classes) -> list[int]:
-    """Indices of the first samples of each class, the last class first; of many classes only some are used."""
-    classes = sorted(set(labels.tolist()), reverse=True)
-    classes = classes[:: -(-len(classes) // MAX_SAMPLES)]
-    each = min(PER_CLASS, MAX_SAMPLES // len(classes))
-    return [int(i) for label in classes for i in np.flatnonzero(labels == label)[:each]]
+    def pictures(self) -> Pictures:
+        """The maps that the report shows."""
+        return Pictures(self)
 
 
 def _as_scored(maps: Any) -> Values | DeviceMaps:

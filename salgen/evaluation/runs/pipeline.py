@@ -267,7 +267,7 @@ def _write_missing(runner: ModelRunner, workers: RayWorkers | None) -> None:
         measure_costs(runner, {chunk.call for chunks in missing.values() for chunk in chunks})
     images: Counter[str] = Counter()
     for chunk in (chunk for chunks in missing.values() for chunk in chunks):
-        images[chunk.call] += sum(len(piece.indices) for piece in runner.missing_pieces(chunk))
+        images[chunk.call] += sum(len(piece.indices) for piece in runner.pieces(chunk) if not runner.is_done(piece))
     if expected := estimate(runner, images):
         print(f"{label}: {expected}", file=sys.stderr, flush=True)
     work = {call: runner.costs.of_method(call, len(runner.plan.kinds)) for call in images}

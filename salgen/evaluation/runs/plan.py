@@ -24,46 +24,26 @@ WHOLE_IMAGE = "region:image"
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that a run's scores depend on; made by :meth:`of`.
-
-    Attributes
-    ----------
-    scored
-        The considered samples that have a ground-truth mask.
-    methods, metrics
-        Display call to plug-in instance.
-    left_out
-        Calls of methods that are not defined for the model, with the reasons.
-    max_memory
-        GB that explaining may use, or None.
-    paired
-        Training seed to a second model, for metrics that contrast two models.
-    shuffled
-        Training seed to a model trained with the same seed on permuted labels.
-    keep_maps
-        Whether the maps stay on disk.
-    source_run
-        The run whose maps are scored, where nothing is explained.
-    device
-        The type of device on which predictions and maps are made, if Ray workers make them.
-    chunk_size
-        Samples that are explained and scored together.
-    """
+    """Everything that a run's scores depend on; made by :meth:`of`."""
 
     dataset: Dataset
     conventions: Conventions
-    scored: tuple[int, ...]
+    scored: tuple[int, ...]  # the considered samples that have a ground-truth mask
     models: list[EvaluatedModel]
+    # display call to plug-in instance
     methods: dict[str, Any]
     metrics: dict[str, Metric]
+    # calls of methods that are not defined for the model, with the reasons
     left_out: dict[str, str] = field(default_factory=dict)
-    max_memory: float | None = None
+    max_memory: float | None = None  # GB that explaining may use, or None
+    # training seed to a second model, for metrics that contrast two models
     paired: Mapping[int, EvaluatedModel] = field(default_factory=dict)
+    # training seed to a model trained with the same seed on permuted labels
     shuffled: Mapping[int, EvaluatedModel] = field(default_factory=dict)
-    keep_maps: bool = False
-    source_run: SourceRun | None = None
-    device: str | None = None
-    chunk_size: int = field(default_factory=lambda: CHUNK)
+    keep_maps: bool = False  # whether the maps stay on disk
+    source_run: SourceRun | None = None  # the run whose maps are scored, where nothing is explained
+    device: str | None = None  # the type of device on which predictions and maps are made, if Ray workers make them
+    chunk_size: int = field(default_factory=lambda: CHUNK)  # samples that are explained and scored together
 
     @classmethod
     def of(
@@ -154,6 +134,11 @@ class Plan:
     def kinds(self) -> list[MapKind]:
         """The kinds of maps that are scored."""
         return [kind for kind in MapKind if kind is MapKind.SAMPLES or kind in self.needs]
+
+    @property
+    def kept_kinds(self) -> list[MapKind]:
+        """The kinds of maps that stay on disk."""
+        return self.kinds if self.keep_maps else []
 
     def metrics_in(self, variant: str) -> dict[str, Metric]:
         """The metrics that are scored in a variant: some apply to the whole image only."""

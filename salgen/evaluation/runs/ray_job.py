@@ -25,29 +25,18 @@ CPU, CUDA = "cpu", "cuda"
 
 @dataclass(frozen=True)
 class Job:
-    """Everything that a worker needs to load a model's runner.
+    """Everything that a worker needs to load a model's runner."""
 
-    Attributes
-    ----------
-    run, data, split, name, source
-        The folders of the run and the data set, which all machines see; the split; the data set's name; and the
-        `source` it was opened with.
-    device
-        The type of device that the worker has.
-    libraries
-        Versions of the libraries that scores depend on.
-    plan
-        The plan for this model, pickled without data and weights.
-    """
-
+    # the folders of the run and the data set, which all machines see; the split; the data set's name; and the
+    # `source` it was opened with
     run: Path
     data: Path
     split: str
     name: str
     source: str | None
-    device: str
-    libraries: Mapping[str, str]
-    plan: bytes
+    device: str  # the type of device that the worker has
+    libraries: Mapping[str, str]  # versions of the libraries that scores depend on
+    plan: bytes  # the plan for this model, pickled without data and weights
 
     @classmethod
     def of(cls, runner: ModelRunner, device: str) -> Job:
@@ -71,24 +60,13 @@ class Job:
 
 @dataclass(frozen=True)
 class ModelReference:
-    """An evaluated model without its weights, and how to load them again.
+    """An evaluated model without its weights, and how to load them again."""
 
-    Attributes
-    ----------
-    path
-        The checkpoint's folder, or ``package.module:function``.
-    within
-        The working directory in which the function is looked up; None for a checkpoint.
-    weights
-        Digest of modules and weights; unlike the model's own digest it does not depend on logits, hence on the machine.
-    fields
-        The other fields of the model.
-    """
-
-    path: str
-    within: Path | None
+    path: str  # the checkpoint's folder, or ``package.module:function``
+    within: Path | None  # the working directory in which the function is looked up; None for a checkpoint
+    # digest of modules and weights; unlike the model's own digest it does not depend on logits, hence on the machine
     weights: str
-    fields: Mapping[str, Any]
+    fields: Mapping[str, Any]  # the other fields of the model
 
     @classmethod
     def of(cls, model: EvaluatedModel) -> ModelReference:

@@ -55,24 +55,12 @@ ORIGIN = ("checkpoint", "trained_on", "settings", "training_seconds", "patterns"
 
 @dataclass(frozen=True)
 class SourceRun:
-    """A run folder with maps.
+    """A run folder with maps."""
 
-    Attributes
-    ----------
-    folder
-        The run folder, unpacked.
-    given_path
-        The folder or the archive, as it was given.
-    record
-        Its ``run.json``.
-    digest
-        SHA-256 of that file.
-    """
-
-    folder: Path
-    given_path: str
-    record: RunRecord
-    digest: str
+    folder: Path  # the run folder, unpacked
+    given_path: str  # the folder or the archive, as it was given
+    record: RunRecord  # its ``run.json``
+    digest: str  # SHA-256 of that file
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> SourceRun:

@@ -34,23 +34,15 @@ Model = tuple[str, int]  # name and training seed
 
 @dataclass(frozen=True)
 class Certification:
-    """The certificates of a run.
+    """The certificates of a run."""
 
-    Attributes
-    ----------
-    certified
-        Model and training seed to sample id to whether it is certified. Samples without a twin are
-        missing, and so are models without certificates.
-    summary
-        For each model the shares of its scored samples for which each part of the certificate holds; `needed`
-        has the shares of those samples showing a feature that need it.
-    reason
-        The reason why there are no certificates, or "".
-    """
-
+    # model and training seed to sample id to whether it is certified. Samples without a twin are missing, and so are
+    # models without certificates
     certified: Mapping[Model, Mapping[str, bool]] = field(default_factory=dict)
+    # for each model the shares of its scored samples for which each part of the certificate holds; `needed` has the
+    # shares of those samples showing a feature that need it
     summary: Sequence[CertificateSummary] = ()
-    reason: str = ""
+    reason: str = ""  # the reason why there are no certificates, or ""
 
 
 def read_certificates(path: Path) -> Certification:

@@ -31,25 +31,14 @@ CHUNK_COLUMNS = {**RESULT_COLUMNS, MEASURES: pa.list_(pa.float64())}
 
 @dataclass(frozen=True)
 class ScoreChunk:
-    """The scores of a chunk of samples under one method.
+    """The scores of a chunk of samples under one method."""
 
-    Attributes
-    ----------
-    call
-        The method's.
-    number, indices
-        The chunk's place among the scored samples, and its samples' places in the split.
-    path
-        The file.
-    start
-        The first sample's place in the chunk, if this is a piece of one.
-    """
-
-    call: str
+    call: str  # the method's
+    # the chunk's place among the scored samples, and its samples' places in the split
     number: int
     indices: tuple[int, ...]
-    path: Path
-    start: int = 0
+    path: Path  # the file
+    start: int = 0  # the first sample's place in the chunk, if this is a piece of one
 
     def pieces(self, size: int) -> list[ScoreChunk]:
         """The scores of so many samples each; the chunk alone if it has no more."""

@@ -35,7 +35,7 @@ class Costs:
         try:
             entries = json.loads(path.read_text(encoding="utf-8"))
             costs = ({name: Cost(**cost) for name, cost in entries[key].items()} for key in ("methods", "metrics"))
-            return cls(*costs, entries["pieces"])
+            return cls(next(costs), next(costs), entries["pieces"])
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             return cls({}, {})
 

@@ -30,21 +30,11 @@ Classes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Predictions:
-    """A model's predictions for every sample of a split.
+    """A model's predictions for every sample of a split."""
 
-    Attributes
-    ----------
-    labels
-        int64 (N,): the true class.
-    probabilities
-        float32 (N, K).
-    present
-        bool (N, K): the classes that each image shows, for multi-label data; else None.
-    """
-
-    labels: Classes
-    probabilities: Float32
-    present: Mask | None = None
+    labels: Classes  # int64 (N,): the true class
+    probabilities: Float32  # float32 (N, K)
+    present: Mask | None = None  # bool (N, K): the classes that each image shows, for multi-label data; else None
 
     @cached_property
     def predicted(self) -> Classes:

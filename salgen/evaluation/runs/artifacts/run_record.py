@@ -85,24 +85,12 @@ class FilesRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignRecord:
-    """Where a method that is not salgen's is from.
+    """Where a method that is not salgen's is from."""
 
-    Attributes
-    ----------
-    import_path
-        ``module:name``; None if it cannot be run again from what is recorded.
-    parameters
-        What it was called or made with.
-    library
-        The distribution that it is from, and its version.
-    sha256
-        Of its source.
-    """
-
-    import_path: str | None
-    parameters: dict[str, Any]
-    library: str | None
-    sha256: str | None
+    import_path: str | None  # ``module:name``; None if it cannot be run again from what is recorded
+    parameters: dict[str, Any]  # what it was called or made with
+    library: str | None  # the distribution that it is from, and its version
+    sha256: str | None  # digest of its source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,21 +167,7 @@ class SourceRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class RunRecord:
-    """The contents of ``run.json``, in its order; an entry with a default may be missing in a file.
-
-    Attributes
-    ----------
-    permuted_labels
-        The models that were trained on permuted labels: their names, seeds and origins.
-    left_out
-        Methods that are not defined for the model, or are not salgen's and failed, with the reasons.
-    maps
-        Files of maps that the run keeps, each with the digest of everything that its maps depend on.
-    scored_from
-        The run whose maps were scored, if that is another run.
-    maps_left_out
-        In a published record, the methods whose maps are not published.
-    """
+    """The contents of ``run.json``, in its order; an entry with a default may be missing in a file."""
 
     salgen: str
     command: list[str] | None = None
@@ -204,8 +178,10 @@ class RunRecord:
     dataset: DatasetRecord
     models: list[ModelRecord]
     paired_model: list[PairedModelRecord] | None = None
+    # the models that were trained on permuted labels: their names, seeds and origins
     permuted_labels: list[dict[str, Any]] | None = None
     methods: list[MethodRecord]
+    # methods that are not defined for the model, or are not salgen's and failed, with the reasons
     left_out: dict[str, str] = field(default_factory=dict)
     metrics: list[str]
     variants: list[str] = field(default_factory=list)
@@ -215,9 +191,10 @@ class RunRecord:
     certificates: CertificatesRecord | None = None
     timings: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    # files of maps that the run keeps, each with the digest of everything that its maps depend on
     maps: dict[str, str] = field(default_factory=dict)
-    scored_from: SourceRecord | None = None
-    maps_left_out: list[str] | None = None
+    scored_from: SourceRecord | None = None  # the run whose maps were scored, if that is another run
+    maps_left_out: list[str] | None = None  # in a published record, the methods whose maps are not published
 
     @classmethod
     def read(cls, path: Path) -> RunRecord:

@@ -55,33 +55,20 @@ _VALUES = "map.list.element.list.element"
 
 @dataclass(frozen=True, eq=False)
 class SavedMaps:
-    """The maps of one method for some samples.
+    """The maps of one method for some samples."""
 
-    Attributes
-    ----------
-    ids
-        The samples' names.
-    targets
-        int64 (N,): the class that each map explains.
-    correct, there
-        bool (N,): whether the model classifies the image correctly; whether the sample has such a map (not every
-        sample has a twin).
-    values
-        float32 (N, H, W), or where they still are on an accelerator.
-    reduction, native_resolution, seconds
-        The channel reduction, the (h, w) at which the method computed the maps, and the time they took.
-    faults
-        Sample id to the fault of the image that its map explains.
-    """
-
-    ids: list[str]
-    targets: NDArray[np.int64]
+    ids: list[str]  # the samples' names
+    targets: NDArray[np.int64]  # int64 (N,): the class that each map explains
+    # bool (N,): whether the model classifies the image correctly; whether the sample has such a map (not every sample
+    # has a twin)
     correct: Mask
     there: Mask
-    values: Float32 | DeviceMaps
+    values: Float32 | DeviceMaps  # float32 (N, H, W), or where they still are on an accelerator
+    # the channel reduction, the (h, w) at which the method computed the maps, and the time they took
     reduction: str
     native_resolution: tuple[int, int]
     seconds: float
+    # sample id to the fault of the image that its map explains
     faults: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod

@@ -70,18 +70,10 @@ def _merged(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 @dataclass(frozen=True)
 class AcrossChunks:
-    """Values that depend on all chunks together.
+    """Values that depend on all chunks together."""
 
-    Attributes
-    ----------
-    worst
-        Unbounded metric and variant to the worst value of any map.
-    values
-        Place of a data set metric to its value for each sample id.
-    """
-
-    worst: dict[tuple[str, str], float]
-    values: dict[Place, dict[str, float]]
+    worst: dict[tuple[str, str], float]  # unbounded metric and variant to the worst value of any map
+    values: dict[Place, dict[str, float]]  # place of a data set metric to its value for each sample id
 
 
 def _across_chunks(chunks: Sequence[ScoreChunk], metrics: Mapping[str, Metric]) -> AcrossChunks:
