@@ -26,18 +26,10 @@ Contents = TypeVar("Contents")
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """The items of a copy that can be used, by split.
+    """The items of a copy that can be used, by split."""
 
-    Attributes
-    ----------
-    source
-        The copy.
-    splits
-        Split to the names of its items.
-    """
-
-    source: Files
-    splits: Mapping[str, Sequence[str]]
+    source: Files  # the copy
+    splits: Mapping[str, Sequence[str]]  # split to the names of its items
     _orders: dict[tuple[int, str], NDArray[np.int64]] = field(default_factory=dict, repr=False)
 
     def at(self, context: Context) -> str:

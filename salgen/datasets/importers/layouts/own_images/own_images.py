@@ -41,25 +41,16 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class OwnImage:
-    """An image with what it shows.
+    """An image with what it shows."""
 
-    Attributes
-    ----------
-    path, size
-        Its file and (H, W).
-    split, cluster
-        Their names.
-    main
-        The number of its class; where it shows several, of that of its largest object.
-    outlines
-        Class number to the outlines of each annotator; of images without a mask, to none.
-    """
-
+    # its file and (H, W)
     path: Path
     size: Size
+    # their names
     split: str
     cluster: str
-    main: int
+    main: int  # the number of its class; where it shows several, of that of its largest object
+    # class number to the outlines of each annotator; of images without a mask, to none
     outlines: Mapping[int, Sequence[Sequence[Outline]]]
 
 
