@@ -7,13 +7,14 @@ import multiprocessing
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+
+from salgen.progress import repeated
 
 INTERVAL_S = 0.1
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -57,19 +58,9 @@ class Watched:
 @contextmanager
 def watching() -> Iterator[Watched]:
     """Look at all descendants ten times a second; what a process does after the last look is missed."""
-    seen, over = Watched(), threading.Event()
-
-    def look() -> None:
-        while not over.wait(INTERVAL_S):
-            _look(seen)
-
-    thread = threading.Thread(target=look, daemon=True)
-    thread.start()
-    try:
+    seen = Watched()
+    with repeated(lambda: _look(seen), INTERVAL_S):
         yield seen
-    finally:
-        over.set()
-        thread.join()
 
 
 def _look(seen: Watched) -> None:

@@ -6,7 +6,7 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -101,7 +101,7 @@ def _bar(label: str, total: int, pace: _Pace) -> Iterator[Advance]:
 
 @contextmanager
 def _lines(label: str, total: int, pace: _Pace) -> Iterator[Advance]:
-    last, lock, finished = time.monotonic(), threading.Lock(), threading.Event()
+    last, lock = time.monotonic(), threading.Lock()
 
     def line() -> None:
         print(f"{label}: {total - pace.left}/{total}, {pace.rate_and_time}", file=sys.stderr, flush=True)
@@ -118,17 +118,29 @@ def _lines(label: str, total: int, pace: _Pace) -> Iterator[Advance]:
             pace.advance(step, work)
             line_if_due()
 
+    def look() -> None:
+        with lock:
+            line_if_due()
+
+    with repeated(look, 1.0):
+        yield advance
+    if pace.count:
+        line()
+
+
+@contextmanager
+def repeated(work: Callable[[], None], seconds: float) -> Iterator[None]:
+    """Do some work every so many seconds, in a thread of its own."""
+    finished = threading.Event()
+
     def watch() -> None:
-        while not finished.wait(1.0):
-            with lock:
-                line_if_due()
+        while not finished.wait(seconds):
+            work()
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        yield advance
+        yield
     finally:
         finished.set()
         watcher.join()
-    if pace.count:
-        line()
