@@ -48,7 +48,7 @@ def measure_costs(runner: ModelRunner, calls: Collection[str]) -> None:
     for group, size in zip(plan.groups, sizes, strict=True):
         least = min(sizes) if any(kind.patched for kind in kinds) else size  # patches are searched once for all methods
         held = [costs.pieces[call] for call in group if call in costs.pieces]
-        costs.pieces.update(dict.fromkeys(group, min(least, *held, most)))
+        costs.pieces.update(dict.fromkeys(group, min([least, *held])))
     costs.write(runner.costs_path)
 
 
