@@ -13,7 +13,7 @@ import click
     "--out",
     type=click.Path(),
     metavar="HTML",
-    help="Where to write the page.  [default: report.html in RUN, or in the folder of all RUNs]",
+    help="Where to write the page.  [default: report.html in RUN, or in the folder of several or published RUNs]",
 )
 def command(runs: tuple[str, ...], out: str | None) -> None:
     """Write one self-contained page about one or more RUNS."""

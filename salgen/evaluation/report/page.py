@@ -48,8 +48,8 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
     runs
         Run folders.
     out
-        The file to write; by default ``report.html`` in the run folder, or for several runs in the
-        folder that contains them all.
+        The file to write; by default ``report.html`` in the run folder, or for several runs or a published one in
+        the folder that contains them all.
     study
         Tables and figures at the top of the page; its means are also written to ``grid.csv`` beside it.
 
@@ -58,12 +58,12 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
     SalgenError
         If a file of a run is missing, damaged or incomplete, or `out` cannot be written.
     """
-    from salgen.datasets.format.output_folder import check_outside  # takes pyarrow, which protocols go without
-
     with content_faults(runs):
         loaded = read_runs(runs)
         section = study_section(study, loaded) if study is not None else None
         html = render(loaded, section)
+    from salgen.datasets.format.output_folder import check_outside  # takes pyarrow, which protocols go without
+
     path = Path(out) if out is not None else _default_path([run.path for run in loaded])
     check_outside(path, in_a_run=True)
     if path.is_dir():
@@ -79,7 +79,9 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
 
 
 def _default_path(folders: Sequence[Path]) -> Path:
-    if len(folders) == 1:
+    from salgen.datasets.format.checksums import FILE
+
+    if len(folders) == 1 and not (folders[0] / FILE).is_file():
         return folders[0] / PAGE
     return Path(os.path.commonpath([folder.resolve().parent for folder in folders])) / PAGE
 
