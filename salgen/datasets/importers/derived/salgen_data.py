@@ -18,21 +18,11 @@ from salgen.sources import DATA_SET
 
 @dataclass(frozen=True, eq=False)
 class Images:
-    """A split in memory.
+    """A split in memory."""
 
-    Attributes
-    ----------
-    levels
-        Images, uint8 or uint16 (N, H, W, C).
-    labels
-        Their classes, int64 (N,).
-    clusters
-        Names of their clusters: those of one are not independent.
-    """
-
-    levels: NDArray[Any]
-    labels: NDArray[np.int64]
-    clusters: list[str]
+    levels: NDArray[Any]  # images, uint8 or uint16 (N, H, W, C)
+    labels: NDArray[np.int64]  # their classes, int64 (N,)
+    clusters: list[str]  # names of their clusters: those of one are not independent
 
     @cached_property
     def by_class(self) -> dict[int, NDArray[np.int64]]:
@@ -42,15 +32,9 @@ class Images:
 
 @dataclass(frozen=True, eq=False)
 class SalgenData:
-    """The images of a data set, with the classes of its first task.
+    """The images of a data set, with the classes of its first task."""
 
-    Attributes
-    ----------
-    dataset
-        Any of its splits.
-    """
-
-    dataset: Dataset
+    dataset: Dataset  # any of its splits
     _read: dict[str, Images] = field(default_factory=dict, repr=False)
 
     @classmethod

@@ -27,26 +27,13 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Annotated:
-    """An image with its objects.
+    """An image with its objects."""
 
-    Attributes
-    ----------
-    item
-        Its name in the copy.
-    split
-        Its split.
-    size
-        (H, W).
-    objects
-        Class number and box of each.
-    runs
-        Class number to the run lengths of its mask, where the copy has masks as such.
-    """
-
-    item: str
-    split: str
-    size: Size
-    objects: tuple[tuple[int, Box], ...]
+    item: str  # its name in the copy
+    split: str  # its split
+    size: Size  # (H, W)
+    objects: tuple[tuple[int, Box], ...]  # class number and box of each
+    # class number to the run lengths of its mask, where the copy has masks as such
     runs: Mapping[int, bytes] = field(default_factory=dict)
 
 
@@ -55,17 +42,11 @@ Read = Callable[[Counter[str]], Iterable[Annotated]]
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The images of a copy that show an object, with what they show.
+    """The images of a copy that show an object, with what they show."""
 
-    Attributes
-    ----------
-    arrays
-        ``items``, ``splits`` (place in :data:`SPLITS`) and ``sizes`` by image; ``classes`` and ``boxes`` by object,
-        those of image i from ``starts[i]`` to ``starts[i + 1]``; ``pair_classes`` by image and class that it shows,
-        rising, from ``pair_starts[i]`` on; ``runs``, the bytes of each pair's run lengths from ``run_starts[pair]``
-        on.
-    """
-
+    # `items`, `splits` (place in `SPLITS`) and `sizes` by image; `classes` and `boxes` by object, those of image i from
+    # `starts[i]` to `starts[i + 1]`; `pair_classes` by image and class that it shows, rising, from `pair_starts[i]` on;
+    # `runs`, the bytes of each pair's run lengths from `run_starts[pair]` on
     arrays: Mapping[str, NDArray[Any]]
 
     @cached_property

@@ -51,15 +51,9 @@ LICENCE = (
 
 @dataclass(frozen=True, eq=False)
 class SignFiles(Files):
-    """Crops of traffic signs; `load` gives uint8 (H, W, 3).
+    """Crops of traffic signs; `load` gives uint8 (H, W, 3)."""
 
-    Attributes
-    ----------
-    classes
-        Item name to sign class, from 0 to 42.
-    """
-
-    classes: Mapping[str, int] = field(default_factory=dict)
+    classes: Mapping[str, int] = field(default_factory=dict)  # item name to sign class, from 0 to 42
 
     def load(self, name: str) -> Pixels:
         """Read one crop."""
@@ -68,18 +62,10 @@ class SignFiles(Files):
 
 @dataclass(frozen=True, eq=False)
 class SignPhotographs:
-    """The crops in pairs of one sign class.
+    """The crops in pairs of one sign class."""
 
-    Attributes
-    ----------
-    source
-        The crops.
-    pairs
-        Split to pairs of items.
-    """
-
-    source: SignFiles
-    pairs: Mapping[str, list[tuple[str, str]]]
+    source: SignFiles  # the crops
+    pairs: Mapping[str, list[tuple[str, str]]]  # split to pairs of items
 
     def available(self) -> Mapping[str, int]:
         """Split to the number of samples."""

@@ -31,53 +31,26 @@ CLIP = re.compile(r"(day|night)(Clip|Sequence)(\d+)")
 
 @dataclass(frozen=True)
 class Light:
-    """A traffic light that is annotated as go or stop and whose bulb is annotated too.
+    """A traffic light that is annotated as go or stop and whose bulb is annotated too."""
 
-    Attributes
-    ----------
-    name
-        The annotated clip, and the line in its BOX file: unique in a copy.
-    frame
-        The frame's file name.
-    night
-        Whether the clip was filmed at night.
-    label
-        0 for go, 1 for stop.
-    box, bulb
-        Rectangles of the whole light and of its lit bulb, in pixels of the frame, not clipped to it.
-    """
-
-    name: str
-    frame: str
-    night: bool
-    label: int
+    name: str  # the annotated clip, and the line in its BOX file: unique in a copy
+    frame: str  # the frame's file name
+    night: bool  # whether the clip was filmed at night
+    label: int  # 0 for go, 1 for stop
+    # box, bulb: rectangles of the whole light and of its lit bulb, in pixels of the frame, not clipped to it
     box: Rectangle
     bulb: Rectangle
 
 
 @dataclass(frozen=True)
 class Copy:
-    """Contents of a copy.
+    """Contents of a copy."""
 
-    Attributes
-    ----------
-    files
-        Name to path, of the annotation files and of each frame in which there is a light.
-    splits
-        Frame to split.
-    lights
-        All lights, in the order of clips, frames and lines.
-    left_out
-        Reason to the number of rows that are no light.
-    without_frames
-        Annotated clips of which the copy has no frames.
-    """
-
-    files: Mapping[str, Path]
-    splits: Mapping[str, str]
-    lights: tuple[Light, ...]
-    left_out: Mapping[str, int]
-    without_frames: tuple[str, ...] = ()
+    files: Mapping[str, Path]  # name to path, of the annotation files and of each frame in which there is a light
+    splits: Mapping[str, str]  # frame to split
+    lights: tuple[Light, ...]  # all lights, in the order of clips, frames and lines
+    left_out: Mapping[str, int]  # reason to the number of rows that are no light
+    without_frames: tuple[str, ...] = ()  # annotated clips of which the copy has no frames
 
 
 def read_copy(root: Path) -> Copy:

@@ -43,25 +43,14 @@ Table = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Crop:
-    """A light that can be used.
+    """A light that can be used."""
 
-    Attributes
-    ----------
-    light
-        As it is annotated.
-    box, bulb
-        Its rectangles in pixels of the frame, clipped: `box` to the frame, `bulb` to `box`.
-    masks
-        Number of accepted masks.
-    agreement
-        The lowest IoU of two of them, to three digits; 1 for one mask.
-    """
-
-    light: Light
+    light: Light  # as it is annotated
+    # box, bulb: its rectangles in pixels of the frame, clipped: `box` to the frame, `bulb` to `box`
     box: Rectangle
     bulb: Rectangle
-    masks: int
-    agreement: float
+    masks: int  # number of accepted masks
+    agreement: float  # the lowest IoU of two of them, to three digits; 1 for one mask
 
     def recipe(self) -> dict[str, Any]:
         """Recipe parameters that render the light, as JSON values."""

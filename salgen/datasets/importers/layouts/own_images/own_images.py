@@ -41,44 +41,25 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class OwnImage:
-    """An image with what it shows.
+    """An image with what it shows."""
 
-    Attributes
-    ----------
-    path, size
-        Its file and (H, W).
-    split, cluster
-        Their names.
-    main
-        The number of its class; where it shows several, of that of its largest object.
-    outlines
-        Class number to the outlines of each annotator; of images without a mask, to none.
-    """
-
+    # path, size: its file and (H, W)
     path: Path
     size: Size
+    # split, cluster: their names
     split: str
     cluster: str
-    main: int
+    main: int  # the number of its class; where it shows several, of that of its largest object
+    # class number to the outlines of each annotator; of images without a mask, to none
     outlines: Mapping[int, Sequence[Sequence[Outline]]]
 
 
 class OwnImages(Files):
-    """A user's own images.
+    """A user's own images."""
 
-    Attributes
-    ----------
-    images
-        Item to image.
-    classes
-        Their names, in the order of the labels.
-    several
-        Whether an image shows several classes.
-    """
-
-    images: Mapping[str, OwnImage]
-    classes: tuple[str, ...]
-    several: bool
+    images: Mapping[str, OwnImage]  # item to image
+    classes: tuple[str, ...]  # their names, in the order of the labels
+    several: bool  # whether an image shows several classes
     reading: Reading
     about: str
 

@@ -12,23 +12,15 @@ from salgen.errors import SalgenError
 
 @dataclass(frozen=True)
 class Paths:
-    """What the text of a source says: ``IMAGES:masks=PATH:labels=PATH``, or a folder that holds all.
+    """What the text of a source says: ``IMAGES:masks=PATH:labels=PATH``, or a folder that holds all."""
 
-    Attributes
-    ----------
-    images
-        The folder of images, or one that holds it as `images`.
-    masks
-        One path for each annotator, or for each part of the images. If none is given, what is called `masks` (a folder,
-        ``masks.json`` or ``masks.csv``; ``masks-2`` is a second annotator's) or `data.yaml` in the folder; before these
-        Hugging Face's tables, where they name masks or list objects.
-    labels
-        A table; if none is given, `labels.csv` in the folder, or Hugging Face's: ``metadata.csv`` or ``metadata.jsonl``
-        in the folder or that of the images, or in each split's.
-    """
-
-    images: Path
+    images: Path  # the folder of images, or one that holds it as `images`
+    # one path for each annotator, or for each part of the images. If none is given, what is called `masks` (a folder,
+    # `masks.json` or `masks.csv`; `masks-2` is a second annotator's) or `data.yaml` in the folder; before these Hugging
+    # Face's tables, where they name masks or list objects
     masks: tuple[Path, ...]
+    # a table; if none is given, `labels.csv` in the folder, or Hugging Face's: `metadata.csv` or `metadata.jsonl` in
+    # the folder or that of the images, or in each split's
     labels: tuple[Path, ...]
 
     @classmethod

@@ -102,21 +102,12 @@ class SliceMask:
 
 @dataclass(frozen=True)
 class VolumeSlice(MarkedImage):
-    """A slice of a volume, shown between two Hounsfield units.
+    """A slice of a volume, shown between two Hounsfield units."""
 
-    Attributes
-    ----------
-    place
-        Its number along the axis from foot to head, as it is stored; 0 for a DICOM file, which is one slice.
-    window
-        What is black, and what is white.
-    part
-        The rows and columns that are shown.
-    """
-
+    # its number along the axis from foot to head, as it is stored; 0 for a DICOM file, which is one slice
     place: int = 0
-    window: tuple[float, float] = (-1000.0, 1000.0)
-    part: tuple[slice, slice] = (slice(None), slice(None))
+    window: tuple[float, float] = (-1000.0, 1000.0)  # what is black, and what is white
+    part: tuple[slice, slice] = (slice(None), slice(None))  # the rows and columns that are shown
 
     @property
     def pictures(self) -> tuple[Path, ...]:

@@ -30,21 +30,12 @@ SHRINK, LEAST = 0.9, 0.1  # pylidc's: factor of the distance while a nodule has 
 
 @dataclass(frozen=True, eq=False)
 class NoduleOutline:
-    """What one reader drew on one slice.
+    """What one reader drew on one slice."""
 
-    Attributes
-    ----------
-    height
-        Of the slice, in mm towards the head.
-    points
-        (column, row) of the pixels that were drawn, int64 (n, 2), from 0.
-    inside
-        Whether it surrounds nodule; else a hole.
-    """
-
+    # of the slice, in mm towards the head
     height: float
-    points: NDArray[np.int64]
-    inside: bool
+    points: NDArray[np.int64]  # (column, row) of the pixels that were drawn, int64 (n, 2), from 0
+    inside: bool  # whether it surrounds nodule; else a hole
 
     def paint(self, size: Size) -> tuple[Mask, Mask]:
         """The pixels that the closed line surrounds and those under it, each bool (H, W)."""

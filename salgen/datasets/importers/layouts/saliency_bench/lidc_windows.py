@@ -33,24 +33,12 @@ NEAR, FAR = 5.0, 30.0  # mm between a slice without a nodule and all that is mar
 
 @dataclass(frozen=True, eq=False)
 class NoduleWindow:
-    """A part of a slice.
+    """A part of a slice."""
 
-    Attributes
-    ----------
-    path
-        The slice's file.
-    corner
-        Row and column of the top left pixel.
-    patient
-        As the file names them.
-    mask
-        Nodules, bool (64, 64).
-    """
-
-    path: Path
-    corner: tuple[int, int]
-    patient: str
-    mask: Mask
+    path: Path  # the slice's file
+    corner: tuple[int, int]  # row and column of the top left pixel
+    patient: str  # as the file names them
+    mask: Mask  # nodules, bool (64, 64)
 
 
 def windows_of(

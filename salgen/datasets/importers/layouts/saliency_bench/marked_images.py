@@ -22,33 +22,16 @@ IMAGES, ATTENTION = "image", "attention_label"  # the benchmark's own folders
 
 @dataclass(frozen=True)
 class MarkedImage:
-    """An image.
+    """An image."""
 
-    Attributes
-    ----------
-    path
-        Its file.
-    label
-        The name of its class.
-    outlines
-        What marks the cause of its class: the mask is their union. None where nobody marked it, or nothing is there.
-    void
-        What marks pixels that are not scored.
-    boxes
-        Around what is marked.
-    cluster
-        What it shares with others, such as a patient; "" if nothing.
-    canvas
-        (H, W) at which outlines are painted; None for the image's own.
-    """
-
-    path: Path
-    label: str
+    path: Path  # its file
+    label: str  # the name of its class
+    # what marks the cause of its class: the mask is their union. None where nobody marked it, or nothing is there
     outlines: tuple[Outline, ...] = ()
-    void: Outline | None = None
-    boxes: tuple[Box, ...] = ()
-    cluster: str = ""
-    canvas: Size | None = None
+    void: Outline | None = None  # what marks pixels that are not scored
+    boxes: tuple[Box, ...] = ()  # around what is marked
+    cluster: str = ""  # what it shares with others, such as a patient; "" if nothing
+    canvas: Size | None = None  # (H, W) at which outlines are painted; None for the image's own
 
     @property
     def pictures(self) -> tuple[Path, ...]:
@@ -86,31 +69,16 @@ class MarkedImage:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a reader found in a copy.
+    """What a reader found in a copy."""
 
-    Attributes
-    ----------
-    root
-        The copy's folder.
-    images
-        By their path in it.
-    classes
-        All that there may be, in the order of the labels.
-    about, licence
-        Sentences for the data set's card.
-    skipped
-        Numbers of what cannot be used, by reason.
-    annotations
-        Files that mark several images.
-    """
-
-    root: Path
-    images: Mapping[str, MarkedImage]
-    classes: tuple[str, ...]
+    root: Path  # the copy's folder
+    images: Mapping[str, MarkedImage]  # by their path in it
+    classes: tuple[str, ...]  # all that there may be, in the order of the labels
+    # about, licence: sentences for the data set's card
     about: str
     licence: str
-    skipped: Counter[str]
-    annotations: Sequence[Path] = field(default=())
+    skipped: Counter[str]  # numbers of what cannot be used, by reason
+    annotations: Sequence[Path] = field(default=())  # files that mark several images
 
 
 def missing(path: Path, what: str) -> SalgenError:
