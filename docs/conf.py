@@ -21,6 +21,7 @@ html_theme = "furo"
 html_title = "salgen"
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
+html_extra_path = ["llms.txt"]
 html_copy_source = False
 
 myst_heading_anchors = 3

@@ -15,34 +15,18 @@ SPLIT_NAME_RULE = "letters, digits and underscores, starting with a letter"
 
 @dataclass(frozen=True)
 class DatasetSpec:
-    """The complete description of a generated data set. It never holds a path, a time or a machine.
+    """The complete description of a generated data set. It never holds a path, a time or a machine."""
 
-    Attributes
-    ----------
-    generator, generator_version
-        Registered name, and the version that changes whenever its pixels do.
-    parameters
-        The generator's parameters as JSON values, `image_size` and `bit_depth` excepted.
-    splits
-        Split name to number of samples.
-    seed
-        Any non-negative integer.
-    image_size
-        (H, W) in pixels.
-    bit_depth
-        8 or 16.
-    source, source_digest
-        Name and SHA-256 of the outside material (brain volumes, photographs); the digest of no
-        material is the empty string.
-    """
-
+    # generator, generator_version: registered name, and the version that changes whenever its pixels do
     generator: str
     generator_version: str
-    parameters: dict[str, Any]
-    splits: dict[str, int]
-    seed: int
-    image_size: tuple[int, int]
-    bit_depth: int
+    parameters: dict[str, Any]  # the generator's parameters as JSON values, `image_size` and `bit_depth` excepted
+    splits: dict[str, int]  # split name to number of samples
+    seed: int  # any non-negative integer
+    image_size: tuple[int, int]  # (H, W) in pixels
+    bit_depth: int  # 8 or 16
+    # source, source_digest: name and SHA-256 of the outside material (brain volumes, photographs); the digest of no
+    # material is the empty string
     source: str
     source_digest: str
 

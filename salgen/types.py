@@ -15,21 +15,15 @@ Float64 = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Recipe:
-    """A complete description of one sample.
+    """A complete description of one sample."""
 
-    Attributes
-    ----------
-    generator, version, split, index
-        The generator that renders it, and the sample's split and index.
-    parameters
-        JSON scalars, short lists and integer stream keys: everything that `render` needs besides the
-        generator's own parameters and its source.
-    """
-
+    # generator, version, split, index: the generator that renders it, and the sample's split and index
     generator: str
     version: str
     split: str
     index: int
+    # JSON scalars, short lists and integer stream keys: everything that `render` needs besides the generator's own
+    # parameters and its source
     parameters: dict[str, Any]
 
     @property
@@ -40,36 +34,17 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Sample:
-    """One image with its labels, masks and recipe.
+    """One image with its labels, masks and recipe."""
 
-    Attributes
-    ----------
-    id
-        Unique in its data set.
-    image
-        uint8 (H, W, C) with C = 1 or 3, or uint16 (H, W, 1).
-    labels
-        Task name to class number.
-    regions
-        Region name to bool (H, W).
-    target
-        Task name to the region that is the task's ground-truth mask.
-    recipe
-        The recipe that it was rendered from.
-    alternatives
-        Further masks, bool (H, W), that count as correct for the default task.
-    present
-        Tasks of which an image may show several classes, to the numbers of all that it shows, rising; the label is one
-        of them.
-    """
-
-    id: str
-    image: NDArray[np.uint8] | NDArray[np.uint16]
-    labels: dict[str, int]
-    regions: dict[str, Mask]
-    target: dict[str, str]
-    recipe: Recipe
-    alternatives: tuple[Mask, ...] = ()
+    id: str  # unique in its data set
+    image: NDArray[np.uint8] | NDArray[np.uint16]  # uint8 (H, W, C) with C = 1 or 3, or uint16 (H, W, 1)
+    labels: dict[str, int]  # task name to class number
+    regions: dict[str, Mask]  # region name to bool (H, W)
+    target: dict[str, str]  # task name to the region that is the task's ground-truth mask
+    recipe: Recipe  # the recipe that it was rendered from
+    alternatives: tuple[Mask, ...] = ()  # further masks, bool (H, W), that count as correct for the default task
+    # tasks of which an image may show several classes, to the numbers of all that it shows, rising; the label is one of
+    # them
     present: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 

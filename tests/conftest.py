@@ -2,15 +2,14 @@
 
 import gc
 import os
+import sys
 
 import numpy as np
 import pytest
 import repeats
 from hypothesis import settings
 
-from salgen.evaluation.models.inspection.random_state import seed_generators
-from salgen.evaluation.runs import running
-from salgen.evaluation.training.training_settings import SEEDS
+from salgen.evaluation.training import training_settings
 
 # A run is the same as the one before it; HYPOTHESIS_PROFILE=random looks at other examples each time.
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=20)
@@ -31,8 +30,8 @@ def _small_and_alone(tmp_path_factory):
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SALGEN_CACHE", str(tmp_path_factory.mktemp("cache")))
-        patch.setitem(SEEDS, "small", 1)
-        patch.setattr(running, "RELIANCE", 0.0)
+        patch.setitem(training_settings.SEEDS, "small", 1)
+        patch.setattr(training_settings, "RELIANCE", 0.0)
         patch.setattr(os, "fsync", lambda handle: None)
         patch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
         yield
@@ -41,8 +40,9 @@ def _small_and_alone(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def _same_numbers_every_time():
     """Other libraries draw from the global generators: no test depends on which ran before it."""
-    seed_generators(0)
     np.random.seed(0)  # noqa: NPY002
+    if "torch" in sys.modules:  # it takes seconds to import, and many tests need none
+        sys.modules["torch"].default_generator.manual_seed(0)
 
 
 def pytest_addoption(parser):

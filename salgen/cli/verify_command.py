@@ -42,7 +42,7 @@ def command(path: str, source: str | None, samples: int) -> None:
 
     For a data set: checksums, schema, the exactness law, and samples rendered again from their recipes. For a run:
     that its tables agree and, if it kept its maps, that these give the same scores again. For an archive also
-    every byte of its headers and padding.
+    the digest beside it.
     """
     from salgen.evaluation.verification.verifying import verdict
 

@@ -25,24 +25,12 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class Agreement:
-    """A statistic of an image.
+    """A statistic of an image."""
 
-    Attributes
-    ----------
-    image
-        Its item.
-    statistic
-        ``iou`` of two annotators, or ``alpha`` of all.
-    annotators
-        Their names.
-    value
-        From 0 to 1 for `iou`, up to 1 for `alpha`; None where it is undefined.
-    """
-
-    image: str
-    statistic: str
-    annotators: tuple[str, ...]
-    value: float | None
+    image: str  # its item
+    statistic: str  # `iou` of two annotators, or `alpha` of all
+    annotators: tuple[str, ...]  # their names
+    value: float | None  # from 0 to 1 for `iou`, up to 1 for `alpha`; None where it is undefined
 
 
 def agreement_of(image: str, masks: Mapping[str, Mask]) -> list[Agreement]:

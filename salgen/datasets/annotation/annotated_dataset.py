@@ -35,24 +35,17 @@ class Annotation:
     """Images, what is drawn on them, and what is to become of it.
 
     One process at a time may write it, see :func:`salgen.datasets.format.output_folder.sole_writer`.
-
-    Attributes
-    ----------
-    pictures, masks
-        The images and the masks.
-    out, work
-        The data set's folder, and that of the masks.
-    merge
-        ``acceptable``: each annotator's mask is acceptable; ``majority``: the pixels that at least half marked.
-    parameters
-        Of the importer `images`.
     """
 
+    # pictures, masks: the images and the masks
     pictures: ImagesToAnnotate
     masks: DrawnMasks
+    # out, work: the data set's folder, and that of the masks
     out: Path
     work: Path
+    # `acceptable`: each annotator's mask is acceptable; `majority`: the pixels that at least half marked
     merge: str = ACCEPTABLE
+    # of the importer `images`
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod

@@ -27,46 +27,24 @@ TABLE = "labels.csv"
 
 @dataclass(frozen=True)
 class ImageToAnnotate:
-    """An image.
+    """An image."""
 
-    Attributes
-    ----------
-    item
-        Its path below the folder of images.
-    path
-        Its file.
-    label
-        Its class.
-    size
-        (H, W).
-    """
-
-    item: str
-    path: Path
-    label: str
-    size: tuple[int, int]
+    item: str  # its path below the folder of images
+    path: Path  # its file
+    label: str  # its class
+    size: tuple[int, int]  # (H, W)
 
 
 @dataclass(frozen=True)
 class ImagesToAnnotate:
-    """The images in the order of their names.
+    """The images in the order of their names."""
 
-    Attributes
-    ----------
-    images
-        All of them.
-    shown
-        Those to draw on.
-    source, labels
-        The folder and the table of labels that `salgen.import_images` takes.
-    parameters
-        Its parameters that follow from the images: the size of a data set.
-    """
-
-    images: Sequence[ImageToAnnotate]
-    shown: Sequence[ImageToAnnotate]
+    images: Sequence[ImageToAnnotate]  # all of them
+    shown: Sequence[ImageToAnnotate]  # those to draw on
+    # source, labels: the folder and the table of labels that `salgen.import_images` takes
     source: Path
     labels: Path | None
+    # its parameters that follow from the images: the size of a data set
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -1,16 +1,15 @@
-"""Checks that an archive is what `salgen publish` writes, to the last byte; all problems are reported at once."""
+"""Checks of an archive: its digest, and the folder that it holds; all problems are reported at once."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from salgen.datasets.archives.archive_formats import DIGEST, TAR, TAR_GZ, entries_of, expanded, form_of, packed
-from salgen.datasets.archives.members import Entry, quoted
-from salgen.datasets.archives.unpacking import Unpacked, extract
+from salgen.datasets.archives.archive_formats import DIGEST, quoted
+from salgen.datasets.archives.unpacking import extract
 from salgen.errors import SalgenError
 from salgen.files import sha256_of
 
@@ -18,7 +17,7 @@ LONGEST_DIGEST_FILE = 4096
 
 
 def archive_problems(archive: Path, check: Callable[[Path], list[str]]) -> list[str]:
-    """Check an archive: its digest, its framing, and with `check` the folder that it holds.
+    """Check the digest beside an archive, where there is one, and with `check` the folder that it holds.
 
     Returns
     -------
@@ -28,7 +27,7 @@ def archive_problems(archive: Path, check: Callable[[Path], list[str]]) -> list[
     with TemporaryDirectory(prefix="salgen-verify-") as place:
         content = Path(place) / "content"
         try:
-            problems += _framing_problems(archive, content, extract(archive, content, durable=False))
+            extract(archive, content, durable=False)
         except SalgenError as error:
             return [*problems, f"{archive.name}: {error}"]
         except OSError as error:
@@ -42,14 +41,12 @@ def archive_problems(archive: Path, check: Callable[[Path], list[str]]) -> list[
 
 
 def _digest_problems(archive: Path) -> list[str]:
-    """Problems with the digest file beside an archive; without one, not every change of a `.tar.gz` shows."""
     beside = archive.with_name(f"{archive.name}{DIGEST}")
     try:
         with open(beside, "rb") as handle:
             text = handle.read(LONGEST_DIGEST_FILE)
     except FileNotFoundError:
-        missing = f"{beside.name}: is missing beside the archive; without it some changes of a {TAR_GZ} are not found"
-        return [missing] if form_of(archive) == TAR_GZ else []
+        return []
     except OSError as error:
         return [f"{beside.name}: cannot be read ({error.strerror})"]
     line = re.fullmatch(rb"([0-9a-f]{64})  ([^\n]+)\n", text)
@@ -59,28 +56,3 @@ def _digest_problems(archive: Path) -> list[str]:
     named = [] if name == archive.name else [f"{beside.name}: is about {quoted(name)}, not of {archive.name}"]
     altered = line[1].decode() != sha256_of(archive)
     return named + ([f"{archive.name}: was altered: its SHA-256 is not that of {beside.name}"] if altered else [])
-
-
-def _framing_problems(archive: Path, content: Path, unpacked: Unpacked) -> list[str]:
-    """The first difference between the archive and the one that would be written from its contents, if any."""
-    entries = entries_of({name: content / name for name in unpacked.digests}, unpacked.root)
-    form, place, where = form_of(archive), 0, [""]
-
-    def watched() -> Iterator[Entry]:
-        for entry in entries:
-            where[0] = f"of {entry.name.partition('/')[2]}"
-            yield entry
-        where[0] = "after the last file"
-
-    with expanded(archive) as source:
-        for piece in packed(TAR if form == TAR_GZ else form, watched()):
-            actual = source.read(len(piece))
-            if actual != piece:
-                shared = min(len(actual), len(piece))
-                place += next((k for k in range(shared) if actual[k] != piece[k]), shared)
-                return [
-                    f"{archive.name}: a header or padding {where[0]} (byte {place}) is not what 'salgen publish' "
-                    "writes: it was altered, or another tool wrote the archive"
-                ]
-            place += len(piece)
-        return [f"{archive.name}: the archive has bytes after its end"] if source.read(1) else []

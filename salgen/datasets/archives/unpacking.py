@@ -7,11 +7,9 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-from salgen.datasets.archives.archive_formats import USUAL, Limits, form_of, members
-from salgen.datasets.archives.members import Member
+from salgen.datasets.archives.archive_formats import USUAL, Limits, Member, form_of, members, quoted
 from salgen.datasets.archives.workplace import forget, workplace
 from salgen.datasets.format import checksums
 from salgen.datasets.format.checksums import read_checksums
@@ -21,14 +19,6 @@ from salgen.progress import progress
 
 CACHED = "archives"
 _sound: set[Path] = set()  # folders in the cache whose checksums this process has compared
-
-
-@dataclass(frozen=True)
-class Unpacked:
-    """The files that were extracted from an archive."""
-
-    root: str  # the folder that holds everything in the archive
-    digests: Mapping[str, str]  # relative name to SHA-256 of every file
 
 
 def unpack(archive: str | os.PathLike[str], folder: str | os.PathLike[str], *, limits: Limits = USUAL) -> Path:
@@ -84,19 +74,28 @@ def unpacked(archive: Path) -> Path:
     return folder
 
 
-def extract(archive: Path, folder: Path, limits: Limits = USUAL, *, durable: bool = True) -> Unpacked:
-    """Write the members of an archive into a new folder, without the folder that holds them there."""
+def extract(archive: Path, folder: Path, limits: Limits = USUAL, *, durable: bool = True) -> dict[str, str]:
+    """Write the members of an archive into a new folder, without the folder that holds them there.
+
+    Returns
+    -------
+    Relative name to SHA-256 of every file.
+    """
     folder.mkdir()
-    root, digests = "", {}
-    total = archive.stat().st_size
-    with progress(f"unpacking {archive.name}", total, "bytes") as advance:
+    digests = {}
+    with progress(f"unpacking {archive.name}", archive.stat().st_size, "bytes") as advance:
         for member in members(archive, limits, advance):
-            root, _, name = member.name.partition("/")
+            name = member.name.partition("/")[2]
             if not member.folder:  # a folder without files is none of a data set
                 path = folder / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                digests[name] = _write(member, path, durable)
-    return Unpacked(root, digests)
+                try:
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    digests[name] = _write(member, path, durable)
+                except (FileExistsError, NotADirectoryError, IsADirectoryError):
+                    raise SalgenError(
+                        f"member {quoted(member.name)} has the name of another one, perhaps but for its case"
+                    ) from None
+    return digests
 
 
 @contextmanager
@@ -121,10 +120,10 @@ def _write(member: Member, path: Path, durable: bool) -> str:
     return digest.hexdigest()
 
 
-def _check_digests(folder: Path, unpacked: Unpacked) -> None:
+def _check_digests(folder: Path, digests: Mapping[str, str]) -> None:
     """Raise a SalgenError unless files and checksums match one to one."""
     sums = read_checksums(folder)
-    digests = {name: digest for name, digest in unpacked.digests.items() if name != checksums.FILE}
+    digests = {name: digest for name, digest in digests.items() if name != checksums.FILE}
     for name in sorted({*sums, *digests}):
         if name not in digests:
             raise SalgenError(f"{name} is missing, which {checksums.FILE} lists")
@@ -141,7 +140,7 @@ def _is_sound(folder: Path) -> bool:
     files = [path for path in folder.rglob("*") if path.is_file()]
     try:
         digests = {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}
-        _check_digests(folder, Unpacked(folder.name, digests))
+        _check_digests(folder, digests)
     except (SalgenError, OSError):
         return False
     return True

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
+import gzip
+import io
 import os
-from collections.abc import Iterator
+import shutil
+import stat
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
-from salgen.datasets.archives.archive_formats import DIGEST, TAR_GZ, USUAL, entries_of, form_of, packed
-from salgen.datasets.archives.members import Entry
+from salgen.datasets.archives.archive_formats import DIGEST, TAR, TAR_GZ, USUAL, ZIP, form_of, quoted
 from salgen.datasets.archives.workplace import forget, workplace
 from salgen.datasets.metadata.release import Files, Release
 from salgen.errors import SalgenError
 from salgen.files import sha256_of, sync_folder, write_bytes
-from salgen.progress import Advance, progress
+from salgen.progress import progress
+
+Add = Callable[[str, int, IO[bytes]], None]  # takes a member's name, size and content
 
 
 def archive(files: Files, out: Path, root: str) -> Path:
@@ -28,55 +36,92 @@ def archive(files: Files, out: Path, root: str) -> Path:
     root
         The folder within the archive that holds everything.
     """
-    form = check_target(out)
-    entries = entries_of(files, root)
+    check_target(out)
     with workplace(out) as place:
         written = place / out.name
-        digest = _write(form, entries, written, sum(entry.size for entry in entries))
-        write_bytes(place / f"{out.name}{DIGEST}", _digest_line(digest, out))
+        pack(files, written, root)
+        write_bytes(place / f"{out.name}{DIGEST}", _digest_line(written))
         _move_into_place(written, out)
     return out
 
 
 def check_archive(out: Path, release: Release) -> None:
     """Check that an existing archive is the one that would be written, with its digest beside it."""
-    digest, entries = hashlib.sha256(), entries_of(release.files, release.root)
-    with progress(f"comparing {out.name}", sum(entry.size for entry in entries), "bytes") as advance:
-        for piece in packed(form_of(out), _counted(entries, advance)):
-            digest.update(piece)
-    if sha256_of(out) != digest.hexdigest():
+    with workplace(out) as place:
+        pack(release.files, place / out.name, release.root)
+        line = _digest_line(place / out.name)
+    if _digest_line(out) != line:
         raise SalgenError(f"{out} already exists and is not what you publish now, or was altered: remove it")
     beside = out.with_name(f"{out.name}{DIGEST}")
-    if not beside.is_file() or beside.read_bytes() != _digest_line(digest.hexdigest(), out):
+    if not beside.is_file() or beside.read_bytes() != line:
         raise SalgenError(f"{out} already exists, but {beside.name} beside it is missing or was altered: remove it")
 
 
-def _digest_line(digest: str, out: Path) -> bytes:
-    return f"{digest}  {out.name}\n".encode()
-
-
-def _write(form: str, entries: list[Entry], path: Path, total: int) -> str:
-    """Write an archive and return its SHA-256."""
-    digest, written = hashlib.sha256(), 0
+def pack(files: Files, path: Path, root: str) -> None:
+    """Write an archive of files in the order of their names, without owners and times."""
+    sizes = {
+        name: len(content) if isinstance(content, bytes) else content.stat().st_size
+        for name, content in sorted(files.items())
+    }
+    form, total = form_of(path), sum(sizes.values())
     with open(path, "xb") as handle, progress("publishing", total, "bytes") as advance:
-        for piece in packed(form, _counted(entries, advance)):
-            digest.update(piece)
-            written += handle.write(piece)
+        with {TAR: _tar, TAR_GZ: _tar_gz, ZIP: _zip}[form](handle) as add:
+            for name, size in sizes.items():
+                content = files[name]
+                with io.BytesIO(content) if isinstance(content, bytes) else open(content, "rb") as source:
+                    try:
+                        add(f"{root}/{name}", size, source)
+                    except ValueError as error:  # too long or too large for a tar
+                        raise SalgenError(f"member {quoted(name)}: {error}: give OUT the suffix .zip") from None
+                    except OSError as error:
+                        if error.errno is not None:  # else the file is shorter now
+                            raise
+                    if source.tell() != size or source.read(1):
+                        raise SalgenError(f"{content!s} changed while it was being read: let nothing else write to it")
+                advance(size)
         handle.flush()
         os.fsync(handle.fileno())
-    if form == TAR_GZ and total > USUAL.expanded(written) - (1 << 16):
+    if form == TAR_GZ and total > USUAL.expanded(path.stat().st_size) - (1 << 16):
         raise SalgenError(
             f"{path.name} would expand to more than {USUAL.expansion} times its size, which salgen does not unpack: "
             "choose .tar"
         )
-    return digest.hexdigest()
 
 
-def _counted(entries: list[Entry], advance: Advance) -> Iterator[Entry]:
-    """The entries, each reported to `advance` once it is written."""
-    for entry in entries:
-        yield entry
-        advance(entry.size)
+@contextmanager
+def _tar(handle: IO[bytes] | gzip.GzipFile) -> Iterator[Add]:
+    with tarfile.open(fileobj=handle, mode="w|", format=tarfile.USTAR_FORMAT) as out:
+
+        def add(name: str, size: int, source: IO[bytes]) -> None:
+            info = tarfile.TarInfo(name)  # which has no owner and no time
+            info.size = size
+            out.addfile(info, source)
+
+        yield add
+
+
+@contextmanager
+def _tar_gz(handle: IO[bytes]) -> Iterator[Add]:
+    with gzip.GzipFile("", "wb", 6, handle, mtime=0) as compressed, _tar(compressed) as add:
+        yield add
+
+
+@contextmanager
+def _zip(handle: IO[bytes]) -> Iterator[Add]:
+    with zipfile.ZipFile(handle, "w") as out:
+
+        def add(name: str, size: int, source: IO[bytes]) -> None:
+            info = zipfile.ZipInfo(name)  # of 1980-01-01
+            info.create_system, info.external_attr = 3, (stat.S_IFREG | 0o644) << 16
+            info.file_size = size
+            with out.open(info, "w") as target:
+                shutil.copyfileobj(source, target)
+
+        yield add
+
+
+def _digest_line(archive: Path) -> bytes:
+    return f"{sha256_of(archive)}  {archive.name}\n".encode()
 
 
 def _move_into_place(written: Path, out: Path) -> None:
@@ -93,12 +138,11 @@ def _move_into_place(written: Path, out: Path) -> None:
         raise
 
 
-def check_target(out: Path) -> str:
-    """Check that an archive can be written, and return its format."""
-    form = form_of(out)
+def check_target(out: Path) -> None:
+    """Check that an archive can be written."""
+    form_of(out)
     if out.exists() or out.is_symlink():
         forget(out)
         raise SalgenError(f"{out} already exists: remove it or choose another name")
     if not out.parent.is_dir():
         raise SalgenError(f"{out.parent} is not a folder: create it, or choose another place for {out.name}")
-    return form

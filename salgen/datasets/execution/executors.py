@@ -13,21 +13,11 @@ EXECUTORS = ("local", "ray")
 
 @dataclass(frozen=True)
 class Executor:
-    """Processes of this machine, or those of a Ray.
+    """Processes of this machine, or those of a Ray."""
 
-    Attributes
-    ----------
-    name
-        One of `EXECUTORS`.
-    workers
-        Number of processes; None for one per processor.
-    address
-        Address of a running Ray; None starts one on this machine.
-    """
-
-    name: str = "local"
-    workers: int | None = None
-    address: str | None = None
+    name: str = "local"  # one of `EXECUTORS`
+    workers: int | None = None  # number of processes; None for one per processor
+    address: str | None = None  # address of a running Ray; None starts one on this machine
 
     def __post_init__(self) -> None:
         if self.name not in EXECUTORS:

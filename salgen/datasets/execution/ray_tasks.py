@@ -41,21 +41,11 @@ class Fault:
 
 @dataclass(frozen=True)
 class Connection:
-    """A Ray to which this process is connected.
+    """A Ray to which this process is connected."""
 
-    Attributes
-    ----------
-    ray
-        The module ``ray``.
-    at_a_time
-        The largest number of tasks handed to it at once.
-    ours
-        True if it was made for this work, and ends with it and with all tasks.
-    """
-
-    ray: Any
-    at_a_time: int
-    ours: bool = True
+    ray: Any  # the module `ray`
+    at_a_time: int  # the largest number of tasks handed to it at once
+    ours: bool = True  # true if it was made for this work, and ends with it and with all tasks
 
     @property
     def gpus(self) -> int:

@@ -31,70 +31,34 @@ MOST_ROWS = 1 << 31
 
 @dataclass(frozen=True)
 class Manifest:
-    """Description of a data set folder. It holds no path, time, command or worker count.
+    """Description of a data set folder. It holds no path, time, command or worker count."""
 
-    Attributes
-    ----------
-    spec
-        The specification of the data set.
-    twins
-        True if counterfactual twins are stored.
-    samples_per_shard
-        Rows of every shard but a split's last.
-    rows_per_group
-        Rows of every row group but a shard's last.
-    summary
-        The generator in one line.
-    tasks
-        Task name to class names; the first task is the default one.
-    targets
-        Task name to the region that is its ground-truth mask.
-    regions
-        The regions that every sample has.
-    valid_region
-        The region in which maps are scored by default, or None for the whole image.
-    channels
-        1 or 3.
-    exact
-        True if image and twin are equal outside the mask. A generator that reproduces a flaw of a paper
-        says so with a property `exact`.
-    factors
-        Names of the scalars to filter by.
-    licence, notes
-        The source's licence, and remarks that a reader must know.
-    libraries
-        Versions of the libraries that wrote the files.
-    redistributable
-        True if the source's licence is known to let anybody pass on the pixels.
-    pixels
-        True if images and twins can be read; False for what was published as recipes and masks.
-    multi_label
-        Tasks of which an image may show several classes; the label is the one that the sample is about.
-    recipes_only
-        True if no picture is in the files: images, twins and masks are rendered from the recipes as they are read.
-    attribution, attribution_kind
-        Shape (K, rows, columns) and kind of the exact attributions; () and "" where none is known.
-    """
-
-    spec: DatasetSpec
-    twins: bool
-    samples_per_shard: int
-    rows_per_group: int
-    summary: str
-    tasks: dict[str, tuple[str, ...]]
-    targets: dict[str, str]
-    regions: tuple[str, ...]
-    valid_region: str | None
-    channels: int
+    spec: DatasetSpec  # the specification of the data set
+    twins: bool  # true if counterfactual twins are stored
+    samples_per_shard: int  # rows of every shard but a split's last
+    rows_per_group: int  # rows of every row group but a shard's last
+    summary: str  # the generator in one line
+    tasks: dict[str, tuple[str, ...]]  # task name to class names; the first task is the default one
+    targets: dict[str, str]  # task name to the region that is its ground-truth mask
+    regions: tuple[str, ...]  # the regions that every sample has
+    valid_region: str | None  # the region in which maps are scored by default, or None for the whole image
+    channels: int  # 1 or 3
+    # true if image and twin are equal outside the mask. A generator that reproduces a flaw of a paper says so with a
+    # property `exact`
     exact: bool
-    factors: tuple[str, ...]
+    factors: tuple[str, ...]  # names of the scalars to filter by
+    # licence, notes: the source's licence, and remarks that a reader must know
     licence: str
     notes: str
-    libraries: dict[str, str]
-    redistributable: bool
-    pixels: bool = True
+    libraries: dict[str, str]  # versions of the libraries that wrote the files
+    redistributable: bool  # true if the source's licence is known to let anybody pass on the pixels
+    pixels: bool = True  # true if images and twins can be read; False for what was published as recipes and masks
+    # tasks of which an image may show several classes; the label is the one that the sample is about
     multi_label: tuple[str, ...] = ()
+    # true if no picture is in the files: images, twins and masks are rendered from the recipes as they are read
     recipes_only: bool = False
+    # attribution, attribution_kind: shape (K, rows, columns) and kind of the exact attributions; () and "" where none
+    # is known
     attribution: tuple[int, ...] = ()
     attribution_kind: str = ""
 

@@ -38,22 +38,14 @@ PICTURES = (Kind.IMAGE, Kind.IMAGES)
 
 @dataclass(frozen=True)
 class Column:
-    """One column.
+    """One column."""
 
-    Attributes
-    ----------
-    name, kind, description
-        Its name, the type of its values, and a sentence on it.
-    members
-        The class names of a label or of several, or the names of the numbers in a struct.
-    shape
-        Of an array.
-    """
-
+    # name, kind, description: its name, the type of its values, and a sentence on it
     name: str
     kind: Kind
     description: str
-    members: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()  # the class names of a label or of several, or the names of the numbers in a struct
+    # of an array
     shape: tuple[int, ...] = ()
 
 

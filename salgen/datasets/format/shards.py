@@ -37,19 +37,13 @@ Classes = tuple[Mapping[str, int], Mapping[str, Sequence[int]]]  # each task's c
 
 @dataclass(frozen=True)
 class Shard:
-    """One shard of a split: samples `start` up to `stop`.
+    """One shard of a split: samples `start` up to `stop`."""
 
-    Attributes
-    ----------
-    split, number, of
-        The split, the shard's place in it, and how many shards the split has.
-    start, stop
-        Indices of its samples.
-    """
-
+    # split, number, of: the split, the shard's place in it, and how many shards the split has
     split: str
     number: int
     of: int
+    # start, stop: indices of its samples
     start: int
     stop: int
 

@@ -26,37 +26,23 @@ ENDING = "-filtered"  # of the source's name
 
 @dataclass(frozen=True)
 class FilteredLibraries:
-    """Objects that a detector finds on black by their own names, on scenes in which it finds nothing.
-
-    Attributes
-    ----------
-    path
-        A folder that holds ``detector``, and ``coco``, ``miniplaces`` or both; None for drawn pictures as they are.
-    image_size
-        (H, W) of the scenes.
-    longest
-        Pixels that the objects' longer side has at most.
-    candidate_objects, candidate_scenes
-        The classes to choose from; all that there are if none are named.
-    objects, scenes
-        The classes wanted; all that are left if none are named.
-    pictures
-        The most of each class for training before the filter; a tenth of that, ten at least, for validation and test.
-    fewest
-        Pictures for training that must be left of a class of objects.
-    """
+    """Objects that a detector finds on black by their own names, on scenes in which it finds nothing."""
 
     name: ClassVar[str] = "filtered"
 
+    # a folder that holds `detector`, and `coco`, `miniplaces` or both; None for drawn pictures as they are
     path: Path | None
-    image_size: tuple[int, int]
-    longest: int
+    image_size: tuple[int, int]  # (H, W) of the scenes
+    longest: int  # pixels that the objects' longer side has at most
+    # candidate_objects, candidate_scenes: the classes to choose from; all that there are if none are named
     candidate_objects: tuple[str, ...]
     candidate_scenes: tuple[str, ...]
+    # objects, scenes: the classes wanted; all that are left if none are named
     objects: tuple[str, ...]
     scenes: tuple[str, ...]
+    # the most of each class for training before the filter; a tenth of that, ten at least, for validation and test
     pictures: int
-    fewest: int
+    fewest: int  # pictures for training that must be left of a class of objects
 
     def open(self) -> Composite:
         """Both libraries; filtered the first time, and then kept in the user's cache."""

@@ -32,27 +32,14 @@ Verdicts = Mapping[str, Mapping[str, Sequence[str]]]  # by class and split, for 
 
 @dataclass(frozen=True)
 class Rule:
-    """Rule that shows pictures to the detector and judges them by its detections.
+    """Rule that shows pictures to the detector and judges them by its detections."""
 
-    Attributes
-    ----------
-    kind
-        ``"objects"`` or ``"scenes"``.
-    show
-        The image for a picture, uint8 (H, W, 3).
-    judge
-        `KEPT` or, in a few words, the reason why not, from the class and the detected names, the surest first.
-    depends_on
-        Further values that the images depend on, as JSON values.
-    fewest
-        Pictures of a class that must be left for training.
-    """
-
-    kind: str
-    show: Callable[[Pixels], Pixels]
+    kind: str  # `"objects"` or `"scenes"`
+    show: Callable[[Pixels], Pixels]  # the image for a picture, uint8 (H, W, 3)
+    # `KEPT` or, in a few words, the reason why not, from the class and the detected names, the surest first
     judge: Callable[[str, Sequence[str]], str]
-    depends_on: Any
-    fewest: int
+    depends_on: Any  # further values that the images depend on, as JSON values
+    fewest: int  # pictures of a class that must be left for training
 
 
 @dataclass(frozen=True, eq=False)

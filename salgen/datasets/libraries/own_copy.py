@@ -24,30 +24,17 @@ DRAWN = {
 
 @dataclass(frozen=True)
 class OwnCopy:
-    """Objects of COCO on scenes of MiniPlaces, from your own copies; what you have no copy of is drawn.
-
-    Attributes
-    ----------
-    path
-        A folder that holds ``coco``, ``miniplaces`` or both, or links to them.
-    image_size
-        (H, W) of the scenes.
-    longest
-        Pixels that the objects' longer side has at most.
-    objects, scenes
-        The classes.
-    pictures
-        The most of each class for training; a tenth of that, ten at least, for validation and for test.
-    """
+    """Objects of COCO on scenes of MiniPlaces, from your own copies; what you have no copy of is drawn."""
 
     name: ClassVar[str] = "own-copy"
 
-    path: Path
-    image_size: tuple[int, int]
-    longest: int
+    path: Path  # a folder that holds `coco`, `miniplaces` or both, or links to them
+    image_size: tuple[int, int]  # (H, W) of the scenes
+    longest: int  # pixels that the objects' longer side has at most
+    # objects, scenes: the classes
     objects: tuple[str, ...]
     scenes: tuple[str, ...]
-    pictures: int
+    pictures: int  # the most of each class for training; a tenth of that, ten at least, for validation and for test
 
     def open(self) -> Composite:
         """Both libraries; gathered the first time, and then kept in the user's cache."""

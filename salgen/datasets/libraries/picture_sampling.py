@@ -33,18 +33,11 @@ class UnusableError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """Candidate pictures for a library.
+    """Candidate pictures for a library."""
 
-    Attributes
-    ----------
-    candidates
-        By split and class, in the order in which they are tried; each raises UnusableError if it cannot be used.
-    skipped
-        Number of pictures passed over so far, by reason.
-    """
-
+    # by split and class, in the order in which they are tried; each raises UnusableError if it cannot be used
     candidates: Mapping[tuple[str, str], Sequence[Make]]
-    skipped: Mapping[str, int]
+    skipped: Mapping[str, int]  # number of pictures passed over so far, by reason
 
 
 @dataclass(frozen=True, eq=False)

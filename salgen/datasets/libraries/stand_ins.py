@@ -29,26 +29,16 @@ Draw = Callable[[str, str, Stream], Pixels]  # from a class, a split and random 
 
 @dataclass(frozen=True)
 class StandIns:
-    """Drawn stand-ins for objects of COCO and scenes of MiniPlaces.
-
-    Attributes
-    ----------
-    image_size
-        (H, W) of the scenes.
-    longest
-        Pixels of the objects' longer side.
-    objects, scenes
-        The classes; a scene may also be one of the photographs that :mod:`.photograph_crops` cuts from.
-    pictures
-        Of each class for training; a tenth of that, ten at least, for validation and for test.
-    """
+    """Drawn stand-ins for objects of COCO and scenes of MiniPlaces."""
 
     name: ClassVar[str] = "stand-ins"
 
-    image_size: tuple[int, int]
-    longest: int
+    image_size: tuple[int, int]  # (H, W) of the scenes
+    longest: int  # pixels of the objects' longer side
+    # objects, scenes: the classes; a scene may also be one of the photographs that `photograph_crops` cuts from
     objects: tuple[str, ...]
     scenes: tuple[str, ...]
+    # of each class for training; a tenth of that, ten at least, for validation and for test
     pictures: int
 
     def open(self) -> Composite:

@@ -36,24 +36,14 @@ _URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?#][!-~]*)?")
 
 @dataclass(frozen=True)
 class PublicationMetadata:
-    """The statements of a publisher.
+    """The statements of a publisher."""
 
-    Attributes
-    ----------
-    licence
-        Of the data set: an SPDX identifier of :data:`LICENCES`, a URL, or ``LicenseRef-...``.
-    date
-        YYYY-MM-DD.
-    creators
-        Names of people or organisations; if there are none, salgen is named as the creator.
-    url
-        Where the data set is to be found, or None.
-    """
-
+    # of the data set: an SPDX identifier of `LICENCES`, a URL, or `LicenseRef-...`
     licence: str
-    date: str
+    date: str  # YYYY-MM-DD
+    # names of people or organisations; if there are none, salgen is named as the creator
     creators: tuple[str, ...] = ()
-    url: str | None = None
+    url: str | None = None  # where the data set is to be found, or None
 
     def __post_init__(self) -> None:
         if self.licence not in LICENCES and not _OWN_LICENCE.fullmatch(self.licence) and not _is_url(self.licence):

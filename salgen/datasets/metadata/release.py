@@ -13,33 +13,13 @@ Files = Mapping[str, Path | bytes]
 
 @dataclass(frozen=True)
 class Release:
-    """A data set or a run as it is published.
+    """A data set or a run as it is published."""
 
-    Attributes
-    ----------
-    files
-        Relative name, with ``/``, to a file on disk or the bytes of a text, in the order of the names.
-    root
-        Its name, and the folder within an archive that holds everything.
-    title
-        The title under which it is cited.
-    card
-        ``README.md``: a YAML head and Markdown.
-    keywords
-        Words for a search.
-    version
-        ``MAJOR.MINOR.PATCH``.
-    note
-        A unique fingerprint, and a description of it.
-    publication
-        The statements of its publisher.
-    """
-
-    files: Files
-    root: str
-    title: str
-    card: str
-    keywords: Sequence[str]
-    version: str
-    note: str
-    publication: PublicationMetadata
+    files: Files  # relative name, with `/`, to a file on disk or the bytes of a text, in the order of the names
+    root: str  # its name, and the folder within an archive that holds everything
+    title: str  # the title under which it is cited
+    card: str  # `README.md`: a YAML head and Markdown
+    keywords: Sequence[str]  # words for a search
+    version: str  # `MAJOR.MINOR.PATCH`
+    note: str  # a unique fingerprint, and a description of it
+    publication: PublicationMetadata  # the statements of its publisher

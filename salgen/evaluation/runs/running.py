@@ -48,9 +48,10 @@ from salgen.evaluation.scoring.metric_selection import (
     create_metric,
     swept,
 )
+from salgen.evaluation.training import training_settings
 from salgen.evaluation.training.redraws import check_redrawable
 from salgen.evaluation.training.training_config import initial_classifier
-from salgen.evaluation.training.training_settings import RELIANCE, SEEDS, choose_settings
+from salgen.evaluation.training.training_settings import SEEDS, choose_settings
 from salgen.parameters import build
 from salgen.registry import METHODS, MODELS
 
@@ -277,7 +278,7 @@ def _with_reliance(
     settings = settings or {}
     if reliance is False or "reliance" in settings:
         return settings
-    chosen = {**settings, "reliance": RELIANCE}
+    chosen = {**settings, "reliance": training_settings.RELIANCE}
     try:
         choose_settings(model, scale, chosen)
         check_redrawable(dataset.path, dataset.source)

@@ -30,8 +30,8 @@ def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: 
     Checked of a run are the checksums, where it was published; that its tables follow from its scores and
     predictions, and these agree with its record; and, if it kept its maps, the maps, data and models:
     some samples are rendered and scored again.
-    An archive is checked to the last byte of its headers and padding as well, and unpacked into a
-    temporary folder for the rest.
+    An archive is compared with the digest beside it, where there is one, and unpacked into a temporary
+    folder for the rest.
 
     Parameters
     ----------

@@ -12,18 +12,10 @@ from salgen.generators.declarations import Context
 
 @dataclass(frozen=True)
 class ImageContent:
-    """The classes and the number of objects in an image.
+    """The classes and the number of objects in an image."""
 
-    Attributes
-    ----------
-    classes
-        Numbers of its classes, which differ; the first is that of its largest object.
-    objects
-        Number of objects, at least one of each class.
-    """
-
-    classes: tuple[int, ...]
-    objects: int
+    classes: tuple[int, ...]  # numbers of its classes, which differ; the first is that of its largest object
+    objects: int  # number of objects, at least one of each class
 
 
 @dataclass(frozen=True)
@@ -34,17 +26,10 @@ class ClassRounds:
     every class once. So a block shows every class equally often, and holds a fixed number of pairs of an image
     and a class that it shows. The rounds are interleaved: every run of as many images as there are classes has every
     class once as that of the largest object.
-
-    Attributes
-    ----------
-    classes
-        Number of classes.
-    counts
-        For each round the number of objects and of classes in its images.
     """
 
-    classes: int
-    counts: tuple[tuple[int, int], ...]
+    classes: int  # number of classes
+    counts: tuple[tuple[int, int], ...]  # for each round the number of objects and of classes in its images
 
     @classmethod
     def of(cls, classes: int, objects: tuple[int, int]) -> ClassRounds:

@@ -48,22 +48,16 @@ class Library(Hashable, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Composite:
-    """The source of composites: objects with alpha, and scenes.
+    """The source of composites: objects with alpha, and scenes."""
 
-    Attributes
-    ----------
-    name, licence, notes, redistributable
-        As every :class:`~salgen.sources.Source` has them.
-    candidate_objects, candidate_scenes
-        The classes before a filter; empty if there is no filter.
-    """
-
+    # name, licence, notes, redistributable: as every `Source` has them
     name: str
     licence: str
     notes: str
     redistributable: bool
     objects: Library
     scenes: Library
+    # candidate_objects, candidate_scenes: the classes before a filter; empty if there is no filter
     candidate_objects: tuple[str, ...] = ()
     candidate_scenes: tuple[str, ...] = ()
 

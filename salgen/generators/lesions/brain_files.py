@@ -28,18 +28,11 @@ TWICE = "image with the same mask as another"
 
 @dataclass(frozen=True)
 class BrainFiles:
-    """The brain volumes among some files.
+    """The brain volumes among some files."""
 
-    Attributes
-    ----------
-    masks
-        Each volume to the file that masks its brain, or None for a volume that is taken as it is.
-    skipped
-        Reason to the number of files that are neither.
-    """
-
+    # each volume to the file that masks its brain, or None for a volume that is taken as it is
     masks: Mapping[str, str | None]
-    skipped: Mapping[str, int]
+    skipped: Mapping[str, int]  # reason to the number of files that are neither
 
 
 def choose_brains(names: Iterable[str]) -> BrainFiles:

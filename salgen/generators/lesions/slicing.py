@@ -38,27 +38,13 @@ Levels = NDArray[np.uint16]
 
 @dataclass(frozen=True, eq=False)
 class Slab:
-    """A volume made ready for slicing, in voxels not much smaller than the slices' pixels.
+    """A volume made ready for slicing, in voxels not much smaller than the slices' pixels."""
 
-    Attributes
-    ----------
-    levels
-        uint16 (X, Y, Z).
-    voxel_size
-        float64 (3,), millimetres.
-    centre
-        float64 (2,), the brain's centre of mass along the first two axes, in voxels.
-    heights
-        The lowest and the highest slice, in voxels.
-    rim
-        Level below which a pixel is not brain.
-    """
-
-    levels: Levels
-    voxel_size: Float64
-    centre: Float64
-    heights: tuple[float, float]
-    rim: float
+    levels: Levels  # uint16 (X, Y, Z)
+    voxel_size: Float64  # float64 (3,), millimetres
+    centre: Float64  # float64 (2,), the brain's centre of mass along the first two axes, in voxels
+    heights: tuple[float, float]  # the lowest and the highest slice, in voxels
+    rim: float  # level below which a pixel is not brain
 
 
 def prepare_volume(volume: Volume, pixel_mm: float) -> Slab:

@@ -52,14 +52,9 @@ SHARES = {"train": 0.70, "val": 0.15, "test": 0.15}
 
 @dataclass(frozen=True, eq=False)
 class Volumes(Files):
-    """Brain volumes as a source; `load` gives a :class:`~salgen.generators.lesions.nifti.Volume`.
+    """Brain volumes as a source; `load` gives a :class:`~salgen.generators.lesions.nifti.Volume`."""
 
-    Attributes
-    ----------
-    masks
-        Volume to the item that masks its brain; a volume without one is skull-stripped.
-    """
-
+    # volume to the item that masks its brain; a volume without one is skull-stripped
     masks: Mapping[str, str] = field(default_factory=dict)
 
     def names(self) -> list[str]:

@@ -150,21 +150,11 @@ class DrawnLuggage(MarkedScene):
 
 @dataclass(frozen=True, eq=False)
 class Silhouette:
-    """A part of a thing that light passes.
+    """A part of a thing that light passes."""
 
-    Attributes
-    ----------
-    window
-        The pixels of the thing.
-    cover
-        Share of each pixel that the part covers, float64 (h, w).
-    tint
-        The name of its colour in the sketch.
-    """
-
-    window: Window
-    cover: Float64
-    tint: str
+    window: Window  # the pixels of the thing
+    cover: Float64  # share of each pixel that the part covers, float64 (h, w)
+    tint: str  # the name of its colour in the sketch
 
     def dim(self, canvas: Float64, passed: Sequence[float], density: float) -> None:
         """Take the light that does not pass from a canvas (H, W, 3), in place."""

@@ -202,25 +202,14 @@ class TexturedShapes(Painted):
 
 @dataclass(frozen=True, eq=False)
 class Thing:
-    """A silhouette in its place.
+    """A silhouette in its place."""
 
-    Attributes
-    ----------
-    corners
-        Float64 (N, 2), in pixels.
-    centre, side
-        In pixels; the side is that of a square of its area.
-    window
-        The pixels around it.
-    coverage
-        Float64 (h, w), of the pixels in the window.
-    """
-
-    corners: Float64
+    corners: Float64  # float64 (N, 2), in pixels
+    # centre, side: in pixels; the side is that of a square of its area
     centre: Float64
     side: float
-    window: tuple[slice, slice]
-    coverage: Float64
+    window: tuple[slice, slice]  # the pixels around it
+    coverage: Float64  # float64 (h, w), of the pixels in the window
 
     def places(self) -> Float64:
         """Position of each pixel of the window, float64 (h, w, 2), from the thing's centre in units of its side."""

@@ -61,6 +61,12 @@ def of_kind(kind, name="squares/x"):
     return info
 
 
+def long_header(info):
+    """A header whose content tarfile reads whole."""
+    info.type = tarfile.XHDTYPE
+    return info
+
+
 def with_mode(mode, name="squares/x"):
     info = zipfile.ZipInfo(name)
     info.external_attr = mode << 16
@@ -83,30 +89,16 @@ def refused(path, place, message, **limits):
     assert list(place.iterdir()) == []
 
 
+OUT = "has a name that could lead out of the folder"
 UNSAFE = [
-    (["/etc/x"], "'/etc/x' is an absolute path"),
-    (["C:/x"], "has the character ':'"),
-    (["squares/../../x"], "has the part '..'"),
-    (["squares/./x"], "has the part '.'"),
-    (["squares//x"], "has the part ''"),
-    (["squares\\..\\x"], r"has the character '\\\\'"),
-    (["squares/a\nb"], "not printable ASCII"),
-    (["squares/\u202ex"], "not printable ASCII"),
-    (["squares/A", "squares/a"], "'squares/a' differs from 'squares/A' only in upper and lower case"),
-    (["squares/A/x", "squares/a/y"], "'squares/a/y' differs from 'squares/A'"),
-    (["squares/x", "squares/x"], "'squares/x' appears twice"),
-    (["squares/x", "squares/x/y"], "'squares/x/y' would need 'squares/x' to be a file and a folder"),
-    (["squares/x/y", "squares/x"], "'squares/x' would need 'squares/x' to be a file and a folder"),
-    (["squares/CON"], "is a device on some systems"),
-    (["squares/nul.txt"], "is a device on some systems"),
-    (["squares/com1 .x"], "is a device on some systems"),
-    (["squares/x."], "a dot or space at its end"),
-    (["squares/x "], "a dot or space at its end"),
-    (["squares/x:stream"], "has the character ':'"),
-    (["squares/x", "other/y"], "'other/y' lies outside the folder 'squares'"),
-    (["x"], "'x' lies in no folder"),
-    (["squares/" + "a" * 121 + "/x"], "has a part longer than 120 characters"),
-    (["squares/" + "a" * 140 + "/" + "b" * 95], "is longer than 240 characters"),
+    *(([name], OUT) for name in ("/etc/x", "C:/x", "squares/../../x", "squares/./x", "squares//x", "squares\\..\\x")),
+    *(([name], OUT) for name in ("squares/a\nb", "squares/\u202ex", "squares/x:stream")),
+    (["squares/x", "squares/x"], "'squares/x' has the name of another one"),
+    (["squares/x", "squares/x/y"], "'squares/x/y' has the name of another one"),
+    (["squares/x/y", "squares/x"], "'squares/x' has the name of another one"),
+    (["squares/x", "other/y"], "'other/y' does not lie in the folder 'squares'"),
+    (["x"], "'x' does not lie in the folder"),
+    (["squares/" + "a" * 140 + "/" + "b" * 95], "has a name longer than 240 characters"),
 ]
 
 
@@ -132,8 +124,8 @@ def test_only_files_and_folders_are_read_from_a_tar(tmp_path, suffix, kind):
 
 @pytest.mark.parametrize("form", [tarfile.PAX_FORMAT, tarfile.GNU_FORMAT])
 def test_long_names_in_headers_of_their_own_are_checked_too(tmp_path, form):
-    path = in_tar(tmp_path / "x.tar", [("squares/" + "long" * 40, b"x")], form)
-    refused(path, tmp_path / "place", "has a part longer than 120 characters")
+    path = in_tar(tmp_path / "x.tar", [("squares/" + "long" * 40 + "/../../x", b"x")], form)
+    refused(path, tmp_path / "place", OUT)
 
 
 @pytest.mark.parametrize("mode", [stat.S_IFLNK | 0o777, stat.S_IFIFO, stat.S_IFCHR, stat.S_IFSOCK])
@@ -146,10 +138,16 @@ def in_place(data, place, new):
     return data[:place] + new + data[place + len(new) :]
 
 
-def test_a_zip_that_is_compressed_or_encrypted_is_refused(tmp_path):
-    with zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED) as out:
-        out.writestr("squares/x", bytes(1000))
-    refused(tmp_path / "x.zip", tmp_path / "1", "'squares/x' is compressed: members of a .zip must be stored")
+def test_a_compressed_zip_is_read_within_the_limits(tmp_path):
+    for name, files in (("x", with_sums(FILES)), ("y", with_sums({"a": bytes(2 << 20)}))):
+        with zipfile.ZipFile(tmp_path / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as out:
+            for member, data in files.items():
+                out.writestr(f"squares/{member}", data)
+    assert contents(unpack(tmp_path / "x.zip", tmp_path / "out")) == with_sums(FILES)
+    refused(tmp_path / "y.zip", tmp_path / "1", "with member 'squares/a' the archive holds more than 1048576 bytes")
+
+
+def test_an_encrypted_zip_is_refused(tmp_path):
     data = archive({"x": b"content"}, tmp_path / "y.zip", "squares").read_bytes()
     listed = data.index(b"PK\1\2")
     (tmp_path / "y.zip").write_bytes(in_place(in_place(data, 6, b"\1"), listed + 8, b"\1"))
@@ -174,7 +172,7 @@ def test_a_zip_that_holds_the_same_bytes_many_times_is_refused(tmp_path):
     (tmp_path / "x.zip").write_bytes(data[:listed] + entry * count + in_place(data[end:], 8, numbers))
     with zipfile.ZipFile(tmp_path / "x.zip") as there:
         assert len(there.infolist()) == count
-    refused(tmp_path / "x.zip", tmp_path / "place", "appears twice|overlaps another member")
+    refused(tmp_path / "x.zip", tmp_path / "place", "has the name of another one|verlap")
 
 
 @every_form
@@ -186,12 +184,12 @@ def test_what_is_no_archive_is_refused(tmp_path, suffix):
 
 
 def at_most_its_padding(path, place, message):
-    """Refused; or all files were there and as they should be, and only verifying finds what else was altered."""
+    """Refused; or all files are there and as they should be, and the digest beside it shows that it was altered."""
     try:
         assert contents(unpack(path, place)) == with_sums(FILES)
     except SalgenError:
         refused(path, place, message)
-    assert any(path.name in problem for problem in verify(path))
+    assert f"{path.name}: was altered: its SHA-256 is not that of {path.name}.sha256" in verify(path)
 
 
 @every_form
@@ -238,9 +236,12 @@ def test_a_bomb_is_stopped_while_it_is_read(tmp_path, monkeypatch):
     path.write_bytes(gzip.compress(head.tobuf(tarfile.USTAR_FORMAT) + bytes(head.size)))
     written = []
     monkeypatch.setattr(unpacking, "_write", lambda member, *_: written.extend(map(len, member.pieces)))
+    with pytest.raises(SalgenError, match="the archive holds more than"):
+        unpack(path, tmp_path / "out")
+    assert written == []  # its header says it
+    path.write_bytes(gzip.compress(long_header(head).tobuf(tarfile.USTAR_FORMAT) + bytes(head.size)))
     with pytest.raises(SalgenError, match="expands to more than"):
         unpack(path, tmp_path / "out")
-    assert sum(written) <= max(20 * path.stat().st_size, 1 << 20)
 
 
 def test_a_bomb_behind_the_end_of_the_tar_is_not_expanded(tmp_path):
@@ -248,14 +249,13 @@ def test_a_bomb_behind_the_end_of_the_tar_is_not_expanded(tmp_path):
     data = archive(files, tmp_path / "x.tar", "squares").read_bytes()
     (tmp_path / "x.tar.gz").write_bytes(gzip.compress(data + bytes(50 << 20)))
     assert contents(unpack(tmp_path / "x.tar.gz", tmp_path / "out")) == files
-    assert any("has bytes after its end" in problem for problem in verify(tmp_path / "x.tar.gz"))
 
 
 def test_a_size_that_is_only_announced_costs_nothing(tmp_path):
     head = tarfile.TarInfo("squares/x")
     head.size = 8**11 - 1
     (tmp_path / "x.tar").write_bytes(head.tobuf(tarfile.USTAR_FORMAT) + bytes(1024))
-    refused(tmp_path / "x.tar", tmp_path / "place", "was truncated")
+    refused(tmp_path / "x.tar", tmp_path / "place", "the archive holds more than")
 
 
 @every_form
@@ -291,7 +291,6 @@ def test_what_other_tools_pack_plainly_is_read_too(tmp_path, suffix, form):
             folder.linkname = ""
         in_tar(path, [*folders, *((f"squares/{name}", files[name]) for name in files)], form)
     assert contents(unpack(path, tmp_path / "out")) == files
-    assert any("is not what 'salgen publish' writes" in problem for problem in verify(path))
 
 
 @every_form
@@ -361,4 +360,4 @@ def test_folders_are_counted_and_none_is_made_for_itself(tmp_path, monkeypatch):
     assert contents(unpack(tmp_path / "x.tar", tmp_path / "out")) == files
     assert not any((tmp_path / "out").glob("[0-9]*"))
     monkeypatch.setattr(archive_formats, "MOST_FOLDERS", 25)
-    refused(tmp_path / "x.tar", tmp_path / "1", "the archive names more than 25 folders")
+    refused(tmp_path / "x.tar", tmp_path / "1", "is in one folder too many: an archive may have 25")

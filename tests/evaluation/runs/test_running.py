@@ -106,7 +106,7 @@ def test_scale_demo_takes_a_dozen_methods_and_says_how_to_get_all(run, data, tmp
     ("how", "weight"), [({}, 2.0), ({"reliance": False}, None), ({"settings": {**SETTINGS, "reliance": 3.0}}, 3.0)]
 )
 def test_models_are_trained_for_reliance_unless_told_otherwise(data, tmp_path, monkeypatch, how, weight):
-    monkeypatch.setattr("salgen.evaluation.runs.running.RELIANCE", 2.0)
+    monkeypatch.setattr("salgen.evaluation.training.training_settings.RELIANCE", 2.0)
     run = evaluate(data, **{"methods": ["gradient"], "settings": SETTINGS, "seeds": 1, "out": tmp_path / "run", **how})
     (model,) = json.loads((run / "run.json").read_text())["models"]
     assert model["settings"].get("reliance") == weight
@@ -115,7 +115,7 @@ def test_models_are_trained_for_reliance_unless_told_otherwise(data, tmp_path, m
 
 @pytest.mark.parametrize(("option", "weight"), [([], 2.0), (["--reliance"], 2.0), (["--no-reliance"], None)])
 def test_the_command_says_how_to_train(data, tmp_path, monkeypatch, option, weight):
-    monkeypatch.setattr("salgen.evaluation.runs.running.RELIANCE", 2.0)
+    monkeypatch.setattr("salgen.evaluation.training.training_settings.RELIANCE", 2.0)
     sets = ["--set", "epochs=1", "--set", "widths=4,4", "--set", "hidden=4"]
     words = ["-m", "gradient", "--seeds", "1", "--limit", "2", "--out", str(tmp_path / "run"), *sets, *option]
     assert main(["evaluate", str(data), *words]) == 0
@@ -132,7 +132,7 @@ def test_a_scale_has_its_number_of_redraws(run, data, tmp_path, how, redraws):
 
 
 def test_where_no_training_for_reliance_is_possible_it_is_plain_and_says_so(data, tmp_path, run, monkeypatch):
-    monkeypatch.setattr("salgen.evaluation.runs.running.RELIANCE", 2.0)
+    monkeypatch.setattr("salgen.evaluation.training.training_settings.RELIANCE", 2.0)
     asked = {"methods": ["gradient"], "settings": {**SETTINGS, "rotation": 5.0}, "seeds": 1, "limit": 4}
     with pytest.warns(SalgenWarning, match="lesion-cnn is trained plainly, not for reliance: training: reliance = 2"):
         plain = evaluate(data, out=tmp_path / "plain", **asked)

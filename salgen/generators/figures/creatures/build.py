@@ -25,26 +25,18 @@ SKINS: tuple[Tint, ...] = (
 
 @dataclass(frozen=True)
 class Build:
-    """The measures and colours that a creature's parts share.
+    """The measures and colours that a creature's parts share."""
 
-    Attributes
-    ----------
-    reach
-        Extent of the eyes, (up, aside).
-    crown, hem
-        Where the body begins and ends.
-    head, waist, hips
-        Half its width at the eyes, below them and near the hem.
-    skin, dress, pale, gleams
-        Colours of the body, of what it wears, of its pale parts, and of buckle or buttons, teeth and horns.
-    """
-
-    reach: tuple[float, float]
+    reach: tuple[float, float]  # extent of the eyes, (up, aside)
+    # crown, hem: where the body begins and ends
     crown: float
     hem: float
+    # head, waist, hips: half its width at the eyes, below them and near the hem
     head: float
     waist: float
     hips: float
+    # skin, dress, pale, gleams: colours of the body, of what it wears, of its pale parts, and of buckle or buttons,
+    # teeth and horns
     skin: Tint
     dress: Tint
     pale: Tint

@@ -23,21 +23,11 @@ Points = Sequence[Sequence[float]] | Float64
 
 @dataclass(frozen=True)
 class Frame:
-    """The placement of figure coordinates in an image: (down, across) in shares of its side, turned and moved.
+    """The placement of figure coordinates in an image: (down, across) in shares of its side, turned and moved."""
 
-    Attributes
-    ----------
-    origin
-        (row, column) in pixels of the figure's (0, 0).
-    side
-        Pixels per unit.
-    turn
-        The tangent of half the angle that the figure is turned by; no trigonometry is needed.
-    """
-
-    origin: tuple[float, float]
-    side: float
-    turn: float = 0.0
+    origin: tuple[float, float]  # (row, column) in pixels of the figure's (0, 0)
+    side: float  # pixels per unit
+    turn: float = 0.0  # the tangent of half the angle that the figure is turned by; no trigonometry is needed
 
     def places(self, points: Points) -> Float64:
         """Figure coordinates as (row, column) in pixels, float64 (N, 2)."""

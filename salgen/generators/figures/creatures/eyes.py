@@ -20,22 +20,13 @@ OUTLINE = 0.008  # of the figure's unit; it lies within the eye's radii
 
 @dataclass(frozen=True)
 class Eye:
-    """One eye in figure coordinates.
+    """One eye in figure coordinates."""
 
-    Attributes
-    ----------
-    middle, radii
-        (down, across), outline included.
-    pupil
-        Its radius as a share of the eye's.
-    gaze
-        Position of the pupil, in shares of the eye's radii.
-    """
-
+    # middle, radii: (down, across), outline included
     middle: tuple[float, float]
     radii: tuple[float, float]
-    pupil: float
-    gaze: tuple[float, float]
+    pupil: float  # its radius as a share of the eye's
+    gaze: tuple[float, float]  # position of the pupil, in shares of the eye's radii
 
 
 def reach_of(eyes: Mapping[str, Eye]) -> tuple[float, float]:
@@ -46,20 +37,11 @@ def reach_of(eyes: Mapping[str, Eye]) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """The layers of an eye in the part of an image that holds it.
+    """The layers of an eye in the part of an image that holds it."""
 
-    Attributes
-    ----------
-    window
-        That part.
-    ink
-        Outline, pupil and shine, float64 (h, w, 3), already multiplied by their coverage of each pixel.
-    white, coverage
-        Shares of each pixel that the white of the eye covers, and any of the eye, float64 (h, w).
-    """
-
-    window: tuple[slice, slice]
-    ink: Float64
+    window: tuple[slice, slice]  # that part
+    ink: Float64  # outline, pupil and shine, float64 (h, w, 3), already multiplied by their coverage of each pixel
+    # white, coverage: shares of each pixel that the white of the eye covers, and any of the eye, float64 (h, w)
     white: Float64
     coverage: Float64
 

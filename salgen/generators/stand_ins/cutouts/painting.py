@@ -24,46 +24,24 @@ CHOICES = 256  # more than any sketch needs
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """The look of a skin on one object.
+    """The look of a skin on one object."""
 
-    Attributes
-    ----------
-    tint
-        float64 (3,) in [0, 1].
-    gloss
-        Strength of its highlights.
-    texture
-        Factor of the brightness, float64 (H, W).
-    second, share
-        The colour (3,) of its marking and the marking's share of each pixel (H, W); None without one.
-    """
-
-    tint: Float64
-    gloss: float
-    texture: Float64
+    tint: Float64  # float64 (3,) in [0, 1]
+    gloss: float  # strength of its highlights
+    texture: Float64  # factor of the brightness, float64 (H, W)
+    # second, share: the colour (3,) of its marking and the marking's share of each pixel (H, W); None without one
     second: Float64 | None = None
     share: Float64 | None = None
 
 
 @dataclass(eq=False)
 class Canvas:
-    """A picture in progress.
+    """A picture in progress."""
 
-    Attributes
-    ----------
-    colour
-        float64 (H, W, 3), already multiplied by alpha.
-    alpha
-        float64 (H, W) in [0, 1].
-    light
-        Direction that the light comes from, (right, down).
-    surfaces
-        Of the skins used so far.
-    """
-
-    colour: Float64
-    alpha: Float64
-    light: tuple[float, float]
+    colour: Float64  # float64 (H, W, 3), already multiplied by alpha
+    alpha: Float64  # float64 (H, W) in [0, 1]
+    light: tuple[float, float]  # direction that the light comes from, (right, down)
+    # of the skins used so far
     surfaces: dict[str, Surface] = field(default_factory=dict)
 
 

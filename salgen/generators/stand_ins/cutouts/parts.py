@@ -18,47 +18,26 @@ from salgen.types import Float64
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Outlines that are filled together.
+    """Outlines that are filled together."""
 
-    Attributes
-    ----------
-    outlines
-        (x, y) of each corner, float64 (N, 2) each; an outline that runs the opposite way round is a hole.
-    tint
-        The name of one of the sketch's skins, or of a common one.
-    shade
-        Factor of its brightness.
-    relief
-        Roundness of its shading; 0 is flat.
-    gloss
-        Strength of a highlight.
-    """
-
+    # (x, y) of each corner, float64 (N, 2) each; an outline that runs the opposite way round is a hole
     outlines: tuple[Float64, ...]
-    tint: str
-    shade: float = 1.0
-    relief: float = 0.3
-    gloss: float = 0.0
+    tint: str  # the name of one of the sketch's skins, or of a common one
+    shade: float = 1.0  # factor of its brightness
+    relief: float = 0.3  # roundness of its shading; 0 is flat
+    gloss: float = 0.0  # strength of a highlight
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Parts that are turned together, drawn only at times, or offered as options.
+    """Parts that are turned together, drawn only at times, or offered as options."""
 
-    Attributes
-    ----------
-    options
-        Of these, one is drawn.
-    pivot, swing
-        The point that the parts turn about, and the most that the tangent of half the angle may be.
-    chance
-        Probability that the group is drawn.
-    """
-
+    # of these, one is drawn
     options: tuple[tuple[Part | Group, ...], ...]
+    # pivot, swing: the point that the parts turn about, and the most that the tangent of half the angle may be
     pivot: tuple[float, float] = (0.0, 0.0)
     swing: float = 0.0
-    chance: float = 1.0
+    chance: float = 1.0  # probability that the group is drawn
 
 
 Item = Part | Group

@@ -18,46 +18,22 @@ BEYOND = 0.2  # pixels that the ends of the longer side lie outside, so that the
 
 @dataclass(frozen=True, eq=False)
 class Sketch:
-    """The skins, parts and proportions of a class of objects.
+    """The skins, parts and proportions of a class of objects."""
 
-    Attributes
-    ----------
-    skins
-        Their colours and materials, by the names that the parts use.
-    parts
-        From the back to the front.
-    give
-        Variation of the proportions: 1 for soft or living objects, less for rigid ones.
-    lean
-        The most that the tangent of half the angle of its turn may be.
-    mirrored
-        Whether left and right may be exchanged.
-    """
-
-    skins: Mapping[str, Skin]
-    parts: Sequence[Item]
-    give: float = 1.0
-    lean: float = 0.05
-    mirrored: bool = True
+    skins: Mapping[str, Skin]  # their colours and materials, by the names that the parts use
+    parts: Sequence[Item]  # from the back to the front
+    give: float = 1.0  # variation of the proportions: 1 for soft or living objects, less for rigid ones
+    lean: float = 0.05  # the most that the tangent of half the angle of its turn may be
+    mirrored: bool = True  # whether left and right may be exchanged
 
 
 @dataclass(frozen=True, eq=False)
 class Posed:
-    """The parts of one object, in pixels.
+    """The parts of one object, in pixels."""
 
-    Attributes
-    ----------
-    parts
-        From the back to the front.
-    outlines
-        (row, column) of the corners of each part, float64 (N, 2).
-    size
-        (H, W) of the canvas that holds them all.
-    """
-
-    parts: Sequence[Part]
-    outlines: Sequence[Float64]
-    size: tuple[int, int]
+    parts: Sequence[Part]  # from the back to the front
+    outlines: Sequence[Float64]  # (row, column) of the corners of each part, float64 (N, 2)
+    size: tuple[int, int]  # (H, W) of the canvas that holds them all
 
 
 def posed(sketch: Sketch, side: int, choices: Choices) -> Posed:

@@ -16,65 +16,32 @@ Tint = list[int]  # red, green and blue in 0..255
 
 @dataclass(frozen=True)
 class Material:
-    """A material: smooth fields that make it uneven, and a highlight.
+    """A material: smooth fields that make it uneven, and a highlight."""
 
-    Attributes
-    ----------
-    fields
-        (cells down, cells across, strength) of each; the strength is a share of the brightness.
-    gloss
-        Strength of the highlight on every part of this material.
-    """
-
+    # (cells down, cells across, strength) of each; the strength is a share of the brightness
     fields: Sequence[tuple[int, int, float]]
-    gloss: float = 0.0
+    gloss: float = 0.0  # strength of the highlight on every part of this material
 
 
 @dataclass(frozen=True)
 class Marking:
-    """A second colour on top of a skin's.
+    """A second colour on top of a skin's."""
 
-    Attributes
-    ----------
-    kind
-        A name of :data:`salgen.generators.stand_ins.cutouts.markings.MARKINGS`.
-    tint
-        The skin that gives the second colour.
-    scale
-        Size of the pattern, in shares of the picture's longer side.
-    chance
-        Probability that it is drawn.
-    """
-
-    kind: str
-    tint: str
-    scale: float
-    chance: float = 1.0
+    kind: str  # a name of `MARKINGS`
+    tint: str  # the skin that gives the second colour
+    scale: float  # size of the pattern, in shares of the picture's longer side
+    chance: float = 1.0  # probability that it is drawn
 
 
 @dataclass(frozen=True)
 class Skin:
-    """The possible looks of a tint of a sketch.
+    """The possible looks of a tint of a sketch."""
 
-    Attributes
-    ----------
-    palette
-        Two colours of it are mixed.
-    material
-        A name of :data:`MATERIALS`.
-    against
-        The skin that it should stand out from, or "".
-    marking
-        A second colour, or None.
-    like
-        The earlier skin whose colour it takes instead of one from a palette, or "".
-    """
-
-    palette: str = ""
-    material: str = "smooth"
-    against: str = ""
-    marking: Marking | None = None
-    like: str = ""
+    palette: str = ""  # two colours of it are mixed
+    material: str = "smooth"  # a name of `MATERIALS`
+    against: str = ""  # the skin that it should stand out from, or ""
+    marking: Marking | None = None  # a second colour, or None
+    like: str = ""  # the earlier skin whose colour it takes instead of one from a palette, or ""
 
 
 def read_skins(entries: Mapping[str, Any]) -> dict[str, Skin]:

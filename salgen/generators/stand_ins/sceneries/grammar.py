@@ -32,33 +32,17 @@ PARTS: dict[str, Callable[..., None]] = {
 
 @dataclass(frozen=True)
 class Step:
-    """A part of a layout.
+    """A part of a layout."""
 
-    Attributes
-    ----------
-    part
-        One of PARTS.
-    options
-        Its options; a pair of numbers is drawn between them.
-    each
-        Options that are drawn anew for each repetition, as pairs of numbers.
-    over
-        Options that run from one value to another over the repetitions; added to those of the same name.
-    times
-        Number of repetitions, or a pair of inclusive bounds.
-    both
-        True if each is repeated on the other side (u becomes 1 - u).
-    chance
-        Probability that the step is taken.
-    """
-
-    part: str
-    options: Mapping[str, Any]
+    part: str  # one of PARTS
+    options: Mapping[str, Any]  # its options; a pair of numbers is drawn between them
+    # options that are drawn anew for each repetition, as pairs of numbers
     each: Mapping[str, Any] = field(default_factory=dict)
+    # options that run from one value to another over the repetitions; added to those of the same name
     over: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    times: int | Sequence[int] = 1
-    both: bool = False
-    chance: float = 1.0
+    times: int | Sequence[int] = 1  # number of repetitions, or a pair of inclusive bounds
+    both: bool = False  # true if each is repeated on the other side (u becomes 1 - u)
+    chance: float = 1.0  # probability that the step is taken
 
 
 Layout = Sequence[Step]

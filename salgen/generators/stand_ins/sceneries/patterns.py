@@ -17,18 +17,12 @@ from salgen.types import Float64
 
 @dataclass(frozen=True)
 class Coordinates:
-    """The coordinates of each pixel on a plane.
+    """The coordinates of each pixel on a plane."""
 
-    Attributes
-    ----------
-    across, along
-        float64 (H, W), or of what broadcasts to it; in shares of the image at depth 1.
-    reach_across, reach_along
-        Their change from one pixel to the next.
-    """
-
+    # across, along: float64 (H, W), or of what broadcasts to it; in shares of the image at depth 1
     across: Float64
     along: Float64
+    # reach_across, reach_along: their change from one pixel to the next
     reach_across: Float64
     reach_along: Float64
 

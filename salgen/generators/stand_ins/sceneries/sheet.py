@@ -22,17 +22,10 @@ COLUMNS = 9  # red, green, blue, light at the top of the image, its change down 
 
 @dataclass(frozen=True)
 class Ink:
-    """A colour, and how much of each texture it shows.
+    """A colour, and how much of each texture it shows."""
 
-    Attributes
-    ----------
-    colour
-        (red, green, blue) in [0, 1].
-    mottle, grain, streak
-        Shares of the coarse, the fine and the upright texture.
-    """
-
-    colour: tuple[float, float, float]
+    colour: tuple[float, float, float]  # (red, green, blue) in [0, 1]
+    # mottle, grain, streak: shares of the coarse, the fine and the upright texture
     mottle: float = 0.1
     grain: float = 0.08
     streak: float = 0.0

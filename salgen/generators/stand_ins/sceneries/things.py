@@ -25,24 +25,12 @@ Points = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a thing.
+    """A part of a thing."""
 
-    Attributes
-    ----------
-    ink
-        Its name, or "" for the one that the user names.
-    points
-        (x, y) of each corner.
-    light
-        Factor of the ink's colour.
-    fall
-        Loss of light from its top to its bottom.
-    """
-
-    ink: str
-    points: Points
-    light: float = 1.0
-    fall: float = 0.0
+    ink: str  # its name, or "" for the one that the user names
+    points: Points  # (x, y) of each corner
+    light: float = 1.0  # factor of the ink's colour
+    fall: float = 0.0  # loss of light from its top to its bottom
 
 
 CIRCLE = tuple((float(x), float(y)) for x, y in oval((0.0, 0.0), (1.0, 1.0))[::2])

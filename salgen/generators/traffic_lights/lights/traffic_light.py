@@ -27,18 +27,12 @@ LUMA = (0.299, 0.587, 0.114)
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """The position of each pixel relative to the housing.
+    """The position of each pixel relative to the housing."""
 
-    Attributes
-    ----------
-    down, across
-        float64 (H, W), in pixels, from the centre of the housing.
-    height
-        Of the housing, in pixels.
-    """
-
+    # down, across: float64 (H, W), in pixels, from the centre of the housing
     down: Float64
     across: Float64
+    # of the housing, in pixels
     height: float
 
     @property

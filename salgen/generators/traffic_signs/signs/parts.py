@@ -15,21 +15,12 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Part:
-    """A filled polygon if its width is 0, otherwise a line of that width with round joints and ends.
+    """A filled polygon if its width is 0, otherwise a line of that width with round joints and ends."""
 
-    Attributes
-    ----------
-    points
-        (x, y) of each corner; a line through one point is a dot.
-    width
-        Of the line, in the units of the box.
-    colour
-        A name of :data:`salgen.generators.traffic_signs.signs.pictures.COLOURS`, or "" for the pictogram's.
-    """
-
-    points: tuple[Point, ...]
+    points: tuple[Point, ...]  # (x, y) of each corner; a line through one point is a dot
+    # of the line, in the units of the box
     width: float = 0.0
-    colour: str = ""
+    colour: str = ""  # a name of `COLOURS`, or "" for the pictogram's
 
 
 Pictogram = tuple[Part, ...]

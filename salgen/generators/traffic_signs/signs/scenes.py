@@ -69,15 +69,9 @@ BOUNDS: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True, eq=False)
 class SignScenes:
-    """Drawn scenes with surroundings from photographs.
+    """Drawn scenes with surroundings from photographs."""
 
-    Attributes
-    ----------
-    source
-        The photographs.
-    """
-
-    source: Photographs
+    source: Photographs  # the photographs
 
     def available(self) -> None:
         """Do nothing: any number of scenes can be drawn."""

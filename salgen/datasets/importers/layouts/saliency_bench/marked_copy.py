@@ -33,17 +33,10 @@ class MarkedCopy(Files):
         (H, W), and the fewest pixels of a mask.
     shares, seed
         Parts of each class for each split, and the seed of the order by which they are taken.
-
-    Attributes
-    ----------
-    images
-        Item to image.
-    classes
-        Their names, in the order of the labels.
     """
 
-    images: Mapping[str, MarkedImage]
-    classes: tuple[str, ...]
+    images: Mapping[str, MarkedImage]  # item to image
+    classes: tuple[str, ...]  # their names, in the order of the labels
 
     def __init__(
         self, found: Found, classes: Sequence[str], image_size: Size, min_mask: int, shares: Shares, seed: int
