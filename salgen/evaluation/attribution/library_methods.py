@@ -212,7 +212,9 @@ def bound_copy(method: Any, model: Any, view: ModelView) -> tuple[Any, nn.Module
     pairs = [(model, view.network)]
     if isinstance(model, Classifier):
         pairs = [(model.network, view.network), (model.normalise, view.normalise)]
-    if isinstance(vars(view.network).get("forward"), AsLogits) or not all(_alike(*pair) for pair in pairs):
+    forward = vars(view.network).get("forward")
+    changed = isinstance(forward, AsLogits) and (forward.skipped or forward.after)
+    if changed or not all(_alike(*pair) for pair in pairs):
         raise SalgenError(
             "it is bound to another model than the one that is explained, or to one that gives no logits: bind it to "
             "that, or give its class"
