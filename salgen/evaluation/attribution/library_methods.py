@@ -24,6 +24,7 @@ from salgen.evaluation.models.inspection.layers import default_layer, find_layer
 from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 from salgen.evaluation.models.logits import AsLogits
+from salgen.evaluation.models.normalisation import set_apart
 
 Arguments = Mapping[str, Any]
 
@@ -208,8 +209,9 @@ def bound_copy(method: Any, model: Any, view: ModelView) -> tuple[Any, nn.Module
     """
     if not isinstance(model, nn.Module):
         raise SalgenError(f"it is bound to a {type(model).__name__}: bind it to the torch.nn.Module itself")
-    takes_pixels = isinstance(model, Classifier)
-    pairs = [(model, view.network)]
+    own = private_copy(model, model)
+    takes_pixels = isinstance(model, Classifier) or set_apart(own) is not None
+    pairs = [(own, view.network)]
     if isinstance(model, Classifier):
         pairs = [(model.network, view.network), (model.normalise, view.normalise)]
     forward = vars(view.network).get("forward")

@@ -38,12 +38,17 @@ def as_logits(network: nn.Module, multi_label: bool = False, said: str = ONE_OUT
         return network
     if isinstance(network, (torch.jit.ScriptModule, fx.GraphModule)):
         network = nn.Sequential(network).eval()  # it cannot have another forward
-    if getattr(getattr(network, "config", None), "problem_type", None) == "multi_label_classification":
+    if getattr(getattr(last_of(network), "config", None), "problem_type", None) == "multi_label_classification":
         network.multi_label = True  # type: ignore[assignment]
     if multi_label and not hasattr(network, "multi_label"):
         network.multi_label = True  # type: ignore[assignment]
     network.forward = AsLogits(network, network.forward, said)
     return network
+
+
+def last_of(network: nn.Module) -> nn.Module:
+    """The network, or the last module of a Sequential, such as one behind a Normalize."""
+    return network[-1] if isinstance(network, nn.Sequential) and len(network) else network
 
 
 def learn(network: nn.Module, images: Tensor) -> None:
@@ -123,11 +128,11 @@ class AsLogits:
         """Leave out what makes probabilities of logits at the end, or else invert it."""
         several = output.shape[1] > 1
         self.skipped, name = steps.ending(output)
-        for script in [*self.network.children()][-1:]:
-            if isinstance(self.network, nn.Sequential) and isinstance(script, torch.jit.ScriptModule):
-                graph = script.inlined_graph  # outlives its nodes
-                kind = next(graph.outputs()).node().kind().removeprefix("aten::")
-                name = kind if kind in SIGMOID else name
+        script = last_of(self.network)
+        if isinstance(script, torch.jit.ScriptModule):
+            graph = script.inlined_graph  # outlives its nodes
+            kind = next(graph.outputs()).node().kind().removeprefix("aten::")
+            name = kind if kind in SIGMOID else name
         if self.skipped and not torch.equal(self(image.clone(), wide=True), wide_range(output)):
             self.skipped, name = frozenset(), name if name in SIGMOID else ""  # a clamp or the like follows
         if not name:

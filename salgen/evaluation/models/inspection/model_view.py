@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import gc
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -30,6 +30,7 @@ from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.probe import counted
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.models.logits import as_logits
+from salgen.evaluation.models.normalisation import Normalisation, set_apart
 
 T = TypeVar("T")
 
@@ -69,7 +70,7 @@ class ModelView:
 
     @classmethod
     def of(cls, model: nn.Module, *, compile: bool = False) -> ModelView:
-        """A view of any module, which gives logits; only a :class:`Classifier` has a normalisation of its own."""
+        """A view of any module, which gives logits; a :class:`Classifier`'s normalisation is apart, and a Normalize."""
         keep_freed_memory()
         private = _private(model)
         if any(weight.is_meta for weight in private.parameters()):
@@ -78,8 +79,12 @@ class ModelView:
         if isinstance(private, Classifier):
             parts = private.normalise, as_logits(private.network, several), private.cam_layer
             return cls(*parts, unit_pixels=True, multi_label=several, compile=compile)
-        layer = getattr(private, "cam_layer", None)
-        return cls(nn.Identity(), as_logits(private), layer, unit_pixels=False, multi_label=several, compile=compile)
+        normalise, layer = None, getattr(private, "cam_layer", None)
+        with suppress(SalgenError):  # one for pixels of 0 to 255 stays in the network
+            normalise = set_apart(private)
+        unit = isinstance(normalise, Normalisation)
+        parts = normalise or nn.Identity(), as_logits(private), layer
+        return cls(*parts, unit_pixels=unit, multi_label=several, compile=compile)
 
     @cached_property
     def forward(self) -> Callable[[Tensor], Any]:

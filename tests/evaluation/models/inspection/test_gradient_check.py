@@ -171,6 +171,14 @@ def test_what_lies_before_a_layer_does_not_matter_to_its_gradient():
         salgen.explain(Frozen(True), IMAGE, 0, method="grad-cam")
 
 
+def test_a_network_in_inference_mode_is_refused_with_a_method_that_works():
+    net = Branches(torch.inference_mode()(lambda branch, x: branch(x)), side=False).eval()
+    for method in ("gradient", "grad-cam", "score-cam"):
+        with pytest.raises(SalgenError, match=r"has no gradient, as it is lost at conv2d .* such as occlusion"):
+            salgen.explain(net, IMAGE, 0, method=method)
+    assert salgen.explain(net, IMAGE, 0, method="occlusion").values.any()
+
+
 def test_quantised_layers_are_named_and_layers_that_no_path_goes_around_are_asked_for():
     torch.manual_seed(0)
     net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(288, 3)).eval()
