@@ -209,7 +209,7 @@ def bound_copy(method: Any, model: Any, view: ModelView) -> tuple[Any, nn.Module
     """
     if not isinstance(model, nn.Module):
         raise SalgenError(f"it is bound to a {type(model).__name__}: bind it to the torch.nn.Module itself")
-    own = private_copy(model, model)
+    own: nn.Module = private_copy(model, model)
     takes_pixels = isinstance(model, Classifier) or set_apart(own) is not None
     pairs = [(own, view.network)]
     if isinstance(model, Classifier):
@@ -222,8 +222,8 @@ def bound_copy(method: Any, model: Any, view: ModelView) -> tuple[Any, nn.Module
             "that, or give its class"
         )
     holder = private_copy({"method": method, "model": model}, model)
-    for weight, own in zip(holder["model"].parameters(), model.parameters(), strict=True):
-        weight.requires_grad_(own.requires_grad)
+    for weight, given in zip(holder["model"].parameters(), model.parameters(), strict=True):
+        weight.requires_grad_(given.requires_grad)
     return holder["method"], holder["model"].eval(), takes_pixels
 
 

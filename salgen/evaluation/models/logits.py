@@ -156,9 +156,8 @@ class AsLogits:
         images = [image.flip(2, 3) / 2, -image]  # one image's outputs may look like probabilities by chance
         if output.shape[1] == 1:
             colours = torch.randn((8, image.shape[1], 1, 1), generator=torch.Generator().manual_seed(0)).to(image)
-            found = torch.cat(
-                [self(changed) for changed in (*images, 1e6 * image, *(1e6 * (colours + image)).split(1))]
-            )
+            images += [1e6 * image, *(1e6 * (image + colour) for colour in colours)]
+            found = torch.cat([self(changed) for changed in images])
             if bool(((found < 0) | (found > 1)).any()) or bool((found == output).all()):
                 return ""
             warn(

@@ -102,8 +102,8 @@ def set_apart(network: nn.Module) -> nn.Module | None:
         return None
     first: Any = network[0]
     if type(first).__module__.startswith("torchvision."):
-        devices = [weight.device for weight in network.parameters()]
-        first = stated_normalisation(first.mean, first.std).to(*devices[:1])
+        first = stated_normalisation(first.mean, first.std)
+        first = first.to(next((weight.device for weight in network.parameters()), first.mean.device))
     network[0] = nn.Identity()
     return cast(nn.Module, first)
 

@@ -124,7 +124,7 @@ def test_the_style_of_writing_a_pooled_head_does_not_matter(head, images):
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 @pytest.mark.parametrize("bias", [0, 1, 100])
 def test_pooled_heads_are_accepted_in_every_precision(dtype, bias, images):
     for seed in often(2, 30):

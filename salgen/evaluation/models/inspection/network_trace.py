@@ -274,10 +274,10 @@ class _Trace:
     def _carries_all(self, node: Any) -> bool:
         """True if the logits depend on the image through this node alone."""
         # only the image has nothing before it: nothing else in the network asks for a gradient
-        return self.end is not None and all(ancestor.next_functions for ancestor in _ancestors(self.end, {node}))
+        return self.end is not None and all(ancestor.next_functions for ancestor in ancestors(self.end, {node}))
 
 
-def _ancestors(end: Any, seen: Iterable[Any] = ()) -> Iterator[Any]:
+def ancestors(end: Any, seen: Iterable[Any] = ()) -> Iterator[Any]:
     """The autograd node `end` and all that it depends on, not going past the nodes in `seen`."""
     visited, waiting = {None, *seen}, [end]
     while waiting:
