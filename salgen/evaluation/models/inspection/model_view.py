@@ -59,6 +59,8 @@ class ModelView:
         Whether each logit has a probability of its own, as the model's attribute of that name says.
     compile
         Whether :meth:`forward` is compiled.
+    precision
+        Of the model's own weights, the least.
     """
 
     normalise: nn.Module
@@ -67,6 +69,7 @@ class ModelView:
     unit_pixels: bool
     multi_label: bool = False
     compile: bool = False
+    precision: torch.dtype = torch.float32
 
     @classmethod
     def of(cls, model: nn.Module, *, compile: bool = False) -> ModelView:
@@ -76,15 +79,17 @@ class ModelView:
         if any(weight.is_meta for weight in private.parameters()):
             raise SalgenError(f"the model ({type(model).__name__}) is on the device meta: load its weights first")
         several = bool(getattr(private, "multi_label", False))
+        dtypes = [weight.dtype for weight in model.parameters() if weight.is_floating_point()]
+        precision = max(dtypes, key=lambda dtype: torch.finfo(dtype).eps, default=torch.float32)
         if isinstance(private, Classifier):
-            parts = private.normalise, as_logits(private.network, several), private.cam_layer
-            return cls(*parts, unit_pixels=True, multi_label=several, compile=compile)
-        normalise, layer = None, getattr(private, "cam_layer", None)
-        with suppress(SalgenError):  # one for pixels of 0 to 255 stays in the network
-            normalise = set_apart(private)
-        unit = isinstance(normalise, Normalisation)
-        parts = normalise or nn.Identity(), as_logits(private), layer
-        return cls(*parts, unit_pixels=unit, multi_label=several, compile=compile)
+            normalise, network, unit = private.normalise, private.network, True
+        else:
+            normalise, network = None, private
+            with suppress(SalgenError):  # one for pixels of 0 to 255 stays in the network
+                normalise = set_apart(private)
+            unit = isinstance(normalise, Normalisation)
+        network, layer = as_logits(network, several), getattr(private, "cam_layer", None)
+        return cls(normalise or nn.Identity(), network, layer, unit, several, compile, precision)
 
     @cached_property
     def forward(self) -> Callable[[Tensor], Any]:
