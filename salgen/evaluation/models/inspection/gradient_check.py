@@ -39,7 +39,8 @@ def check_gradient(method: str, view: ModelView, image: Tensor, layer: str | Non
     One image (1, C, h, w) is run with noise, free and with these values held: the difference is what the gradient at
     the input, or at a layer's output, misses. Straight-through estimators, masks and the like pass.
     """
-    _checks(layer).of(method, view, image)
+    if not _whole.of(method, view, image):
+        _checks(layer).of(method, view, image)
 
 
 class _Loss(NamedTuple):
@@ -167,13 +168,23 @@ def _any(gradient: Tensor | None) -> bool:
     return gradient is not None and bool(gradient.any())
 
 
-def _check(layer: str | None, name: str, view: ModelView, image: Tensor) -> None:
+def _functions(logits: Tensor) -> list[Any]:
+    return [node for node in ancestors(logits.grad_fn) if isinstance(node, BackwardCFunction)]
+
+
+def _is_whole(_name: str, view: ModelView, image: Tensor) -> bool:
+    """True if no operation loses the gradient on its way to the image, and so none after any layer."""
     learn(view.network, image)  # whose own passes have no gradient
+    logits, _, losses = _run(view, image, None, {})
+    return logits.requires_grad and not losses and not _functions(logits)
+
+
+_whole = NetworkCache(_is_whole)
+
+
+def _check(layer: str | None, name: str, view: ModelView, image: Tensor) -> None:
     first, values, losses = _run(view, image, layer, {})
-    functions = [node for node in ancestors(first.grad_fn) if isinstance(node, BackwardCFunction)]
-    if first.requires_grad and not losses and not functions:
-        return
-    arrives, broken = _backward(first, values, functions)
+    arrives, broken = _backward(first, values, _functions(first))
     if first.requires_grad and not losses and not broken:
         return
     run = partial(_run, view, image, layer, broken)

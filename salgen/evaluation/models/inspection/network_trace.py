@@ -72,21 +72,16 @@ class NetworkTrace:
 
 @dataclass(frozen=True)
 class ForwardPass:
-    """One image's forward pass.
+    """One image's forward pass."""
 
-    Attributes
-    ----------
-    classes
-        The number of logits.
-    bytes
-        The size of all that it computes, intermediate results included.
-    largest
-        The size of the largest of these.
-    """
+    logits: Tensor  # (1, K)
+    bytes: int  # the size of all that it computes, intermediate results included
+    largest: int  # the size of the largest of these
 
-    classes: int
-    bytes: int
-    largest: int
+    @property
+    def classes(self) -> int:
+        """The number of logits."""
+        return self.logits.shape[1]
 
 
 def forward_pass(view: ModelView, image: Tensor) -> ForwardPass:
@@ -95,11 +90,12 @@ def forward_pass(view: ModelView, image: Tensor) -> ForwardPass:
 
 
 def _run_forward(_name: str, view: ModelView, image: Tensor) -> ForwardPass:
-    with view.failures(image):
-        learn(view.network, image)
-    with torch.no_grad(), _Counter() as counter:
-        logits = view.logits(image)
-    return ForwardPass(logits.shape[1], counter.bytes, counter.largest)
+    with torch.no_grad(), random_state("first look"):
+        with view.failures(image):
+            learn(view.network, image)
+        with _Counter() as counter:
+            logits = view.logits(image)
+    return ForwardPass(logits, counter.bytes, counter.largest)
 
 
 _forward_pass = NetworkCache(_run_forward)
@@ -115,8 +111,7 @@ def check_model(view: ModelView, image: Tensor) -> ForwardPass:
 def check_deterministic(view: ModelView, image: Tensor) -> None:
     """Refuse a model that draws random numbers, and warn of one whose answer depends on its batch.
 
-    It is run on one normalised image (1, C, h, w), alone and beside another, once per network and
-    size; torch's random state stays what it was.
+    It is run on one normalised image (1, C, h, w), alone and beside another, once per network and size.
     """
     if not _batch_independent.of("", view, image):
         warn(
@@ -127,9 +122,9 @@ def check_deterministic(view: ModelView, image: Tensor) -> None:
 
 def _is_batch_independent(_name: str, view: ModelView, image: Tensor) -> bool:
     """True if an image's logits are the same beside another image."""
+    alone = forward_pass(view, image).logits
     with torch.no_grad(), random_state("first look"):
         before = _generator_states(image)
-        alone = view.logits(image)
         try:
             together = view.logits(torch.cat([image, image.flip(3) / 2]))
         except SalgenError as error:
