@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from threading import RLock
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -214,6 +215,9 @@ class AsLogits:
         return False
 
 
+_PATCHING = RLock()  # threads may explain at once
+
+
 @contextmanager
 def _without_checkpoints() -> Iterator[list[Any]]:
     """Let torch.utils.checkpoint run functions plainly, and note its calls."""
@@ -228,7 +232,7 @@ def _without_checkpoints() -> Iterator[list[Any]]:
         return nullcontext()
 
     reentrant = SimpleNamespace(apply=plain)
-    with mock.patch.multiple(torch.utils.checkpoint, CheckpointFunction=reentrant, _checkpoint_hook=no_hook):
+    with _PATCHING, mock.patch.multiple(torch.utils.checkpoint, CheckpointFunction=reentrant, _checkpoint_hook=no_hook):
         yield called
 
 

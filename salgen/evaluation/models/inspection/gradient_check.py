@@ -184,7 +184,8 @@ _whole = NetworkCache(_is_whole)
 
 def _check(layer: str | None, name: str, view: ModelView, image: Tensor) -> None:
     first, values, losses = _run(view, image, layer, {})
-    arrives, broken = _backward(first, values, _functions(first))
+    with view.failures(image, "has no gradient"):
+        arrives, broken = _backward(first, values, _functions(first))
     if first.requires_grad and not losses and not broken:
         return
     run = partial(_run, view, image, layer, broken)
