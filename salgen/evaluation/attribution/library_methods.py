@@ -31,27 +31,13 @@ Arguments = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Question:
-    """Images to explain by a library.
+    """Images to explain by a library."""
 
-    Attributes
-    ----------
-    view
-        The model that is explained.
-    network
-        A copy of its network, or of the model that an object is bound to.
-    images
-        (n, C, h, w) as `network` takes them, a leaf that asks for a gradient.
-    normalised
-        One of them as the view's network takes it, (1, C, h, w).
-    targets
-        int64 (n,).
-    """
-
-    view: ModelView
-    network: nn.Module
-    images: Tensor
-    normalised: Tensor
-    targets: Tensor
+    view: ModelView  # the model that is explained
+    network: nn.Module  # a copy of its network, or of the model that an object is bound to
+    images: Tensor  # (n, C, h, w) as `network` takes them, a leaf that asks for a gradient
+    normalised: Tensor  # one of them as the view's network takes it, (1, C, h, w)
+    targets: Tensor  # int64 (n,)
 
     def layer(self, name: str | None) -> str:
         """A layer that the network has: the named one, else that of salgen's CAMs."""

@@ -45,9 +45,7 @@ class Patterns:
     degenerate: tuple[int, ...]
 
     def matched(self, weights: Sequence[Tensor], precision: torch.dtype) -> list[Tensor]:
-        """The patterns of a network with these weights, in their type and on their device.
-        `precision` is the type that the weights were stored in.
-        """
+        """The patterns of a network with these weights, stored in `precision`; in their type and on their device."""
         if len(weights) != len(self.by_map):
             raise _mismatch(f"they are of {len(self.by_map)} linear maps, and it has {len(weights)}")
         matched = []

@@ -31,21 +31,11 @@ TO_FIT = (
 
 
 class OwnNetwork(NamedTuple):
-    """A network with what its library says of it.
+    """A network with what its library says of it."""
 
-    Attributes
-    ----------
-    module
-        Normalised images to logits.
-    normalise
-        Images in [0, 1] to what it takes, if that is known.
-    cam_layer
-        The layer that it names for the CAM family, if it does.
-    """
-
-    module: nn.Module
-    normalise: nn.Module | None = None
-    cam_layer: str | None = None
+    module: nn.Module  # normalised images to logits
+    normalise: nn.Module | None = None  # images in [0, 1] to what it takes, if that is known
+    cam_layer: str | None = None  # the layer that it names for the CAM family, if it does
 
     @property
     def outputs(self) -> Sequence[str]:

@@ -28,32 +28,22 @@ _POOL_NODE = "Pool"
 
 @dataclass(frozen=True)
 class NetworkTrace:
-    """The outputs of a network's modules for images of one size.
+    """The outputs of a network's modules for images of one size."""
 
-    Attributes
-    ----------
-    outputs
-        Dotted names of the modules that ran, in the order in which they last finished, to the shape
-        of their output for one image, or to the name of its type if it is not a tensor.
-    stages
-        From fine to coarse: the module that gives the last rectified map of its resolution, of those
-        that everything after depends on; so ``relu``, ``layer1`` ... ``layer4`` of a ResNet, and the
-        ReLU before each max pool of a VGG.
-    bottleneck
-        The module that gave the last map, of more than one pixel per channel, through which alone
-        the logits depend on the image; of modules that give the same map, the outermost. Pools only
-        make a map coarser, and don't count. None if there is none.
-    grids
-        The arrangement of each module's output as channels of an image, where it can be told.
-    unread
-        The modules of whose grids no pixel counts for the logits, only what is beside them: the last
-        block of a transformer whose class token alone is read.
-    """
-
+    # dotted names of the modules that ran, in the order in which they last finished, to the shape of their output for
+    # one image, or to the name of its type if it is not a tensor
     outputs: dict[str, tuple[int, ...] | str]
+    # from fine to coarse: the module that gives the last rectified map of its resolution, of those that everything
+    # after depends on; so ``relu``, ``layer1`` ... ``layer4`` of a ResNet, and the ReLU before each max pool of a
+    # VGG.
     stages: tuple[str, ...]
+    # the module that gave the last map, of more than one pixel per channel, through which alone the logits depend on
+    # the image; of modules that give the same map, the outermost. Pools only make a map coarser, and don't count.
+    # None if there is none.
     bottleneck: str | None
-    grids: Mapping[str, Grid]
+    grids: Mapping[str, Grid]  # the arrangement of each module's output as channels of an image, where it can be told
+    # the modules of whose grids no pixel counts for the logits, only what is beside them: the last block of a
+    # transformer whose class token alone is read
     unread: frozenset[str]
 
     @classmethod
