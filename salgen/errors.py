@@ -105,7 +105,9 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> SalgenError:
     unknown method 'gradcam': did you mean 'grad-cam'? (known: grad-cam, gradient)
     """
     names = sorted(item for item in known if item)
-    near = get_close_matches(str(name)[:LONGEST_REASON].lower(), names, n=5)
+    word = str(name)[:LONGEST_REASON].lower()
+    family = (item for item in names if item.startswith(f"{word.partition('-')[0]}-"))
+    near = list(dict.fromkeys([*get_close_matches(word, names, n=5), *family]))
     hint = f": did you mean {near[0]!r}?" if near else ""
     listing = ", ".join(names) if names else "none"
     if len(names) > MANY:

@@ -34,6 +34,13 @@ def test_unknown_name_suggests_the_nearest():
         REGISTRIES["generators"].load("perlin-lesion")
 
 
+@pytest.mark.parametrize("name", ["lrp", "lrp-zz", "LRP-epsilon"])
+def test_an_unknown_name_is_answered_by_all_of_its_family(name):
+    with pytest.raises(SalgenError, match=r"lrp-z\b") as refused:
+        REGISTRIES["methods"].load(name)
+    assert all(known in str(refused.value) for known in REGISTRIES["methods"].names() if known.startswith("lrp-"))
+
+
 def test_a_name_without_a_class_is_an_error(tmp_path):
     (tmp_path / "broken.py").write_text('NAMES = ("ghost",)\n')
     with pytest.raises(SalgenError, match="lists 'ghost' in NAMES but has no class"):

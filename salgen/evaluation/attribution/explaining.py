@@ -57,12 +57,12 @@ def explain(
     model
         Images to logits (N, K), on any device, perhaps within what Hugging Face's classifiers return. A softmax or
         sigmoid at its end is left out, and one logit becomes two, of class 0 and class 1, with a warning. A
-        :class:`~salgen.evaluation.models.classifier.Classifier`
-        is explained at its normalised images, any other module at the images themselves. Controls
-        that need no model take None; a :class:`ModelView` saves the copy where a model is
+        :class:`~salgen.evaluation.models.classifier.Classifier`, and an ``nn.Sequential`` that begins with a
+        ``Normalize`` of pixels in [0, 1], is explained at its normalised images, any other module at the images
+        themselves. Controls that need no model take None; a :class:`ModelView` saves the copy where a model is
         explained many times.
     images
-        Floating-point array or tensor (N, C, H, W); in [0, 1] for a `Classifier`.
+        Floating-point array or tensor (N, C, H, W); in [0, 1] for a network behind such a normalisation.
     targets
         The class of each map: integers (N,), one integer for all, or ``"pred"`` (also None) for the
         predicted class.

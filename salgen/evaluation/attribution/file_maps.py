@@ -28,19 +28,7 @@ NAME = re.compile(r"\w[\w.+ -]*")  # of a method in tables, without parameters
 
 @dataclass(frozen=True)
 class FileMaps(MethodDefaults):
-    """A method whose maps are in files; channels are summed, as in every method that keeps signs.
-
-    Attributes
-    ----------
-    name
-        Its name in the tables.
-    files
-        The files.
-    signed
-        Whether any value is negative.
-    sha256
-        Of names, shapes and values as float32: the same in whatever form the files are.
-    """
+    """A method whose maps are in files; channels are summed, as in every method that keeps signs."""
 
     reduction: ClassVar[str] = "sum"
     class_dependent: ClassVar[bool] = True
@@ -49,10 +37,10 @@ class FileMaps(MethodDefaults):
     needs: ClassVar[frozenset[str]] = frozenset()
     shares: ClassVar[str | None] = None
 
-    name: str = field(compare=False)
+    name: str = field(compare=False)  # its name in the tables
     files: ArrayFiles = field(compare=False, repr=False)
-    signed: bool = field(compare=False)
-    sha256: str
+    signed: bool = field(compare=False)  # whether any value is negative
+    sha256: str  # SHA-256 of names, shapes and values as float32: the same in whatever form the files are
 
     @property
     def reference(self) -> str:

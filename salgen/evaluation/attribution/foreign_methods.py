@@ -39,31 +39,7 @@ _PATH = re.compile(r"(?!\d)[\w.]+:(?!\d)[\w.]+")
 
 @dataclass(frozen=True)
 class ForeignMethod(MethodDefaults):
-    """A function, or a class or an object of another library, as a method; channels are summed.
-
-    Attributes
-    ----------
-    call, name
-        Its name in the tables, with its parameters and without.
-    given
-        The function, class or object; None where a run's record stands for it, which does not import anything.
-    arguments
-        What it is called or made with.
-    signed
-        Whether raw attributions may be negative.
-    origin
-        The kind of thing that it is, in words.
-    only_key
-        A random text where it cannot be told whether another is the same, so that no cached maps count as its; else "".
-    import_path
-        ``module:name``, which an import turns into the same thing; None if it cannot be run again.
-    parameters
-        The arguments as JSON values.
-    library
-        The distribution that it is from, and its version; None if it is from none.
-    sha256
-        Of its source, see :func:`salgen.source_code.source_digest`; of an object's, of the module that names it.
-    """
+    """A function, or a class or an object of another library, as a method; channels are summed."""
 
     reduction: ClassVar[str] = "sum"
     class_dependent: ClassVar[bool] = True
@@ -73,15 +49,19 @@ class ForeignMethod(MethodDefaults):
     shares: ClassVar[str | None] = None  # explained alone, so that what fails stops no other method
     version: ClassVar[str] = by_parameters("1")(lambda method: method.only_key or "1")
 
-    call: str = field(compare=False)
+    call: str = field(compare=False)  # its name in the tables, with its parameters and without
+    # the function, class or object; None where a run's record stands for it, which does not import anything
     given: Any = field(compare=False, repr=False)
-    arguments: Mapping[str, Any] = field(compare=False, repr=False)
-    signed: bool = field(compare=False)
-    origin: str = field(compare=False)
+    arguments: Mapping[str, Any] = field(compare=False, repr=False)  # what it is called or made with
+    signed: bool = field(compare=False)  # whether raw attributions may be negative
+    origin: str = field(compare=False)  # the kind of thing that it is, in words
+    # a random text where it cannot be told whether another is the same, so that no cached maps count as its; else ""
     only_key: str = field(compare=False)
+    # ``module:name``, which an import turns into the same thing; None if it cannot be run again
     import_path: str | None
-    parameters: Mapping[str, Any]
-    library: str | None
+    parameters: Mapping[str, Any]  # the arguments as JSON values
+    library: str | None  # the distribution that it is from, and its version; None if it is from none
+    # SHA-256 of its source, see :func:`salgen.source_code.source_digest`; of an object's, of the module that names it
     sha256: str | None
 
     def __reduce__(self) -> Any:

@@ -131,7 +131,7 @@ def _traced(method: str, network: nn.Module) -> fx.GraphModule:
         end = traced.graph.output_node()
         value = end.args[0]
         with traced.graph.inserting_before(end):
-            for function, others in forward.ends:
+            for function, others in forward.after:
                 taken = not isinstance(value, fx.Node)
                 value = function(value, *others) if taken else traced.graph.call_function(function, (value, *others))
         end.args = (value,)

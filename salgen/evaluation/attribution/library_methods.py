@@ -24,33 +24,20 @@ from salgen.evaluation.models.inspection.layers import default_layer, find_layer
 from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 from salgen.evaluation.models.logits import AsLogits
+from salgen.evaluation.models.normalisation import set_apart
 
 Arguments = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Question:
-    """Images to explain by a library.
+    """Images to explain by a library."""
 
-    Attributes
-    ----------
-    view
-        The model that is explained.
-    network
-        A copy of its network, or of the model that an object is bound to.
-    images
-        (n, C, h, w) as `network` takes them, a leaf that asks for a gradient.
-    normalised
-        One of them as the view's network takes it, (1, C, h, w).
-    targets
-        int64 (n,).
-    """
-
-    view: ModelView
-    network: nn.Module
-    images: Tensor
-    normalised: Tensor
-    targets: Tensor
+    view: ModelView  # the model that is explained
+    network: nn.Module  # a copy of its network, or of the model that an object is bound to
+    images: Tensor  # (n, C, h, w) as `network` takes them, a leaf that asks for a gradient
+    normalised: Tensor  # one of them as the view's network takes it, (1, C, h, w)
+    targets: Tensor  # int64 (n,)
 
     def layer(self, name: str | None) -> str:
         """A layer that the network has: the named one, else that of salgen's CAMs."""
@@ -208,18 +195,21 @@ def bound_copy(method: Any, model: Any, view: ModelView) -> tuple[Any, nn.Module
     """
     if not isinstance(model, nn.Module):
         raise SalgenError(f"it is bound to a {type(model).__name__}: bind it to the torch.nn.Module itself")
-    takes_pixels = isinstance(model, Classifier)
-    pairs = [(model, view.network)]
+    own: nn.Module = private_copy(model, model)
+    takes_pixels = isinstance(model, Classifier) or set_apart(own) is not None
+    pairs = [(own, view.network)]
     if isinstance(model, Classifier):
         pairs = [(model.network, view.network), (model.normalise, view.normalise)]
-    if isinstance(vars(view.network).get("forward"), AsLogits) or not all(_alike(*pair) for pair in pairs):
+    forward = vars(view.network).get("forward")
+    changed = isinstance(forward, AsLogits) and (forward.skipped or forward.after)
+    if changed or not all(_alike(*pair) for pair in pairs):
         raise SalgenError(
             "it is bound to another model than the one that is explained, or to one that gives no logits: bind it to "
             "that, or give its class"
         )
     holder = private_copy({"method": method, "model": model}, model)
-    for weight, own in zip(holder["model"].parameters(), model.parameters(), strict=True):
-        weight.requires_grad_(own.requires_grad)
+    for weight, given in zip(holder["model"].parameters(), model.parameters(), strict=True):
+        weight.requires_grad_(given.requires_grad)
     return holder["method"], holder["model"].eval(), takes_pixels
 
 

@@ -30,18 +30,10 @@ DEMO_METHODS = (
 
 @dataclass(frozen=True)
 class Selection:
-    """Methods by their calls.
+    """Methods by their calls."""
 
-    Attributes
-    ----------
-    named
-        Methods chosen by name or by a protocol.
-    others
-        Methods that ``all`` or the default adds, and the controls.
-    """
-
-    named: dict[str, Method]
-    others: dict[str, Method]
+    named: dict[str, Method]  # methods chosen by name or by a protocol
+    others: dict[str, Method]  # methods that ``all`` or the default adds, and the controls
 
     @property
     def methods(self) -> dict[str, Method]:

@@ -123,27 +123,14 @@ class Passes:
     Nothing runs before it is first read. The graph, and with it the backward pass, begins at the
     first layer whose gradient is required, or at the input if its gradient is; without either there
     is no graph. A value outside the requirements gets a pass of its own.
-
-    Attributes
-    ----------
-    model, inputs
-        The network, and normalised images (n, C, h, w) without gradient.
-    score
-        ``"logit"`` of the target, or ``"margin"`` over the best other class.
-    requirements
-        The values that will be read.
-    stated
-        int64 (n,): the classes to explain; the predicted ones if None.
-    cache
-        The values computed so far, with their times.
     """
 
     model: ModelView
-    inputs: Tensor
-    score: str
-    requirements: PassRequirements
-    stated: Tensor | None
-    cache: TimedCache
+    inputs: Tensor  # normalised images (n, C, h, w) without gradient
+    score: str  # ``"logit"`` of the target, or ``"margin"`` over the best other class
+    requirements: PassRequirements  # what will be read
+    stated: Tensor | None  # int64 (n,): the classes to explain; the predicted ones if None
+    cache: TimedCache  # the values computed so far, with their times
     _outputs: dict[str, Tensor] = field(default_factory=dict)
     _places: dict[str | None, list[Tensor]] = field(default_factory=dict)  # of gradients; the input's is None
 

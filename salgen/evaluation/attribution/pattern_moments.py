@@ -38,27 +38,13 @@ NO_VARIATION = 1e-12  # of what it is the difference of; rounding in float64 sta
 
 @dataclass
 class MapMoments:
-    """Sums over the patches x that a linear map takes, with y = wᵀx for each of its U units.
+    """Sums over the patches x that a linear map takes, with y = wᵀx for each of its U units."""
 
-    Attributes
-    ----------
-    weight
-        w, float64 (U, ...).
-    patches
-        Number of patches.
-    fired
-        (U,): number of patches at which the unit fired.
-    y
-        (U,): the sum of y over all patches.
-    x, xy
-        Shaped as `weight`: the sums of x, and of xy, over the patches at which the unit fired.
-    """
-
-    weight: Tensor
-    patches: int
-    fired: Tensor
-    y: Tensor
-    x: Tensor
+    weight: Tensor  # w, float64 (U, ...)
+    patches: int  # number of patches
+    fired: Tensor  # (U,): number of patches at which the unit fired
+    y: Tensor  # (U,): the sum of y over all patches
+    x: Tensor  # shaped as `weight`: the sums of x, and of xy, over the patches at which the unit fired
     xy: Tensor
 
     @classmethod

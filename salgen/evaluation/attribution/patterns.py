@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.attribution.arguments import check_images
 from salgen.evaluation.models.inspection.memory import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
-from salgen.evaluation.models.inspection.model_view import HALVES, ModelView
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import check_model
 from salgen.files import write_bytes
 
@@ -45,10 +45,7 @@ class Patterns:
     degenerate: tuple[int, ...]
 
     def matched(self, weights: Sequence[Tensor], precision: torch.dtype) -> list[Tensor]:
-        """The patterns of a network with these weights, in their type and on their device.
-
-        `precision` is the type that the weights were rounded to.
-        """
+        """The patterns of a network with these weights, stored in `precision`; in their type and on their device."""
         if len(weights) != len(self.by_map):
             raise _mismatch(f"they are of {len(self.by_map)} linear maps, and it has {len(weights)}")
         matched = []
@@ -170,8 +167,7 @@ def _iterate_batches(images: Any) -> Iterator[Any]:
 def _fits(pattern: Tensor, weight: Tensor, precision: torch.dtype) -> bool:
     """True if wᵀa is 1 for every unit whose pattern is not zero, within the weights' precision."""
     terms = (pattern.double() * weight.detach().double()).reshape(len(weight), -1)
-    halves = (half for half in HALVES if bool((weight.to(half) == weight).all()))  # a network of half precision
-    slack = 1e-3 + 10 * torch.finfo(next(halves, precision)).eps * terms.abs().sum(dim=1)
+    slack = 1e-3 + 10 * torch.finfo(precision).eps * terms.abs().sum(dim=1)
     zero = (pattern == 0).reshape(len(weight), -1).all(dim=1)
     return bool((zero | ((terms.sum(dim=1) - 1).abs() <= slack)).all())
 

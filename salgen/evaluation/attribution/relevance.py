@@ -73,25 +73,14 @@ def last_mixing(network: RelevanceNetwork) -> int:
 
 @dataclass(frozen=True)
 class FirstMaps:
-    """The linear maps that take a network's own input.
+    """The linear maps that take a network's own input."""
 
-    Attributes
-    ----------
-    positions
-        Their places in the order of calls, without the very last map's; those that only scale each
-        value do not count, but what they scale does.
-    unbounded
-        The reason why the bounds of their inputs are not known; empty if they are.
-    clipped
-        Whether the network has a ReLU with a ceiling, such as ReLU6.
-    lrp_only
-        The first operation that only LRP has a rule for; empty if there is none.
-    """
-
+    # their places in the order of calls, without the very last map's; those that only scale each value do not count,
+    # but what they scale does
     positions: tuple[int, ...]
-    unbounded: str
-    clipped: bool = False
-    lrp_only: str = ""
+    unbounded: str  # the reason why the bounds of their inputs are not known; empty if they are
+    clipped: bool = False  # whether the network has a ReLU with a ceiling, such as ReLU6
+    lrp_only: str = ""  # the first operation that only LRP has a rule for; empty if there is none
 
 
 def first_maps(method: str, view: ModelView, image: Tensor) -> FirstMaps:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
-from salgen.evaluation.attribution.passes import PassRequirements
+from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
@@ -40,14 +40,14 @@ class FullGrad(Explanation):
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse a network with biases outside modules, or for parts of the image beside each other."""
-        for module in model.network.modules():
-            own = list(module.parameters(recurse=False))
-            kernels = any(p.ndim == 4 and len(p) > 1 for p in own)
-            if kernels and any(p.ndim == 1 for p in own) and not isinstance(module, BIASED):
-                raise SalgenError(
-                    f"{self.name}: {type(module).__name__} holds a kernel and a bias of its own, as scripted and "
-                    "exported modules do: make it an nn.Conv2d, or choose another method, such as input-x-gradient"
-                )
+        unknown = next(filter(_may_hide_biases, model.network.modules()), None)
+        if unknown is not None and not _is_complete(model, image):
+            raise SalgenError(
+                f"{self.name}: biases are hidden, perhaps in {type(unknown).__name__}: image and known biases, times "
+                "their gradients, do not add up to the logit, as in a ReLU network of nn.Conv2d, nn.BatchNorm2d and "
+                "nn.Linear: explain the network before torch.jit or torch.export, or choose another method, such as "
+                "input-x-gradient"
+            )
         outputs = NetworkTrace.of(model, image).outputs
         for name in biases(model, image):
             if outputs[name][0] != 1:
@@ -69,6 +69,31 @@ class FullGrad(Explanation):
                 share = (bias.view(-1, 1, 1) * gradient).abs().sum(dim=1, keepdim=True)
                 total = total + resize(share, (inputs.shape[2], inputs.shape[3]))
         return total
+
+
+def _may_hide_biases(module: nn.Module) -> bool:
+    """True for scripted and exported code, and for what holds a kernel and a bias but is no known module."""
+    own = list(module.parameters(recurse=False))
+    holds_both = any(p.ndim == 4 and len(p) > 1 for p in own) and any(p.ndim == 1 for p in own)
+    exported = type(module) is nn.Module and bool(own)
+    return isinstance(module, torch.jit.ScriptModule) or exported or (holds_both and not isinstance(module, BIASED))
+
+
+def _is_complete(view: ModelView, image: Tensor) -> bool:
+    """Whether the image and the known biases, times their gradients, add up to the logit of the predicted class."""
+    known, ran = biases(view, image), NetworkTrace.of(view, image).outputs
+    for name, module in view.network.named_modules():
+        if isinstance(module, nn.Linear) and module.bias is not None and name in ran:
+            known[name] = module.bias
+    requirements = PassRequirements(gradients=frozenset(known), input_gradient=True)
+    passes = Passes(view, image, "logit", requirements, None, TimedCache(image.device))
+    with torch.enable_grad():
+        parts = [image * passes.input_gradient()]
+        for name, bias in known.items():
+            axis = -1 if isinstance(view.network.get_submodule(name), nn.Linear) else 1
+            parts += [bias * gradient.movedim(axis, -1) for gradient in passes.gradients(name)]
+    size = sum(float(part.abs().sum()) for part in parts)
+    return abs(sum(float(part.sum()) for part in parts) - float(passes.logits().max())) <= 1e-3 * size
 
 
 BIASED = (nn.Conv2d, nn.ConvTranspose2d, nn.BatchNorm2d)

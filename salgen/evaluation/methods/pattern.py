@@ -112,7 +112,7 @@ def _weights_and_patterns(context: AttributionContext, network: RelevanceNetwork
     patterns = context.patterns
     assert patterns is not None  # the method declares that it needs them
     weights = [network.calls[place].weight for place in range(network.linear_maps)]
-    return weights, context.cache.get(Patterns, lambda: patterns.matched(weights, context.inputs.dtype))
+    return weights, context.cache.get(Patterns, lambda: patterns.matched(weights, context.model.precision))
 
 
 def _gradient_with(weight: Tensor) -> BasicHook:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import copy
 import operator
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from threading import RLock
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import torch
+import torch.utils.checkpoint
 from torch import Tensor, fx, nn
 from torch.overrides import TorchFunctionMode
 
@@ -17,25 +22,34 @@ from salgen.errors import SalgenError, warn
 SIGMOID = ("sigmoid", "log_sigmoid")
 STEPS = {name.replace("_", ""): name for name in (*SIGMOID, "softmax", "log_softmax", "log")} | {"expit": "sigmoid"}
 ROUNDING = 1e-4  # of a sum of probabilities
+ONE_OUTPUT = (
+    "the model gives one output: the negative of its logit is explained for class 0, and its logit for class 1, which "
+    "has its sigmoid as probability"
+)
 
 
-def as_logits(network: nn.Module, multi_label: bool = False) -> nn.Module:
+def as_logits(network: nn.Module, multi_label: bool = False, said: str = ONE_OUTPUT) -> nn.Module:
     """A private copy of a network, changed so that it gives logits (N, K); its modules keep their names.
 
     It learns what the network gives when it first runs: see `AsLogits`. Its attribute ``multi_label`` then says whether
     each logit has a probability of its own, where that is known, or else given. A network whose attribute
-    ``gives_logits`` is true stays as it is.
+    ``gives_logits`` is true stays as it is. Of one output for two classes `said` is warned.
     """
     if isinstance(vars(network).get("forward"), AsLogits) or getattr(network, "gives_logits", False):
         return network
     if isinstance(network, (torch.jit.ScriptModule, fx.GraphModule)):
         network = nn.Sequential(network).eval()  # it cannot have another forward
-    if getattr(getattr(network, "config", None), "problem_type", None) == "multi_label_classification":
+    if getattr(getattr(last_of(network), "config", None), "problem_type", None) == "multi_label_classification":
         network.multi_label = True  # type: ignore[assignment]
     if multi_label and not hasattr(network, "multi_label"):
         network.multi_label = True  # type: ignore[assignment]
-    network.forward = AsLogits(network, network.forward)
+    network.forward = AsLogits(network, network.forward, said)
     return network
+
+
+def last_of(network: nn.Module) -> nn.Module:
+    """The network, or the last module of a Sequential, such as one behind a Normalize."""
+    return network[-1] if isinstance(network, nn.Sequential) and len(network) else network
 
 
 def learn(network: nn.Module, images: Tensor) -> None:
@@ -46,12 +60,12 @@ def learn(network: nn.Module, images: Tensor) -> None:
             forward.learn(images[:1].clone())
 
 
-def take_outputs(network: nn.Module, places: Sequence[int]) -> None:
-    """Let a network that gives logits give some of them only, in another order."""
+def take_outputs(network: nn.Module, numbers: Sequence[int]) -> None:
+    """Let a network that gives logits give those with these numbers only, in this order."""
     forward = vars(network).get("forward")
     if not isinstance(forward, AsLogits):
-        network.forward = forward = AsLogits(network, network.forward, frozenset())
-    forward.ends += ((operator.getitem, ((slice(None), list(places)),)),)
+        network.forward = forward = AsLogits(network, network.forward, skipped=frozenset())
+    forward.after += ((operator.getitem, ((slice(None), list(numbers)),)),)
 
 
 @dataclass
@@ -59,54 +73,52 @@ class AsLogits:
     """In place of a network's forward: logits.
 
     The first call runs one image, and warns of what is changed. Of an output that holds more the logits are taken. A
-    softmax or sigmoid at the end is left out. One output for two classes becomes two logits.
-
-    Attributes
-    ----------
-    network, forward
-        The network, and its own forward.
-    skipped
-        The numbers of the calls of `STEPS` that give their input; None before the first call.
-    ends
-        Functions that the output goes through, with their other arguments.
+    softmax or sigmoid at the end is left out. One output for two classes becomes two logits. Functions that
+    ``torch.utils.checkpoint`` would run again are run once, as hooks would not be called again.
     """
 
     network: nn.Module
-    forward: Callable[..., Any]
-    skipped: frozenset[int] | None = None
-    ends: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = ()
+    forward: Callable[..., Any]  # the network's own
+    said: str = ONE_OUTPUT
+    skipped: frozenset[int] | None = None  # numbers of the calls of `STEPS` that give their input; None: not yet known
+    after: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = ()  # functions of the output, with their arguments
+    checkpoints: bool = False  # whether the network calls torch.utils.checkpoint
 
     def __call__(self, images: Tensor, wide: bool = False) -> Any:
         """Normalised images (N, C, H, W) to logits (N, K), or to :func:`wide_range` in place of their logits."""
         learn(self.network, images)
-        if self.skipped:
-            with _Steps(self.skipped, wide):
-                output = self.forward(images)
-        else:
+        with ExitStack() as modes:
+            if self.skipped:
+                modes.enter_context(_Steps(self.skipped, wide))
+            if self.checkpoints:
+                modes.enter_context(_without_checkpoints())
             output = self.forward(images)
-        for function, others in self.ends:
+        return self._finish(output)
+
+    def _finish(self, output: Any) -> Any:
+        for function, others in self.after:
             output = function(output, *others)
         return output
 
     def learn(self, image: Tensor) -> None:
         """Find where the logits of one image (1, C, h, w) are, and prepare the network to give them."""
-        with _Steps() as steps:
+        with torch.enable_grad(), _without_checkpoints() as called, _Steps() as steps:
             output = self.forward(image.clone())
-        self.ends = _place_of_logits(output)
-        for function, others in self.ends:
-            output = function(output, *others)
-        if isinstance(output, Tensor) and output.ndim != 2 and output.numel() == max(output.shape, default=1):
-            output = output.reshape(1, -1)
-            self.ends += ((torch.reshape, ((-1, output.shape[1]),)),)
+        self.checkpoints = bool(called)
+        self.after = _taking_logits(output)
+        output = self._finish(output)
         self.skipped = frozenset()
         if isinstance(output, Tensor) and not output.is_floating_point():
             raise SalgenError(f"the model returns {output.dtype}, as of argmax: it must return logits")
+        if isinstance(output, Tensor) and output.ndim != 2 and output.numel() == max(output.shape, default=1):
+            output = output.reshape(1, -1)
+            self.after += ((torch.reshape, ((-1, output.shape[1]),)),)
         if isinstance(output, Tensor) and output.ndim == 2:
             single = output.shape[1] == 1 and not getattr(self.network, "multi_label", False)
             self._leave_out(steps, output, image)
             if single:
                 self._double(image)
-        if self.skipped or self.ends:
+        if self.skipped or self.after or self.checkpoints:
             return
         if getattr(self.forward, "__func__", None) is type(self.network).forward:
             del self.network.forward
@@ -114,33 +126,23 @@ class AsLogits:
             self.network.forward = self.forward
 
     def _leave_out(self, steps: _Steps, output: Tensor, image: Tensor) -> None:
-        """Leave out what makes probabilities of logits at the end."""
+        """Leave out what makes probabilities of logits at the end, or else invert it."""
         several = output.shape[1] > 1
         self.skipped, name = steps.ending(output)
-        for script in [*self.network.children()][-1:]:
-            if isinstance(self.network, nn.Sequential) and isinstance(script, torch.jit.ScriptModule):
-                graph = script.inlined_graph  # outlives its nodes
-                kind = next(graph.outputs()).node().kind().removeprefix("aten::")
-                name = kind if kind in SIGMOID else name
+        script = last_of(self.network)
+        if isinstance(script, torch.jit.ScriptModule):
+            graph = script.inlined_graph  # outlives its nodes
+            kind = next(graph.outputs()).node().kind().removeprefix("aten::")
+            name = kind if kind in SIGMOID else name
         if self.skipped and not torch.equal(self(image.clone(), wide=True), wide_range(output)):
             self.skipped, name = frozenset(), name if name in SIGMOID else ""  # a clamp or the like follows
-        others = map(self, (image.flip(2, 3) / 2, -image))  # those of one image may be probabilities by chance
-        if several and not name and _are_probabilities(output) and all(map(_are_probabilities, others)):
-            positive = bool((output >= 0).all())
-            kind, explained = "are log-probabilities", "they"
-            if positive:
-                self.ends += ((torch.clamp_min, (torch.finfo(output.dtype).tiny,)), (torch.log, ()))
-                kind, explained = f"are positive and sum to {float(output.sum()):.0f}", "their logarithms"
-            self.network.multi_label = False  # type: ignore[assignment]
-            warn(
-                f"the model's outputs {kind}, but no softmax is found at their end: {explained} are explained, so let "
-                "it return logits"
-            )
+        if not name:
+            name = self._by_another_route(output, image)
         if not name:
             return
         if not self.skipped:
             inverse = ((torch.exp, ()),) if bool((output < 0).any()) else ()
-            self.ends += (*inverse, (torch.logit, (torch.finfo(output.dtype).eps,)))
+            self.after += (*inverse, (torch.logit, (torch.finfo(output.dtype).eps,)))
         self.network.multi_label = name in SIGMOID  # type: ignore[assignment]
         if several:
             kind = ("their softmax", "the sigmoid of each: several labels")[name in SIGMOID]
@@ -148,35 +150,60 @@ class AsLogits:
         logits = self(image.clone())
         for place, module in list(self.network.named_modules()):
             if self.skipped and place and step_name(module):
-                self._try(place, nn.Identity().eval(), image, logits, self.ends)
+                self._replace(place, nn.Identity().eval(), image, logits, self.after)
+
+    def _by_another_route(self, output: Tensor, image: Tensor) -> str:
+        """Take logarithms of several probabilities; "sigmoid" if one output is a probability, as it stays in [0, 1]."""
+        images = [image.flip(2, 3) / 2, -image]  # one image's outputs may look like probabilities by chance
+        if output.shape[1] == 1:
+            colours = torch.randn((8, image.shape[1], 1, 1), generator=torch.Generator().manual_seed(0)).to(image)
+            images += [1e6 * image, *(1e6 * (image + colour) for colour in colours)]
+            found = torch.cat([self(changed) for changed in images])
+            if bool(((found < 0) | (found > 1)).any()) or bool((found == output).all()):
+                return ""
+            warn(
+                "the model's one output stays in [0, 1], but no sigmoid is found at its end: it is taken for a "
+                "probability and its logit is explained, so let it return the logit"
+            )
+            return "sigmoid"
+        if not _sum_to_one(output) or not all(_sum_to_one(self(changed)) for changed in images):
+            return ""
+        kind, explained = "are log-probabilities", "they"
+        if bool((output >= 0).all()):
+            self.after += ((torch.clamp_min, (torch.finfo(output.dtype).tiny,)), (torch.log, ()))
+            kind, explained = f"are positive and sum to {float(output.sum()):.0f}", "their logarithms"
+        self.network.multi_label = False  # type: ignore[assignment]
+        warn(
+            f"the model's outputs {kind}, but no softmax is found at their end: {explained} are explained, so let "
+            "it return logits"
+        )
+        return ""
 
     def _double(self, image: Tensor) -> None:
         """Make two logits of one: the negative for class 0, and itself for class 1."""
-        warn(
-            "the model gives one output: the negative of its logit is explained for class 0, and its logit for class "
-            "1, which has its sigmoid as probability"
-        )
+        if self.said:
+            warn(self.said)
         self.network.multi_label = self.network.single_output = True  # type: ignore[assignment]
         logits = both(self(image.clone()))
-        ends = tuple((f, ((-1, 2),)) if f is torch.reshape else (f, others) for f, others in self.ends)
+        after = tuple((f, ((-1, 2),)) if f is torch.reshape else (f, others) for f, others in self.after)
         for place, module in reversed(list(self.network.named_modules())):
             if place and type(module) in (nn.Linear, nn.Conv2d) and len(module.weight) == 1:
                 double = copy.deepcopy(module)
                 double.out_features = double.out_channels = 2
                 for name, weight in module.named_parameters():
                     setattr(double, name, nn.Parameter(torch.cat([-weight, weight]), requires_grad=False))
-                if self._try(place, double, image, logits, ends, self.skipped):
+                if self._replace(place, double, image, logits, after, self.skipped):
                     return
-        self.ends += ((both, ()),)
+        self.after += ((both, ()),)
 
-    def _try(
-        self, place: str, module: nn.Module, image: Tensor, logits: Tensor, ends: Any, skipped: Any = frozenset()
+    def _replace(
+        self, place: str, module: nn.Module, image: Tensor, logits: Tensor, after: Any, skipped: Any = frozenset()
     ) -> bool:
         """Replace one of the network's modules, if the network then gives these logits."""
         holder, last = self.network.get_submodule(place.rpartition(".")[0]), place.rpartition(".")[2]
-        before = getattr(holder, last), self.ends, self.skipped
+        before = getattr(holder, last), self.after, self.skipped
         setattr(holder, last, module)
-        self.ends, self.skipped = ends, skipped
+        self.after, self.skipped = after, skipped
         try:
             found = self(image.clone())
             if bool(logits.any()) and torch.allclose(found, logits.view(found.shape), rtol=1e-4, atol=1e-6):
@@ -184,11 +211,32 @@ class AsLogits:
         except (RuntimeError, ValueError, IndexError, TypeError):
             pass  # it does not fit
         setattr(holder, last, before[0])
-        self.ends, self.skipped = before[1:]
+        self.after, self.skipped = before[1:]
         return False
 
 
-def _are_probabilities(output: Tensor) -> bool:
+_PATCHING = RLock()  # threads may explain at once
+
+
+@contextmanager
+def _without_checkpoints() -> Iterator[list[Any]]:
+    """Let torch.utils.checkpoint run functions plainly, and note its calls."""
+    called: list[Any] = []
+
+    def plain(function: Any, _preserve: bool, *args: Any) -> Any:
+        called.append(function)
+        return function(*args)
+
+    def no_hook(frame: Any) -> Any:
+        called.append(frame)
+        return nullcontext()
+
+    reentrant = SimpleNamespace(apply=plain)
+    with _PATCHING, mock.patch.multiple(torch.utils.checkpoint, CheckpointFunction=reentrant, _checkpoint_hook=no_hook):
+        yield called
+
+
+def _sum_to_one(output: Tensor) -> bool:
     """Whether the outputs of one image are probabilities or percentages that sum to 1, or logarithms of such."""
     positive = bool((output >= 0).all())
     total = float((output if positive else output.exp()).double().sum())
@@ -253,7 +301,7 @@ class _Steps(TorchFunctionMode):
         return frozenset(), ""
 
 
-def _place_of_logits(output: Any) -> tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...]:
+def _taking_logits(output: Any) -> tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...]:
     """The function that takes the logits from a network's output, if that holds more."""
     if isinstance(output, Tensor):
         return ()
@@ -262,9 +310,9 @@ def _place_of_logits(output: Any) -> tuple[tuple[Callable[..., Any], tuple[Any, 
     items = dict(enumerate(output)) if isinstance(output, (tuple, list)) else output
     items = items if isinstance(items, Mapping) else {}
     shapes = {key: tuple(value.shape) for key, value in items.items() if isinstance(value, Tensor)}
-    two = [key for key, shape in shapes.items() if len(shape) == 2]
-    found = ["logits"] if "logits" in shapes else list(shapes) if isinstance(output, Mapping) else two
-    if len(found) == 1:
-        return ((operator.getitem, (found[0],)),)
+    named = [key for key in shapes if key == "logits"]
+    for found in (named, [key for key, shape in shapes.items() if len(shape) == 2], list(shapes)):
+        if len(found) == 1:
+            return ((operator.getitem, (found[0],)),)
     held = f" of {', '.join(f'{key}: {shape}' for key, shape in shapes.items())}" if shapes else ""
     raise SalgenError(f"the model returns {type(output).__name__}{held}: it must return logits, a tensor (N, K)")

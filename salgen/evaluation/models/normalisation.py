@@ -6,7 +6,7 @@ import copy
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import isfunction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -94,6 +94,18 @@ def normalisation(preprocess: Any, channels: int = 3) -> nn.Module:
     if others := [key for key in values if _OTHER_KEYS.search(key)]:
         raise SalgenError(f"preprocess states {others[0]} beside mean and std: give the object that applies it")
     return stated_normalisation(values["mean"], values["std"])
+
+
+def set_apart(network: nn.Module) -> nn.Module | None:
+    """The Normalize that a Sequential begins with, if it does, in whose place it then has the identity."""
+    if not isinstance(network, nn.Sequential) or len(network) < 2 or type(network[0]).__name__ != "Normalize":
+        return None
+    first: Any = network[0]
+    if type(first).__module__.startswith("torchvision."):
+        first = stated_normalisation(first.mean, first.std)
+        first = first.to(next((weight.device for weight in network.parameters()), first.mean.device))
+    network[0] = nn.Identity()
+    return cast(nn.Module, first)
 
 
 def stated_normalisation(mean: Any, std: Any) -> Normalisation:

@@ -12,11 +12,13 @@ from torch import Tensor, nn
 
 from salgen.errors import SalgenError, unknown_name, warn
 from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.logits import last_of
 from salgen.evaluation.models.normalisation import (
     IMAGENET_MEAN,
     IMAGENET_STD,
     Normalisation,
     normalisation,
+    set_apart,
     stated_normalisation,
 )
 from salgen.evaluation.models.start_weights import load, read_tensors, without_prefixes
@@ -29,27 +31,18 @@ TO_FIT = (
 
 
 class OwnNetwork(NamedTuple):
-    """A network with what its library says of it.
+    """A network with what its library says of it."""
 
-    Attributes
-    ----------
-    module
-        Normalised images to logits.
-    normalise
-        Images in [0, 1] to what it takes, if that is known.
-    cam_layer
-        The layer that it names for the CAM family, if it does.
-    """
-
-    module: nn.Module
-    normalise: nn.Module | None = None
-    cam_layer: str | None = None
+    module: nn.Module  # normalised images to logits
+    normalise: nn.Module | None = None  # images in [0, 1] to what it takes, if that is known
+    cam_layer: str | None = None  # the layer that it names for the CAM family, if it does
 
     @property
     def outputs(self) -> Sequence[str]:
         """The classes of its outputs, in order, if Hugging Face's config or timm's states them."""
-        config, timm = (getattr(self.module, name, None) for name in ("config", "pretrained_cfg"))
-        if isinstance(timm, Mapping) and len(names := timm.get("label_names") or ()) == self.module.num_classes:
+        module = last_of(self.module)
+        config, timm = (getattr(module, name, None) for name in ("config", "pretrained_cfg"))
+        if isinstance(timm, Mapping) and len(names := timm.get("label_names") or ()) == module.num_classes:
             return list(map(str, names))
         given, numbers = (getattr(config, name, None) or {} for name in ("id2label", "label2id"))
         names = in_order(given, "config.id2label")
@@ -68,16 +61,10 @@ class OwnNetwork(NamedTuple):
 
 
 def own_network(module: nn.Module) -> OwnNetwork:
-    """A module of the user's; a Normalize that comes first is set apart."""
+    """A private copy of the user's module, of which a Normalize that comes first is set apart."""
     if isinstance(module, Classifier):
         return OwnNetwork(module.network, module.normalise, cam_layer=module.cam_layer)
-    if isinstance(module, nn.Sequential) and len(module) > 1 and type(module[0]).__name__ == "Normalize":
-        first: Any = module[0]
-        if type(first).__module__.startswith("torchvision."):
-            first = stated_normalisation(first.mean, first.std)
-        rest = list(module)[1:]
-        return OwnNetwork(rest[0] if len(rest) == 1 else nn.Sequential(*rest), first)
-    return OwnNetwork(module, cam_layer=getattr(module, "cam_layer", None))
+    return OwnNetwork(module, set_apart(module), getattr(module, "cam_layer", None))
 
 
 def places_of(wanted: Sequence[str], given: Sequence[int | str], count: int) -> list[int]:

@@ -36,22 +36,13 @@ TO_START = f"give weights of this architecture and set its parameters to what th
 
 @dataclass(frozen=True)
 class Seams:
-    """The names of a network's first and last weights, which depend on images and classes.
+    """The names of a network's first and last weights, which depend on images and classes."""
 
-    Attributes
-    ----------
-    input
-        Name of the convolution that sees the image.
-    offset
-        Name of a tensor, one number per output of that convolution, that takes up a constant: its
-        bias, or the running mean of the batch norm after it.
-    logits
-        Name of the linear layer with an output for each class.
-    """
-
-    input: str
+    input: str  # name of the convolution that sees the image
+    # name of a tensor, one number per output of that convolution, that takes up a constant: its bias, or the running
+    # mean of the batch norm after it
     offset: str
-    logits: str
+    logits: str  # name of the linear layer with an output for each class
 
 
 def read_tensors(file: Path) -> dict[str, Tensor]:

@@ -81,10 +81,15 @@ class GivenModel:
         """The network for images (C, H, W) like this one, of classes with these names."""
         own = self._network()
         normalise = own.normalise if self.preprocess is None else normalisation(self.preprocess, len(image))
-        module = private_copy(own.module, own.module)
-        classifier = Classifier(
-            as_logits(module, several or len(names) == 1), normalise, own.cam_layer, multi_label=several
-        ).eval()
+        stated = own.outputs if self.classes is None else self.classes
+        said = ""
+        if len(names) == 2 and (not stated or (len(stated) == 1 and stated[0] not in names)):
+            said = (
+                f"model {self.text} gives one output, taken as the logit of {names[1]} against {names[0]}: if it is "
+                f"that of {names[0]}, give classes={names[0]}"
+            )
+        network = as_logits(private_copy(own.module, own.module), several or len(names) == 1, said)
+        classifier = Classifier(network, normalise, own.cam_layer, multi_label=several).eval()
         weights = next(own.module.parameters(), None)
         if self.module is None or weights is None:
             classifier.to("cuda" if torch.cuda.is_available() else "cpu")
@@ -92,7 +97,7 @@ class GivenModel:
             classifier.to(weights.device)  # the normalisation may be on another one
         logits = self._logits(classifier, image)
         count = logits.shape[1]
-        outputs = self._outputs(own, names, count, hasattr(classifier.network, "single_output"))
+        outputs = self._outputs(stated, names, hasattr(classifier.network, "single_output"))
         if not outputs and count == len(names):
             return classifier
         if not outputs:
@@ -105,16 +110,11 @@ class GivenModel:
             take_outputs(classifier.network, places)
         return classifier
 
-    def _outputs(self, own: OwnNetwork, names: Sequence[str], count: int, single: bool) -> Sequence[int | str]:
+    def _outputs(self, given: Sequence[int | str], names: Sequence[str], single: bool) -> Sequence[int | str]:
         """The outputs as stated here or by the network, whose labels are then in the data set's spelling."""
-        given = list(own.outputs if self.classes is None else self.classes)
         if single and len(names) == 2 and len(given) < 2:
             if given and given[0] in names:  # the one for which it speaks
                 return [*(name for name in names if name != given[0]), given[0]]
-            warn(
-                f"model {self.text} gives one output, taken as the logit of {names[1]} against {names[0]}: if it is "
-                f"that of {names[0]}, give classes={names[0]}"
-            )
             return given if self.classes else ()
         if self.classes is not None or not given or set(names) <= set(given):
             return given
@@ -174,7 +174,8 @@ class GivenModel:
     def _network(self) -> OwnNetwork:
         library, _, rest = self.text.partition(":")
         if self.module is not None or library not in LIBRARIES:
-            given = _from_function(self.text) if self.module is None else private_copy(self.module, self.module)
+            given = _from_function(self.text) if self.module is None else self.module
+            given = private_copy(given, given)
             origin = type(given).__module__.partition(".")[0]
             if self.preprocess is None and origin in _STATE_INPUTS:
                 warn(

@@ -226,7 +226,7 @@ def test_what_has_no_arrangement_is_refused_and_another_layer_named(name):
 def test_a_network_without_any_layer_names_another_kind_of_method():
     net = nn.Sequential(nn.Flatten(), nn.Linear(64, 2))
     for options in ({}, {"layer": "1"}):
-        with pytest.raises(SalgenError, match="choose a method that needs no layer, such as gradient"):
+        with pytest.raises(SalgenError, match="choose a method that needs no layer, such as occlusion"):
             salgen.explain(net, IMAGES, 0, method="grad-cam", **options)
 
 

@@ -124,22 +124,33 @@ def test_the_style_of_writing_a_pooled_head_does_not_matter(head, images):
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+class Style(nn.Module):
+    """A head that holds its modules, so that they become half or double with the network."""
+
+    def __init__(self, run, dense, norm):
+        super().__init__()
+        self.run, self.dense, self.norm = run, dense, norm
+
+    def forward(self, maps, x):
+        return self.run(self.dense, self.norm, maps)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 @pytest.mark.parametrize("bias", [0, 1, 100])
 def test_pooled_heads_are_accepted_in_every_precision(dtype, bias, images):
     for seed in often(2, 30):
         torch.manual_seed(seed)
-        dense, batch_norm = nn.Linear(5, 3).to(dtype), nn.BatchNorm1d(5).to(dtype).eval()
+        dense, batch_norm = nn.Linear(5, 3), nn.BatchNorm1d(5)
         dense.bias.data *= bias
         styles = [
-            lambda maps, x, dense=dense: dense(mean(maps)),
-            lambda maps, x, dense=dense: dense(nn.functional.adaptive_avg_pool2d(maps, 1).flatten(1)),
-            lambda maps, x, dense=dense, norm=batch_norm: dense(norm(mean(maps))),
-            lambda maps, x, dense=dense: dense(maps.movedim(1, -1)).mean(dim=(1, 2)),
+            lambda dense, norm, maps: dense(mean(maps)),
+            lambda dense, norm, maps: dense(nn.functional.adaptive_avg_pool2d(maps, 1).flatten(1)),
+            lambda dense, norm, maps: dense(norm(mean(maps))),
+            lambda dense, norm, maps: dense(maps.movedim(1, -1)).mean(dim=(1, 2)),
         ]
         for style in styles:
-            view = ModelView.of(Headed(style).to(dtype).eval())
-            check_pooled_head(view, images[:1].to(dtype), "coarse")
+            view = ModelView.of(Headed(Style(style, dense, batch_norm)).to(dtype).eval())
+            check_pooled_head(view, view.like(images[:1].to(dtype)), "coarse")
 
 
 @pytest.mark.parametrize("name", ["resnet18", "resnet50", "resnext50", "scnn"])

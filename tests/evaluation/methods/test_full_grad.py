@@ -65,8 +65,33 @@ class Function(nn.Module):
         return functional.conv2d(x, self.weight, self.bias).mean((2, 3))
 
 
-@pytest.mark.filterwarnings("ignore::FutureWarning")
-def test_biases_that_no_known_module_holds_are_refused():
-    for network in (Function(), torch.jit.trace(Repeated(False).eval(), IMAGES)):
-        with pytest.raises(SalgenError, match=r"full-grad: .* holds a kernel and a bias of its own"):
-            salgen.explain(network, IMAGES, 1, method="full-grad")
+HIDDEN = {
+    "own": lambda network: Function(),
+    "traced": lambda network: torch.jit.trace(network, IMAGES),
+    "frozen": lambda network: torch.jit.freeze(torch.jit.script(network)),
+    "exported": lambda network: torch.export.export(
+        network, (IMAGES,), dynamic_shapes=({0: torch.export.Dim.AUTO},)
+    ).module(),
+}
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize("hide", HIDDEN.values(), ids=HIDDEN)
+def test_biases_that_no_known_module_holds_are_refused(hide):
+    torch.manual_seed(0)
+    norm = nn.BatchNorm2d(4)  # its shift alone is a bias
+    norm.running_mean.normal_()
+    layers = nn.Conv2d(3, 4, 3, bias=False), norm, nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten()
+    network = nn.Sequential(*layers, nn.Linear(4, 2)).eval()
+    with pytest.raises(SalgenError, match=r"full-grad: biases are hidden, perhaps in .* do not add up to the logit"):
+        salgen.explain(hide(network), IMAGES, 1, method="full-grad")
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize("hide", [hide for name, hide in HIDDEN.items() if name != "own"])
+def test_hidden_code_without_biases_is_explained(hide):
+    torch.manual_seed(0)
+    layers = nn.Conv2d(3, 4, 3, bias=False), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten()
+    network = nn.Sequential(*layers, nn.Linear(4, 2, bias=False)).eval()
+    expected = salgen.explain(network, IMAGES, 1, method="full-grad").values
+    torch.testing.assert_close(salgen.explain(hide(network), IMAGES, 1, method="full-grad").values, expected)

@@ -273,6 +273,19 @@ def test_patterns_serve_the_model_in_a_lower_precision(images, precision):
     assert (cosine > 0.99).all()
 
 
+def test_weights_that_half_precision_holds_too_are_no_half_network():
+    """A pattern that is half a percent off fits the half network alone."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Flatten(), nn.Linear(32, 2)).eval()
+    net[1].weight.data = net[1].weight.data.sign()
+    images = torch.rand(64, 2, 4, 4)
+    patterns = fit_patterns(net, images)
+    off = Patterns(tuple(1.005 * pattern for pattern in patterns.by_map), patterns.degenerate)
+    assert raw(net.half(), images, 0, "pattern-attribution", off).any()
+    with pytest.raises(SalgenError, match="a pattern times its weights is not 1"):
+        raw(net.float(), images, 0, "pattern-attribution", off)
+
+
 class Counted(nn.Module):
     runs = 0
 

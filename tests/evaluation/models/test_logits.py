@@ -8,6 +8,7 @@ import torch
 import transformers
 from torch import nn
 from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
 
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
@@ -179,6 +180,47 @@ def test_the_probability_of_one_class_of_two_is_one_output():
         torch.testing.assert_close(maps(Net(2, end), "gradient", 1, reduce=None), expected, rtol=1e-3, atol=1e-5)
 
 
+WITHIN_ONE = {
+    "exp": lambda z: 1 / (1 + torch.exp(-z)),
+    "tanh": lambda z: (torch.tanh(z / 2) + 1) / 2,
+    "softmax of two": lambda z: 1 - torch.cat([z, torch.zeros_like(z)], dim=1).softmax(1)[:, 1] * 1.0,
+}
+
+
+@pytest.mark.parametrize("route", WITHIN_ONE)
+def test_one_output_that_stays_within_0_and_1_is_a_probability(route):
+    given, logit = Net(1, WITHIN_ONE[route]).eval(), Net(1, nn.Identity()).eval()
+    with pytest.warns(SalgenWarning, match=r"one output stays in \[0, 1\], but no sigmoid is found at its end"):
+        values = salgen.explain(given, IMAGES, 1, method="gradient", reduce=None).values
+    torch.testing.assert_close(values, maps(logit, "gradient", 1, reduce=None), rtol=1e-3, atol=1e-6)
+    view = ModelView.of(given)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.testing.assert_close(view.probabilities(view.logits(IMAGES))[:, 1], given(IMAGES).flatten())
+
+
+@pytest.mark.parametrize("end", [nn.ReLU(), lambda z: z.abs() / 100, torch.tanh], ids=["relu", "abs", "tanh"])
+def test_one_output_that_leaves_0_and_1_somewhere_is_a_logit(end):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        salgen.explain(Net(1, end).eval(), IMAGES, 1, method="gradient")
+    assert not any("stays in" in str(warning.message) for warning in told)
+
+
+@pytest.mark.parametrize("reentrant", [True, False])
+@pytest.mark.parametrize("method", [*METHODS, "guided-backprop"])
+def test_what_a_network_checkpoints_itself_is_explained_like_any_other(method, reentrant):
+    class Checkpointed(Net):
+        def forward(self, x):
+            return checkpoint(super().forward, x, use_reentrant=reentrant)
+
+    given = Checkpointed(3, nn.Identity()).eval()
+    torch.testing.assert_close(maps(given, method, 1), maps(Net(3, nn.Identity()).eval(), method, 1))
+    leaf = IMAGES.clone().requires_grad_()
+    given(leaf).sum().backward()  # torch's own is what it was: it runs the function again
+    assert leaf.grad.any()
+
+
 def test_predicted_classes_are_no_logits():
     with pytest.raises(SalgenError, match="as of argmax: it must return logits"):
         maps(Net(3, lambda z: z.argmax(1)), "gradient", 0)
@@ -210,7 +252,14 @@ Heads = namedtuple("Heads", ["logits", "aux"])
 
 
 @pytest.mark.parametrize(
-    "end", [lambda z: (z,), lambda z: [z, z[:, :, None]], lambda z: {"logits": z, "extra": z}, lambda z: Heads(z, z)]
+    "end",
+    [
+        lambda z: (z,),
+        lambda z: [z, z[:, :, None]],
+        lambda z: {"logits": z, "extra": z},
+        lambda z: {"out": z, "feats": z[:, :, None, None]},
+        lambda z: Heads(z, z),
+    ],
 )
 def test_logits_are_taken_from_what_holds_them(end):
     expected = maps(Net(3, nn.Identity()).eval(), "lrp-alpha-beta", 1)

@@ -1,6 +1,7 @@
 """Networks that were trained elsewhere: modules, and those of torchvision, timm and Hugging Face."""
 
 import json
+from types import SimpleNamespace
 from warnings import catch_warnings
 
 import numpy as np
@@ -138,6 +139,15 @@ def test_a_normalisation_is_set_apart_from_the_network(data, images):
         loaded = given_model(module).load(salgen.open(data, "test"))
         torch.testing.assert_close(loaded(images), module(images))
         torch.testing.assert_close(loaded.network(images), network()(images))
+
+
+def test_a_normalize_keeps_the_labels_and_the_layers_of_what_comes_after_it(data):
+    inner = network(5)
+    inner.config = SimpleNamespace(label2id={}, id2label=dict(enumerate(("cat", "villain", "dog", "hero", "tree"))))
+    loaded = given_model(nn.Sequential(Normalize(MEAN, STD), inner)).load(salgen.open(data, "test"))
+    images = torch.rand(2, 3, 32, 32)
+    torch.testing.assert_close(loaded(images), inner(Normalize(MEAN, STD)(images))[:, [3, 1]])
+    assert [name for name, _ in loaded.network.named_children()] == ["0", "1"]
 
 
 def test_a_normalisation_for_other_pixels_at_the_beginning_is_refused(data):
@@ -320,10 +330,13 @@ def test_several_labels_have_a_probability_each(data, images):
 @pytest.mark.parametrize("end", [nn.Identity(), nn.Sigmoid()])
 def test_one_output_speaks_for_the_second_class_or_the_one_that_is_stated(end, data, images):
     model, logit = nn.Sequential(network(1), end), network(1)(images).detach()
-    with pytest.warns(SalgenWarning, match="taken as the logit of villain against hero: if it is that of hero, give"):
+    with pytest.warns(SalgenWarning) as told:
         torch.testing.assert_close(logits(data, images, model), torch.cat([-logit, logit], dim=1))
-    for classes in (["hero"], ["villain", "hero"], [1, 0]):
-        torch.testing.assert_close(logits(data, images, model, classes=classes), torch.cat([logit, -logit], dim=1))
+    (once,) = told
+    assert "taken as the logit of villain against hero: if it is that of hero, give classes=hero" in str(once.message)
+    with catch_warnings(action="error"):
+        for classes in (["hero"], ["villain", "hero"], [1, 0]):
+            torch.testing.assert_close(logits(data, images, model, classes=classes), torch.cat([logit, -logit], dim=1))
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,8 @@ def test_scale_demo_takes_a_dozen_methods_and_says_how_to_get_all(run, data, tmp
     assert named == (controls | set(DEMO_METHODS)) - {"attention-rollout"}
     said = capsys.readouterr().err
     assert f"takes {len(controls) + 12} of {len(METHODS.names())} methods by default" in said
-    assert f"1 of {len(controls) + 13} methods left out: attention-rollout (" in said
+    reason = "the network has no attention by a softmax that depends on the image"
+    assert f"1 of {len(controls) + 13} methods left out: attention-rollout ({reason})" in said
     assert "-m all (from Python methods=['all']) takes all" in said
 
 

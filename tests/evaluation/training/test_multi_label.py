@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from torch import nn
 
 import salgen
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.diagnostics.clever_hans import false_positives
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -85,6 +85,15 @@ def test_each_logit_has_a_probability_of_its_own():
     logits = torch.from_numpy(LOGITS)
     np.testing.assert_allclose(several.probabilities(logits), sigmoid(LOGITS))
     np.testing.assert_allclose(plain.probabilities(logits).sum(dim=1), 1.0)
+
+
+def test_the_second_class_of_a_lone_logit_has_its_sigmoid_as_probability():
+    lone = nn.Sequential(nn.Flatten(), nn.Linear(4, 1, bias=False)).eval()
+    lone[1].weight.data = torch.eye(4)[:1]
+    view = ModelView.of(lone)
+    with pytest.warns(SalgenWarning, match="the model gives one output"):
+        found = view.probabilities(view.logits(torch.from_numpy(LOGITS).float().repeat(1, 2)[:, None, None, :4]))
+    np.testing.assert_allclose(found, sigmoid(LOGITS[:, :1] * [[-1.0, 1.0]]), rtol=1e-6)
 
 
 @pytest.mark.parametrize("several", [False, True])

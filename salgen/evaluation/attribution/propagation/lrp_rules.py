@@ -21,15 +21,9 @@ Function = Callable[[Tensor], Tensor]
 
 
 class Steps(Protocol):
-    """What rules are made of: functions of one signal, with a rule for the way back.
+    """What rules are made of: functions of one signal, with a rule for the way back."""
 
-    Attributes
-    ----------
-    gates
-        Ids of the tensors that take nothing as factors.
-    """
-
-    gates: set[int]
+    gates: set[int]  # ids of the tensors that take nothing as factors
 
     def keep(self, function: Function, signal: Tensor) -> Tensor:
         """Each value takes the relevance of the value that the function makes of it."""

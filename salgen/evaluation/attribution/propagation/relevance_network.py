@@ -67,22 +67,13 @@ def lrp_only_error(method: str, operation: str) -> SalgenError:
 
 @dataclass(frozen=True)
 class LinearMap:
-    """One linear operation of the network.
+    """One linear operation of the network."""
 
-    Attributes
-    ----------
-    position
-        Its place in the order of calls, from 0.
-    from_input
-        If the operation takes the network's own input, perhaps moved, scaled, pooled or added up:
-        a function from bounds of the network's input to bounds of the operation's. It raises a
-        SalgenError where they are not known.
-    elementwise
-        Whether it only scales and shifts each value, as a batch norm does with no linear map before it.
-    """
-
-    position: int
+    position: int  # its place in the order of calls, from 0
+    # if the operation takes the network's own input, perhaps moved, scaled, pooled or added up: a function from
+    # bounds of the network's input to bounds of the operation's. It raises a SalgenError where they are not known.
     from_input: Bounds | None
+    # whether it only scales and shifts each value, as a batch norm does with no linear map before it
     elementwise: bool = False
 
 
@@ -91,20 +82,12 @@ SCALING = LinearMap(position=-1, from_input=None, elementwise=True)  # of a norm
 
 @dataclass(frozen=True)
 class Rules:
-    """The zennit rule of a backward pass for each kind of operation; None is the plain gradient.
+    """The zennit rule of a backward pass for each kind of operation; None is the plain gradient."""
 
-    Attributes
-    ----------
-    linear
-        The rule for a given linear map.
-    passing
-        For activations, for scaling by a constant, and for products.
-    sharing
-        For sums and averages, and for what LRP treats alike.
-    """
-
-    linear: Callable[[LinearMap], BasicHook | None]
+    linear: Callable[[LinearMap], BasicHook | None]  # the rule for a given linear map
+    # for activations, for scaling by a constant, and for products
     passing: BasicHook | None = field(default_factory=lambda: _rule("Pass"))
+    # for sums and averages, and for what LRP treats alike
     sharing: BasicHook | None = field(default_factory=lambda: _rule("Norm"))
 
 

@@ -6,16 +6,18 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
+from types import CodeType
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import BackwardCFunction
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from salgen.errors import SalgenError, warn
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
-from salgen.evaluation.models.inspection.network_trace import hooked
+from salgen.evaluation.models.inspection.network_trace import ancestors, hooked
 from salgen.evaluation.models.logits import learn
 
 TOLD, REFUSED = 0.02, 0.25  # shares of the logits' change; a detached norm's mean and deviation take .1 or so
@@ -37,7 +39,8 @@ def check_gradient(method: str, view: ModelView, image: Tensor, layer: str | Non
     One image (1, C, h, w) is run with noise, free and with these values held: the difference is what the gradient at
     the input, or at a layer's output, misses. Straight-through estimators, masks and the like pass.
     """
-    _checks(layer).of(method, view, image)
+    if not _whole.of(method, view, image):
+        _checks(layer).of(method, view, image)
 
 
 class _Loss(NamedTuple):
@@ -49,16 +52,19 @@ class _Loss(NamedTuple):
 
 
 class _Losses(TorchFunctionMode):
-    """Finds each operation of a pass that takes a gradient and gives none; `held` ones give their earlier values."""
+    """Finds each operation of a pass that takes a gradient and gives none; `held` ones give their earlier values.
 
-    def __init__(self, network: nn.Module, held: Sequence[_Loss | None]) -> None:
+    The inside of an autograd function has a backward of its own, unless the function is one of `broken`.
+    """
+
+    def __init__(self, network: nn.Module, held: Sequence[_Loss | None], broken: Mapping[CodeType, str]) -> None:
         super().__init__()
         self.names = {module: name for name, module in network.named_modules()}
-        self.held, self.found = held, list[_Loss]()
-        functions = [torch.autograd.Function]
+        self.held, self.broken, self.found = held, broken, list[_Loss]()
+        functions: list[Any] = [torch.autograd.Function]
         for function in functions:
             functions += function.__subclasses__()
-        self.own_backward = {getattr(function.forward, "__code__", None) for function in functions}
+        self.own_backward = {getattr(function.forward, "__code__", None) for function in functions} - broken.keys()
         self.rounded: dict[int, Tensor] = {}  # holding a tensor keeps its id its own
 
     def __torch_function__(
@@ -90,12 +96,14 @@ class _Losses(TorchFunctionMode):
         return tree_map(lambda leaf: next(values).detach().clone() if isinstance(leaf, Tensor) else leaf, result)
 
     def _where(self) -> str:
-        """The innermost module that runs; empty within an autograd function, which has a backward of its own."""
+        """The innermost module or broken function that runs; empty within a function that has a backward."""
         frame, where = sys._getframe(2), ""
         while frame.f_back is not None:
             if frame.f_code in self.own_backward:
                 return ""
             module = frame.f_locals.get("self")
+            if not where and frame.f_code in self.broken:
+                where = f"the forward of {self.broken[frame.f_code]}, whose backward gives no gradient"
             if not where and isinstance(module, nn.Module) and module in self.names:
                 where = f"{self.names[module] or 'its forward'!r} ({type(module).__name__})"
             frame = frame.f_back
@@ -108,42 +116,81 @@ def _is_lost(tensor: Tensor) -> bool:
 
 
 def _run(
-    view: ModelView, image: Tensor, layer: str | None, noise: float, seed: int = 0, held: Sequence[_Loss | None] = ()
+    view: ModelView,
+    image: Tensor,
+    layer: str | None,
+    broken: Mapping[CodeType, str],
+    noise: float = 0.0,
+    seed: int = 0,
+    held: Sequence[_Loss | None] = (),
 ) -> tuple[Tensor, Tensor, list[_Loss]]:
     """Logits, the values at which the gradient is read, and losses, with noise on these values."""
-    places: list[Tensor] = []
+    read: list[Tensor] = []
 
     def begin(_module: Any, _inputs: Any, output: Any) -> Tensor:
         if not isinstance(output, Tensor) or not output.is_floating_point():
             kind = output.dtype if isinstance(output, Tensor) else type(output).__name__
             raise SalgenError(f"layer {layer!r} gives {kind}, which has no gradient: {_ADVICE}")
         with torch._C.DisableTorchFunction(), torch.enable_grad():
-            places.append(output if output.requires_grad else output.detach().requires_grad_())
+            read.append(output if output.requires_grad else output.detach().requires_grad_())
             size = float(output.detach().std()) if output.numel() > 1 else 0.0
             random = torch.randn(output.shape, generator=torch.Generator().manual_seed(seed)).to(output)
-            return places[-1] + noise * (size or 1.0) * random
+            return read[-1] + noise * (size or 1.0) * random
 
-    losses = _Losses(view.network, held)
+    losses = _Losses(view.network, held, broken)
     hooks = [] if layer is None else [(view.network.get_submodule(layer), begin)]
     with torch.enable_grad(), hooked(hooks):
         inputs = begin(None, None, image.detach()) if layer is None else image.detach()
         with losses:
             logits = view.network(inputs.clone())
-    return logits, places[-1], losses.found
+    return logits, read[-1], losses.found
+
+
+def _backward(logits: Tensor, values: Tensor, functions: Sequence[Any]) -> tuple[bool, dict[CodeType, str]]:
+    """Whether any gradient arrives at the values; the code and name of the autograd functions that pass none on."""
+    broken: dict[CodeType, str] = {}
+
+    def note(function: Any, passed: Sequence[Tensor | None], arrived: Sequence[Tensor | None]) -> None:
+        if any(map(_any, arrived)) and not any(map(_any, passed)):
+            broken[function.forward.__code__] = function.__name__
+
+    if not logits.requires_grad:
+        return False, broken
+    for node in functions:
+        node.register_hook(partial(note, node._forward_cls))
+    with torch.enable_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch's own of operations without derivative
+        score = (logits * torch.linspace(1, 2, logits.shape[1]).to(logits)).sum()
+        return _any(torch.autograd.grad(score, values, allow_unused=True)[0]), broken
+
+
+def _any(gradient: Tensor | None) -> bool:
+    return gradient is not None and bool(gradient.any())
+
+
+def _functions(logits: Tensor) -> list[Any]:
+    return [node for node in ancestors(logits.grad_fn) if isinstance(node, BackwardCFunction)]
+
+
+def _is_whole(_name: str, view: ModelView, image: Tensor) -> bool:
+    """True if no operation loses the gradient on its way to the image, and so none after any layer."""
+    learn(view.network, image)  # whose own passes have no gradient
+    logits, _, losses = _run(view, image, None, {})
+    return logits.requires_grad and not losses and not _functions(logits)
+
+
+_whole = NetworkCache(_is_whole)
 
 
 def _check(layer: str | None, name: str, view: ModelView, image: Tensor) -> None:
-    learn(view.network, image)  # whose own passes have no gradient
-    run = partial(_run, view, image, layer)
-    first, place, losses = run(0.0)
-    if not losses and first.requires_grad:
+    first, values, losses = _run(view, image, layer, {})
+    with view.failures(image, "has no gradient"):
+        arrives, broken = _backward(first, values, _functions(first))
+    if first.requires_grad and not losses and not broken:
         return
-    if first.requires_grad:
-        with torch.enable_grad(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch's own of operations without derivative
-            score = (first * torch.linspace(1, 2, first.shape[1]).to(first)).sum()
-            (gradient,) = torch.autograd.grad(score, place, allow_unused=True)
-    if not first.requires_grad or gradient is None or not bool(gradient.any()):
+    run = partial(_run, view, image, layer, broken)
+    losses = run()[2] if broken else losses
+    if not arrives:
         for seed in range(DRAWS):
             logits, _, again = run(1.0, seed)
             if not torch.equal(logits, first):
@@ -167,7 +214,7 @@ def _check(layer: str | None, name: str, view: ModelView, image: Tensor) -> None
 
 
 def _changed(losses: Sequence[_Loss], others: Sequence[_Loss], kinds: Sequence[str]) -> str:
-    """The first place at which the values of two passes differ."""
+    """The first operation whose values differ between two passes."""
     for loss, other in zip(losses, others, strict=False):
         if loss.kind in kinds and not all(map(torch.equal, loss.values, other.values)):
             return loss.where

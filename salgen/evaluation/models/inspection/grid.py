@@ -13,23 +13,12 @@ from salgen.evaluation.models.inspection.positions import ROUNDING, Places, is_g
 
 @dataclass(frozen=True)
 class Grid:
-    """The arrangement of a layer's output for one size of image.
+    """The arrangement of a layer's output for one size of image."""
 
-    Attributes
-    ----------
-    size
-        (h, w), pixels of each channel.
-    channel_axis
-        The axis of the output that counts channels; axis 0 counts images.
-    whole
-        Whether every number of a channel is a pixel; not if there is a class token.
-    pixels
-        int64 (h * w,): where each pixel is on the other axes, flattened; None if they are in order.
-    """
-
-    size: tuple[int, int]
-    channel_axis: int
-    whole: bool = True
+    size: tuple[int, int]  # (h, w), pixels of each channel
+    channel_axis: int  # the axis of the output that counts channels; axis 0 counts images
+    whole: bool = True  # whether every number of a channel is a pixel; not if there is a class token
+    # int64 (h * w,): where each pixel is on the other axes, flattened; None if they are in order
     pixels: Tensor | None = field(default=None, compare=False)
 
     @property

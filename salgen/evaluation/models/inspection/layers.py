@@ -51,7 +51,7 @@ def default_layer(view: ModelView, inputs: Tensor) -> str:
         return view.cam_layer
     found = last_spatial_layer(view, inputs)
     try:
-        check_gradient("by default the layer is the last on all paths", view, inputs)
+        check_gradient(_DEFAULT, view, inputs)
     except SalgenError as error:  # paths without gradient were not seen
         raise SalgenError(f"{error}; or name a layer, such as {say_layer(found)}") from None
     return found
@@ -66,6 +66,8 @@ def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
     trace = NetworkTrace.of(view, inputs[:1])
     if trace.bottleneck is None:
         name = _working_layer(view, trace)
+        if name is None:
+            check_gradient(_DEFAULT, view, inputs)  # without gradients no layer is seen
         raise SalgenError(
             "the model has no layer of more than one pixel through which every path from the image to the logits "
             f"goes: name one with layer=, such as {say_layer(name)}"
@@ -82,7 +84,8 @@ def last_map(view: ModelView, inputs: Tensor) -> str | None:
     return next((name for name in reversed(layout.outputs) if layout.pixels(name) > 1), None)
 
 
-_NO_LAYER = "choose a method that needs no layer, such as gradient"
+_DEFAULT = "by default the layer is the last on all paths"
+_NO_LAYER = "choose a method that needs no layer, such as occlusion"
 
 
 def _advice(view: ModelView, trace: NetworkTrace) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import gc
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -30,6 +30,7 @@ from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.probe import counted
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.models.logits import as_logits
+from salgen.evaluation.models.normalisation import Normalisation, set_apart
 
 T = TypeVar("T")
 
@@ -58,6 +59,8 @@ class ModelView:
         Whether each logit has a probability of its own, as the model's attribute of that name says.
     compile
         Whether :meth:`forward` is compiled.
+    precision
+        Of the model's own weights, the least.
     """
 
     normalise: nn.Module
@@ -66,20 +69,27 @@ class ModelView:
     unit_pixels: bool
     multi_label: bool = False
     compile: bool = False
+    precision: torch.dtype = torch.float32
 
     @classmethod
     def of(cls, model: nn.Module, *, compile: bool = False) -> ModelView:
-        """A view of any module, which gives logits; only a :class:`Classifier` has a normalisation of its own."""
+        """A view of any module, which gives logits; a :class:`Classifier`'s normalisation is apart, and a Normalize."""
         keep_freed_memory()
         private = _private(model)
         if any(weight.is_meta for weight in private.parameters()):
             raise SalgenError(f"the model ({type(model).__name__}) is on the device meta: load its weights first")
         several = bool(getattr(private, "multi_label", False))
+        dtypes = [weight.dtype for weight in model.parameters() if weight.is_floating_point()]
+        precision = max(dtypes, key=lambda dtype: torch.finfo(dtype).eps, default=torch.float32)
         if isinstance(private, Classifier):
-            parts = private.normalise, as_logits(private.network, several), private.cam_layer
-            return cls(*parts, unit_pixels=True, multi_label=several, compile=compile)
-        layer = getattr(private, "cam_layer", None)
-        return cls(nn.Identity(), as_logits(private), layer, unit_pixels=False, multi_label=several, compile=compile)
+            normalise, network, unit = private.normalise, private.network, True
+        else:
+            normalise, network = None, private
+            with suppress(SalgenError):  # one for pixels of 0 to 255 stays in the network
+                normalise = set_apart(private)
+            unit = isinstance(normalise, Normalisation)
+        network, layer = as_logits(network, several), getattr(private, "cam_layer", None)
+        return cls(normalise or nn.Identity(), network, layer, unit, several, compile, precision)
 
     @cached_property
     def forward(self) -> Callable[[Tensor], Any]:

@@ -28,32 +28,22 @@ _POOL_NODE = "Pool"
 
 @dataclass(frozen=True)
 class NetworkTrace:
-    """The outputs of a network's modules for images of one size.
+    """The outputs of a network's modules for images of one size."""
 
-    Attributes
-    ----------
-    outputs
-        Dotted names of the modules that ran, in the order in which they last finished, to the shape
-        of their output for one image, or to the name of its type if it is not a tensor.
-    stages
-        From fine to coarse: the module that gives the last rectified map of its resolution, of those
-        that everything after depends on; so ``relu``, ``layer1`` ... ``layer4`` of a ResNet, and the
-        ReLU before each max pool of a VGG.
-    bottleneck
-        The module that gave the last map, of more than one pixel per channel, through which alone
-        the logits depend on the image; of modules that give the same map, the outermost. Pools only
-        make a map coarser, and don't count. None if there is none.
-    grids
-        The arrangement of each module's output as channels of an image, where it can be told.
-    unread
-        The modules of whose grids no pixel counts for the logits, only what is beside them: the last
-        block of a transformer whose class token alone is read.
-    """
-
+    # dotted names of the modules that ran, in the order in which they last finished, to the shape of their output for
+    # one image, or to the name of its type if it is not a tensor
     outputs: dict[str, tuple[int, ...] | str]
+    # from fine to coarse: the module that gives the last rectified map of its resolution, of those that everything
+    # after depends on; so ``relu``, ``layer1`` ... ``layer4`` of a ResNet, and the ReLU before each max pool of a
+    # VGG.
     stages: tuple[str, ...]
+    # the module that gave the last map, of more than one pixel per channel, through which alone the logits depend on
+    # the image; of modules that give the same map, the outermost. Pools only make a map coarser, and don't count.
+    # None if there is none.
     bottleneck: str | None
-    grids: Mapping[str, Grid]
+    grids: Mapping[str, Grid]  # the arrangement of each module's output as channels of an image, where it can be told
+    # the modules of whose grids no pixel counts for the logits, only what is beside them: the last block of a
+    # transformer whose class token alone is read
     unread: frozenset[str]
 
     @classmethod
@@ -72,21 +62,16 @@ class NetworkTrace:
 
 @dataclass(frozen=True)
 class ForwardPass:
-    """One image's forward pass.
+    """One image's forward pass."""
 
-    Attributes
-    ----------
-    classes
-        The number of logits.
-    bytes
-        The size of all that it computes, intermediate results included.
-    largest
-        The size of the largest of these.
-    """
+    logits: Tensor  # (1, K)
+    bytes: int  # the size of all that it computes, intermediate results included
+    largest: int  # the size of the largest of these
 
-    classes: int
-    bytes: int
-    largest: int
+    @property
+    def classes(self) -> int:
+        """The number of logits."""
+        return self.logits.shape[1]
 
 
 def forward_pass(view: ModelView, image: Tensor) -> ForwardPass:
@@ -95,11 +80,12 @@ def forward_pass(view: ModelView, image: Tensor) -> ForwardPass:
 
 
 def _run_forward(_name: str, view: ModelView, image: Tensor) -> ForwardPass:
-    with view.failures(image):
-        learn(view.network, image)
-    with torch.no_grad(), _Counter() as counter:
-        logits = view.logits(image)
-    return ForwardPass(logits.shape[1], counter.bytes, counter.largest)
+    with torch.no_grad(), random_state("first look"):
+        with view.failures(image):
+            learn(view.network, image)
+        with _Counter() as counter:
+            logits = view.logits(image)
+    return ForwardPass(logits, counter.bytes, counter.largest)
 
 
 _forward_pass = NetworkCache(_run_forward)
@@ -115,8 +101,7 @@ def check_model(view: ModelView, image: Tensor) -> ForwardPass:
 def check_deterministic(view: ModelView, image: Tensor) -> None:
     """Refuse a model that draws random numbers, and warn of one whose answer depends on its batch.
 
-    It is run on one normalised image (1, C, h, w), alone and beside another, once per network and
-    size; torch's random state stays what it was.
+    It is run on one normalised image (1, C, h, w), alone and beside another, once per network and size.
     """
     if not _batch_independent.of("", view, image):
         warn(
@@ -127,9 +112,9 @@ def check_deterministic(view: ModelView, image: Tensor) -> None:
 
 def _is_batch_independent(_name: str, view: ModelView, image: Tensor) -> bool:
     """True if an image's logits are the same beside another image."""
+    alone = forward_pass(view, image).logits
     with torch.no_grad(), random_state("first look"):
         before = _generator_states(image)
-        alone = view.logits(image)
         try:
             together = view.logits(torch.cat([image, image.flip(3) / 2]))
         except SalgenError as error:
@@ -274,10 +259,10 @@ class _Trace:
     def _carries_all(self, node: Any) -> bool:
         """True if the logits depend on the image through this node alone."""
         # only the image has nothing before it: nothing else in the network asks for a gradient
-        return self.end is not None and all(ancestor.next_functions for ancestor in _ancestors(self.end, {node}))
+        return self.end is not None and all(ancestor.next_functions for ancestor in ancestors(self.end, {node}))
 
 
-def _ancestors(end: Any, seen: Iterable[Any] = ()) -> Iterator[Any]:
+def ancestors(end: Any, seen: Iterable[Any] = ()) -> Iterator[Any]:
     """The autograd node `end` and all that it depends on, not going past the nodes in `seen`."""
     visited, waiting = {None, *seen}, [end]
     while waiting:

@@ -45,7 +45,18 @@ def in_place(branch, x):
     return logits
 
 
+class Without(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 2 * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return None
+
+
 LOST = {
+    "a backward that gives None": (lambda branch, x: Without.apply(branch(x)), r"mul in the forward of Without"),
     "no_grad": (without_gradient, r"conv2d in 'branch\.0' \(Conv2d\)"),
     "detach": (lambda branch, x: branch(x).detach(), r"detach in 'its forward' \(Branches\)"),
     "data": (lambda branch, x: branch(x.data), r"\.data in 'its forward'"),
@@ -54,6 +65,7 @@ LOST = {
     "in place": (in_place, r"conv2d in 'branch\.0'"),
 }
 ZERO = {
+    "a backward that gives None": (lambda branch, x: branch(Without.apply(x)), "mul in the forward of Without"),
     "rounded": (lambda branch, x: branch((x * 127).round() / 127), "round in"),
     "integers": (lambda branch, x: branch((x * 127).int().float() / 127), "int in"),
     "detach": (lambda branch, x: branch(x.detach()), "detach in"),
@@ -169,6 +181,14 @@ def test_what_lies_before_a_layer_does_not_matter_to_its_gradient():
         torch.testing.assert_close(*maps)
     with pytest.raises(SalgenError, match=r"name one with layer=, such as 'head' \(layer='head' from Python"):
         salgen.explain(Frozen(True), IMAGE, 0, method="grad-cam")
+
+
+def test_a_network_in_inference_mode_is_refused_with_a_method_that_works():
+    net = Branches(torch.inference_mode()(lambda branch, x: branch(x)), side=False).eval()
+    for method in ("gradient", "grad-cam", "score-cam"):
+        with pytest.raises(SalgenError, match=r"has no gradient, as it is lost at conv2d .* such as occlusion"):
+            salgen.explain(net, IMAGE, 0, method=method)
+    assert salgen.explain(net, IMAGE, 0, method="occlusion").values.any()
 
 
 def test_quantised_layers_are_named_and_layers_that_no_path_goes_around_are_asked_for():

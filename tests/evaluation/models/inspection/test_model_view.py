@@ -6,7 +6,9 @@ import warnings
 import numpy as np
 import pytest
 import torch
+from captum.attr import Saliency
 from torch import nn
+from torchvision.transforms import Normalize
 
 import salgen
 from salgen.errors import SalgenError
@@ -171,3 +173,30 @@ def test_an_image_whose_sums_stay_channels_last_is_made_contiguous():
 class View(nn.Module):
     def forward(self, x):
         return x.view(-1, 4 * 36)
+
+
+@pytest.mark.parametrize("method", ["input-x-gradient", "integrated-gradients", "grad-cam", "occlusion", "deep-taylor"])
+def test_a_normalize_that_comes_first_is_set_apart(method):
+    """Maps are those of a Classifier, at normalised images; layers keep their names."""
+    step, layer = Normalize([0.3], [0.2]), {"layer": "0"} if method == "grad-cam" else {}
+    net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(72, 2)).eval()
+    expected = salgen.explain(Classifier(net, step), IMAGES, 0, method=method, **layer).values
+    layer = {"layer": "1.0"} if layer else {}
+    model = nn.Sequential(step, net).eval()
+    torch.testing.assert_close(salgen.explain(model, IMAGES, 0, method=method, **layer).values, expected)
+    assert model[0] is step
+
+
+def test_a_normalize_for_pixels_of_0_to_255_stays_in_the_network():
+    net = network()
+    model = nn.Sequential(Normalize([127.5], [50.0]), net).eval()
+    found = salgen.explain(model, 255 * IMAGES, 0, method="gradient").values
+    expected = salgen.explain(net, (255 * IMAGES - 127.5) / 50, 0, method="gradient").values / 50
+    torch.testing.assert_close(found, expected)
+
+
+def test_an_object_that_is_bound_to_a_network_behind_a_normalize_is_called():
+    model = nn.Sequential(Normalize([0.3], [0.2]), network()).eval()
+    bound = salgen.explain(model, IMAGES, 0, method=Saliency(model), reduce=None).values
+    (gradient,) = torch.autograd.grad(model(leaf := IMAGES.clone().requires_grad_())[:, 0].sum(), leaf)
+    torch.testing.assert_close(bound, gradient.abs())
