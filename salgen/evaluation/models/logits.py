@@ -231,8 +231,8 @@ def _without_checkpoints() -> Iterator[list[Any]]:
         called.append(frame)
         return nullcontext()
 
-    reentrant = SimpleNamespace(apply=plain)
-    with _PATCHING, mock.patch.multiple(torch.utils.checkpoint, CheckpointFunction=reentrant, _checkpoint_hook=no_hook):
+    replaced = {"CheckpointFunction": SimpleNamespace(apply=plain), "_checkpoint_hook": no_hook}
+    with _PATCHING, mock.patch.multiple(torch.utils.checkpoint, create=True, **replaced):
         yield called
 
 
