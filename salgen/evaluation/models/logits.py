@@ -231,7 +231,7 @@ def _without_checkpoints() -> Iterator[list[Any]]:
         called.append(frame)
         return nullcontext()
 
-    replaced = {"CheckpointFunction": SimpleNamespace(apply=plain), "_checkpoint_hook": no_hook}
+    replaced: dict[str, Any] = {"CheckpointFunction": SimpleNamespace(apply=plain), "_checkpoint_hook": no_hook}
     with _PATCHING, mock.patch.multiple(torch.utils.checkpoint, create=True, **replaced):
         yield called
 
