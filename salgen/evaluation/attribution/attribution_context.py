@@ -123,58 +123,33 @@ class AttributionContext:
 
 
 class Method(Protocol):
-    """A saliency method: a frozen dataclass whose fields are its parameters.
+    """A saliency method: a frozen dataclass whose fields are its parameters."""
 
-    Attributes
-    ----------
-    name, reference
-        The registered name, and the paper.
-    reduction
-        The channel reduction that the literature uses with it.
-    signed
-        Whether raw attributions may be negative.
-    class_dependent
-        Whether the map depends on the target.
-    control
-        Whether it is a floor or a ceiling for other methods rather than a method of the literature.
-    resolution
-        Of its raw maps, in words: ``"the input's"``, ``"the layer's"``.
-    defined_for
-        The models that it can explain, in words: ``"any network"``.
-    needs
-        Of ``{"model", "mask", "untrained", "patterns"}``.
-    reads_gradients
-        Whether it reads gradients other than those that it requires of the shared pass: at the layers that it requires,
-        or else at the input. A network in which these miss a part is refused.
-    shares
-        Methods with the same word here have passes in common, and a run explains them together:
-        ``"passes"`` for those that need a few passes; None for one that makes many of its own.
-    shows_image
-        Whether a map shows the image itself, or is a product with it: where images may not be passed on, such
-        maps are not published either.
-    version
-        Changes whenever its maps do.
-    quick
-        Parameters that make it fast enough for a test.
-    scales
-        Scale name to the parameters in which it differs from the fields' own defaults, which are
-        the paper's.
-    """
-
+    # name, reference: the registered name, and the paper
     name: ClassVar[str]
     reference: ClassVar[str]
-    reduction: ClassVar[str]
-    signed: ClassVar[bool]
-    class_dependent: ClassVar[bool]
+    reduction: ClassVar[str]  # the channel reduction that the literature uses with it
+    signed: ClassVar[bool]  # whether raw attributions may be negative
+    class_dependent: ClassVar[bool]  # whether the map depends on the target
+    # whether it is a floor or a ceiling for other methods rather than a method of the literature
     control: ClassVar[bool]
+    # of its raw maps, in words: `"the input's"`, `"the layer's"`
     resolution: ClassVar[str]
-    defined_for: ClassVar[str]
+    defined_for: ClassVar[str]  # the models that it can explain, in words: `"any network"`
+    # of `{"model", "mask", "untrained", "patterns"}`
     needs: ClassVar[frozenset[str]]
+    # whether it reads gradients other than those that it requires of the shared pass: at the layers that it requires,
+    # or else at the input. A network in which these miss a part is refused
     reads_gradients: ClassVar[bool]
+    # methods with the same word here have passes in common, and a run explains them together: `"passes"` for those that
+    # need a few passes; None for one that makes many of its own
     shares: ClassVar[str | None]
+    # whether a map shows the image itself, or is a product with it: where images may not be passed on, such maps are
+    # not published either
     shows_image: ClassVar[bool]
-    version: ClassVar[str]
-    quick: ClassVar[Mapping[str, Any]]
+    version: ClassVar[str]  # changes whenever its maps do
+    quick: ClassVar[Mapping[str, Any]]  # parameters that make it fast enough for a test
+    # scale name to the parameters in which it differs from the fields' own defaults, which are the paper's
     scales: ClassVar[Mapping[str, Mapping[str, Any]]]
 
     def check(self, model: ModelView, image: Tensor) -> None:

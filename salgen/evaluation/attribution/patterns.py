@@ -31,17 +31,10 @@ ADVICE = "fit patterns to this model with salgen.fit_patterns(model, images)"
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """The patterns of one network, fitted to one set of images.
+    """The patterns of one network, fitted to one set of images."""
 
-    Attributes
-    ----------
-    by_map
-        Per linear map, in the order of calls: float64, shaped as its weights.
-    degenerate
-        Per linear map: number of units that never fired, or never varied, and so have a zero pattern.
-    """
-
-    by_map: tuple[Tensor, ...]
+    by_map: tuple[Tensor, ...]  # per linear map, in the order of calls: float64, shaped as its weights
+    # per linear map: number of units that never fired, or never varied, and so have a zero pattern
     degenerate: tuple[int, ...]
 
     def matched(self, weights: Sequence[Tensor], precision: torch.dtype) -> list[Tensor]:

@@ -18,48 +18,26 @@ VERSIONS = (1,)
 
 @dataclass(frozen=True)
 class BenchData:
-    """A data set of the benchmark.
+    """A data set of the benchmark."""
 
-    Attributes
-    ----------
-    name, fingerprint
-        A registered generator, and the fingerprint of the data set that it makes of the rest.
-    splits, parameters
-        Its numbers of samples, and where they differ from the generator's defaults its parameters.
-    networks
-        Calls of registered models that are trained on it.
-    designed
-        The network with weights in closed form that it is made for; "" where networks are trained.
-    tests
-        The splits that are scored.
-    """
-
+    # name, fingerprint: a registered generator, and the fingerprint of the data set that it makes of the rest
     name: str
     fingerprint: str
+    # splits, parameters: its numbers of samples, and where they differ from the generator's defaults its parameters
     splits: Mapping[str, int]
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    networks: Sequence[str] = ()
-    designed: str = ""
-    tests: Sequence[str] = ("test",)
+    networks: Sequence[str] = ()  # calls of registered models that are trained on it
+    designed: str = ""  # the network with weights in closed form that it is made for; "" where networks are trained
+    tests: Sequence[str] = ("test",)  # the splits that are scored
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One network on one data set, trained in one way: the part of the benchmark that one machine computes.
+    """One network on one data set, trained in one way: the part of the benchmark that one machine computes."""
 
-    Attributes
-    ----------
-    data
-        The data set.
-    network
-        The call of a registered model.
-    reliance
-        Whether it is trained for reliance on the feature.
-    """
-
-    data: BenchData
-    network: str
-    reliance: bool = False
+    data: BenchData  # the data set
+    network: str  # the call of a registered model
+    reliance: bool = False  # whether it is trained for reliance on the feature
 
     @property
     def name(self) -> str:
@@ -70,63 +48,32 @@ class Entry:
 
 @dataclass(frozen=True)
 class BenchChecks:
-    """What a method's page shows beside its places, under the first training of one entry.
+    """What a method's page shows beside its places, under the first training of one entry."""
 
-    Attributes
-    ----------
-    entry
-        Its name.
-    images
-        The number of test images, of the entry and at each dose.
-    dose
-        The parameter of the data that is swept, as :func:`~salgen.evaluation.sweeps.sweep.sweep` takes it.
-    metrics
-        Calls of metrics that need no mask.
-    """
-
-    entry: str
-    images: int
-    dose: str
-    metrics: Sequence[str]
+    entry: str  # its name
+    images: int  # the number of test images, of the entry and at each dose
+    dose: str  # the parameter of the data that is swept, as `sweep` takes it
+    metrics: Sequence[str]  # calls of metrics that need no mask
 
 
 @dataclass(frozen=True)
 class BenchSpec:
-    """A version of the benchmark.
+    """A version of the benchmark."""
 
-    Attributes
-    ----------
-    version, digest
-        Its number, and the SHA-256 of the file that defines it.
-    seed
-        Of the data sets, and of the methods' randomness.
-    trainings
-        The number of trainings of each network.
-    images
-        The number of test images that count.
-    scale
-        The scale of methods that are estimates.
-    metrics, attribution_metrics
-        Calls; the latter where the exact attribution is known.
-    headlines
-        Family of metrics to the one by which methods are ranked.
-    checks
-        What methods are not ranked by.
-    data
-        The data sets.
-    """
-
+    # version, digest: its number, and the SHA-256 of the file that defines it
     version: int
     digest: str
+    # of the data sets, and of the methods' randomness
     seed: int
-    trainings: int
-    images: int
-    scale: str
+    trainings: int  # the number of trainings of each network
+    images: int  # the number of test images that count
+    scale: str  # the scale of methods that are estimates
+    # metrics, attribution_metrics: calls; the latter where the exact attribution is known
     metrics: Sequence[str]
     attribution_metrics: Sequence[str]
-    headlines: Mapping[str, str]
-    checks: BenchChecks
-    data: Sequence[BenchData]
+    headlines: Mapping[str, str]  # family of metrics to the one by which methods are ranked
+    checks: BenchChecks  # what methods are not ranked by
+    data: Sequence[BenchData]  # the data sets
 
     @property
     def stated(self) -> dict[str, Any]:

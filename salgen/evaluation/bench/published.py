@@ -126,24 +126,12 @@ def summarised(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 class ScoreArray(NamedTuple):
-    """Scores by one metric.
+    """Scores by one metric."""
 
-    Attributes
-    ----------
-    values
-        float64 (S, N, K): of N samples under S trainings by K methods; NaN where there is none.
-    clusters
-        int64 (N,): the number of each sample's cluster.
-    seeds
-        int64 (S,): of the trainings.
-    methods
-        Their calls.
-    """
-
-    values: Float64
-    clusters: NDArray[np.int64]
-    seeds: NDArray[np.int64]
-    methods: list[str]
+    values: Float64  # float64 (S, N, K): of N samples under S trainings by K methods; NaN where there is none
+    clusters: NDArray[np.int64]  # int64 (N,): the number of each sample's cluster
+    seeds: NDArray[np.int64]  # int64 (S,): of the trainings
+    methods: list[str]  # their calls
 
 
 def score_array(rows: pd.DataFrame) -> ScoreArray:

@@ -22,38 +22,27 @@ DRAWS = 1000
 
 @dataclass(frozen=True)
 class Standing:
-    """Methods from best to worst; those that are not defined on all data sets stand after the others.
+    """Methods from best to worst; those that are not defined on all data sets stand after the others."""
 
-    Attributes
-    ----------
-    methods
-        Their calls.
-    places
-        float64 (M,): the mean place over data sets, from 0 (the best on all of them by every metric) to 1 (the worst).
-    low, high
-        float64 (M,): the 95 % interval of the mean over data sets like these; NaN for a method on a single one.
-    datasets
-        int64 (M,): the number of data sets on which the method is defined.
-    by_metric, by_dataset
-        float64 (M, F) and (M, D): the mean place by each metric, and on each data set; NaN where there is none.
-    share_first, rank_low, rank_high
-        float64 (M,): the share of 1,000 draws of data sets and trainings, with replacement, in which the method is the
-        best, and the 2.5th and 97.5th percentile of its rank, from 1; NaN for a method that lacks a data set.
-    p_values
-        float64 (M, M): of the hypothesis that two methods have the same place, corrected for all pairs of methods that
-        are defined on all data sets; NaN for others, and where there are fewer than six data sets.
-    """
-
-    methods: list[str]
+    methods: list[str]  # their calls
+    # float64 (M,): the mean place over data sets, from 0 (the best on all of them by every metric) to 1 (the worst)
     places: Float64
+    # low, high: float64 (M,): the 95 % interval of the mean over data sets like these; NaN for a method on a single one
     low: Float64
     high: Float64
-    datasets: NDArray[np.int64]
+    datasets: NDArray[np.int64]  # int64 (M,): the number of data sets on which the method is defined
+    # by_metric, by_dataset: float64 (M, F) and (M, D): the mean place by each metric, and on each data set; NaN where
+    # there is none
     by_metric: Float64
     by_dataset: Float64
+    # share_first, rank_low, rank_high: float64 (M,): the share of 1,000 draws of data sets and trainings, with
+    # replacement, in which the method is the best, and the 2.5th and 97.5th percentile of its rank, from 1; NaN for a
+    # method that lacks a data set
     share_first: Float64
     rank_low: Float64
     rank_high: Float64
+    # float64 (M, M): of the hypothesis that two methods have the same place, corrected for all pairs of methods that
+    # are defined on all data sets; NaN for others, and where there are fewer than six data sets
     p_values: Float64
 
     @property

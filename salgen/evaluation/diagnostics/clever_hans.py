@@ -45,21 +45,15 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Suspect:
-    """One image.
-
-    Attributes
-    ----------
-    confidence
-        Probability of the class in question: the true one of a Clever Hans candidate.
-    method, localization, faithfulness
-        The method whose map points elsewhere, and its two scores; "" and NaN for a false positive.
-    """
+    """One image."""
 
     model: str
     training_seed: int
     sample_id: str
-    confidence: float
+    confidence: float  # probability of the class in question: the true one of a Clever Hans candidate
     class_number: int
+    # method, localization, faithfulness: the method whose map points elsewhere, and its two scores; "" and NaN for a
+    # false positive
     method: str = ""
     localization: float = np.nan
     faithfulness: float = np.nan

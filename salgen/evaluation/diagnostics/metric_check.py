@@ -33,22 +33,14 @@ BRIGHT, DARK = 1.0, 0.5  # the square, and the brightest background
 
 @dataclass(frozen=True)
 class Trend:
-    """The course of a metric while maps get worse in one way.
+    """The course of a metric while maps get worse in one way."""
 
-    Attributes
-    ----------
-    metric, degradation
-        The metric's call, and the way.
-    values
-        Its mean at each step, from the truth to the worst; NaN where no map has a value.
-    verdict
-        ``"falls"``, ``"flat"``, or ``"rises at ..."`` the first step that is rated better than the one
-        before; quality, that is: a lower value of a metric for which less is better is a rise.
-    """
-
+    # metric, degradation: the metric's call, and the way
     metric: str
     degradation: str
-    values: tuple[float, ...]
+    values: tuple[float, ...]  # its mean at each step, from the truth to the worst; NaN where no map has a value
+    # `"falls"`, `"flat"`, or `"rises at ..."` the first step that is rated better than the one before; quality, that
+    # is: a lower value of a metric for which less is better is a rise
     verdict: str
 
 

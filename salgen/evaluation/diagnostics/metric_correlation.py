@@ -30,39 +30,23 @@ Key = tuple[str, str, str]  # model, method, metric
 
 @dataclass(frozen=True)
 class Correlation:
-    """The agreement of two metrics for one model and method.
-
-    Attributes
-    ----------
-    n
-        Data sets on which both have a mean.
-    pearson
-        In [-1, 1]; NaN where n is less than three, or a metric has the same mean everywhere.
-    """
+    """The agreement of two metrics for one model and method."""
 
     model: str
     method: str
     first: str
     second: str
-    n: int
-    pearson: float
+    n: int  # data sets on which both have a mean
+    pearson: float  # in [-1, 1]; NaN where n is less than three, or a metric has the same mean everywhere
 
 
 @dataclass(frozen=True)
 class RunCorrelations:
-    """The correlations over several runs.
-
-    Attributes
-    ----------
-    data_sets
-        Number of data sets.
-    left_out
-        Metrics, methods and models that not all runs have, such as ``"metric iou"``.
-    """
+    """The correlations over several runs."""
 
     correlations: list[Correlation]
-    data_sets: int
-    left_out: list[str]
+    data_sets: int  # number of data sets
+    left_out: list[str]  # metrics, methods and models that not all runs have, such as `"metric iou"`
 
 
 def correlations(means: Means, model: str = "", method: str = "") -> list[Correlation]:

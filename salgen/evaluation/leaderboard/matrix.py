@@ -26,23 +26,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Matrix:
-    """One metric: the means of all methods in all runs.
-
-    Attributes
-    ----------
-    columns
-        One row of each run and model, for their names.
-    groups
-        Role to lines: ceilings, methods by mean rank, floors.
-    best
-        For each column the best mean of a method as printed; NaN where there is nothing to choose from.
-    """
+    """One metric: the means of all methods in all runs."""
 
     metric: str
     direction: str
-    columns: list[Row]
-    groups: dict[str, list[Line]]
-    best: list[float]
+    columns: list[Row]  # one row of each run and model, for their names
+    groups: dict[str, list[Line]]  # role to lines: ceilings, methods by mean rank, floors
+    best: list[float]  # for each column the best mean of a method as printed; NaN where there is nothing to choose from
 
     def is_best(self, number: int, row: Row) -> bool:
         """True if a row has the best mean of its column, alone or with others."""

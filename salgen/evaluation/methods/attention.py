@@ -26,20 +26,11 @@ NAMES = ("raw-attention", "attention-rollout")
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of a transformer, and which of its attentions count.
+    """The tokens of a transformer, and which of its attentions count."""
 
-    Attributes
-    ----------
-    attentions
-        The places in the order of calls of the attentions that the logits depend on.
-    grid
-        The arrangement of the patches among the tokens.
-    read
-        int64 (k,): the tokens of the last attention that the logits read: class tokens if there are any, else patches.
-    """
-
-    attentions: tuple[int, ...]
-    grid: Grid
+    attentions: tuple[int, ...]  # the places in the order of calls of the attentions that the logits depend on
+    grid: Grid  # the arrangement of the patches among the tokens
+    # int64 (k,): the tokens of the last attention that the logits read: class tokens if there are any, else patches
     read: Tensor
 
 

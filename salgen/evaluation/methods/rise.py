@@ -63,19 +63,11 @@ class Masks:
 
     Enlarging is linear along each axis, so a mask is ``down[y].T @ grid @ across[x]`` with
     matrices that depend on its shift alone.
-
-    Attributes
-    ----------
-    grids
-        (n, m, s, s), zeros and ones.
-    shifts
-        int64 (2, n, m): where each mask is cropped, in rows and in columns.
-    down, across
-        (cell, s, side): per shift, each cell's weight in each row (column) of a mask.
     """
 
-    grids: Tensor
-    shifts: Tensor
+    grids: Tensor  # (n, m, s, s), zeros and ones
+    shifts: Tensor  # int64 (2, n, m): where each mask is cropped, in rows and in columns
+    # down, across: (cell, s, side): per shift, each cell's weight in each row (column) of a mask
     down: Tensor
     across: Tensor
 

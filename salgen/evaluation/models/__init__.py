@@ -14,25 +14,14 @@ class ModelPlugin(Protocol):
 
     :class:`~salgen.evaluation.models.declarations.FromScratch` has the last two methods for a network
     that takes images as they are and starts from the weights that it was built with.
-
-    Attributes
-    ----------
-    name
-        Registered name.
-    reference
-        Where the network was described.
-    quick
-        Parameters of a small version, for the conformance checks.
-    scales
-        Scale name to the parameters in which it differs from the fields' own defaults.
-    training
-        Scale name to the training settings in which it differs from the scale's own.
     """
 
-    name: ClassVar[str]
-    reference: ClassVar[str]
-    quick: ClassVar[Mapping[str, Any]]
+    name: ClassVar[str]  # registered name
+    reference: ClassVar[str]  # where the network was described
+    quick: ClassVar[Mapping[str, Any]]  # parameters of a small version, for the conformance checks
+    # scale name to the parameters in which it differs from the fields' own defaults
     scales: ClassVar[Mapping[str, Mapping[str, Any]]]
+    # scale name to the training settings in which it differs from the scale's own
     training: ClassVar[Mapping[str, Mapping[str, Any]]]
 
     def build(self, channels: int, classes: int, image_size: tuple[int, int]) -> nn.Module:

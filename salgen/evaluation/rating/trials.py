@@ -21,33 +21,15 @@ EXPLANATIONS = 5
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """Images, and the maps of each method on them.
+    """Images, and the maps of each method on them."""
 
-    Attributes
-    ----------
-    run
-        The run folder.
-    model
-        The model's name.
-    dataset
-        The run's data set.
-    seed
-        Chose the images, and orders the explanations.
-    sample_ids
-        The images' names, in the order in which all raters see them.
-    places
-        Where each is among the maps.
-    maps
-        Method to maps.
-    """
-
-    run: str
-    model: str
-    dataset: Dataset
-    seed: int
-    sample_ids: Sequence[str]
-    places: Sequence[int]
-    maps: dict[str, SaliencyMap]
+    run: str  # the run folder
+    model: str  # the model's name
+    dataset: Dataset  # the run's data set
+    seed: int  # chose the images, and orders the explanations
+    sample_ids: Sequence[str]  # the images' names, in the order in which all raters see them
+    places: Sequence[int]  # where each is among the maps
+    maps: dict[str, SaliencyMap]  # method to maps
 
     @classmethod
     def of(

@@ -19,22 +19,13 @@ Member = tuple[Run, str]  # a run and the name that it gives the model
 
 @dataclass(frozen=True)
 class Entry:
-    """The scores of one method in a cell.
+    """The scores of one method in a cell."""
 
-    Attributes
-    ----------
-    values
-        float64 (n,): of all samples and training seeds, in which a map that failed has the worst value;
-        empty where the method was not scored in all runs of the cell, or is undefined for every sample.
-    failed
-        Number of them that are of failed maps.
-    scores
-        The same of each run.
-    """
-
+    # float64 (n,): of all samples and training seeds, in which a map that failed has the worst value; empty where the
+    # method was not scored in all runs of the cell, or is undefined for every sample
     values: Float64
-    failed: int = 0
-    scores: tuple[Scores, ...] = ()
+    failed: int = 0  # number of them that are of failed maps
+    scores: tuple[Scores, ...] = ()  # the same of each run
 
     @cached_property
     def mean(self) -> float:

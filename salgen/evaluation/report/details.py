@@ -18,16 +18,11 @@ from salgen.evaluation.statistics.summary import SummaryRow
 
 @dataclass(frozen=True)
 class Effect:
-    """One method against the best one, and against two floors.
-
-    Attributes
-    ----------
-    against_best, against_edges, against_floor
-        The tests, turned so that the method is `a`; None where there is none.
-    """
+    """One method against the best one, and against two floors."""
 
     line: Line
     row: SummaryRow
+    # against_best, against_edges, against_floor: the tests, turned so that the method is `a`; None where there is none
     against_best: Comparison | None
     against_edges: Comparison | None
     against_floor: Comparison | None
@@ -54,18 +49,12 @@ def _turned(outcome: Verdict, key: Key, rival: Key | None) -> Comparison | None:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """One metric for all, the correctly classified, and the certified samples.
-
-    Attributes
-    ----------
-    tables
-        For each panel the metric's table; None where there is no sample.
-    """
+    """One metric for all, the correctly classified, and the certified samples."""
 
     metric: str
     variant: str
     panels: list[Panel]
-    tables: list[MeansTable | None]
+    tables: list[MeansTable | None]  # for each panel the metric's table; None where there is no sample
 
     @property
     def normalised(self) -> bool:

@@ -59,19 +59,13 @@ class GalleryRow:
 
 @dataclass(frozen=True)
 class Gallery:
-    """The samples of one run.
-
-    Attributes
-    ----------
-    columns
-        (method, role, True if negative values are shown) of each map.
-    """
+    """The samples of one run."""
 
     run: str
     model: str
     height: int
     width: int
-    columns: list[tuple[str, str, bool]]
+    columns: list[tuple[str, str, bool]]  # (method, role, True if negative values are shown) of each map
     rows: list[GalleryRow]
 
 

@@ -29,26 +29,16 @@ COLUMNS = ("dataset", "model", "method", "n", "mean")
 
 @dataclass(frozen=True)
 class GridRow:
-    """One cell of a study under all methods.
-
-    Attributes
-    ----------
-    samples
-        Number of scored samples.
-    accuracy
-        The share of images of the first run's split that are classified correctly, over all training seeds.
-    entries
-        Of each method, then of the controls.
-    places
-        Method to 1, 2 or 3 where it is the best or among the next two; ties share a place.
-    """
+    """One cell of a study under all methods."""
 
     cell: Cell
     members: list[Member]
-    samples: int
+    samples: int  # number of scored samples
+    # the share of images of the first run's split that are classified correctly, over all training seeds
     accuracy: float
+    # of each method, then of the controls
     entries: dict[str, Entry]
-    places: dict[str, int]
+    places: dict[str, int]  # method to 1, 2 or 3 where it is the best or among the next two; ties share a place
 
     @cached_property
     def trained(self) -> list[Model]:

@@ -18,16 +18,10 @@ REACH = 1.5  # longest whisker, in interquartile ranges
 
 @dataclass(frozen=True)
 class BoxFigure:
-    """The box plots of one model.
-
-    Attributes
-    ----------
-    panels
-        Data set to its box plots, an SVG; empty where nothing is defined.
-    """
+    """The box plots of one model."""
 
     model: str
-    panels: dict[str, str]
+    panels: dict[str, str]  # data set to its box plots, an SVG; empty where nothing is defined
 
 
 def box_figures(grid: Grid) -> list[BoxFigure]:

@@ -14,26 +14,15 @@ NAMED = 4  # most classes that a sentence lists
 
 @dataclass(frozen=True)
 class Introduction:
-    """The parts of the first sentences.
+    """The parts of the first sentences."""
 
-    Attributes
-    ----------
-    methods
-        Number of methods under test.
-    classes
-        The names of the classes that all runs share; empty where they differ.
-    made, imported
-        The data sets whose images salgen made, so that the place of the cause is known exactly, and those
-        whose masks people or a segmentation drew.
-    alone
-        True if all data sets are of one of these two kinds, so that none needs to be named.
-    """
-
-    methods: int
-    classes: tuple[str, ...]
+    methods: int  # number of methods under test
+    classes: tuple[str, ...]  # the names of the classes that all runs share; empty where they differ
+    # made, imported: the data sets whose images salgen made, so that the place of the cause is known exactly, and those
+    # whose masks people or a segmentation drew
     made: list[str]
     imported: list[str]
-    alone: bool
+    alone: bool  # true if all data sets are of one of these two kinds, so that none needs to be named
 
     @property
     def listed(self) -> bool:

@@ -22,19 +22,13 @@ from salgen.evaluation.statistics.comparison_groups import Key
 
 @dataclass(frozen=True)
 class RelianceEffect:
-    """One network on one data set under the headline metric, trained plainly and for reliance.
-
-    Attributes
-    ----------
-    tau
-        Kendall's tau-b between the methods' means; NaN with fewer than two methods.
-    same, reversed, undecided
-        Pairs of methods by their order, where it is significant with both trainings: the same, or the opposite.
-    """
+    """One network on one data set under the headline metric, trained plainly and for reliance."""
 
     plain: Headline
     reliant: Headline
-    tau: float
+    tau: float  # kendall's tau-b between the methods' means; NaN with fewer than two methods
+    # same, reversed, undecided: pairs of methods by their order, where it is significant with both trainings: the same,
+    # or the opposite
     same: int
     reversed: int
     undecided: int

@@ -22,38 +22,25 @@ from salgen.evaluation.statistics.ranks import MeanRanks, rank_methods
 
 @dataclass(frozen=True)
 class Section:
-    """The scores of one run and model.
-
-    Attributes
-    ----------
-    headline_table
-        The table of the headline metric alone, or of all metrics if none ranks methods.
-    panels
-        The tables for all samples first.
-    seeds
-        Training seeds, where there are several.
-    ranks, rank_figure
-        Mean ranks by the headline metric, and their critical-difference plot; None and "" if there is nothing to rank.
-    distributions
-        Each block of metrics, and metric to its distributions, an SVG.
-    class_means
-        Tables and those of their metrics whose mean over classes differs from the mean over samples.
-    """
+    """The scores of one run and model."""
 
     title: str
     anchor: str
     run: Run
     model: str
     headline: Headline
-    headline_table: MeansTable
-    panels: list[Panel]
+    headline_table: MeansTable  # the table of the headline metric alone, or of all metrics if none ranks methods
+    panels: list[Panel]  # the tables for all samples first
     side: SideBySide | None
     effects: list[Effect]
-    seeds: list[str]
+    seeds: list[str]  # training seeds, where there are several
+    # ranks, rank_figure: mean ranks by the headline metric, and their critical-difference plot; None and "" if there is
+    # nothing to rank
     ranks: MeanRanks | None
     rank_figure: str
     curves: list[Curves]
-    distributions: list[tuple[Block, dict[str, str]]]
+    distributions: list[tuple[Block, dict[str, str]]]  # each block of metrics, and metric to its distributions, an SVG
+    # tables and those of their metrics whose mean over classes differs from the mean over samples
     class_means: list[tuple[MeansTable, list[str]]]
     suspects: list[SuspectCount]
 

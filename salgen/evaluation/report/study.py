@@ -18,35 +18,23 @@ NOT_TESTABLE: Final = "not testable here"
 
 @dataclass(frozen=True)
 class Cell:
-    """A data set under one model.
-
-    Attributes
-    ----------
-    runs
-        Run folders whose samples are pooled.
-    """
+    """A data set under one model."""
 
     dataset: str
     model: str
-    runs: tuple[Path, ...]
+    runs: tuple[Path, ...]  # run folders whose samples are pooled
 
 
 @dataclass(frozen=True)
 class Variants:
-    """One model on the variants of one data set.
-
-    Attributes
-    ----------
-    runs
-        Name of a variant, such as ``"original"`` or ``"moved"``, to its run folder, in the order to show. A
-        sample has the same number, the end of its id, in each.
-    marked
-        Names of the variants whose scores rank methods, as the feature is where the scored mask is; by default
-        all. In the others a score is how much of the mask's place a method still marks.
-    """
+    """One model on the variants of one data set."""
 
     model: str
+    # name of a variant, such as `"original"` or `"moved"`, to its run folder, in the order to show. A sample has the
+    # same number, the end of its id, in each
     runs: Mapping[str, Path]
+    # names of the variants whose scores rank methods, as the feature is where the scored mask is; by default all. In
+    # the others a score is how much of the mask's place a method still marks
     marked: frozenset[str] | None = None
 
     def ranks(self, variant: str) -> bool:
@@ -56,45 +44,24 @@ class Variants:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim of a paper, and its verdict in this study.
-
-    Attributes
-    ----------
-    numbers
-        The numbers behind the verdict, in words.
-    size
-        The numbers of clusters, samples and trained models, in words; empty where there are none.
-    """
+    """A claim of a paper, and its verdict in this study."""
 
     claim: str
     verdict: Outcome
-    numbers: str
-    size: str = ""
+    numbers: str  # the numbers behind the verdict, in words
+    size: str = ""  # the numbers of clusters, samples and trained models, in words; empty where there are none
 
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of a paper's table: numbers of this study and those that the paper prints.
+    """A row of a paper's table: numbers of this study and those that the paper prints."""
 
-    Attributes
-    ----------
-    label
-        Such as ``"MCS"``.
-    estimates
-        Each of the table's methods to a mean; NaN where there is none.
-    printed
-        Method to the paper's number, as it prints it, or to several with a stroke between; absent where it has none.
-    higher_is_better
-        None where neither is.
-    network
-        The network that the means are of; empty where they are over several.
-    """
-
-    label: str
-    estimates: Mapping[str, Estimate]
+    label: str  # such as `"MCS"`
+    estimates: Mapping[str, Estimate]  # each of the table's methods to a mean; NaN where there is none
+    # method to the paper's number, as it prints it, or to several with a stroke between; absent where it has none
     printed: Mapping[str, str]
-    higher_is_better: bool | None
-    network: str = ""
+    higher_is_better: bool | None  # none where neither is
+    network: str = ""  # the network that the means are of; empty where they are over several
 
     @property
     def means(self) -> dict[str, float]:
@@ -109,19 +76,12 @@ class TableRow:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a paper, filled in again.
+    """A table of a paper, filled in again."""
 
-    Attributes
-    ----------
-    title, caption
-        Such as ``"Table 1"``, and a description of its cells.
-    methods
-        The columns, as calls.
-    """
-
+    # title, caption: such as `"Table 1"`, and a description of its cells
     title: str
     caption: str
-    methods: tuple[str, ...]
+    methods: tuple[str, ...]  # the columns, as calls
     rows: tuple[TableRow, ...]
 
 
@@ -136,27 +96,17 @@ class Plate:
 
 @dataclass(frozen=True)
 class Study:
-    """A paper's experiments, evaluated again.
-
-    Attributes
-    ----------
-    metric
-        The metric of the grid, such as ``"m-gt"``; empty where there is no grid.
-    methods
-        The paper's, as calls, in its order.
-    cells
-        Of the grid.
-    tables, plates
-        Tables beside the paper's numbers, and pictures.
-    """
+    """A paper's experiments, evaluated again."""
 
     title: str
     reference: str
-    metric: str
-    methods: tuple[str, ...]
+    metric: str  # the metric of the grid, such as `"m-gt"`; empty where there is no grid
+    methods: tuple[str, ...]  # the paper's, as calls, in its order
+    # of the grid
     cells: tuple[Cell, ...] = ()
     variants: tuple[Variants, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
+    # tables, plates: tables beside the paper's numbers, and pictures
     tables: tuple[Table, ...] = ()
     plates: tuple[Plate, ...] = ()

@@ -27,31 +27,16 @@ NO_CEILING = "no ceiling"
 
 @dataclass(frozen=True)
 class Cell:
-    """One method under one metric.
+    """One method under one metric."""
 
-    Attributes
-    ----------
-    row
-        Its summary; None if it was not scored.
-    absent
-        The reason why there is no row, in words.
-    best
-        True if no method under test has a better mean as printed (failed maps counted as worst); False if there is
-        just one.
-    tied
-        True if it is not the best but does not differ significantly from a best one.
-    below_floor
-        True if it is not significantly better than the strongest floor.
-    undefined
-        Number of undefined scores beyond those that the column's head gives for every method.
-    """
-
-    row: SummaryRow | None
-    absent: str = "not scored"
+    row: SummaryRow | None  # its summary; None if it was not scored
+    absent: str = "not scored"  # the reason why there is no row, in words
+    # true if no method under test has a better mean as printed (failed maps counted as worst); False if there is just
+    # one
     best: bool = False
-    tied: bool = False
-    below_floor: bool = False
-    undefined: int = 0
+    tied: bool = False  # true if it is not the best but does not differ significantly from a best one
+    below_floor: bool = False  # true if it is not significantly better than the strongest floor
+    undefined: int = 0  # number of undefined scores beyond those that the column's head gives for every method
 
     @property
     def failures_matter(self) -> bool:
@@ -75,42 +60,25 @@ class Line:
 
 @dataclass(frozen=True)
 class Head:
-    """The head of a column.
-
-    Attributes
-    ----------
-    variant
-        The variant in which the metric is scored, if it is not the table's.
-    direction
-        ``"less is better"``, ``"diagnostic"`` or ``""``.
-    undefined
-        Number of undefined scores that every method has at least.
-    normalised
-        True if there are normalised scores, which end at the ceiling.
-    """
+    """The head of a column."""
 
     metric: str
-    variant: str
-    direction: str
-    undefined: int
-    normalised: bool
+    variant: str  # the variant in which the metric is scored, if it is not the table's
+    direction: str  # `"less is better"`, `"diagnostic"` or `""`
+    undefined: int  # number of undefined scores that every method has at least
+    normalised: bool  # true if there are normalised scores, which end at the ceiling
 
 
 @dataclass(frozen=True)
 class MeansTable:
-    """All methods of one run and model under some metrics.
-
-    Attributes
-    ----------
-    groups
-        Role to lines by mean rank: ceilings, methods, floors. A role that is absent has no entry.
-    """
+    """All methods of one run and model under some metrics."""
 
     run: Run
     model: str
     variant: str
     samples: str
     metrics: list[str]
+    # role to lines by mean rank: ceilings, methods, floors. A role that is absent has no entry
     groups: dict[str, list[Line]]
     heads: list[Head]
 

@@ -22,46 +22,29 @@ Arrays = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class VariantRow:
-    """One variant of the sample.
-
-    Attributes
-    ----------
-    contour
-        The outline of the mask that was scored.
-    cells
-        For each method its map, and this sample's score; NaN where it is undefined.
-    """
+    """One variant of the sample."""
 
     variant: str
     id: str
     image: Picture
-    contour: str
-    cells: list[tuple[Picture, float]]
+    contour: str  # the outline of the mask that was scored
+    cells: list[tuple[Picture, float]]  # for each method its map, and this sample's score; NaN where it is undefined
 
 
 @dataclass(frozen=True)
 class VariantsFigure:
-    """The variants of one model: the figure, and the means over all samples.
-
-    Attributes
-    ----------
-    means, unmarked
-        A row for each variant, and the variants whose scores rank no method, so that they have no places.
-    explained
-        The trained model whose maps are shown.
-    columns
-        (method, True if negative values are shown) of each column.
-    rows
-        Empty where no sample could be shown; `fault` gives the reason.
-    """
+    """The variants of one model: the figure, and the means over all samples."""
 
     model: str
+    # means, unmarked: a row for each variant, and the variants whose scores rank no method, so that they have no places
     means: Grid
     unmarked: list[str]
-    explained: str = ""
+    explained: str = ""  # the trained model whose maps are shown
     height: int = 0
     width: int = 0
+    # (method, True if negative values are shown) of each column
     columns: list[tuple[str, bool]] = field(default_factory=list)
+    # empty where no sample could be shown; `fault` gives the reason
     rows: list[VariantRow] = field(default_factory=list)
     fault: str = ""
 

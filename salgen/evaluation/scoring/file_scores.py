@@ -38,21 +38,13 @@ WRITERS = {".csv": pyarrow.csv.write_csv, ".parquet": pq.write_table}
 
 @dataclass(frozen=True)
 class FileScores:
-    """Scores by sample.
+    """Scores by sample."""
 
-    Attributes
-    ----------
-    ids, clusters
-        The samples, and the clusters that they belong to: samples of one are not independent.
-    region
-        The region of the data set within which maps were scored, or None.
-    metrics, scores
-        The metrics by their calls, and their scores.
-    """
-
+    # ids, clusters: the samples, and the clusters that they belong to: samples of one are not independent
     ids: list[str]
     clusters: list[str]
-    region: str | None
+    region: str | None  # the region of the data set within which maps were scored, or None
+    # metrics, scores: the metrics by their calls, and their scores
     metrics: dict[str, Metric]
     scores: Scores
 

@@ -31,20 +31,11 @@ from salgen.types import Float64, Scores
 
 @dataclass
 class PartialScores:
-    """The scores of one batch before the rest: values, and the partial results of data set metrics.
+    """The scores of one batch before the rest: values, and the partial results of data set metrics."""
 
-    Attributes
-    ----------
-    values
-        Metric name to float64 (N,).
-    reasons
-        Metric name to N strings.
-    partial
-        Metric of kind "dataset" to float64 (k,) for each sample, or None where its value is undefined.
-    """
-
-    values: dict[str, Float64] = field(default_factory=dict)
-    reasons: dict[str, list[str]] = field(default_factory=dict)
+    values: dict[str, Float64] = field(default_factory=dict)  # metric name to float64 (N,)
+    reasons: dict[str, list[str]] = field(default_factory=dict)  # metric name to N strings
+    # metric of kind "dataset" to float64 (k,) for each sample, or None where its value is undefined
     partial: dict[str, list[Float64 | None]] = field(default_factory=dict)
 
 

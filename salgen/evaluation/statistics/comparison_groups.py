@@ -27,31 +27,17 @@ Key = tuple[str, str]  # a method's call and the reduction of its maps
 
 @dataclass(frozen=True)
 class Family:
-    """The scores of methods on the same samples, a map that failed counted as the worst.
+    """The scores of methods on the same samples, a map that failed counted as the worst."""
 
-    Attributes
-    ----------
-    samples
-        The choice of samples: ``"all"``, ``"correct"`` or ``"certified"`` ones.
-    keys
-        The K methods.
-    values
-        float64 (N, K): means over training seeds. NaN in whole rows, where no method has a value.
-    per_training
-        float64 (S, N, K): the scores under each training seed, NaN where not all methods have one.
-    clusters
-        int64 (N,): the number of each sample's cluster, from 0 on.
-    """
-
-    samples: str
+    samples: str  # the choice of samples: `"all"`, `"correct"` or `"certified"` ones
     model: str
     metric: str
     variant: str
     higher_is_better: bool
-    keys: list[Key]
-    values: Float64
-    per_training: Float64
-    clusters: NDArray[np.int64]
+    keys: list[Key]  # the K methods
+    values: Float64  # float64 (N, K): means over training seeds. NaN in whole rows, where no method has a value
+    per_training: Float64  # float64 (S, N, K): the scores under each training seed, NaN where not all methods have one
+    clusters: NDArray[np.int64]  # int64 (N,): the number of each sample's cluster, from 0 on
 
     @property
     def used(self) -> NDArray[np.bool_]:

@@ -17,24 +17,16 @@ MOST = 10_000  # trainings that are tried
 
 @dataclass(frozen=True)
 class Discrimination:
-    """The AUROC of m positive and n negative models, of S training seeds.
+    """The AUROC of m positive and n negative models, of S training seeds."""
 
-    Attributes
-    ----------
-    auroc
-        The share of pairs in which the positive model has the larger value; equal ones count half. NaN if a group is
-        empty.
-    positives, negatives, seeds
-        m, n and S.
-    design_effect
-        How many times larger the variance is than if all models were independent; 1 or more.
-    """
-
+    # the share of pairs in which the positive model has the larger value; equal ones count half. NaN if a group is
+    # empty
     auroc: float
+    # positives, negatives, seeds: m, n and S
     positives: int
     negatives: int
     seeds: int
-    design_effect: float
+    design_effect: float  # how many times larger the variance is than if all models were independent; 1 or more
 
     @classmethod
     def of(cls, values: Float64, positive: NDArray[np.bool_], seeds: NDArray[np.int64]) -> Discrimination:

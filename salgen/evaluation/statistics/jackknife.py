@@ -53,22 +53,13 @@ class Scores(NamedTuple):
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number that was computed from samples, and what it would be without each of them.
+    """A number that was computed from samples, and what it would be without each of them."""
 
-    Attributes
-    ----------
-    value
-        NaN where it is undefined.
-    without
-        Source to the names of its U units that count, and the float64 (U,) values without each of them; empty for a
-        number that is known.
-    samples
-        Source of clusters to the number of samples.
-    """
-
-    value: float
+    value: float  # naN where it is undefined
+    # source to the names of its U units that count, and the float64 (U,) values without each of them; empty for a
+    # number that is known
     without: Mapping[Source, tuple[Units, Float64]] = field(default_factory=dict)
-    samples: Mapping[Source, int] = field(default_factory=dict)
+    samples: Mapping[Source, int] = field(default_factory=dict)  # source of clusters to the number of samples
 
     def __sub__(self, other: Estimate | float) -> Estimate:
         estimates = [self, other if isinstance(other, Estimate) else Estimate(other)]

@@ -100,27 +100,15 @@ def permutations_for(methods: int) -> int:
 
 @dataclass(frozen=True)
 class _Pairs:
-    """All pairs of a table's columns, prepared for sign flips.
+    """All pairs of a table's columns, prepared for sign flips."""
 
-    Attributes
-    ----------
-    columns
-        float64 (N, K): scores less each sample's median, which no difference contains; 0 where there are none.
-    limits
-        float64 (K, K), above the diagonal: how far from 0 a pair's flipped sum must be to count.
-    apart
-        The pairs whose differences the columns are too large to give precisely, each (first, second).
-    differences
-        float64 (N, pairs apart): theirs, which are flipped themselves.
-    noise
-        What the trainings add; None for one training.
-    """
-
+    # float64 (N, K): scores less each sample's median, which no difference contains; 0 where there are none
     columns: Float64
-    limits: Float64
+    limits: Float64  # float64 (K, K), above the diagonal: how far from 0 a pair's flipped sum must be to count
+    # the pairs whose differences the columns are too large to give precisely, each (first, second)
     apart: list[tuple[int, int]]
-    differences: Float64
-    noise: TrainingNoise | None
+    differences: Float64  # float64 (N, pairs apart): theirs, which are flipped themselves
+    noise: TrainingNoise | None  # what the trainings add; None for one training
 
 
 def _prepare_pairs(table: Float64, noise: TrainingNoise | None) -> _Pairs:

@@ -18,34 +18,22 @@ from salgen.types import Float64
 
 @dataclass(frozen=True)
 class MeanRanks:
-    """The methods of one family by their mean rank over clusters.
-
-    Attributes
-    ----------
-    keys, ranks
-        The methods from best to worst, and float64 (K,): their mean ranks; 1 is best, and methods that tie
-        on a cluster share the mean of their ranks.
-    clusters
-        Number of clusters of samples.
-    statistic, p_value
-        Friedman's, of the hypothesis that all methods rank alike.
-    critical_difference
-        Mean ranks that differ by this much or more differ significantly (Nemenyi).
-    cliques
-        Maximal groups of methods that do not, each a (start, stop) in `keys`.
-    """
+    """The methods of one family by their mean rank over clusters."""
 
     samples: str
     model: str
     metric: str
     variant: str
+    # keys, ranks: the methods from best to worst, and float64 (K,): their mean ranks; 1 is best, and methods that tie
+    # on a cluster share the mean of their ranks
     keys: list[Key]
     ranks: Float64
-    clusters: int
+    clusters: int  # number of clusters of samples
+    # statistic, p_value: friedman's, of the hypothesis that all methods rank alike
     statistic: float
     p_value: float
-    critical_difference: float
-    cliques: list[tuple[int, int]]
+    critical_difference: float  # mean ranks that differ by this much or more differ significantly (Nemenyi)
+    cliques: list[tuple[int, int]]  # maximal groups of methods that do not, each a (start, stop) in `keys`
 
 
 def rank_methods(cube: ScoreCube, model: str, metric: str, variant: str) -> MeanRanks | None:

@@ -79,51 +79,32 @@ def _parts_of(run: Path) -> Iterator[_RowGroups]:
 
 @dataclass(frozen=True)
 class ScoreCube:
-    """All scores of a run, dense.
+    """All scores of a run, dense."""
 
-    Attributes
-    ----------
-    series
-        (model, method, reduction) of each row of maps, in the order of their first score.
-    models, metrics, variants, seeds, samples
-        The labels of the other axes; seeds and samples are sorted.
-    clusters
-        int64 (samples,): the number of each sample's cluster; samples of one are not independent.
-    cluster_names
-        By their numbers.
-    value, worst
-        float64 (series, metrics, variants, seeds, samples): NaN where undefined or not scored.
-    scored
-        bool, the same shape: where there is a score, defined or not.
-    reason
-        Whole numbers, the same shape: the index into `reason_names`, 0 where none was given.
-    target
-        int64 (models, seeds, samples): the class that was explained.
-    correct, certified, has_certificate
-        bool, as `target`: whether the model is right, whether its reliance on the feature is certified, and
-        whether that is known at all. False where there is no score.
-    subset
-        The one of `SUBSETS` that the scores are of.
-    """
-
+    # (model, method, reduction) of each row of maps, in the order of their first score
     series: list[tuple[str, str, str]]
+    # models, metrics, variants, seeds, samples: the labels of the other axes; seeds and samples are sorted
     models: list[str]
     metrics: list[str]
     variants: list[str]
     seeds: list[int]
     samples: list[str]
+    # int64 (samples,): the number of each sample's cluster; samples of one are not independent
     clusters: NDArray[np.int64]
-    cluster_names: list[str]
+    cluster_names: list[str]  # by their numbers
+    # value, worst: float64 (series, metrics, variants, seeds, samples): NaN where undefined or not scored
     value: Float64
     worst: Float64
-    scored: NDArray[np.bool_]
-    reason: Codes
+    scored: NDArray[np.bool_]  # bool, the same shape: where there is a score, defined or not
+    reason: Codes  # whole numbers, the same shape: the index into `reason_names`, 0 where none was given
     reason_names: list[str]
-    target: NDArray[np.int64]
+    target: NDArray[np.int64]  # int64 (models, seeds, samples): the class that was explained
+    # correct, certified, has_certificate: bool, as `target`: whether the model is right, whether its reliance on the
+    # feature is certified, and whether that is known at all. False where there is no score
     correct: NDArray[np.bool_]
     certified: NDArray[np.bool_]
     has_certificate: NDArray[np.bool_]
-    subset: str = ALL
+    subset: str = ALL  # the one of `SUBSETS` that the scores are of
 
     def members(self, model: str) -> list[int]:
         """Indices of a model's entries on the first axis."""
@@ -254,21 +235,11 @@ class _RowGroups:
 
 @dataclass(frozen=True)
 class _Axes:
-    """The names on the axes of a cube.
+    """The names on the axes of a cube."""
 
-    Attributes
-    ----------
-    names
-        Categorical column to its values: sorted, or in the order of their first appearance.
-    numbers
-        Categorical column to the number of each value.
-    series
-        Numbers of model, method and reduction, in the order of their first appearance.
-    """
-
-    names: dict[str, list[Any]]
-    numbers: dict[str, dict[Any, int]]
-    series: list[tuple[int, ...]]
+    names: dict[str, list[Any]]  # categorical column to its values: sorted, or in the order of their first appearance
+    numbers: dict[str, dict[Any, int]]  # categorical column to the number of each value
+    series: list[tuple[int, ...]]  # numbers of model, method and reduction, in the order of their first appearance
 
     def shape(self, columns: Sequence[str]) -> tuple[int, ...]:
         """The lengths of some axes."""

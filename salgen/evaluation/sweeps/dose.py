@@ -23,19 +23,12 @@ HOW = "write PARAMETER=LOW:HIGH:COUNT, COUNTlin for even steps, or PARAMETER=VAL
 
 @dataclass(frozen=True)
 class Dose:
-    """A parameter and its values, ascending, in the generator's own units.
-
-    Attributes
-    ----------
-    log
-        Whether curves are fitted to the logarithm: where values were spaced so, or listed and all positive.
-    spurious
-        Whether it is the strength of a spurious correlation: the sweep then asks which models rely on it.
-    """
+    """A parameter and its values, ascending, in the generator's own units."""
 
     parameter: str
     values: tuple[float, ...]
-    log: bool
+    log: bool  # whether curves are fitted to the logarithm: where values were spaced so, or listed and all positive
+    # whether it is the strength of a spurious correlation: the sweep then asks which models rely on it
     spurious: bool = False
 
     @classmethod

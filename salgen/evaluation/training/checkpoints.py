@@ -31,67 +31,44 @@ CARD = "model.json"
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """The description of a training: everything that determines its weights.
+    """The description of a training: everything that determines its weights."""
 
-    Attributes
-    ----------
-    model, parameters
-        Registered name, and the plug-in's parameters as JSON values.
-    channels, image_size
-        Of the images: C and [H, W].
-    task, class_names
-        The task that is learnt, and its classes.
-    dataset, dataset_fingerprint
-        The data set's name, which two copies need not share, and its fingerprint.
-    seed, settings
-        Training seed and settings as JSON values.
-    multi_label
-        Whether an image may show several of the classes.
-    """
-
+    # model, parameters: registered name, and the plug-in's parameters as JSON values
     model: str
     parameters: dict[str, Any]
+    # channels, image_size: of the images: C and [H, W]
     channels: int
     image_size: list[int]
+    # task, class_names: the task that is learnt, and its classes
     task: str
     class_names: list[str]
+    # dataset, dataset_fingerprint: the data set's name, which two copies need not share, and its fingerprint
     dataset: str = field(compare=False)
     dataset_fingerprint: str
+    # seed, settings: training seed and settings as JSON values
     seed: int
     settings: dict[str, Any]
-    multi_label: bool = field(default=False, kw_only=True)
+    multi_label: bool = field(default=False, kw_only=True)  # whether an image may show several of the classes
 
 
 @dataclass(frozen=True)
 class CheckpointMetadata(TrainingConfig):
-    """The content of `model.json`: the training's configuration and outcome.
+    """The content of `model.json`: the training's configuration and outcome."""
 
-    Attributes
-    ----------
-    history
-        Per epoch: train_loss, val_loss, val_accuracy.
-    best_epoch
-        The epoch, counted from 1, whose weights these are, chosen by the validation split.
-    test_accuracy, test_correct, n_test
-        Measured once, on the chosen weights. An image of several classes is right if it shows the most likely one.
-    chance
-        Share of the test split's images that show the most frequent class.
-    seconds, images_per_second, device, versions
-        Its time and speed, the device, and the versions of libraries.
-    weights_sha256
-        SHA-256 of the file of weights, which :func:`save_checkpoint` states; empty in an older card.
-    """
-
-    history: list[dict[str, float]]
-    best_epoch: int
+    history: list[dict[str, float]]  # per epoch: train_loss, val_loss, val_accuracy
+    best_epoch: int  # the epoch, counted from 1, whose weights these are, chosen by the validation split
+    # test_accuracy, test_correct, n_test: measured once, on the chosen weights. An image of several classes is right if
+    # it shows the most likely one
     test_accuracy: float
     test_correct: int
     n_test: int
-    chance: float
+    chance: float  # share of the test split's images that show the most frequent class
+    # seconds, images_per_second, device, versions: its time and speed, the device, and the versions of libraries
     seconds: float
     images_per_second: float
     device: str
     versions: dict[str, str]
+    # SHA-256 of the file of weights, which `save_checkpoint` states; empty in an older card
     weights_sha256: str = field(default="", compare=False, kw_only=True)
 
 

@@ -26,18 +26,10 @@ GRADIENT_NORM = 1.0  # the most in training for reliance; else some networks die
 
 @dataclass(frozen=True)
 class Batching:
-    """The division of an epoch's images into steps; images that do not fill a step wait for the next epoch's order.
+    """The division of an epoch's images into steps; images that do not fill a step wait for the next epoch's order."""
 
-    Attributes
-    ----------
-    size
-        Images per step over all devices.
-    steps
-        Steps per epoch.
-    """
-
-    size: int
-    steps: int
+    size: int  # images per step over all devices
+    steps: int  # steps per epoch
 
     @classmethod
     def of(cls, images: int, batch_size: int) -> Batching:
@@ -53,19 +45,11 @@ class Batching:
 
 @dataclass(frozen=True)
 class Trainer:
-    """A classifier under training.
-
-    Attributes
-    ----------
-    classifier
-        The classifier itself, whose weights are trained in place.
-    network
-        The same, as Fabric runs it: on its device, in its precision, with gradients shared.
-    """
+    """A classifier under training."""
 
     fabric: Fabric
-    classifier: nn.Module
-    network: nn.Module
+    classifier: nn.Module  # the classifier itself, whose weights are trained in place
+    network: nn.Module  # the same, as Fabric runs it: on its device, in its precision, with gradients shared
     optimiser: Any
     schedule: LRScheduler
     batching: Batching

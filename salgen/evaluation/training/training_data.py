@@ -17,21 +17,11 @@ from salgen.seeding import Stream
 
 @dataclass(frozen=True)
 class DeviceSplit:
-    """All images of a split on one device.
+    """All images of a split on one device."""
 
-    Attributes
-    ----------
-    images
-        uint8 or uint16 (N, C, H, W).
-    labels
-        int64 (N,), or where an image may show several classes float32 (N, K) of zeros and ones.
-    classes
-        int64 (N,): the class that each sample is about, of those that its image may show.
-    """
-
-    images: Tensor
-    labels: Tensor
-    classes: Tensor
+    images: Tensor  # uint8 or uint16 (N, C, H, W)
+    labels: Tensor  # int64 (N,), or where an image may show several classes float32 (N, K) of zeros and ones
+    classes: Tensor  # int64 (N,): the class that each sample is about, of those that its image may show
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -23,37 +23,21 @@ STEADY = 2  # epochs for which an accuracy must hold
 
 @dataclass(frozen=True)
 class Epoch:
-    """The losses and accuracy of one epoch.
+    """The losses and accuracy of one epoch."""
 
-    Attributes
-    ----------
-    train_loss
-        Mean over the steps, while the weights changed.
-    val_loss, val_accuracy
-        Of the weights at its end.
-    """
-
-    train_loss: float
+    train_loss: float  # mean over the steps, while the weights changed
+    # val_loss, val_accuracy: of the weights at its end
     val_loss: float
     val_accuracy: float
 
 
 @dataclass
 class TrainingState:
-    """A training's past.
+    """A training's past."""
 
-    Attributes
-    ----------
-    history
-        The epochs so far.
-    best
-        The weights at the end of the best one, on the CPU.
-    seconds, training_seconds
-        Time spent, in all and without validation.
-    """
-
-    history: list[Epoch] = field(default_factory=list)
-    best: dict[str, Tensor] = field(default_factory=dict)
+    history: list[Epoch] = field(default_factory=list)  # the epochs so far
+    best: dict[str, Tensor] = field(default_factory=dict)  # the weights at the end of the best one, on the CPU
+    # seconds, training_seconds: time spent, in all and without validation
     seconds: float = 0.0
     training_seconds: float = 0.0
 

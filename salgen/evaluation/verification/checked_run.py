@@ -25,16 +25,11 @@ Model = tuple[str, int]  # name and training seed
 
 @dataclass(frozen=True)
 class CheckedRun:
-    """A run folder and its ``run.json``; every property may raise a SalgenError.
-
-    Attributes
-    ----------
-    source
-        The source data that its data set was made from, where that is not the generator's default.
-    """
+    """A run folder and its ``run.json``; every property may raise a SalgenError."""
 
     folder: Path
     record: RunRecord
+    # the source data that its data set was made from, where that is not the generator's default
     source: str | None = None
 
     @cached_property

@@ -17,21 +17,11 @@ from salgen.evaluation.models.inspection.model_view import ModelView
 
 @dataclass(frozen=True, eq=False)
 class BatchedPredictor:
-    """A model in evaluation mode, asked in parts that fit into memory and without gradient.
+    """A model in evaluation mode, asked in parts that fit into memory and without gradient."""
 
-    Attributes
-    ----------
-    view
-        The model.
-    images
-        float32 (N, C, H, W), as the model takes them before its normalisation, on any device.
-    max_memory
-        GB that may be used, or None for half of what is free.
-    """
-
-    view: ModelView
-    images: Any
-    max_memory: float | None = None
+    view: ModelView  # the model
+    images: Any  # float32 (N, C, H, W), as the model takes them before its normalisation, on any device
+    max_memory: float | None = None  # GB that may be used, or None for half of what is free
 
     @cached_property
     def pixels(self) -> Tensor:

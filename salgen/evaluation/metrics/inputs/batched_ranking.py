@@ -22,20 +22,11 @@ class BatchedRanking:
     once. Maps are sorted once for all masks and regions, and values compared in their own type, so counts are exact and
     equal to those of :class:`~salgen.evaluation.metrics.inputs.ranking.Ranking`, which is faster on a CPU: NumPy sorts
     values by vector instructions, PyTorch sorts indices too (docs/speed.md).
-
-    Attributes
-    ----------
-    maps
-        (B, H, W).
-    masks
-        bool (B, K, H, W), on the maps' device.
-    valid
-        bool (B, H, W) likewise, or None for the whole image.
     """
 
-    maps: SortedMaps
-    masks: Tensor
-    valid: Tensor | None = None
+    maps: SortedMaps  # (B, H, W)
+    masks: Tensor  # bool (B, K, H, W), on the maps' device
+    valid: Tensor | None = None  # bool (B, H, W) likewise, or None for the whole image
     _on_host: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def on_host(self, statistic: Callable[..., Tensor], *arguments: Any) -> Any:
@@ -177,17 +168,10 @@ class BatchedRanking:
 
 @dataclass(frozen=True, eq=False)
 class RankedMap:
-    """One map of a batch under one of its masks, as metrics ask for it.
+    """One map of a batch under one of its masks, as metrics ask for it."""
 
-    Attributes
-    ----------
-    batch
-        All of them.
-    index, mask
-        The map's place among them, and the mask's among its own.
-    """
-
-    batch: BatchedRanking
+    batch: BatchedRanking  # all of them
+    # index, mask: the map's place among them, and the mask's among its own
     index: int
     mask: int
 

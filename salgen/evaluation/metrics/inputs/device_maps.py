@@ -22,15 +22,9 @@ def are_scored_there(maps: Tensor) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class SortedMaps:
-    """Maps as rows of pixels, each sorted once.
+    """Maps as rows of pixels, each sorted once."""
 
-    Attributes
-    ----------
-    values
-        float32 or float64 (B, H, W), on any device.
-    """
-
-    values: Tensor
+    values: Tensor  # float32 or float64 (B, H, W), on any device
 
     @cached_property
     def pixels(self) -> Tensor:

@@ -7,21 +7,13 @@ from typing import Any, NamedTuple, Protocol
 
 
 class Levels(NamedTuple):
-    """Counts of pixels at the values of the mask pixels, an entry for each distinct value, or for each pixel.
+    """Counts of pixels at the values of the mask pixels, an entry for each distinct value, or for each pixel."""
 
-    Attributes
-    ----------
-    positives
-        Mask pixels that the entry stands for.
-    negatives_below, negatives_tied
-        Pixels outside the mask with a smaller value, and with this value.
-    positives_from, negatives_from
-        Pixels with this value or a larger one, in the mask and outside it.
-    """
-
-    positives: Any
+    positives: Any  # mask pixels that the entry stands for
+    # negatives_below, negatives_tied: pixels outside the mask with a smaller value, and with this value
     negatives_below: Any
     negatives_tied: Any
+    # positives_from, negatives_from: pixels with this value or a larger one, in the mask and outside it
     positives_from: Any
     negatives_from: Any
 

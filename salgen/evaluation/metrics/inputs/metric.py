@@ -52,60 +52,37 @@ class Metric(Protocol):
       :class:`~salgen.evaluation.metrics.inputs.declarations.ModelMetric`;
     - none of them, where whole trainings stand behind a value, see
       :class:`~salgen.evaluation.metrics.inputs.declarations.RetrainingMetric`.
-
-    Attributes
-    ----------
-    name, aliases
-        Registered name, and other names that :func:`salgen.score` takes.
-    kind
-        ``"sample"``: one map at a time; ``"pair"``: two maps of one sample; ``"dataset"``: the values
-        of samples hang together.
-    family
-        One of `FAMILIES`; also the name by which the group is chosen.
-    needs
-        Inputs that it needs besides the map: ``"mask"`` (at least one pixel of it in the scored region),
-        ``"negatives"`` (at least one pixel outside it), ``"image"``, ``"target"``, ``"correct"`` (whether
-        it is classified rightly), ``"model"``, ``"method"`` (which can explain again), ``"twin"`` (the
-        image's twin), ``"attribution"`` (the exact one of a designed network), ``"training"``, or second maps:
-        ``"twin_maps"`` (of the twins), ``"patched_maps"`` (of the twins with a patch that the model ignores),
-        ``"paired_maps"``, ``"paired_twin_maps"``, ``"paired_patched_maps"`` (by a second model: of the images, of the
-        twins, of these with a patch that it ignores), ``"shuffled_maps"`` (by a model trained on permuted labels).
-    takes_empty_masks
-        Whether an empty mask has a value too, though the metric needs ``"mask"``.
-    only_correct
-        Whether it is defined for rightly classified samples only: under both models, or with and without
-        the feature, where two maps are compared.
-    regional
-        Whether it is scored within a region; otherwise only on the whole image.
-    higher_is_better
-        Direction; None for a diagnostic, which ranks nothing.
-    bounds
-        Smallest and largest value that any sample can have. A map that failed gets the worse of them in
-        `Scores.worst_case`, or the worst that was observed where that is infinite.
-    sweep
-        Parameter to the values that a run takes where the call does not set it.
-    scales
-        Scale name to the parameters in which a run differs from the fields' defaults, the papers'.
-    reference
-        Paper and equation.
-    version
-        Changes whenever a value does.
     """
 
+    # name, aliases: registered name, and other names that `score` takes
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]]
+    # `"sample"`: one map at a time; `"pair"`: two maps of one sample; `"dataset"`: the values of samples hang together
     kind: ClassVar[str]
-    family: ClassVar[str]
+    family: ClassVar[str]  # one of `FAMILIES`; also the name by which the group is chosen
+    # inputs that it needs besides the map: `"mask"` (at least one pixel of it in the scored region), `"negatives"` (at
+    # least one pixel outside it), `"image"`, `"target"`, `"correct"` (whether it is classified rightly), `"model"`,
+    # `"method"` (which can explain again), `"twin"` (the image's twin), `"attribution"` (the exact one of a designed
+    # network), `"training"`, or second maps: `"twin_maps"` (of the twins), `"patched_maps"` (of the twins with a patch
+    # that the model ignores), `"paired_maps"`, `"paired_twin_maps"`, `"paired_patched_maps"` (by a second model: of the
+    # images, of the twins, of these with a patch that it ignores), `"shuffled_maps"` (by a model trained on permuted
+    # labels)
     needs: ClassVar[frozenset[str]]
-    takes_empty_masks: ClassVar[bool]
+    takes_empty_masks: ClassVar[bool]  # whether an empty mask has a value too, though the metric needs `"mask"`
+    # whether it is defined for rightly classified samples only: under both models, or with and without the feature,
+    # where two maps are compared
     only_correct: ClassVar[bool]
-    regional: ClassVar[bool]
-    higher_is_better: ClassVar[bool | None]
+    regional: ClassVar[bool]  # whether it is scored within a region; otherwise only on the whole image
+    higher_is_better: ClassVar[bool | None]  # direction; None for a diagnostic, which ranks nothing
+    # smallest and largest value that any sample can have. A map that failed gets the worse of them in
+    # `Scores.worst_case`, or the worst that was observed where that is infinite
     bounds: ClassVar[tuple[float, float]]
+    # parameter to the values that a run takes where the call does not set it
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]]
+    # scale name to the parameters in which a run differs from the fields' defaults, the papers'
     scales: ClassVar[Mapping[str, Mapping[str, Any]]]
-    reference: ClassVar[str]
-    version: ClassVar[str]
+    reference: ClassVar[str]  # paper and equation
+    version: ClassVar[str]  # changes whenever a value does
 
 
 def compat_of(metric: Metric) -> str | None:

@@ -61,23 +61,12 @@ COUNTERPARTS = tuple(kind for kind in MapKind if kind is not MapKind.SAMPLES)
 
 @dataclass(frozen=True, eq=False)
 class Counterpart:
-    """A second map of each sample: of its twin, of that with a patch, or by another model.
+    """A second map of each sample: of its twin, of that with a patch, or by another model."""
 
-    Attributes
-    ----------
-    maps
-        float32 or float64 (N, H, W).
-    correct
-        bool (N,): whether what it explains is classified rightly (the twin: as the sample).
-    there
-        bool (N,): whether the sample has such a map.
-    faults
-        For each sample the reason why its second image is unusable, or ""; empty where none can be.
-    """
-
-    maps: Values
-    correct: NDArray[np.bool_]
-    there: NDArray[np.bool_]
+    maps: Values  # float32 or float64 (N, H, W)
+    correct: NDArray[np.bool_]  # bool (N,): whether what it explains is classified rightly (the twin: as the sample)
+    there: NDArray[np.bool_]  # bool (N,): whether the sample has such a map
+    # for each sample the reason why its second image is unusable, or ""; empty where none can be
     faults: Sequence[str] = ()
 
     def take(self, chosen: NDArray[np.int64]) -> Counterpart:

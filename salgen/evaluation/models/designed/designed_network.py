@@ -17,16 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DesignedNetwork(FromScratch):
-    """A network with weights in closed form: write ``design(generator)``.
-
-    Attributes
-    ----------
-    generator
-        The generator whose images it is made for, and whose exact attribution is its own.
-    """
+    """A network with weights in closed form: write ``design(generator)``."""
 
     name: ClassVar[str]
-    generator: ClassVar[str]
+    generator: ClassVar[str]  # the generator whose images it is made for, and whose exact attribution is its own
     quick: ClassVar[Mapping[str, Any]] = {}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {}, "small": {}, "full": {}}
 

@@ -43,32 +43,16 @@ _CALLER = "<caller>"  # stands for the name of the method that asks, with which 
 
 @dataclass(frozen=True)
 class ModelView:
-    """A classifier in evaluation mode whose parameters ask for no gradient.
+    """A classifier in evaluation mode whose parameters ask for no gradient."""
 
-    Attributes
-    ----------
-    normalise
-        Pixels to the tensor that backward methods attribute to.
-    network
-        That tensor to logits (N, K).
-    cam_layer
-        The module of `network` that the CAM family uses, if the model names one.
-    unit_pixels
-        Whether pixels are known to lie in [0, 1], as those of a :class:`Classifier` do.
-    multi_label
-        Whether each logit has a probability of its own, as the model's attribute of that name says.
-    compile
-        Whether :meth:`forward` is compiled.
-    precision
-        Of the model's own weights, the least.
-    """
-
-    normalise: nn.Module
-    network: nn.Module
-    cam_layer: str | None
-    unit_pixels: bool
+    normalise: nn.Module  # pixels to the tensor that backward methods attribute to
+    network: nn.Module  # that tensor to logits (N, K)
+    cam_layer: str | None  # the module of `network` that the CAM family uses, if the model names one
+    unit_pixels: bool  # whether pixels are known to lie in [0, 1], as those of a `Classifier` do
+    # whether each logit has a probability of its own, as the model's attribute of that name says
     multi_label: bool = False
-    compile: bool = False
+    compile: bool = False  # whether `forward` is compiled
+    # of the model's own weights, the least
     precision: torch.dtype = torch.float32
 
     @classmethod

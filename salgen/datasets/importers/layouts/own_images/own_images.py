@@ -55,21 +55,11 @@ class OwnImage:
 
 
 class OwnImages(Files):
-    """A user's own images.
+    """A user's own images."""
 
-    Attributes
-    ----------
-    images
-        Item to image.
-    classes
-        Their names, in the order of the labels.
-    several
-        Whether an image shows several classes.
-    """
-
-    images: Mapping[str, OwnImage]
-    classes: tuple[str, ...]
-    several: bool
+    images: Mapping[str, OwnImage]  # item to image
+    classes: tuple[str, ...]  # their names, in the order of the labels
+    several: bool  # whether an image shows several classes
     reading: Reading
     about: str
 
