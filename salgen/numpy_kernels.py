@@ -23,7 +23,7 @@ def prefer_fast_sort(processor: str = "/proc/cpuinfo") -> None:
     """
     try:
         with open(processor, encoding="utf-8") as file:
-            first = file.read(8192)  # of many cores
+            first = file.read(8192)  # the first of the cores, which are alike
     except OSError:
         return
     found = dict(re.findall(r"^([^\t:]+?)\s*: (.*)$", first, re.MULTILINE))

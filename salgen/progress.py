@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 PLAIN_INTERVAL_S = 10.0
-STEADY_S = 1800.0  # of the time that is left
+STEADY_S = 1800.0  # units done so long ago count a third in the time that is left
 EARLY = 0.05  # share of the work before which the time that is left cannot be told
 
 

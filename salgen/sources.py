@@ -14,8 +14,8 @@ from salgen.files import sha256_of
 from salgen.progress import progress
 
 MANY = 1000  # files: reading more takes a while
-OWN_COPY = "own copy"  # of a published data set: the name of every importer's source
-DATA_SET = "data set"  # of salgen's, and its generator: the name of the source of a derived one
+OWN_COPY = "own copy"  # the name of every importer's source: a copy of a published data set
+DATA_SET = "data set"  # the name of a derived data set's source: a data set by salgen, and its generator
 
 
 class Source(Protocol):

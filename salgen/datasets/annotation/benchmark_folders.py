@@ -24,7 +24,7 @@ from salgen.files import atomic_path, write_bytes
 from salgen.generators.drawing.pictures import resize_nearest, resize_rgb
 from salgen.types import Mask
 
-SIZE = (224, 224)  # of the published images and maps
+SIZE = (224, 224)  # size of the published images and maps
 
 
 def write_benchmark(folder: Path, images: Sequence[ImageToAnnotate], mask_of: Callable[[str], Mask | None]) -> None:

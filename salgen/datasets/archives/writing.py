@@ -111,7 +111,7 @@ def _zip(handle: IO[bytes]) -> Iterator[Add]:
     with zipfile.ZipFile(handle, "w") as out:
 
         def add(name: str, size: int, source: IO[bytes]) -> None:
-            info = zipfile.ZipInfo(name)  # of 1980-01-01
+            info = zipfile.ZipInfo(name)  # dated 1980-01-01
             info.create_system, info.external_attr = 3, (stat.S_IFREG | 0o644) << 16
             info.file_size = size
             with out.open(info, "w") as target:

@@ -42,7 +42,7 @@ def write_with_ray(job: Job, shards: Sequence[Shard], executor: Executor) -> Ite
                 wait_until_seen(folder / shard.path)
                 yield shard
     finally:
-        remove_temporaries(folder / DATA)  # of workers that were killed
+        remove_temporaries(folder / DATA)  # left by workers that were killed
 
 
 # In a worker of Ray ---------------------------------------------------------------------------------

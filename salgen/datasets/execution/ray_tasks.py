@@ -24,7 +24,7 @@ from salgen.datasets.execution.executors import Executor
 from salgen.datasets.execution.ray_setup import check_address, ray_module
 from salgen.errors import SalgenError, reason
 
-RETRIES = 5  # of a task whose worker died
+RETRIES = 5  # tries of a task whose worker died
 UNDER_WAY = 1000  # tasks handed to Ray at a time: more than processors, few enough to look through
 OBJECT_STORE = 80 * 2**20  # bytes; little more than what Ray asks for at least, as nothing large is stored
 SEEN_S = 60.0  # how long a share may take to show what another machine wrote; NFS takes half of it

@@ -22,7 +22,7 @@ from salgen.spec import DatasetSpec
 
 WAY_OUT = "choose another OUT, or remove the folder"
 ELSEWHERE = "choose a place outside it"
-SCORES = "scores.parquet"  # of a finished run
+SCORES = "scores.parquet"  # written when a run is finished
 
 
 class State(Enum):

@@ -29,7 +29,7 @@ from salgen.types import Recipe, Sample
 
 DATA = "data"  # the folder of the shards
 ATTRIBUTION = "attribution" + 3 * ".list.element"  # Parquet's path of the numbers
-LEVEL = 9  # of zstd; a higher one is slower and hardly smaller
+LEVEL = 9  # zstd's level; a higher one is slower and hardly smaller
 
 Pair = tuple[Sample, NDArray[Any] | None]
 Classes = tuple[Mapping[str, int], Mapping[str, Sequence[int]]]  # each task's class, and where there are several all

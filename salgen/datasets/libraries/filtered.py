@@ -21,7 +21,7 @@ NAMES = ("filtered",)
 
 UNFILTERED = "They are not filtered by a detector."
 OF_PAPER = 53  # classes of objects that the paper's filter left
-ENDING = "-filtered"  # of the source's name
+ENDING = "-filtered"  # what the source's name ends in
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from salgen.seeding import Stream
 PREFIX = "photograph/"
 FILES = ("brick.png", "grass.png", "gravel.png", "hubble_deep_field.jpg")
 NAMES_OF_CROPS = tuple(f"{PREFIX}{name.partition('.')[0]}" for name in FILES)
-PARTS = {"train": (0.0, 0.5), "val": (0.5, 0.75), "test": (0.75, 1.0)}  # of the height
-LEAST = 0.6  # of the longest side that a crop has in any part
+PARTS = {"train": (0.0, 0.5), "val": (0.5, 0.75), "test": (0.75, 1.0)}  # each split's part of the height
+LEAST = 0.6  # least side of a crop, as a share of the longest one in any part
 NOTES = " {count} of the kinds of scenes are crops of a photograph each, and each split has a part of it of its own."
 LICENCE = "brick, grass and gravel (CC0 Textures) are CC0, hubble_deep_field (NASA) is in the public domain."
 

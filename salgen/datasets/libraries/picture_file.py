@@ -19,7 +19,7 @@ from salgen.errors import SalgenError, reason
 from salgen.files import atomic_path, cache_folder
 from salgen.parameters import canonical_json
 
-FOLDER = "libraries"  # of the cache
+FOLDER = "libraries"  # folder in the cache
 PLACES = {"split": pa.string(), "class": pa.string(), "height": pa.int32(), "width": pa.int32()}
 SCHEMA = pa.schema({**PLACES, "picture": pa.binary()})
 ROWS = 64  # read together

@@ -34,7 +34,7 @@ from salgen.generators.generator import Generator
 from salgen.spec import DatasetSpec
 from salgen.types import Float32
 
-CACHED_BYTES = 2**26  # of row groups, so that a small data set is read once however it is shuffled
+CACHED_BYTES = 2**26  # cache of row groups: a small data set is read once however it is shuffled
 AT_A_TIME = 64  # samples that a pass over a split decodes or renders together
 
 __all__ = ["Batch", "Dataset", "open_dataset"]

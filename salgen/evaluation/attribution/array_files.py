@@ -142,7 +142,7 @@ def _header(place: Place, kind: str) -> tuple[str, tuple[int, ...]]:
     if place.name is None and len(arrays) != 1:
         raise SalgenError(f"{place.file} holds {len(arrays)} arrays: must be one, of the sample that names the file")
     array = arrays[place.name or next(iter(arrays))]
-    is_slice = hasattr(array, "get_dtype")  # of safetensors
+    is_slice = hasattr(array, "get_dtype")  # safetensors' slices have it
     return (array.get_dtype(), tuple(array.get_shape())) if is_slice else (str(array.dtype), array.shape)
 
 

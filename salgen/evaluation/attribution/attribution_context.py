@@ -203,7 +203,7 @@ class Explanation(MethodDefaults):
 class Control(MethodDefaults):
     """A floor or a ceiling: one non-negative channel that does not depend on a class."""
 
-    reduction: ClassVar[str] = "sum"  # of one channel
+    reduction: ClassVar[str] = "sum"  # over one channel
     signed: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = False
     control: ClassVar[bool] = True

@@ -185,7 +185,7 @@ class BatchExplainer:
 
     @cached_property
     def _untrained(self) -> Callable[[], ModelView]:
-        return cache(partial(untrained, self.view, self.seed))  # of self it would be a cycle
+        return cache(partial(untrained, self.view, self.seed))  # a cache on self would be a cycle
 
     @property
     def _explaining(self) -> dict[str, Method]:

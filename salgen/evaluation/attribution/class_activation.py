@@ -24,7 +24,7 @@ class ClassActivation(Explanation):
     Several layers give one channel each, resized bilinearly to the finest of their resolutions.
     """
 
-    reduction: ClassVar[str] = "sum"  # of one channel per layer
+    reduction: ClassVar[str] = "sum"  # over one channel per layer
     signed: ClassVar[bool] = False
     resolution: ClassVar[str] = "the layer's"
     defined_for: ClassVar[str] = "networks with a layer whose channels show an image: a map, or tokens on a grid"

@@ -23,7 +23,7 @@ from salgen.registry import METHODS
 Maps = Mapping[str, str | PathLike[str]] | Sequence[str | PathLike[str]] | str | PathLike[str]
 
 CEILINGS = "oracle"  # names that begin so stand for maps of the mask
-NAME = re.compile(r"\w[\w.+ -]*")  # of a method in tables, without parameters
+NAME = re.compile(r"\w[\w.+ -]*")  # a method's name in tables, without parameters
 
 
 @dataclass(frozen=True)

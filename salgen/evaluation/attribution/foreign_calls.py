@@ -93,7 +93,7 @@ def _checked(found: Any, context: AttributionContext, part: slice) -> Tensor:
 @contextmanager
 def _own_numbers(*names: str | int) -> Iterator[None]:
     """Draw torch's and numpy's global numbers from a state that depends on `names` alone, and restore them."""
-    before = np.random.get_state()  # noqa: NPY002  # of the code of others
+    before = np.random.get_state()  # noqa: NPY002  # others' code draws from it
     try:
         with random_state(*names):
             np.random.seed(Stream(*names).key() % 2**32)  # noqa: NPY002

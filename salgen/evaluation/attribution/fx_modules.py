@@ -122,7 +122,7 @@ def _traced(method: str, network: nn.Module) -> fx.GraphModule:
             f"depend on the image, and no part be scripted; choose another method or network ({ANY_NETWORK})"
         ) from error
     forward = vars(network).get("forward")
-    if isinstance(forward, AsLogits):  # of which torch.fx knows nothing
+    if isinstance(forward, AsLogits):  # torch.fx cannot trace it
         calls = [node for node in traced.graph.nodes if node.op.startswith("call_")]
         steps = [node for node in calls if step_name(_operation(traced, node))]
         for number in forward.skipped or ():

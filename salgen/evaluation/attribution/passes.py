@@ -132,7 +132,8 @@ class Passes:
     stated: Tensor | None  # int64 (n,): the classes to explain; the predicted ones if None
     cache: TimedCache  # the values computed so far, with their times
     _outputs: dict[str, Tensor] = field(default_factory=dict)
-    _places: dict[str | None, list[Tensor]] = field(default_factory=dict)  # of gradients; the input's is None
+    # where gradients are read; the input's key is None
+    _places: dict[str | None, list[Tensor]] = field(default_factory=dict)
 
     def logits(self) -> Tensor:
         """Checked logits (n, K), detached."""

@@ -33,7 +33,7 @@ NO_CEILING = (
     "as lrp-z, deep-taylor or excitation-backprop"
 )
 BLOCK = 4e6  # bytes of patches and outputs at once: more does not fit into a cache
-NO_VARIATION = 1e-12  # of what it is the difference of; rounding in float64 stays below
+NO_VARIATION = 1e-12  # as a share of the operands; rounding in float64 stays below
 
 
 @dataclass

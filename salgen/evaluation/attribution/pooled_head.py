@@ -14,7 +14,7 @@ from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace, hooked
 from salgen.seeding import Stream
 
-_SIZES = (0.1, 1.0, 10.0, 100.0)  # of made-up values: a head may be linear only near zero, or only far from it
+_SIZES = (0.1, 1.0, 10.0, 100.0)  # sizes of test values: a head may be linear only near zero, or only far from it
 _PER_SIZE = 2
 _ROUNDING = 16  # steps of the logits' own precision
 

@@ -58,7 +58,8 @@ def write_rows(spec: BenchSpec, rows: pd.DataFrame, results: Path) -> None:
             index=False,
             compression="zstd",
             compression_level=19,
-            use_dictionary=[*SCORED, "cluster", *stated],  # of values, which hardly repeat, it would take more room
+            # a dictionary of values, which hardly repeat, would take more room
+            use_dictionary=[*SCORED, "cluster", *stated],
             use_byte_stream_split=["value"],
         )
     summary = summarised(rows).assign(entry=results.name, **stated)

@@ -15,8 +15,8 @@ from salgen.evaluation.statistics.tolerance import levels
 from salgen.seeding import Stream
 from salgen.types import Float64
 
-LEVEL = 0.95  # of intervals
-ALPHA = 0.05  # of tests
+LEVEL = 0.95  # level of intervals
+ALPHA = 0.05  # level of tests
 DRAWS = 1000
 
 

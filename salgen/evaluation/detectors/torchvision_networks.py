@@ -24,7 +24,7 @@ SAFETENSORS = ".safetensors"
 COCO = detection.FasterRCNN_ResNet50_FPN_Weights.COCO_V1
 COCO_ARCHITECTURE = "fasterrcnn_resnet50_fpn"
 SIZES = ("min_size", "max_size")  # to which the network resizes images
-BATCH_COUNT = "num_batches_tracked"  # of batch norm, missing in networks trained with frozen statistics
+BATCH_COUNT = "num_batches_tracked"  # batch norm's, missing in networks trained with frozen statistics
 
 
 class TorchvisionDetector:

@@ -19,7 +19,7 @@ from salgen.files import sync_folder, write_text
 from salgen.progress import progress
 
 INDEX, TABLE, PAGES = "index.html", "leaderboard.csv", "runs"
-FOLDERS = (PAGES, "methods", "data")  # of pages; the latter two of the board of salgen-bench
+FOLDERS = (PAGES, "methods", "data")  # folders of pages; salgen-bench's board has the latter two
 REMEDY = "choose another folder, or move what is there"
 
 

@@ -43,7 +43,7 @@ class Attention(Explanation):
     """
 
     name: ClassVar[str]
-    reduction: ClassVar[str] = "sum"  # of one channel
+    reduction: ClassVar[str] = "sum"  # over one channel
     signed: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = False
     resolution: ClassVar[str] = "the patch grid"

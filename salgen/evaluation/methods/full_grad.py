@@ -33,7 +33,7 @@ class FullGrad(Explanation):
     reference: ClassVar[str] = (
         "Srinivas and Fleuret 2019, Full-gradient representation for neural network visualization"
     )
-    reduction: ClassVar[str] = "sum"  # of one channel
+    reduction: ClassVar[str] = "sum"  # over one channel
     signed: ClassVar[bool] = False
     version: ClassVar[str] = "2"
     defined_for: ClassVar[str] = "any network; its theory is of ReLU networks"

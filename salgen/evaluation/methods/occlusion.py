@@ -17,7 +17,7 @@ from salgen.parameters import param
 
 NAMES = ("occlusion",)
 
-WINDOW, STRIDE = 15 / 224, 8 / 224  # of the image's side
+WINDOW, STRIDE = 15 / 224, 8 / 224  # shares of the image's side
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Occlusion(Explanation):
 
     name: ClassVar[str] = "occlusion"
     reference: ClassVar[str] = "Zeiler and Fergus 2014, Visualizing and understanding convolutional networks"
-    reduction: ClassVar[str] = "sum"  # of one channel
+    reduction: ClassVar[str] = "sum"  # over one channel
     shares: ClassVar[str | None] = None
     quick: ClassVar[Mapping[str, Any]] = {"window": (4, 4), "stride": 3}
 
@@ -63,7 +63,8 @@ class Occlusion(Explanation):
         after = self._covered(context, rows, columns).view(len(before), len(rows), len(columns))
         fall = before[:, None, None] - after
         rows, columns = rows.to(fall), columns.to(fall)
-        total = rows.T @ fall @ columns  # of the windows over each pixel: a window is a row span times a column span
+        # sum over the windows that cover each pixel: a window is a row span times a column span
+        total = rows.T @ fall @ columns
         return (total / torch.outer(rows.sum(dim=0), columns.sum(dim=0)))[:, None]
 
     def _covered(self, context: AttributionContext, rows: Tensor, columns: Tensor) -> Tensor:

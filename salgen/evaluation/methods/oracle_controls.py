@@ -17,7 +17,7 @@ from salgen.registry import METHODS
 
 NAMES = ("untrained", "oracle", "oracle-edges", "oracle-7x7")
 
-CAM_SIDE = 7  # of a residual network's last layer, for images of 224x224
+CAM_SIDE = 7  # side of a residual network's last layer, for images of 224x224
 
 
 @dataclass(frozen=True)

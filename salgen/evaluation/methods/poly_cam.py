@@ -27,10 +27,10 @@ from salgen.parameters import param
 
 NAMES = ("poly-cam-plus", "poly-cam-minus", "poly-cam-pm")
 
-OUTLIERS = 0.001  # of a map's values, at either end
+OUTLIERS = 0.001  # share of a map's values that is clipped at either end
 AUTHORS_FLOOR = 1e-12  # a local mean below it counts as that much
 FLOOR = 1e-6  # the same of a map's largest value
-LARGEST = 1e30  # of a map's value: where local means are zero, detail grows 1e12 times with each layer
+LARGEST = 1e30  # largest value of a map: where local means are zero, detail grows 1e12 times with each layer
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class PolyCam(Explanation):
     reference: ClassVar[str] = (
         "Englebert et al. 2022, Poly-CAM: high resolution class activation map for convolutional neural networks"
     )
-    reduction: ClassVar[str] = "sum"  # of one channel
+    reduction: ClassVar[str] = "sum"  # over one channel
     signed: ClassVar[bool] = False
     resolution: ClassVar[str] = "the first layer's"
     defined_for: ClassVar[str] = "networks with ReLU layers of several resolutions, or whose layers= are named"

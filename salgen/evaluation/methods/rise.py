@@ -33,7 +33,7 @@ class Rise(Explanation):
     reference: ClassVar[str] = (
         "Petsiuk et al. 2018, RISE: randomized input sampling for explanation of black-box models"
     )
-    reduction: ClassVar[str] = "sum"  # of one channel
+    reduction: ClassVar[str] = "sum"  # over one channel
     signed: ClassVar[bool] = False
     shares: ClassVar[str | None] = None
     quick: ClassVar[Mapping[str, Any]] = {"n": 12, "grid": 3}

@@ -28,7 +28,7 @@ class Surrogate(Explanation):
     """
 
     name: ClassVar[str]
-    reduction: ClassVar[str] = "sum"  # of one channel
+    reduction: ClassVar[str] = "sum"  # over one channel
     resolution: ClassVar[str] = "the regions'"
     shares: ClassVar[str | None] = None
     quick: ClassVar[Mapping[str, Any]] = {"n": 20, "cells": 3, "segments": 6}

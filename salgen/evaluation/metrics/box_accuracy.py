@@ -24,7 +24,7 @@ from salgen.types import Float64, Mask
 
 NAMES = ("box-accuracy",)
 
-THRESHOLDS = np.arange(100) / 100  # of the map scaled to [0, 1]
+THRESHOLDS = np.arange(100) / 100  # thresholds for the map scaled to [0, 1]
 
 Levels = NDArray[np.int8]
 

@@ -78,7 +78,7 @@ class MaxSensitivity(ModelMetric):
         for pixels in self._changed(data):
             moved = _flat(data.explained(pixels, data.targets))
             finite &= np.isfinite(moved).all(axis=1)
-            with np.errstate(invalid="ignore"):  # of maps that are not finite
+            with np.errstate(invalid="ignore"):  # maps may be infinite
                 largest = {norm: np.maximum(largest[norm], DISTANCES[norm](start, moved)) for norm in NORMS}
         return largest, finite
 

@@ -21,7 +21,7 @@ from salgen.errors import SalgenError, warn
 
 SIGMOID = ("sigmoid", "log_sigmoid")
 STEPS = {name.replace("_", ""): name for name in (*SIGMOID, "softmax", "log_softmax", "log")} | {"expit": "sigmoid"}
-ROUNDING = 1e-4  # of a sum of probabilities
+ROUNDING = 1e-4  # tolerance of a sum of probabilities
 ONE_OUTPUT = (
     "the model gives one output: the negative of its logit is explained for class 0, and its logit for class 1, which "
     "has its sigmoid as probability"

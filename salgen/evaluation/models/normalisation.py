@@ -79,8 +79,8 @@ def normalisation(preprocess: Any, channels: int = 3) -> nn.Module:
     for pixels of 0 to 255, and that do more than scale and shift each channel and reorder them.
     """
     if callable(getattr(preprocess, "transforms", None)):
-        preprocess = preprocess.transforms()  # of torchvision's weights
-    preprocess = getattr(preprocess, "image_processor", preprocess)  # of a processor for texts too
+        preprocess = preprocess.transforms()  # torchvision's weights hold them
+    preprocess = getattr(preprocess, "image_processor", preprocess)  # a processor of texts and images holds one
     values = preprocess if isinstance(preprocess, Mapping) else getattr(preprocess, "__dict__", {})
     kind = type(preprocess)
     if isinstance(preprocess, (tuple, list)) and len(preprocess) == 2:
@@ -141,7 +141,7 @@ def _measured(preprocess: Any, channels: int) -> Normalisation:
     if hasattr(preprocess, "preprocess"):
         inputs = _INPUTS[:1]  # an image processor
     elif isfunction(preprocess) or (isinstance(preprocess, nn.Module) and len(steps) == 1):
-        inputs = _INPUTS[2:] + _INPUTS[:2]  # of tensors rather than pictures
+        inputs = _INPUTS[2:] + _INPUTS[:2]  # tensors rather than pictures
     for shown in inputs:
         try:
             found = np.stack([_middle(shown(preprocess, picture)) for picture in pictures])
@@ -164,7 +164,7 @@ def _measured(preprocess: Any, channels: int) -> Normalisation:
             in_order = channels == 1 or order.tolist() == list(range(channels))
             return Normalisation(mean, std, None if in_order else order.tolist())
         fault = f"has mean {mean[0]:.4g} and std {std[0]:.4g} for images in [0, 1]: divide by 255 if it is for 0 to 255"
-    if channels == 1:  # of grey images for a network of colours
+    if channels == 1:  # grey images for a network that takes colours
         grey = _measured(preprocess, 3)
         return Normalisation(grey.mean.flatten().tolist(), grey.std.flatten().tolist())
     raise SalgenError(f"preprocess ({', '.join(steps)}) {fault}")

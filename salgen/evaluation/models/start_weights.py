@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 SCRATCH = "scratch"
 IMAGENET = "imagenet"
 SUFFIXES = (".pth", ".pt", ".safetensors")
-HOLDERS = ("", "state_dict", "model_state_dict", "model", "net", "network")  # of the weights in a trainer's checkpoint
+# keys of the weights in a trainer's checkpoint
+HOLDERS = ("", "state_dict", "model_state_dict", "model", "net", "network")
 UNKNOWN = "<of a file>"  # module of the classes that stand for those whose code is not run
 NO_STATE_DICT = "is damaged, or is not a state dict of tensors"
 FOREIGN = {  # bytes near the beginning or end of other files

@@ -71,7 +71,8 @@ class Margin(NamedTuple):
         return margin, low, high
 
 
-Comparison = Callable[[Means, Sequence[str]], Margin | str]  # of means and the named methods; or why there is none
+# takes means and the named methods; or the reason why there is none
+Comparison = Callable[[Means, Sequence[str]], Margin | str]
 
 
 class Ranking(NamedTuple):

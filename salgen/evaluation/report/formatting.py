@@ -8,7 +8,7 @@ from typing import Any
 
 from salgen.parameters import parse_call
 
-DIGITS = 3  # of a mean; what is equal in them is a tie
+DIGITS = 3  # a mean's; means that are equal in them are a tie
 
 
 def and_list(names: Sequence[str]) -> str:

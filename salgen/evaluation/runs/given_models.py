@@ -37,7 +37,7 @@ from salgen.registry import MODELS
 from salgen.types import Float32
 
 HUGGING_FACE = "huggingface"
-_FOLDERS = re.compile(r"(?<=[=:])[^=:,]*/(?=[^=:,])")  # of a file or folder after ``=`` or ``:``
+_FOLDERS = re.compile(r"(?<=[=:])[^=:,]*/(?=[^=:,])")  # a file's folders after `=` or `:`
 FORMS = "PACKAGE.MODULE:FUNCTION, torchvision:NAME:weights=FILE, timm:NAME:weights=FILE or huggingface:FOLDER"
 # What says which inputs a library's networks take.
 _STATE_INPUTS = {

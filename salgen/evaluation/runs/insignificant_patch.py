@@ -34,8 +34,8 @@ from salgen.types import Float32, Float64, Mask
 VERSION = "1"  # changes whenever a patch does
 
 STEPS = 100
-RATE = 0.02  # of the first step, root mean square over the patch's pixels; it falls to 0 as half a cosine
-MOMENTUM = (0.9, 0.9)  # of the gradient, and of its mean square over the patch
+RATE = 0.02  # the first step's, root mean square over the patch's pixels; it falls to 0 as half a cosine
+MOMENTUM = (0.9, 0.9)  # the gradient's, and that of its mean square over the patch
 STAY = 0.05  # weight of looking like the feature
 MOST_CHANGE = 0.01  # largest change of a logit that a valid patch may cause, in spreads of the twin's logits
 LEAST_SEEN = 0.5  # smallest mean difference of a visible patch from the twin, in that of the feature

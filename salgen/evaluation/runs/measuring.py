@@ -32,9 +32,9 @@ def measure_costs(runner: ModelRunner, calls: Collection[str]) -> None:
     groups = [[call for call in group if call in calls and call not in costs.methods] for group in plan.groups]
     metrics = [name for name in plan.of_maps if name not in costs.metrics]
     if metrics:
-        costs.pieces.clear()  # of other scores
+        costs.pieces.clear()  # they were measured for other scores
     if any(groups) or metrics:
-        view = ModelView.of(runner.model.classifier)  # of its own: nothing that stand-ins teach is kept for the run
+        view = ModelView.of(runner.model.classifier)  # its own view: nothing that stand-ins teach is kept for the run
         count = sum(map(len, groups)) + len(metrics)
         with progress(f"measure what one image takes, {runner.model.name}", count, "methods and metrics") as advance:
             for group in filter(None, groups):

@@ -57,7 +57,7 @@ class ModelRunner(ModelFiles):
         Each method, and the number of its maps whose scores are written.
         """
         missing = self.missing(number)
-        known: dict[tuple[int, ...], ChunkInputs] = {}  # of each piece, as all groups need them
+        known: dict[tuple[int, ...], ChunkInputs] = {}  # by piece, as all groups need them
         for group in self.plan.groups:
             chunks = [chunk for chunk in missing if chunk.call in group]
             for pieces in zip(*map(self.pieces, chunks), strict=True):

@@ -69,7 +69,7 @@ def ray_workers(executor: Executor, run: Path) -> Iterator[RayWorkers]:
         with connected(executor, gpus=torch.cuda.device_count()) as connection:
             yield RayWorkers(connection)
     finally:
-        remove_temporaries(run, below=True)  # of workers that were killed
+        remove_temporaries(run, below=True)  # left by workers that were killed
 
 
 @contextmanager

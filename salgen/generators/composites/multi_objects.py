@@ -27,9 +27,9 @@ NAMES = ("multi-objects",)
 STAND_INS = "stand-ins"
 OBJECT, CORE, BOXES, OTHERS = "object", "object_core", "boxes", "others"
 ONCE = ("train", "val")  # splits that hold each image once
-OPAQUE = 128  # of 255: half
-LONGEST = 0.9  # of the image's side that a window's side takes at most
-NEXT = (0.4, 0.9)  # of the largest window, least and most that each other one takes
+OPAQUE = 128  # half of 255
+LONGEST = 0.9  # largest side of a window, as a share of the image's
+NEXT = (0.4, 0.9)  # least and largest share of the largest window that each other one takes
 SMALLEST = 4  # pixels of the side of the largest window
 
 

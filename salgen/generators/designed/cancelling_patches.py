@@ -20,7 +20,7 @@ NAMES = ("cancelling-patches",)
 
 EVIDENCE = "evidence"
 CLASSES = ("blue", "red")
-SIGNS = (-1, 1)  # of the classes
+SIGNS = (-1, 1)  # each class's sign
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ class ColouredCells(DesignedImages):
         levels = Stream.from_key(parameters["noise"], "noise").integers(DARK, 3 * rows * columns)
         cells = levels.reshape(rows, columns, 3)
         colours = np.array(COLOURS[: self.classes])
-        near = (abs(cells[:, :, np.newaxis] - colours) < 2).sum(axis=3) > 1  # of the tents that read a channel
+        near = (abs(cells[:, :, np.newaxis] - colours) < 2).sum(axis=3) > 1  # tents that read a channel
         cells[near.any(axis=2)] = NEUTRAL
         for label, own in enumerate(parameters["spots"]):
             if label != parameters["label"]:

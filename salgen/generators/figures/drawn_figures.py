@@ -23,7 +23,7 @@ from salgen.types import Float64
 
 NAMES = ("drawn-figures",)
 CLASSES = ("hero", "villain")
-COLOURS = ("white", "yellow")  # of the eyes, by class
+COLOURS = ("white", "yellow")  # the eyes' colour, by class
 SIDES = ("left_eye", "right_eye")
 REDRAWN = ("figure", "decoys", "backdrop")  # stream keys
 

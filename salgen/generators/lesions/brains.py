@@ -27,7 +27,7 @@ __all__ = ["BrainBank", "brain_bank", "open_brains"]
 
 BANK_VERSION = "1"  # changes whenever a slice does
 CHECKS_VERSION = "2"  # changes whenever another volume is refused
-SMALLEST_BRAIN = 0.01  # of the image; empty slices, as in the paper's data, are useless
+SMALLEST_BRAIN = 0.01  # least share of the image; empty slices, as in the paper's data, are useless
 
 Indices = NDArray[np.int64]
 

@@ -23,8 +23,8 @@ from salgen.types import Float64, Mask
 TOP = 65535  # the level of a volume's robust maximum
 ROBUST = 0.999  # that share of the brain's voxels are at or below the maximum
 RIM = 0.05  # that share of the brain's voxels are at or below the rim's intensity
-SMALLEST_SECTION = 0.65  # of the largest section of the brain: slices are taken between these heights
-SMALLEST_PIECE = 0.1  # of the largest piece of brain in a slice: smaller pieces are dropped
+SMALLEST_SECTION = 0.65  # share of the brain's largest section: slices are taken between these heights
+SMALLEST_PIECE = 0.1  # share of the largest piece of brain in a slice: smaller pieces are dropped
 
 TILT_DEGREES = 6.0
 TURN_DEGREES = 8.0
@@ -56,7 +56,7 @@ def prepare_volume(volume: Volume, pixel_mm: float) -> Slab:
     profiles = [np.count_nonzero(brain, axis=axes) for axes in ((1, 2), (0, 2))]
     mass = np.array([float(np.arange(len(counts)) @ counts / counts.sum()) for counts in profiles])
     blocks = np.clip(np.rint(pixel_mm / np.array(volume.voxel_size)), 1, levels.shape).astype(np.int64)
-    inset = (blocks - 1) / 2.0  # of a block's centre from its first voxel
+    inset = (blocks - 1) / 2.0  # from a block's first voxel to its centre
     low, high = ((int(height) - inset[2]) / blocks[2] for height in (tall[0], tall[-1]))
     return Slab(
         _close_cavities(_block_means(levels, blocks)),

@@ -21,7 +21,7 @@ THINGS = (
     *("banana", "book", "broccoli", "carrot", "clock", "fire hydrant", "hot dog", "keyboard", "laptop", "orange"),
     *("pizza", "stop sign", "teddy bear", "tv", "umbrella", "wine glass"),
 )
-PAIRS = list(product(PLACES, THINGS))[:127]  # of 128
+PAIRS = list(product(PLACES, THINGS))[:127]  # all but the last of 128
 ACTIVITIES = tuple(f"{pose}_{thing}".replace(" ", "_") for pose, thing in PAIRS)
 THING = 0.66  # a thing's longer side in shares of the person's height
 

@@ -201,7 +201,8 @@ def _draw_lamp(context: Context) -> dict[str, float]:
 def _draw_scene(context: Context, lamp: Mapping[str, Any]) -> dict[str, Any]:
     """Street, look of the housing and camera."""
     pose = lamp["pose"]
-    reach = LENS * pose["height"] * pose["width"] * lamp["lamp"]["halo"] + 0.04  # of the halo, and of the leaning lens
+    # as far as the halo and the leaning lens
+    reach = LENS * pose["height"] * pose["width"] * lamp["lamp"]["halo"] + 0.04
     street_choices = draw_street(context, pose["column"] - reach, pose["column"] + reach)
     camera, key = context.stream("camera"), context.stream("grain").key()
     pixels, noise = int(camera.integers(106, 1)[0]) + 44, float(camera.uniform(1, 0.004, 0.03)[0])

@@ -20,8 +20,8 @@ VOID, VOID_COLOUR = 255, (224, 224, 192)  # VOC's
 NUMBERS = 64  # levels below may be numbers of classes beside void
 FEW, FEWEST = 256, 8  # colours of a picture without soft edges; levels, more of which are no numbers by chance
 LOSSY = ("JPEG", "MPO", "WEBP", "AVIF", "HEIF", "JPEG2000")
-BETWEEN = 1 / 3  # of the pixels at most are soft edges
-FILLED = 0.5  # of the pixels between two levels at least have equal neighbours where they are numbers
+BETWEEN = 1 / 3  # largest share of pixels that are soft edges
+FILLED = 0.5  # least share of in-between pixels with equal neighbours where levels are class numbers
 
 SOFT = "mask with soft or lossy edges, cut at half of its greatest level"
 CLASSES = "mask with several levels or colours, of which all but 0 or black are the object"

@@ -107,7 +107,7 @@ def _winner(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Map
     """The first of the largest values takes all, or of the smallest, as in a max pool."""
     result = operation(*args, **kwargs)
     if not isinstance(result, Tensor):
-        return result  # of one axis, with the places of those that won
+        return result  # a maximum over one axis, with its positions
     tensors = list(tensors_in((args, kwargs)))
     signal, dims = tensors[0], kwargs.get("dim", args[1] if len(args) > 1 else ())
     if len(tensors) == 2:
@@ -159,7 +159,7 @@ def _variance(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: 
 
 def _bilinear(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     """Half of it to each factor, in proportion (AttnLRP, proposition 3.3); all of it to the only signal."""
-    equation = [part for part in args if isinstance(part, str)]  # of einsum
+    equation = [part for part in args if isinstance(part, str)]  # einsum's equation
     factors = list(tensors_in((args, kwargs)))
     if len(factors) != 2:
         raise steps.refuse(f"{name_of(operation)} of {len(factors)} tensors", _ADVICE)

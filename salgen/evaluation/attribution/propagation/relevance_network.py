@@ -77,7 +77,7 @@ class LinearMap:
     elementwise: bool = False
 
 
-SCALING = LinearMap(position=-1, from_input=None, elementwise=True)  # of a norm: no call that methods look up
+SCALING = LinearMap(position=-1, from_input=None, elementwise=True)  # a norm's scaling: no call that methods look up
 
 
 @dataclass(frozen=True)

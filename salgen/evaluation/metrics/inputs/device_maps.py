@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-BLOCK_PIXELS = 2**21  # of maps and masks, ranked at once; some 170 bytes each are needed meanwhile
+BLOCK_PIXELS = 2**21  # pixels ranked at once; each needs some 170 bytes meanwhile
 SCORED_ON = frozenset({"cuda"})  # kinds of devices; on a CPU NumPy ranks a map in a tenth of the time (docs/speed.md)
 
 

@@ -14,8 +14,8 @@ from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.types import Float64
 
-WINDOW = 7  # of structural similarity, in pixels; smaller maps take the largest odd one that fits
-CELL = 8  # of a histogram of gradients, in pixels; smaller maps take a third of their side
+WINDOW = 7  # window of structural similarity, in pixels; smaller maps take the largest odd one that fits
+CELL = 8  # cell of a histogram of gradients, in pixels; smaller maps take a third of their side
 BLOCK = 3  # cells along each axis that are normalised together
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from salgen.generators.designed.cancelling_patches import CancellingPatches
 
 NAMES = ("cancellation",)
-STRENGTH = 100.0  # of a canceller
+STRENGTH = 100.0  # a canceller's weight
 
 
 @dataclass(frozen=True)

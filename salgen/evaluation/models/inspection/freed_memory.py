@@ -7,7 +7,7 @@ import platform
 from functools import cache
 from typing import Any
 
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of mallopt(3)
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # mallopt(3)'s numbers
 KEPT = 2**30  # bytes
 
 

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 WITH_GRADIENT = 3  # memory of a backward pass, in forward passes: activations, gradients, working space
 SHARE_OF_FREE = 0.5
-CPU_BYTES = 2**23  # of a tensor: larger ones leave the cache, and passes take up to a tenth longer
+CPU_BYTES = 2**23  # largest tensor: larger ones leave the cache, and passes take up to a tenth longer
 CPU_LEAST = 8  # images, even where their tensors are larger: passes of two large images took a sixth longer
 
 

@@ -234,7 +234,7 @@ def _private(model: nn.Module) -> nn.Module:
         private = private_copy(model, model)
         try:
             private.eval()
-        except NotImplementedError:  # of exported modules
+        except NotImplementedError:  # raised by exported modules
             for module in private.modules():
                 module.training = False
         for module in private.modules():

@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_leaves
 
 Places = tuple[Tensor, Tensor]  # rows and columns; an axis along which they do not change has length 1
 
-ROUNDING = 1e-5  # of the image's sides, in float32: far below a pixel
+ROUNDING = 1e-5  # share of the image's sides, in float32: far below a pixel
 
 _KEEPS = frozenset(
     {

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-PROBE_S = 0.3  # of passes that run; those after them are counted at the pace of these
+PROBE_S = 0.3  # seconds of passes that run; the rest are counted at their pace
 
 
 @dataclass

@@ -21,7 +21,7 @@ from salgen.types import ResultRow
 
 PARTS = "parts"
 WORK = "work"  # beside them what one image takes, and the maps of pictures
-END = b"PAR1"  # of a Parquet file
+END = b"PAR1"  # a Parquet file's last bytes
 
 ARROW_TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_(), bool | None: pa.bool_()}
 RESULT_COLUMNS = {name: ARROW_TYPES[kind] for name, kind in get_type_hints(ResultRow).items()}

@@ -20,7 +20,7 @@ from salgen.evaluation.scoring.metric_computation import aggregate_partial, wors
 from salgen.files import atomic_path
 from salgen.types import Float64
 
-ROWS = 2**15  # of a row group, about
+ROWS = 2**15  # rows of a row group, about
 Certified = Mapping[tuple[str, int], Mapping[str, bool]]
 Place = tuple[str, int, str, str, str]  # model, training seed, method, metric, variant
 

@@ -15,7 +15,7 @@ from salgen.types import Float64, Mask
 
 INK: Tint = (26, 20, 34)
 SHINE: Tint = (226, 232, 244)
-OUTLINE = 0.008  # of the figure's unit; it lies within the eye's radii
+OUTLINE = 0.008  # share of the figure's unit; it lies within the eye's radii
 
 
 @dataclass(frozen=True)

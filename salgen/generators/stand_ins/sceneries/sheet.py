@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from salgen.generators.drawing.shapes import FINE
 from salgen.types import Float64
 
-STEPS = 2.0**16  # of a shape's numbers, so that their sums over a pixel's points are exact
+STEPS = 2.0**16  # a shape's numbers are multiples of 1 / STEPS, so their sums over a pixel's points are exact
 COLUMNS = 9  # red, green, blue, light at the top of the image, its change down to the bottom, textures, coverage
 
 

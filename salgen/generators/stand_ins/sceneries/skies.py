@@ -11,7 +11,7 @@ from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.stand_ins.sceneries.stage import Stage
 from salgen.types import Float64
 
-OCTAVES = (1.0, 0.62, 0.39, 0.24)  # of a skyline's bumps, each half as wide as the one before
+OCTAVES = (1.0, 0.62, 0.39, 0.24)  # heights of a skyline's bumps, each half as wide as the one before
 
 # Colour at the top, colour at the horizon, factor of the light
 SKIES = (

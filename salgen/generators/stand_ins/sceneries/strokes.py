@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from salgen.generators.stand_ins.sceneries.stage import Stage
 
-DEPTHS = (0.8, 1.0, 1.2, 1.45, 1.75, 2.1, 2.6, 3.3, 4.2, 5.5, 7.5, 10.0, 15.0, 24.0, 40.0)  # of a ribbon's corners
+# depths of a ribbon's corners
+DEPTHS = (0.8, 1.0, 1.2, 1.45, 1.75, 2.1, 2.6, 3.3, 4.2, 5.5, 7.5, 10.0, 15.0, 24.0, 40.0)
 
 
 def line(

@@ -18,7 +18,8 @@ from salgen.types import Float64
 
 SKIES = ((0.50, 0.66, 0.86), (0.80, 0.84, 0.88), (0.62, 0.66, 0.70), (0.88, 0.80, 0.70))  # clear, hazy, grey, evening
 LEAVES = (0.16, 0.22, 0.12)
-LAMPS = ((1.0, 0.86, 0.60), (1.0, 0.68, 0.32), (0.92, 0.95, 1.0), (1.0, 0.78, 0.45))  # of streets and windows: no hue
+# lamps of streets and windows: no hue
+LAMPS = ((1.0, 0.86, 0.60), (1.0, 0.68, 0.32), (0.92, 0.95, 1.0), (1.0, 0.78, 0.45))
 REDS = ((0.86, 0.10, 0.08), (0.70, 0.14, 0.10))  # tail light, awning
 GREENS = ((0.10, 0.78, 0.36), (0.20, 0.46, 0.16))  # neon, tree
 POINTS = 14  # lights out of focus, at most
@@ -90,7 +91,7 @@ def _draw_coloured(stream: Stream, left: float, right: float) -> list[float | in
     kind, hue, on_right = (int(choice) for choice in stream.integers(4, 3))
     size, row, place, tone = stream.uniform(4).tolist()
     radius = 0.02 + 0.045 * size
-    reach = 3.4 * radius + 0.03  # of the widest kind, as a coarse camera sees it
+    reach = 3.4 * radius + 0.03  # the widest kind's, as a coarse camera sees it
     low, high = (min(1.0, right + reach), 1.0) if on_right % 2 else (0.0, max(0.0, left - reach))
     return [kind, hue % 2, 0.4 + 0.6 * row, low + (high - low) * place, radius, 0.7 + 0.3 * tone if kind == 2 else tone]
 

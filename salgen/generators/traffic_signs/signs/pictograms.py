@@ -17,7 +17,7 @@ from typing import Any
 from salgen.generators.drawing.catalogue import catalogue, read_points
 from salgen.generators.traffic_signs.signs.parts import Part, Pictogram, Point, arc, mirrored, placed, turned
 
-STEM = 0.34  # of digits and letters, which are 1 wide and 2 high
+STEM = 0.34  # stroke of digits and letters, which are 1 wide and 2 high
 CATALOGUE = catalogue("signs.json")
 
 

@@ -140,7 +140,7 @@ def _download(root: Path) -> None:
     if root.exists():  # another process fetched it while this one waited
         return
     partial = root.with_name(f".{root.name}{TEMPORARY}")
-    shutil.rmtree(partial, ignore_errors=True)  # of a process that was killed
+    shutil.rmtree(partial, ignore_errors=True)  # left by a process that was killed
     try:
         datasets = importlib.import_module("torchvision.datasets")  # loads torch, which nothing else here needs
         for split in ("train", "test"):

@@ -31,7 +31,7 @@ from salgen.types import Float64, Mask
 
 Rectangle = tuple[int, int, int, int]  # left, top, right, bottom; the last two are just outside
 
-ITERATIONS = 20  # of k-means; crops of lamps settle in fewer than ten
+ITERATIONS = 20  # most steps of k-means; crops of lamps need fewer than ten
 
 
 @dataclass(frozen=True)

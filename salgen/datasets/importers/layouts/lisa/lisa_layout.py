@@ -25,7 +25,7 @@ from salgen.errors import SalgenError
 
 LABELS = {"go": 0, "stop": 1}  # the tags that are used; arrows and yellow lights are not
 ANNOTATIONS = "Annotations"
-ENDINGS = (".jpg", ".jpeg", ".png")  # of frames; tables say .jpg
+ENDINGS = (".jpg", ".jpeg", ".png")  # suffixes of frames; tables say .jpg
 CLIP = re.compile(r"(day|night)(Clip|Sequence)(\d+)")
 
 

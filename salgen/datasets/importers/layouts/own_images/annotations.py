@@ -27,7 +27,7 @@ from salgen.generators.drawing.pictures import read_rgb
 
 UNKNOWN = "object of an unknown class"
 OTHER_SIZE = "annotation of an image of another size than stated"
-MOST_COLOURS, MOST_GREYS = 256, 64  # of masks that are not compared with their images
+MOST_COLOURS, MOST_GREYS = 256, 64  # most in masks that are not compared with their images
 
 
 @dataclass(frozen=True, eq=False)

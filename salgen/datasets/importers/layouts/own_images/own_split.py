@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from salgen.errors import SalgenError
 
-Shares = tuple[float, float, float]  # of train, val and test
+Shares = tuple[float, float, float]  # shares of train, val and test
 
 
 def assign_splits(

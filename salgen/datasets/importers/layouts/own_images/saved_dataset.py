@@ -200,7 +200,7 @@ def _objects(
                 noted.add(told.said, name)
             yield label, _run_lengths(told.mask)
         return
-    form = getattr(getattr(target["boxes"], "format", None), "name", "XYXY")  # of torchvision's BoundingBoxes
+    form = getattr(getattr(target["boxes"], "format", None), "name", "XYXY")  # torchvision's BoundingBoxes have one
     if form != "XYXY":
         raise ValueError(f"the boxes are {form}: convert them to XYXY")
     boxes = np.clip(np.asarray(target["boxes"]).reshape(-1, 4), 0, [*size[::-1], *size[::-1]]).tolist()

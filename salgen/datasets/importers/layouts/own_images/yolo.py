@@ -30,9 +30,9 @@ from salgen.datasets.libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError, reason
 
 SLACK = 0.01  # as Ultralytics allows
-MOST_CLASSES = 10_000  # of numbers that no file names
+MOST_CLASSES = 10_000  # most class numbers where no file names them
 LARGEST = 1_000_000  # bytes of a file of classes
-NAME_FILES = ("data.yaml", "data.yml", "dataset.yaml", "classes.txt", "obj.names")  # of the classes
+NAME_FILES = ("data.yaml", "data.yml", "dataset.yaml", "classes.txt", "obj.names")  # files that name the classes
 
 
 def read_yolo(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:

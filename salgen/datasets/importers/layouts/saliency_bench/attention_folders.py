@@ -27,7 +27,7 @@ from salgen.errors import SalgenError, reason
 from salgen.types import Mask
 
 COLUMNS = ["img_idx", "attention"]
-ROWS = 64  # of a table at a time: a row has a hundred kilobytes
+ROWS = 64  # rows of a table read at a time: a row has a hundred kilobytes
 LICENCE = (
     "Not known to salgen: the terms of the data set that the benchmark took the images from. Publish pixels made from "
     "them only where those terms allow it."

@@ -27,7 +27,7 @@ WORDS = {
     "woman": {"woman", "women", "girl", "female", "lady"},
 }
 PERSON = 1  # COCO's number of the category
-LEAST = 0.02  # of the image's area
+LEAST = 0.02  # least share of the image's area
 ABOUT = (
     "COCO 2017: images with one person, of at least 2 % of the image, whom the captions call by words for a man or by "
     "words for a woman and not by both; a mask is the person's outline, which stands in for what the benchmark's "

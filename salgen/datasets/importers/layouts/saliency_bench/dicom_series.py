@@ -34,7 +34,7 @@ class DicomSeries:
     paths: Sequence[Path]
     heights: Float64  # (n,), of the slices in mm towards the head, rising
     spacing: tuple[float, float]  # in mm, from row to row and from column to column
-    thickness: float  # of a slice in mm
+    thickness: float  # mm
     size: tuple[int, int]  # (H, W), as stored
     upright: bool  # whether every slice is stored as radiologists see it
 

@@ -47,7 +47,7 @@ class NoduleOutline:
         return Polygons([(self.points + 0.5).astype(np.float64)]).paint(size) & ~under, under
 
 
-NoduleReading = Sequence[NoduleOutline]  # of one reader and nodule
+NoduleReading = Sequence[NoduleOutline]  # outlines by one reader of one nodule
 
 
 def read_lidc_xml(path: Path, skipped: Counter[str]) -> tuple[str, list[NoduleReading]]:
