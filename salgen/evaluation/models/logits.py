@@ -310,9 +310,9 @@ def _taking_logits(output: Any) -> tuple[tuple[Callable[..., Any], tuple[Any, ..
     items = dict(enumerate(output)) if isinstance(output, (tuple, list)) else output
     items = items if isinstance(items, Mapping) else {}
     shapes = {key: tuple(value.shape) for key, value in items.items() if isinstance(value, Tensor)}
-    named = [key for key in shapes if key == "logits"]
-    for found in (named, [key for key, shape in shapes.items() if len(shape) == 2], list(shapes)):
-        if len(found) == 1:
+    matrices = [key for key, shape in shapes.items() if len(shape) == 2]
+    for found in ([key for key in shapes if key == "logits"], matrices, list(shapes)):
+        if len(found) == 1 and (found is matrices or isinstance(output, Mapping)):
             return ((operator.getitem, (found[0],)),)
     held = f" of {', '.join(f'{key}: {shape}' for key, shape in shapes.items())}" if shapes else ""
     raise SalgenError(f"the model returns {type(output).__name__}{held}: it must return logits, a tensor (N, K)")
