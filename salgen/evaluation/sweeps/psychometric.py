@@ -191,7 +191,7 @@ def _starts(
     values = np.clip(values, TINY, 1 - TINY)
     losses = -(shares * means) @ np.log(values).T - (shares * (1 - means)) @ np.log1p(-values).T
     best = losses.reshape(len(means), 3, -1).argmin(axis=2).T
-    return grid.reshape(3, -1, 3)[np.arange(3)[:, np.newaxis], best]
+    return np.asarray(grid.reshape(3, -1, 3)[np.arange(3)[:, np.newaxis], best])
 
 
 def _quasi_likelihood(

@@ -158,28 +158,28 @@ def _threshold(
     curve = fit(places, means[np.newaxis], counts[np.newaxis], chance, shape)
     drawn, of_drawn = _resampled(trials, *weights)
     scored, expected = counts > 0, curve.at(places)
-    outcome = _outcome(means[scored], drawn[:, scored], curve, places[scored], share)
+    moved = np.clip(drawn - means + expected, 0.0, 1.0)  # draws of means that scatter about the curve
+    noise = _deviance(moved, of_drawn, fit(places, moved, of_drawn, chance, shape).at(places))
+    lack = bool(_deviance(means, counts, expected)[0] > np.quantile(noise, 1 - 2 * share, method="higher"))
+    outcome = _outcome(means[scored], drawn[:, scored], curve, places[scored], share, lack)
     ends = _ends(fit(places, drawn, of_drawn, chance, shape), axis)
     if outcome == NOT_MONOTONE:
         ends[:] = [[-np.inf], [np.inf]]
-    moved = np.clip(drawn - means + expected, 0.0, 1.0)  # draws of means that scatter about the curve
-    noise = _deviance(moved, of_drawn, fit(places, moved, of_drawn, chance, shape).at(places))
-    lack = _deviance(means, counts, expected)[0] > np.quantile(noise, 1 - 2 * share, method="higher")
     sign = -1.0 if axis.falling else 1.0
     found = [axis.doses(curve.thresholds)[0], sign * curve.slopes[0] * (np.log(2) if axis.log else 1.0)]
     threshold, slope = map(float, found) if outcome == FOUND else (np.nan, np.nan)
     misfit = float(np.abs(expected[0] - means)[scored].max(initial=0.0))
-    row = Threshold(outcome, threshold, *_interval(*ends, share), slope, float(curve.ceiling[0]), misfit, bool(lack))
-    return curve, row, ends
+    interval, ceiling = _interval(ends[0], ends[1], share), float(curve.ceiling[0])
+    return curve, Threshold(outcome, threshold, *interval, slope, ceiling, misfit, lack), ends
 
 
-def _outcome(means: Float64, drawn: Float64, curve: Curves, places: Float64, share: float) -> str:
+def _outcome(means: Float64, drawn: Float64, curve: Curves, places: Float64, share: float, lack: bool) -> str:
     """What the doses' own means (D,), and draws of them (B, D), say of halfway, from the hardest dose to the easiest.
 
     `NOT_REACHED`: all means are below it. `EVERYWHERE`: none is. `NOT_MONOTONE`: a dose is not below it and an easier
     one is, and between them performance falls by more than noise makes it fall between any two doses. `FOUND`:
-    performance grows along the doses, by the interval of its covariance with them, and the curve passes halfway.
-    `UNDECIDED`: none of these.
+    performance grows along the doses, by the interval of its covariance with them, and the curve passes halfway; where
+    it lacks fit, the means pass halfway only once. `UNDECIDED`: none of these.
     """
     reached = means >= (1 + curve.chance) / 2
     if reached.all() or not reached.any():
@@ -190,13 +190,15 @@ def _outcome(means: Float64, drawn: Float64, curve: Curves, places: Float64, sha
     if fallen[~reached].max() > np.quantile(falls, 1 - share, method="higher"):
         return NOT_MONOTONE
     grows = np.quantile(drawn @ (places - places.mean()), share, method="lower") > 0
-    return FOUND if grows and np.isfinite(curve.thresholds[0]) else UNDECIDED
+    credible = not lack or bool((np.diff(reached.astype(int)) >= 0).all())
+    return FOUND if grows and credible and np.isfinite(curve.thresholds[0]) else UNDECIDED
 
 
 def _deviance(means: Float64, counts: Float64, expected: Float64) -> Float64:
     """Of means (B, D) of so many images, from those that curves expect: float64 (B,)."""
     expected = np.clip(expected, TINY, 1 - TINY)
-    return 2 * (counts * (rel_entr(means, expected) + rel_entr(1 - means, 1 - expected))).sum(axis=1)
+    parts = rel_entr(means, expected) + rel_entr(1 - means, 1 - expected)
+    return np.asarray(2 * (counts * parts).sum(axis=1))
 
 
 def _less(row: Threshold, ends: Float64, of_model: Threshold, model_ends: Float64, trainings: int) -> Threshold:

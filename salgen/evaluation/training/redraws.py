@@ -82,7 +82,7 @@ class Redraws(Dataset[Redrawn]):
         generator, split = check_redrawable(path, source), open_dataset(path, "train", source)
         stored = split.manifest.twins and split.manifest.stores_pixels
         batches = split.batches(split.manifest.rows_per_group) if stored else ()
-        given = images and (np.load(images / "train.npy", mmap_mode="r"), np.load(images / REPLACED))
+        given = None if images is None else (np.load(images / "train.npy", mmap_mode="r"), np.load(images / REPLACED))
         return cls(generator, split.spec.seed, [twin for batch in batches for twin in batch.twin_levels()], given)
 
     def __getitem__(self, wanted: tuple[int, Sequence[int]]) -> Redrawn:

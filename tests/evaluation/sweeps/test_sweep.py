@@ -10,7 +10,7 @@ import pytest
 import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError
-from salgen.evaluation.report.formatting import number
+from salgen.evaluation.report import formatting
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.sweeps import sweep as module
 from salgen.evaluation.sweeps.dose import Dose
@@ -94,7 +94,7 @@ def test_the_page_flags_lack_of_fit_and_shows_the_means(folder, tmp_path):
         page = (tmp_path / "report.html").read_text(encoding="utf-8")
         assert page.count("lack of fit</td>") == (len(subjects) if flagged else 0)
     for one in sweep.subjects:
-        assert "".join(f"{number(mean, 2)} " for mean in one.trials.means) in page
+        assert "".join(f"{formatting.number(mean, 2)} " for mean in one.trials.means) in page
 
 
 def test_a_stopped_sweep_continues_with_the_same_bytes(folder, tmp_path, monkeypatch):

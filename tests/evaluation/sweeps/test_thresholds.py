@@ -43,7 +43,7 @@ def scattered(seed, means, trainings=1, clusters=40, size=5, together=1):
     return Trials(sums.astype(float), np.full(shape, float(size)))
 
 
-def rows_of(means, studies=20, draws=100, **how):
+def rows_of(means, studies=12, draws=80, **how):
     return [
         thresholds(DOSES, scattered(seed, means, **how), {}, Axis(), draws=draws, seed=seed)[0][1]
         for seed in range(studies)
@@ -237,7 +237,8 @@ def test_no_outcome_contradicts_the_means(chance):
         elif fallen and max(fallen) > least:
             expected = NOT_MONOTONE
         else:
-            expected = FOUND if growth > 0 and np.isfinite(curve.thresholds[0]) else UNDECIDED
+            credible = not (row.lack_of_fit and fallen)
+            expected = FOUND if growth > 0 and credible and np.isfinite(curve.thresholds[0]) else UNDECIDED
         assert row.outcome == expected
     assert met == {EVERYWHERE, FOUND, UNDECIDED, NOT_MONOTONE, NOT_REACHED}
 
@@ -253,8 +254,8 @@ def test_no_outcome_contradicts_the_means(chance):
     ],
 )
 def test_outcomes_of_simulated_performances(means, outcomes):
-    """Of 20 sweeps at most two are called otherwise; docs/thresholds.md has more of them."""
-    assert sum(row.outcome not in outcomes for row in rows_of(means)) <= 2
+    """Of 12 sweeps at most one is called otherwise; docs/thresholds.md has more of them."""
+    assert sum(row.outcome not in outcomes for row in rows_of(means)) <= 1
 
 
 def test_what_is_not_monotone_has_no_interval():
@@ -277,12 +278,12 @@ def test_lack_of_fit_is_told_from_the_noise_of_clusters():
     """Where the images of a cluster are alike, a test that takes them for independent calls an honest curve wrong."""
     alike = {"clusters": 60, "size": 5, "together": 5}
     naive = 0
-    for seed in range(20):
+    for seed in range(12):
         trials = scattered(seed, HONEST, **alike)
         (curve, _), _ = thresholds(DOSES, trials, {}, Axis(), draws=1)
         distance = _deviance(trials.means, trials.counts.sum(axis=(1, 2)), curve.at(np.log(DOSES)))[0]
         naive += distance > chi2(8 - 3).ppf(0.95)
-    assert naive >= 15
-    assert sum(row.lack_of_fit for row in rows_of(HONEST, **alike)) <= 3
-    assert sum(row.lack_of_fit for row in rows_of(HONEST)) <= 3
-    assert sum(row.lack_of_fit for row in rows_of(TWO_STEPS)) >= 18
+    assert naive >= 9
+    assert sum(row.lack_of_fit for row in rows_of(HONEST, **alike)) <= 2
+    assert sum(row.lack_of_fit for row in rows_of(HONEST)) <= 2
+    assert sum(row.lack_of_fit for row in rows_of(TWO_STEPS)) >= 11
