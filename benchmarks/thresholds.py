@@ -17,7 +17,7 @@ from salgen.evaluation.sweeps.psychometric import Axis
 from salgen.evaluation.sweeps.thresholds import FOUND, OUTCOMES, Trials, thresholds
 from salgen.types import Float64
 
-STUDIES, DRAWS = 200, 250
+STUDIES, DRAWS = 100, 250
 DOSES = np.geomspace(0.02, 0.7, 8)
 CENTRE = 0.15
 MODEL = 1.2  # the method's threshold in units of the model's
