@@ -14,12 +14,14 @@ import pandas as pd
 
 from benchmarks.filled_pages import filled
 from salgen.evaluation.diagnostics.markdown import markdown_table
-from salgen.evaluation.sweeps.thresholds import EVERYWHERE, FOUND
+from salgen.evaluation.sweeps.thresholds import EVERYWHERE, FOUND, NOT_REACHED
 
 ROOT = Path(__file__).parents[1]
 RESULTS, PAGE = ROOT / "results", ROOT / "docs" / "thresholds.md"
 ROLES = ("model", "method", "floor")
 MODEL = "model (accuracy)"
+SHORT = {EVERYWHERE: "every dose", NOT_REACHED: "no dose"}
+FAR = 0.1  # a dose's mean is at least so far from the curve: marked
 
 
 class Tables:
@@ -84,10 +86,11 @@ def _cell(rows: pd.DataFrame, subject: str) -> str:
     if subject not in rows.index:
         return "-"
     row = rows.loc[subject]
+    mark = " †" if row["misfit"] >= FAR else ""
     if row["outcome"] != FOUND:
-        return "every dose" if row["outcome"] == EVERYWHERE else "no dose"
+        return SHORT.get(row["outcome"], row["outcome"]) + mark
     ends = ["open" if np.isinf(row[end]) else f"{row[end]:.2g}" for end in ("low", "high")]
-    return f"{row['threshold']:.2g} ({ends[0]} to {ends[1]})"
+    return f"{row['threshold']:.2g} ({ends[0]} to {ends[1]}){mark}"
 
 
 if __name__ == "__main__":

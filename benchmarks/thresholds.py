@@ -1,7 +1,7 @@
-"""Coverage of thresholds and of their intervals, simulated: ``python -m benchmarks.thresholds [STUDIES]``.
+"""Outcomes of sweeps and coverage of thresholds, simulated: ``python -m benchmarks.thresholds [STUDIES]``.
 
-Prints the table of docs/thresholds.md. Each simulated sweep goes through the functions that write ``thresholds.csv``.
-The observer is known: its mean performance is ψ at each dose, and a training moves its threshold.
+Prints the tables of docs/thresholds.md. Each simulated sweep goes through the functions that write ``thresholds.csv``.
+The observer is known: its mean performance is given at each dose, or is ψ, and a training moves it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from salgen.evaluation.sweeps.psychometric import Axis
-from salgen.evaluation.sweeps.thresholds import EVERYWHERE, NOT_REACHED, Trials, thresholds
+from salgen.evaluation.sweeps.thresholds import FOUND, OUTCOMES, Trials, thresholds
 from salgen.types import Float64
 
-STUDIES, DRAWS = 200, 250
+STUDIES, DRAWS = 100, 250
 DOSES = np.geomspace(0.02, 0.7, 8)
 CENTRE = 0.15
 MODEL = 1.2  # the method's threshold in units of the model's
@@ -131,7 +131,7 @@ def row(design: Design, studies: int) -> str:
         with np.errstate(invalid="ignore"):
             covered[study] = [low <= true <= high for (low, high), true in zip(intervals, truth, strict=True)]
             widths[study] = [np.log2(high / low) if low > 0 else np.inf for low, high in intervals[:2]]
-        missed[study] = second.outcome in (NOT_REACHED, EVERYWHERE)
+        missed[study] = second.outcome != FOUND
     shares = [f"{share:.3f}" for share in covered.mean(axis=0)]
     if np.isinf(truth[0]):
         shares[2] = "-"
@@ -139,8 +139,45 @@ def row(design: Design, studies: int) -> str:
     return f"| {design.name} | {' | '.join([*shares, *middle, f'{missed.mean():.3f}'])} |"
 
 
+PERFORMANCES = {  # at the eight doses; halfway is 0.75
+    "flat at .5": [0.5] * 8,
+    "flat at .7": [0.7] * 8,
+    "flat at .75, halfway": [0.75] * 8,
+    "flat at .8": [0.8] * 8,
+    "falls from .95 to .5": np.linspace(0.95, 0.5, 8),
+    "rises to .9 and falls to .5": [0.5, 0.55, 0.7, 0.9, 0.9, 0.7, 0.55, 0.5],
+    "rises to .85 and falls to .65": [0.5, 0.55, 0.7, 0.85, 0.85, 0.8, 0.75, 0.65],
+    "rises to .95 and falls to .8": [0.5, 0.5, 0.6, 0.95, 0.95, 0.9, 0.85, 0.8],
+    "rises in two steps": [0.5, 0.5, 0.7, 0.7, 0.7, 0.7, 0.95, 0.95],
+    "falls to .3, then rises to .95": [0.5, 0.4, 0.3, 0.4, 0.7, 0.9, 0.95, 0.95],
+    "log-logistic to .95": Design("").performance(DOSES, np.zeros(8), CENTRE),
+    "log-logistic to .95, shallow": Design("", steepness=1.5).performance(DOSES, np.zeros(8), CENTRE),
+    "log-logistic to .8": Design("", lapse=0.2).performance(DOSES, np.zeros(8), CENTRE),
+    "log-logistic to .7": Design("", lapse=0.3).performance(DOSES, np.zeros(8), CENTRE),
+}
+
+
+def outcomes(name: str, trainings: int, between: float, studies: int) -> list[str]:
+    """The share of sweeps with each outcome and with lack of fit: 100 clusters of 2 images, right or wrong."""
+    rows = []
+    for study in range(studies):
+        rng = np.random.default_rng([study, trainings, *name.encode()])
+        moved = between * rng.normal(size=(8, trainings, 1))
+        mean = expit(logit(PERFORMANCES[name])[:, None, None] + moved)
+        sums = rng.binomial(2, np.broadcast_to(mean, (8, trainings, 100))).astype(np.float64)
+        trials = Trials(sums, np.full(sums.shape, 2.0))
+        rows.append(thresholds(DOSES, trials, {}, Axis(), draws=DRAWS, seed=study)[0][1])
+    found = [np.mean([row.outcome == outcome for row in rows]) for outcome in OUTCOMES]
+    return [f"{share:.3f}" for share in [*found, np.mean([row.lack_of_fit for row in rows])]]
+
+
 def main(studies: int) -> None:
-    """Print the table."""
+    """Print the tables."""
+    for trainings, between in ((1, 0.0), (5, 0.3)):
+        print(f"| {trainings} trainings, {between} between them | {' | '.join(OUTCOMES)} | lack of fit |")
+        print("|---|--:|--:|--:|--:|--:|--:|", flush=True)
+        for name in PERFORMANCES:
+            print(f"| {name} | {' | '.join(outcomes(name, trainings, between, studies))} |", flush=True)
     print("| trainings | accuracy | ROC-AUC | difference | octaves, accuracy | octaves, ROC-AUC | ROC-AUC not found |")
     print("|---|--:|--:|--:|--:|--:|--:|", flush=True)
     for design in DESIGNS:

@@ -20,14 +20,16 @@ class Roar(RetrainingMetric):
 
     In every training, validation and test image the `fraction` of pixels with the largest values is set
     to the training images' mean colour, and a fresh model is trained as the first one was, with the same
-    seed. The value of a test image is 1 if that model classifies it rightly, so the mean is its accuracy:
-    the lower, the more the removed pixels mattered. A run takes every fraction of the sweep.
+    seed. In a training for reliance an image's redraws and twins lose the same pixels as the image. The value of
+    a test image is 1 if that model classifies it rightly, so the mean is its accuracy: the lower, the more the
+    removed pixels mattered. A run takes every fraction of the sweep.
 
     Ties: tied pixels are taken in a random order that is drawn once for each image.
     Undefined: ``non_finite_map`` where a map is not finite; its image loses no pixel.
     """
 
     name: ClassVar[str] = "roar"
+    version: ClassVar[str] = "2"
     higher_is_better: ClassVar[bool | None] = False
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"fraction": FRACTIONS}
     keeps: ClassVar[bool] = False
@@ -47,6 +49,7 @@ class Kar(RetrainingMetric):
     """
 
     name: ClassVar[str] = "kar"
+    version: ClassVar[str] = "2"
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"fraction": FRACTIONS}
     keeps: ClassVar[bool] = True
     reference: ClassVar[str] = "Hooker et al. 2019, A benchmark for interpretability methods in deep neural networks"

@@ -97,8 +97,8 @@ def train_again(
     """A fresh model trained as a checkpoint's was, with the same seed, except for the task, the images or settings."""
     card = read_card(model.folder)
     settings = {**card.parameters, **card.settings, **changes}
-    if task or images or changes:
-        settings.pop("reliance", None)  # redraws show this data set's images, and the cause of its first task
+    if task or changes:
+        settings.pop("reliance", None)  # redraws show the cause of the data set's first task
     checkpoint = train(
         dataset.path,
         out,

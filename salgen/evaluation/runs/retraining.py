@@ -30,6 +30,7 @@ from salgen.evaluation.runs.evaluated_models import train_again
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import WHOLE_IMAGE
 from salgen.evaluation.scoring.metric_computation import worst_of
+from salgen.evaluation.training.redraws import REPLACED
 from salgen.evaluation.training.training_config import SPLITS
 from salgen.files import atomic_path
 from salgen.parameters import to_json
@@ -108,15 +109,13 @@ class Retraining:
         """Write a split's images with the pixels of the metric's fraction changed."""
         dataset, ranks = self._split(split), self._ranks(split)
         count = round(metric.fraction * ranks[0].size)
-        images = dataset.images()
-        for start in range(0, len(images), CHUNK):
-            part = slice(start, start + CHUNK)
-            top = (ranks[part] < count) & (ranks[part] != FAILED)
-            replaced = ~top if metric.keeps else top
-            images[part] = np.where(replaced[:, np.newaxis], self._mean, images[part])
+        top = (ranks < count) & (ranks != FAILED)
+        images, replaced = dataset.images(), (~top if metric.keeps else top)[:, np.newaxis]
+        np.copyto(images, self._mean, where=replaced)
         folder.mkdir(parents=True, exist_ok=True)
-        with atomic_path(folder / f"{split}.npy") as temporary, open(temporary, "wb") as handle:
-            np.save(handle, images)
+        if split == "train":
+            _save(folder / REPLACED, replaced)
+        _save(folder / f"{split}.npy", images)
 
     @cached_property
     def _mean(self) -> NDArray[Any]:
@@ -140,8 +139,7 @@ class Retraining:
                     ranked[start : start + len(batch)] = self._ranks_of(batch)
                     start += len(batch)
                     advance(len(batch))
-            with atomic_path(path) as temporary, open(temporary, "wb") as handle:
-                np.save(handle, ranked)
+            _save(path, ranked)
         ranks: NDArray[np.int32] = np.load(path, mmap_mode="r")
         return ranks
 
@@ -180,3 +178,8 @@ class Retraining:
             "reason": np.where(finite, "", NON_FINITE_MAP).tolist(),
         }
         return pa.table({key: pa.array(columns[key], type=kind) for key, kind in RESULT_COLUMNS.items()})
+
+
+def _save(path: Path, array: NDArray[Any]) -> None:
+    with atomic_path(path) as temporary, open(temporary, "wb") as handle:
+        np.save(handle, array)

@@ -112,8 +112,8 @@ def evaluate(
     paired_model
         A second trained model, given like `model`, for metrics that contrast two models.
     paired_task
-        Another task of the data set, for which a second model is trained here: one for each training seed, otherwise
-        trained as the first one. Its maps of the same images explain their class of that task.
+        Another task of the data set, for which a second model is trained here: one for each training seed, plainly,
+        otherwise as the first one. Its maps of the same images explain their class of that task.
     methods
         Calls such as ``"lrp-alpha-beta:alpha=1,beta=0"``, or groups: ``"all"`` for all that are defined for the
         model, or a protocol's name. None takes those of the run that `out` holds, else ``"all"``, at scale demo a dozen

@@ -43,18 +43,10 @@ SHAPES: Mapping[str, Shape] = {
 
 @dataclass(frozen=True)
 class Axis:
-    """The places of doses on the axis of a fit: larger places are easier.
+    """The places of doses on the axis of a fit: larger places are easier."""
 
-    Attributes
-    ----------
-    log
-        Whether places are logarithms of doses, or doses.
-    falling
-        Whether a larger dose makes the task harder, as noise does: places are then negative.
-    """
-
-    log: bool = True
-    falling: bool = False
+    log: bool = True  # places are logarithms of doses, else doses
+    falling: bool = False  # a larger dose makes the task harder, as noise does: places are then negative
 
     def places(self, doses: Float64) -> Float64:
         """The places of doses; these are positive on a logarithmic axis."""
@@ -69,23 +61,13 @@ class Axis:
 
 @dataclass(frozen=True)
 class Curves:
-    """Fitted functions ψ = chance + (ceiling - chance) F(steepness (place - centre)), one for each fitted row.
+    """Fitted functions ψ = chance + (ceiling - chance) F(steepness (place - centre)), one for each of B fitted rows."""
 
-    Attributes
-    ----------
-    centre, steepness, ceiling
-        float64 (B,): the ceiling is 1 - λ, of the lapse rate λ.
-    places
-        float64 (D,): of the doses, ascending. Nothing is said about what lies beyond them.
-    chance
-        The level of guessing, which is known.
-    """
-
-    centre: Float64
+    centre: Float64  # (B,)
     steepness: Float64
-    ceiling: Float64
-    places: Float64
-    chance: float
+    ceiling: Float64  # 1 - λ, with the lapse rate λ
+    places: Float64  # (D,), ascending; nothing is said about what lies beyond them
+    chance: float  # the level of guessing, which is known
     shape: str
 
     def at(self, places: Float64) -> Float64:
@@ -167,9 +149,9 @@ def fit(places: Float64, means: Float64, weights: Float64, chance: float = 0.5, 
     The parameters maximise Σ n (y log ψ + (1 - y) log(1 - ψ)). Of images that are right or wrong this is the
     binomial likelihood; of values between 0 and 1 a quasi-likelihood, whose maximum is consistent if the mean is
     right, whatever the distribution (Papke and Wooldridge 1996). The ceiling is from chance to 1, the centre at most
-    one range of the doses beyond them, and the slope no steeper than doses can tell. Fisher scoring starts from the
-    best point of a grid. Only the order of places and the ratios of their distances matter, so scaling all doses
-    scales the threshold.
+    one range of the doses beyond them, and the slope no steeper than doses can tell. Fisher scoring starts three times,
+    from the best points of a grid with flat, middle and steep slopes, and the best of the ends is taken. Only the order
+    of places and the ratios of their distances matter, so scaling all doses scales the threshold.
 
     References
     ----------
@@ -183,12 +165,13 @@ def fit(places: Float64, means: Float64, weights: Float64, chance: float = 0.5, 
     steepest = np.diff(sigmoid.inverse(np.array([SPAN, 1 - SPAN])))[0] / np.diff(unit).min()
     bounds = ((-1.0, 2.0), (np.log(FLATTEST), np.log(steepest)), (chance, 1.0))
     shares = weights / np.maximum(weights.sum(axis=1, keepdims=True), TINY)
-    starts = _starts(unit, means, shares, bounds, chance, sigmoid)
-    found = _maximised(
-        starts,
+    starts, count = _starts(unit, means, shares, bounds, chance, sigmoid), len(means)
+    ends, likelihood = _maximised(
+        starts.reshape(-1, 3),
         np.array(bounds),
-        lambda of, rows: _quasi_likelihood(of, unit, means[rows], shares[rows], chance, sigmoid),
+        lambda of, rows: _quasi_likelihood(of, unit, means[rows % count], shares[rows % count], chance, sigmoid),
     )
+    found = ends.reshape(starts.shape)[likelihood.reshape(-1, count).argmax(axis=0), np.arange(count)]
     centre, steepness = places[0] + width * found[:, 0], np.exp(found[:, 1]) / width
     return Curves(centre, steepness, found[:, 2], places, chance, shape)
 
@@ -196,18 +179,19 @@ def fit(places: Float64, means: Float64, weights: Float64, chance: float = 0.5, 
 def _starts(
     unit: Float64, means: Float64, shares: Float64, bounds: tuple[tuple[float, float], ...], chance: float, shape: Shape
 ) -> Float64:
-    """The best point of a grid for each row, float64 (B, 3)."""
+    """The best points of three grids, with the flattest to the steepest slopes, for each row: float64 (3, B, 3)."""
     ranges = (
+        np.linspace(*bounds[1], 9),
         np.linspace(*bounds[0], 49),
-        np.linspace(*bounds[1], 10),
         chance + (1 - chance) * np.linspace(0.1, 1, 10) ** 2,
     )
-    grid = np.stack(np.meshgrid(*ranges, indexing="ij"), axis=-1).reshape(-1, 3)
+    grid = np.stack(np.meshgrid(*ranges, indexing="ij"), axis=-1).reshape(-1, 3)[:, [1, 0, 2]]
     centre, steepness, ceiling = grid.T[:, :, np.newaxis]
     values = chance + (ceiling - chance) * shape.cdf(np.exp(steepness) * (unit - centre))
     values = np.clip(values, TINY, 1 - TINY)
     losses = -(shares * means) @ np.log(values).T - (shares * (1 - means)) @ np.log1p(-values).T
-    return np.asarray(grid[losses.argmin(axis=1)])
+    best = losses.reshape(len(means), 3, -1).argmin(axis=2).T
+    return np.asarray(grid.reshape(3, -1, 3)[np.arange(3)[:, np.newaxis], best])
 
 
 def _quasi_likelihood(
@@ -231,8 +215,11 @@ def _quasi_likelihood(
 
 def _maximised(
     starts: Float64, bounds: Float64, function: Callable[[Float64, NDArray[np.int64]], tuple[Float64, Float64, Float64]]
-) -> Float64:
-    """Where the likelihood of each row is largest within bounds (K, 2): damped Fisher scoring, all rows at once.
+) -> tuple[Float64, Float64]:
+    """Where the likelihood of each row is largest within bounds (K, 2), and it: damped Fisher scoring, all at once.
+
+    The damping is Levenberg's: in proportion to the information (Marquardt) it lets a step curve's centre, of which
+    doses tell next to nothing, jump so far that the ceiling is never found.
 
     `function` takes parameters (b, K) and the numbers of their rows. SciPy's optimisers take a row after the other, and
     a bootstrap has a thousand for each method.
@@ -250,7 +237,7 @@ def _maximised(
             break
         system = np.where(held[:, :, np.newaxis] | held[:, np.newaxis], 0.0, information[rows])
         place = np.arange(len(low))
-        system[:, place, place] = system[:, place, place] * (1 + damping[rows, np.newaxis]) + np.where(held, 1.0, TINY)
+        system[:, place, place] += damping[rows, np.newaxis] + held
         tried = np.clip(here + np.linalg.solve(system, pull[:, :, np.newaxis])[:, :, 0], low, high)
         there = function(tried, rows)
         better = there[0] > likelihood[rows]
@@ -259,4 +246,4 @@ def _maximised(
         found[taken] = tried[better]
         for kept, new in zip((likelihood, gradient, information), there, strict=True):
             kept[taken] = new[better]
-    return found
+    return found, likelihood

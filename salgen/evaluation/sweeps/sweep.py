@@ -171,9 +171,12 @@ def fitted(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[Run], sha
 
 
 def table_text(found: Sweep) -> str:
-    """The text of ``thresholds.csv``, in the order of thresholds."""
-    rows = [
-        SimpleNamespace(subject=subject.name, measure=subject.measure, role=subject.role, **asdict(subject.threshold))
-        for subject in found.in_order
-    ]
+    """The text of ``thresholds.csv``, in the order of thresholds, with the mean at each dose."""
+    rows = []
+    for subject in found.in_order:
+        means = {
+            f"mean_{dose:g}": float(mean) for dose, mean in zip(found.dose.values, subject.trials.means, strict=True)
+        }
+        names = {"subject": subject.name, "measure": subject.measure, "role": subject.role}
+        rows.append(SimpleNamespace(**names, **asdict(subject.threshold), **means))
     return csv_text([*vars(rows[0])], rows)

@@ -19,7 +19,7 @@ from salgen.evaluation.report.templates import templates
 from salgen.evaluation.results.plot import COLOURS
 from salgen.evaluation.sweeps.dose import Dose
 from salgen.evaluation.sweeps.psychometric import Axis, Curves
-from salgen.evaluation.sweeps.thresholds import EVERYWHERE, FOUND, NOT_REACHED, Threshold, Trials
+from salgen.evaluation.sweeps.thresholds import FOUND, OUTCOMES, Threshold, Trials
 from salgen.files import atomic_path, write_text
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MODEL = "model"
-ORDER = (EVERYWHERE, FOUND, NOT_REACHED)
 SHEET, DOSES = "curves.png", "doses.png"
 COLUMNS = 4  # panels side by side
 ENOUGH = 5  # trainings from which on intervals cover what they say, simulated in docs/thresholds.md
@@ -71,7 +70,7 @@ class Sweep:
     def _standing(self, subject: Subject) -> tuple[int, float, str]:
         row = subject.threshold
         place = row.threshold * (-1 if self.axis.falling else 1) if row.outcome == FOUND else 0.0
-        return ORDER.index(row.outcome), place, subject.name
+        return OUTCOMES.index(row.outcome), place, subject.name
 
     def interval(self, subject: Subject) -> str:
         """The interval of a threshold in words; its ends are within the doses, or open."""

@@ -7,17 +7,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, stdtrit
+from scipy.special import ndtr, rel_entr, stdtrit
 
 from salgen.evaluation.statistics.clusters import cluster_sums
 from salgen.evaluation.statistics.training_noise import training_variances
-from salgen.evaluation.sweeps.psychometric import Axis, Curves, fit
+from salgen.evaluation.sweeps.psychometric import TINY, Axis, Curves, fit
 from salgen.seeding import Stream
 from salgen.types import Float64
 
 DRAWS = 1000
 LEVEL = 0.95
 FOUND, NOT_REACHED, EVERYWHERE = "found", "not reached", "reached at every dose"
+UNDECIDED, NOT_MONOTONE = "undecided", "not monotone"
+OUTCOMES = (EVERYWHERE, FOUND, UNDECIDED, NOT_MONOTONE, NOT_REACHED)  # in the order of tables
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,8 @@ class Trials:
 
     @property
     def means(self) -> Float64:
-        """float64 (D,): over all trainings and images."""
-        return _ratio(self.sums.sum(axis=(1, 2)), self.counts.sum(axis=(1, 2)))
+        """float64 (D,): over all trainings and images; NaN where no image has a value."""
+        return _ratio(self.sums.sum(axis=(1, 2)), self.counts.sum(axis=(1, 2)), np.nan)
 
     @property
     def own_share(self) -> float:
@@ -73,33 +75,17 @@ class Trials:
 
 @dataclass(frozen=True)
 class Threshold:
-    """The dose at which performance is halfway from chance to perfect, with a 95 % interval.
+    """The dose at which performance is halfway from chance to perfect, with a 95 % interval."""
 
-    Attributes
-    ----------
-    outcome
-        `FOUND`, `NOT_REACHED` at any of the doses, or `EVERYWHERE`: reached at every dose.
-    threshold, low, high
-        In units of the dose; NaN unless it was found. The interval's ends are infinite beyond the doses.
-    slope
-        How much performance grows there per doubling of the dose, or per unit on an axis that is not logarithmic; NaN
-        unless the threshold was found.
-    ceiling
-        1 - λ.
-    misfit
-        The largest distance of a dose's mean from the curve.
-    minus_model, minus_low, minus_high
-        Less the model's threshold, with the interval of the difference.
-    """
-
-    outcome: str
-    threshold: float
-    low: float
+    outcome: str  # see `_outcome`
+    threshold: float  # in units of the dose; NaN unless it was found
+    low: float  # infinite beyond the doses
     high: float
-    slope: float
-    ceiling: float
-    misfit: float
-    minus_model: float = np.nan
+    slope: float  # at the threshold, per doubling of the dose or, on an axis that is not logarithmic, per unit
+    ceiling: float  # 1 - λ
+    misfit: float  # the largest distance of a dose's mean from the curve
+    lack_of_fit: bool  # the means are further from the curve than noise takes them
+    minus_model: float = np.nan  # less the model's threshold
     minus_low: float = -np.inf
     minus_high: float = np.inf
 
@@ -143,60 +129,90 @@ def thresholds(
     both sides. They are quantiles further out than 2.5 %, as Student's with S - 1 degrees of freedom are beyond the
     normal's (Hesterberg 2015, expanded percentiles). Simulated coverage is in docs/thresholds.md.
 
+    Lack of fit is tested by the deviance of the means from the curve (Wichmann and Hill 2001). Its distribution is that
+    of the draws' means moved so that they scatter about the curve, each fitted again.
+
     References
     ----------
     McCarthy and Snowden 1985, *The bootstrap and finite population sampling*, Vital and Health Statistics 2(95);
-    Hesterberg 2015, *What teachers should know about the bootstrap*, The American Statistician 69(4).
+    Hesterberg 2015, *What teachers should know about the bootstrap*, The American Statistician 69(4); Wichmann and Hill
+    2001, *The psychometric function: I*, Perception & Psychophysics 63(8).
     """
-    places = axis.places(doses)
-    weights = _drawn(model.sums.shape, draws, seed)
-    fitted = {
-        name: (
-            fit(places, trials.means[np.newaxis], trials.counts.sum(axis=(1, 2))[np.newaxis], level, shape),
-            fit(places, *_resampled(trials, *weights), level, shape),
-        )
-        for name, trials, level in (
-            ("", model, chance),
-            *((name, trials, 0.5) for name, trials in methods.items()),
-        )
+    order = np.argsort(axis.places(doses))
+    places, weights = axis.places(doses)[order], _drawn(model.sums.shape, draws, seed)
+    found = {
+        name: _threshold(Trials(trials.sums[order], trials.counts[order]), weights, places, axis, level, shape)
+        for name, trials, level in (("", model, chance), *((name, trials, 0.5) for name, trials in methods.items()))
     }
-    rows = {}
-    for name, (curve, drawn) in fitted.items():
-        misfit = np.abs(curve.at(places)[0] - (methods[name] if name else model).means)
-        rows[name] = (
-            curve,
-            _threshold(curve, drawn, axis, float(misfit.max()), model.sums.shape[1], fitted[""] if name else None),
-        )
-    return rows.pop(""), rows
+    curve, of_model, ends = found.pop("")
+    return (curve, of_model), {
+        name: (curve, _less(row, own, of_model, ends, model.sums.shape[1])) for name, (curve, row, own) in found.items()
+    }
 
 
 def _threshold(
-    curve: Curves, drawn: Curves, axis: Axis, misfit: float, trainings: int, model: tuple[Curves, Curves] | None
-) -> Threshold:
-    place, found = curve.thresholds[0], bool(np.isfinite(curve.thresholds[0]))
-    outcome = FOUND if found else NOT_REACHED if place > 0 else EVERYWHERE
-    dose = float(axis.doses(place)) if found else np.nan
+    trials: Trials, weights: tuple[Float64, Float64], places: Float64, axis: Axis, chance: float, shape: str
+) -> tuple[Curves, Threshold, Float64]:
+    """The curve, its threshold, and the doses of each draw between which its threshold may lie, float64 (2, B)."""
+    share, counts, means = _share(trials.sums.shape[1]), trials.counts.sum(axis=(1, 2)), np.nan_to_num(trials.means)
+    curve = fit(places, means[np.newaxis], counts[np.newaxis], chance, shape)
+    drawn, of_drawn = _resampled(trials, *weights)
+    scored, expected = counts > 0, curve.at(places)
+    moved = np.clip(drawn - means + expected, 0.0, 1.0)  # draws of means that scatter about the curve
+    noise = _deviance(moved, of_drawn, fit(places, moved, of_drawn, chance, shape).at(places))
+    lack = bool(_deviance(means, counts, expected)[0] > np.quantile(noise, 1 - 2 * share, method="higher"))
+    outcome = _outcome(means[scored], drawn[:, scored], curve, places[scored], share, lack)
+    ends = _ends(fit(places, drawn, of_drawn, chance, shape), axis)
+    if outcome == NOT_MONOTONE:
+        ends[:] = [[-np.inf], [np.inf]]
     sign = -1.0 if axis.falling else 1.0
-    slope = sign * curve.slopes[0] * (np.log(2) if axis.log else 1.0)
-    share = _share(trainings)
-    row = Threshold(
-        outcome, dose, *_interval(*_ends(drawn, axis), share), float(slope), float(curve.ceiling[0]), misfit
-    )
-    if model is None:
-        return row
-    (lows, highs), (model_lows, model_highs) = _ends(drawn, axis), _ends(model[1], axis)
+    found = [axis.doses(curve.thresholds)[0], sign * curve.slopes[0] * (np.log(2) if axis.log else 1.0)]
+    threshold, slope = map(float, found) if outcome == FOUND else (np.nan, np.nan)
+    misfit = float(np.abs(expected[0] - means)[scored].max(initial=0.0))
+    interval, ceiling = _interval(ends[0], ends[1], share), float(curve.ceiling[0])
+    return curve, Threshold(outcome, threshold, *interval, slope, ceiling, misfit, lack), ends
+
+
+def _outcome(means: Float64, drawn: Float64, curve: Curves, places: Float64, share: float, lack: bool) -> str:
+    """What the doses' own means (D,), and draws of them (B, D), say of halfway, from the hardest dose to the easiest.
+
+    `NOT_REACHED`: all means are below it. `EVERYWHERE`: none is. `NOT_MONOTONE`: a dose is not below it and an easier
+    one is, and between them performance falls by more than noise makes it fall between any two doses. `FOUND`:
+    performance grows along the doses, by the interval of its covariance with them, and the curve passes halfway; where
+    it lacks fit, the means pass halfway only once. `UNDECIDED`: none of these.
+    """
+    reached = means >= (1 + curve.chance) / 2
+    if reached.all() or not reached.any():
+        return EVERYWHERE if reached.any() else NOT_REACHED
+    noise = drawn - means
+    falls = (np.maximum.accumulate(noise, axis=1) - noise).max(axis=1)
+    fallen = np.maximum.accumulate(np.where(reached, means, -np.inf)) - means
+    if fallen[~reached].max() > np.quantile(falls, 1 - share, method="higher"):
+        return NOT_MONOTONE
+    grows = np.quantile(drawn @ (places - places.mean()), share, method="lower") > 0
+    credible = not lack or bool((np.diff(reached.astype(int)) >= 0).all())
+    return FOUND if grows and credible and np.isfinite(curve.thresholds[0]) else UNDECIDED
+
+
+def _deviance(means: Float64, counts: Float64, expected: Float64) -> Float64:
+    """Of means (B, D) of so many images, from those that curves expect: float64 (B,)."""
+    expected = np.clip(expected, TINY, 1 - TINY)
+    parts = rel_entr(means, expected) + rel_entr(1 - means, 1 - expected)
+    return np.asarray(2 * (counts * parts).sum(axis=1))
+
+
+def _less(row: Threshold, ends: Float64, of_model: Threshold, model_ends: Float64, trainings: int) -> Threshold:
     with np.errstate(invalid="ignore"):  # infinite less infinite may be anything
-        below, above = lows - model_highs, highs - model_lows
-    ends = _interval(np.where(np.isnan(below), -np.inf, below), np.where(np.isnan(above), np.inf, above), share)
-    of_model = model[0].thresholds[0]
-    difference = dose - float(axis.doses(of_model)) if np.isfinite(of_model) else np.nan
-    return replace(row, minus_model=difference, minus_low=ends[0], minus_high=ends[1])
+        below, above = ends - model_ends[::-1]
+    low, high = _interval(
+        np.where(np.isnan(below), -np.inf, below), np.where(np.isnan(above), np.inf, above), _share(trainings)
+    )
+    return replace(row, minus_model=row.threshold - of_model.threshold, minus_low=low, minus_high=high)
 
 
-def _ends(drawn: Curves, axis: Axis) -> tuple[Float64, Float64]:
-    """The lower and the upper dose of each draw between which its threshold may lie."""
-    low, high = (axis.doses(end) for end in drawn.bounds)
-    return (high, low) if axis.falling else (low, high)
+def _ends(drawn: Curves, axis: Axis) -> Float64:
+    """The lower and the upper dose of each draw between which its threshold may lie, float64 (2, B)."""
+    return axis.doses(np.stack(drawn.bounds))[:: -1 if axis.falling else 1]
 
 
 def _share(trainings: int) -> float:

@@ -51,6 +51,7 @@ class Redrawn(NamedTuple):
     has_twin: Tensor
 
 
+REPLACED = "replaced.npy"  # beside images that stand in for a data set's: the pixels that differ, of the split train
 RenderBatches = Callable[[Sequence[Sequence[int]]], Iterator[Redrawn]]  # of batches of indices
 
 
@@ -65,19 +66,24 @@ class Redraws(Dataset[Redrawn]):
     twins
         Those on images' own backgrounds, uint8 or uint16 (C, H, W) or None for each image of the split ``train``, where
         they are stored: they are read once then, and not rendered each epoch.
+    given
+        Where a folder's images stand in for the data set's: these, (N, C, H, W), and their replaced pixels, bool
+        (N, 1, H, W). Redraws and twins of an image get the same pixels from it.
     """
 
     generator: Generator
     seed: int
     twins: Sequence[NDArray[Any] | None] = ()
+    given: tuple[NDArray[Any], NDArray[np.bool_]] | None = None
 
     @classmethod
-    def of(cls, path: Path, source: str | None) -> Redraws:
+    def of(cls, path: Path, source: str | None, images: Path | None = None) -> Redraws:
         """For the training images of a data set folder; errors are those of :func:`check_redrawable`."""
         generator, split = check_redrawable(path, source), open_dataset(path, "train", source)
         stored = split.manifest.twins and split.manifest.stores_pixels
         batches = split.batches(split.manifest.rows_per_group) if stored else ()
-        return cls(generator, split.spec.seed, [twin for batch in batches for twin in batch.twin_levels()])
+        given = None if images is None else (np.load(images / "train.npy", mmap_mode="r"), np.load(images / REPLACED))
+        return cls(generator, split.spec.seed, [twin for batch in batches for twin in batch.twin_levels()], given)
 
     def __getitem__(self, wanted: tuple[int, Sequence[int]]) -> Redrawn:
         epoch, indices = wanted
@@ -88,7 +94,12 @@ class Redraws(Dataset[Redrawn]):
         own = self._own_twins(indices, recipes)
         pairs = [(first, second) for first, (_, second) in zip(own, shown, strict=True) if first is not None]
         twins = np.array(pairs, images.dtype).reshape(-1, 2, *images.shape[1:])  # there may be none
-        return Redrawn(_unit(images), _unit(twins), torch.tensor([twin is not None for twin in own]))
+        has_twin = np.array([twin is not None for twin in own])
+        if self.given is not None:
+            stand_ins, replaced = (np.moveaxis(part[indices], 1, -1) for part in self.given)
+            images = np.where(replaced, stand_ins, images)
+            twins = np.where(replaced[has_twin][:, None], stand_ins[has_twin][:, None], twins)
+        return Redrawn(_unit(images), _unit(twins), torch.from_numpy(has_twin))
 
     def _own_twins(self, indices: Sequence[int], recipes: Sequence[Recipe]) -> list[NDArray[Any] | None]:
         """The twins on the images' own backgrounds, (H, W, C), or None where there is none."""

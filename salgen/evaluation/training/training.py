@@ -86,7 +86,8 @@ def train(
     task
         Name of the task to learn; the data set's default task if None.
     images
-        A folder with ``<split>.npy`` of each split, which stand in for the data set's images.
+        A folder with ``<split>.npy`` of each split, which stand in for the data set's images; for reliance also with
+        the pixels that differ, see :class:`~salgen.evaluation.training.redraws.Redraws`.
     source
         The outside material, where the data set holds recipes only and was made from the user's own.
 
@@ -112,7 +113,7 @@ def train(
     build_classifier(setup)  # fails early where the images are too small for the model
     if not (out / CARD).exists():
         if chosen.reliance:
-            _check_reliance(setup, path, source, images)
+            _check_reliance(setup, path, source)
         with sole_writer(out, in_a_run=True):
             _prepare_folder(out)
             inputs: dict[str, Any] = {"images": images, "source": source}
@@ -151,11 +152,11 @@ def train_seeds(
     return [train(dataset_path, Path(out) / f"{model}-seed{seed}", seed=seed, **options) for seed in range(seeds)]
 
 
-def _check_reliance(setup: TrainingConfig, path: Path, source: str | None, images: Path | None) -> None:
+def _check_reliance(setup: TrainingConfig, path: Path, source: str | None) -> None:
     """Raise a SalgenError if the images cannot be shown on other backgrounds."""
     first_task = next(iter(open_dataset(path).tasks))
-    if setup.task != first_task or images is not None:
-        raise SalgenError(f"training with reliance is about the task {first_task!r} and the images of {path}")
+    if setup.task != first_task:
+        raise SalgenError(f"training with reliance is about the task {first_task!r} of {path}")
     check_redrawable(path, source)
 
 
@@ -201,7 +202,7 @@ def _run(
         if settings.reliance:
             steps = Batching.of(len(train), settings.batch_size).steps
             workers = min(max(1, processors() // settings.devices), steps)
-            redraws = RedrawLoader(Redraws.of(path, source), workers)
+            redraws = RedrawLoader(Redraws.of(path, source, images), workers)
         learner = Trainer.prepare(fabric, classifier, settings, len(train))
         state = _resume(learner, setup, out)
         _fit(learner, state, setup, settings, out, train, val, redraws)

@@ -12,6 +12,7 @@ from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.retraining import FAILED, FOLDER, Retraining
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.training.checkpoints import load_checkpoint
+from salgen.evaluation.training.redraws import REPLACED
 from salgen.registry import METRICS
 from salgen.seeding import Stream
 
@@ -90,11 +91,11 @@ def test_the_highest_pixels_are_removed_or_kept(run, data, tmp_path, name, fract
     """Pixel by pixel, from the maps that salgen.explain gives."""
     retraining = retraining_of(run, data)
     metric = METRICS.create(name, {"fraction": fraction})
-    retraining._change("test", metric, tmp_path / "changed")
-    changed = np.load(tmp_path / "changed" / "test.npy")
-    dataset = salgen.open(data)
+    retraining._change("train", metric, tmp_path / "changed")
+    changed, replaced = (np.load(tmp_path / "changed" / name) for name in ("train.npy", REPLACED))
+    dataset = salgen.open(data, split="train")
     images = dataset.images()
-    mean = np.rint(salgen.open(data, split="train").images().astype(float).mean())
+    mean = np.rint(images.astype(float).mean())
     model = load_checkpoint(run / "lesion-cnn-seed0").classifier
     for index in (0, 7):
         sample = dataset[index]
@@ -111,6 +112,7 @@ def test_the_highest_pixels_are_removed_or_kept(run, data, tmp_path, name, fract
                 gone = high if name == "roar" else not high
                 expected = mean if gone else images[index, 0, row, column]
                 assert changed[index, 0, row, column] == expected
+                assert replaced[index, 0, row, column] == gone
 
 
 def test_a_map_that_is_not_finite_is_undefined_and_ranks_nothing(run, data, monkeypatch):

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
+from salgen.evaluation.sweeps import psychometric
 from salgen.evaluation.sweeps.psychometric import SHAPES, Axis, Curves, fit
 
 DOSES = np.geomspace(0.02, 0.7, 8)
@@ -68,7 +69,13 @@ def test_without_guessing_and_lapses_it_is_logistic_regression_on_the_logarithm(
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(
-    "means", [observed(0), observed(1, 2.0, 0.3, 0.8), [0.4, 0.5, 0.48, 0.55, 0.7, 0.69, 0.72, 0.9]]
+    "means",
+    [
+        observed(0),
+        observed(1, 2.0, 0.3, 0.8),
+        [0.4, 0.5, 0.48, 0.55, 0.7, 0.69, 0.72, 0.9],
+        [0.83, 0.88, 0.87, 0.87, 0.83, 0.88, 0.82, 0.83],
+    ],
 )
 def test_no_point_of_a_grid_is_more_likely(shape, means):
     curve = fit_one(means, shape)
@@ -77,6 +84,36 @@ def test_no_point_of_a_grid_is_more_likely(shape, means):
         for steepness in np.geomspace(0.3, 20, 20):
             for ceiling in np.linspace(0.5, 1.0, 26):
                 assert found <= cross_entropy(shape, means, centre, steepness, ceiling) + 1e-9
+
+
+TWO_MAXIMA = [0.78, 0.72, 0.85, 0.75, 0.77, 0.85, 0.67, 0.80]  # of a slow rise to 1, and of a step below all doses
+
+
+def test_of_several_maxima_the_most_likely_is_found(monkeypatch):
+    """The best point of the whole grid leads to the lesser one, which has another outcome."""
+    starts, curve = psychometric._starts, fit_one(TWO_MAXIMA)
+
+    def only_the_best(unit, means, shares, bounds, chance, shape):
+        three = starts(unit, means, shares, bounds, chance, shape)
+        likely = [psychometric._quasi_likelihood(one, unit, means, shares, chance, shape)[0][0] for one in three]
+        return three[[int(np.argmax(likely))]]
+
+    monkeypatch.setattr(psychometric, "_starts", only_the_best)
+    lesser = fit_one(TWO_MAXIMA)
+    entropies = [cross_entropy("logistic", TWO_MAXIMA, *parameters_of(one)) for one in (curve, lesser)]
+    assert entropies[1] - entropies[0] > 5e-4
+    assert lesser.thresholds[0] != curve.thresholds[0]
+
+
+def parameters_of(curve):
+    return curve.centre[0], curve.steepness[0], curve.ceiling[0]
+
+
+def test_the_ceiling_of_a_step_is_the_mean_above_it():
+    """Doses tell next to nothing of where between two of them a step lies; the ceiling is found all the same."""
+    means = [0.267, 0.967, 0.95, 0.967, 0.95, 0.9]
+    curve = fit_one(means, "weibull", np.log([2, 4, 6, 10, 14, 20]))
+    assert curve.ceiling[0] == pytest.approx(np.mean(means[1:]), abs=1e-6)
 
 
 def test_rows_are_fitted_as_if_alone():

@@ -11,10 +11,11 @@ import salgen
 from salgen.cli.main import main
 from salgen.datasets.format.output_folder import sole_writer
 from salgen.errors import SalgenError
+from salgen.evaluation.report import formatting
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.sweeps import sweep as module
 from salgen.evaluation.sweeps.dose import Dose
-from salgen.evaluation.sweeps.sweep_page import Subject, Sweep
+from salgen.evaluation.sweeps.sweep_page import Subject, Sweep, write_page
 from salgen.evaluation.sweeps.thresholds import Threshold
 
 DOSE = "depth=0.05:0.9:6"
@@ -79,8 +80,22 @@ def test_the_table_has_a_row_for_each_subject_in_order(folder):
     assert by_name["oracle"]["outcome"] == "reached at every dose"
     assert by_name["constant"]["outcome"] == "not reached"
     assert by_name["constant"]["threshold"] == ""
+    for one in sweep.subjects:
+        means = [float(by_name[one.name][f"mean_{dose:g}"]) for dose in sweep.dose.values]
+        assert means == pytest.approx(one.trials.means, rel=1e-5)
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert all(name in page for name in by_name)
+
+
+def test_the_page_flags_lack_of_fit_and_shows_the_means(folder, tmp_path):
+    sweep, _ = found(folder)
+    for flagged in (True, False):
+        subjects = [replace(one, threshold=replace(one.threshold, lack_of_fit=flagged)) for one in sweep.subjects]
+        write_page(replace(sweep, subjects=subjects), tmp_path)
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert page.count("lack of fit</td>") == (len(subjects) if flagged else 0)
+    for one in sweep.subjects:
+        assert "".join(f"{formatting.number(mean, 2)} " for mean in one.trials.means) in page
 
 
 def test_a_stopped_sweep_continues_with_the_same_bytes(folder, tmp_path, monkeypatch):
@@ -163,7 +178,7 @@ def test_doses_with_other_shares_of_the_classes_are_refused(folder):
 
 
 def subject(name, outcome, threshold=np.nan, low=-np.inf, high=np.inf):
-    row = Threshold(outcome, threshold, low, high, np.nan, 1.0, 0.0)
+    row = Threshold(outcome, threshold, low, high, np.nan, 1.0, 0.0, False)
     return Subject(name, "roc-auc", "method", None, None, row)
 
 
@@ -174,10 +189,12 @@ def test_subjects_stand_in_the_order_of_what_they_find():
         subject("a", "found", 0.2, 0.1, 0.3),
         subject("d", "reached at every dose", high=-np.inf),
         subject("e", "not reached"),
+        subject("f", "not monotone"),
+        subject("g", "undecided"),
     ]
-    for falling, order in ((False, "dabce"), (True, "dbace")):
+    for falling, order in ((False, "dabgfce"), (True, "dbagfce")):
         axis = module.Axis(falling=falling)
         sweep = Sweep("perlin-lesions", Dose("depth", (0.1, 0.7), True), axis, "logistic", 0.5, [], [], subjects)
         assert "".join(one.name for one in sweep.in_order) == order
         words = [sweep.interval(one) for one in subjects]
-        assert words == ["above 0.7", "0.3 to above 0.7", "0.1 to 0.3", "below 0.1", "open"]
+        assert words == ["above 0.7", "0.3 to above 0.7", "0.1 to 0.3", "below 0.1", "open", "open", "open"]

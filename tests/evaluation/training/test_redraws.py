@@ -1,5 +1,7 @@
 """Training for reliance: the penalty and its gradient, the batches that are rendered, a shortcut that is unlearnt."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -15,7 +17,7 @@ from salgen.evaluation.runs.given_models import is_designed
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.training.checkpoints import WEIGHTS
-from salgen.evaluation.training.redraws import RedrawLoader, Redraws, reliance_penalty, twin_targets
+from salgen.evaluation.training.redraws import REPLACED, RedrawLoader, Redraws, reliance_penalty, twin_targets
 from salgen.evaluation.training.trainer import Trainer
 from salgen.evaluation.training.training import train
 from salgen.evaluation.training.training_settings import TrainingSettings, choose_settings
@@ -96,6 +98,45 @@ def test_batches_are_what_the_generator_renders(few, stored):
     assert torch.equal(first.images[0], unit(made.render(shown)))
     assert torch.equal(first.twins[0], torch.stack([unit(made.twin(one)) for one in (recipe, shown)]))
     assert torch.equal(second.images[0], first.images[1])
+
+
+@pytest.fixture
+def stand_ins(few, tmp_path):
+    """Images of one colour on the right half, and the pixels that differ."""
+    folder = tmp_path / "changed"
+    folder.mkdir()
+    for split in ("train", "val", "test"):
+        images = open_dataset(few, split).images()
+        images[..., 16:] = 77
+        np.save(folder / f"{split}.npy", images)
+    replaced = np.zeros((10, 1, 32, 32), dtype=bool)
+    replaced[..., 16:] = True
+    np.save(folder / REPLACED, replaced)
+    return folder
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_redraws_and_twins_of_changed_images_are_changed_in_the_same_pixels(few, stand_ins, stored):
+    plain, changed = Redraws.of(few, None), Redraws.of(few, None, stand_ins)
+    if not stored:
+        plain, changed = (replace(one, twins=()) for one in (plain, changed))
+    wanted = (3, list(range(10)))
+    before, after = plain[wanted], changed[wanted]
+    assert 0 < len(after.twins) < 10
+    assert torch.equal(before.has_twin, after.has_twin)
+    for old, new in ((before.images, after.images), (before.twins, after.twins)):
+        assert (new[..., 16:] == torch.tensor(77 / 255)).all()
+        assert torch.equal(new[..., :16], old[..., :16])
+        assert not torch.equal(new[..., 16:], old[..., 16:])
+
+
+def test_a_model_of_changed_images_is_trained_for_reliance_as_the_first_one(few, stand_ins, tmp_path):
+    model = EvaluatedModel.of(train(few, tmp_path / "first", settings={**SHORT, "epochs": 1}))
+    again = train_again(model, open_dataset(few), tmp_path / "again", images=stand_ins)
+    settings = dict(again.origin["settings"])
+    assert len(settings.pop("images")) == 3
+    assert settings == model.origin["settings"]
+    assert again.digest != model.digest
 
 
 def slow_loss(logits, twin_logits, labels, classes, has_twin, weight):
