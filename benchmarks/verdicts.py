@@ -208,7 +208,10 @@ SHAPES: dict[str, tuple[Draw, float, float, float]] = {  # scores, their mean, t
     "lognormal": (lambda rng, shape: rng.lognormal(size=shape), float(np.exp(0.5)), -np.inf, np.inf),
     "beta(8, 2) in [0, 1]": (lambda rng, shape: rng.beta(8, 2, shape), 0.8, 0.0, 1.0),
     "beta(1, 5) in [0, 1]": (lambda rng, shape: rng.beta(1, 5, shape), 1 / 6, 0.0, 1.0),
-    "normal, 0.885 and 0.035, in [0, 1]": (lambda rng, shape: rng.normal(0.885, 0.035, shape).clip(0, 1), 0.885, 0.0, 1.0),
+    "normal, 0.885 and 0.035, in [0, 1]": (
+        lambda rng, shape: rng.normal(0.885, 0.035, shape).clip(0, 1),
+        0.885, 0.0, 1.0,
+    ),
     "60 % at 1, others uniform": (
         lambda rng, shape: np.where(rng.random(shape) < 0.6, 1.0, rng.random(shape)),
         0.8, 0.0, 1.0,
