@@ -59,8 +59,8 @@ class Design:
         Number of trainings, and the standard deviation of a method's mean between them.
     uneven
         Whether that is so of the methods' mean only: 1.8 times as much for the first of them, 0.2 for the last.
-    alone
-        Whether that is so of the first method only; the others do not vary between trainings.
+    varying
+        Number of methods, the first ones, that vary between trainings.
     mirrored
         Whether every other method has its tail on the other side, so that differences are not symmetric.
     """
@@ -72,7 +72,7 @@ class Design:
     trainings: int = 1
     between: float = 0.0
     uneven: bool = False
-    alone: bool = False
+    varying: int = METHODS
     draw: Draw = normal
     mirrored: bool = False
 
@@ -85,7 +85,7 @@ class Design:
             own[:, ::2] *= -1
             of_clusters[:, ::2] *= -1
         again = rng.normal(size=(self.trainings, samples, methods)) * (0.3 if self.trainings > 1 else 0.0)
-        spread = np.linspace(1.8, 0.2, methods) if self.uneven else np.arange(methods) < 1 if self.alone else 1.0
+        spread = np.linspace(1.8, 0.2, methods) if self.uneven else np.arange(methods) < self.varying
         moved = rng.normal(size=(self.trainings, 1, methods)) * self.between * spread
         moved[..., -1] = 0.0  # a floor knows nothing of the model
         again[..., -1] = 0.0
@@ -122,11 +122,12 @@ FEW_TRAININGS = [
             f"{count} trainings, {between} between those of one method",
             trainings=trainings,
             between=between,
-            alone=True,
+            varying=1,
         )
         for count, trainings in (("two", 2), ("three", 3), ("five", 5))
         for between in (0.3, 1.0, 5.0)
     ),
+    Design("three trainings, 1.0 between those of two methods", trainings=3, between=1.0, varying=2),
 ]
 
 
