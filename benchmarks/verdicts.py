@@ -59,6 +59,8 @@ class Design:
         Number of trainings, and the standard deviation of a method's mean between them.
     uneven
         Whether that is so of the methods' mean only: 1.8 times as much for the first of them, 0.2 for the last.
+    varying
+        Number of methods, the first ones, that vary between trainings.
     mirrored
         Whether every other method has its tail on the other side, so that differences are not symmetric.
     """
@@ -70,6 +72,7 @@ class Design:
     trainings: int = 1
     between: float = 0.0
     uneven: bool = False
+    varying: int = METHODS
     draw: Draw = normal
     mirrored: bool = False
 
@@ -82,7 +85,7 @@ class Design:
             own[:, ::2] *= -1
             of_clusters[:, ::2] *= -1
         again = rng.normal(size=(self.trainings, samples, methods)) * (0.3 if self.trainings > 1 else 0.0)
-        spread = np.linspace(1.8, 0.2, methods) if self.uneven else 1.0
+        spread = np.linspace(1.8, 0.2, methods) if self.uneven else np.arange(methods) < self.varying
         moved = rng.normal(size=(self.trainings, 1, methods)) * self.between * spread
         moved[..., -1] = 0.0  # a floor knows nothing of the model
         again[..., -1] = 0.0
@@ -110,6 +113,21 @@ DESIGNS = [
     Design("40 clusters of 10, exponential", clusters=40, size=10, shared=0.7, draw=skewed),
     Design("100 samples, exponential, every other method mirrored", draw=skewed, mirrored=True),
     Design("100 samples, 2 % failures, every other method mirrored", draw=failing, mirrored=True),
+]
+
+FEW_TRAININGS = [
+    Design("two trainings, 0.3 between trainings", trainings=2, between=0.3),
+    *(
+        Design(
+            f"{count} trainings, {between} between those of one method",
+            trainings=trainings,
+            between=between,
+            varying=1,
+        )
+        for count, trainings in (("two", 2), ("three", 3), ("five", 5))
+        for between in (0.3, 1.0, 5.0)
+    ),
+    Design("three trainings, 1.0 between those of two methods", trainings=3, between=1.0, varying=2),
 ]
 
 
@@ -190,6 +208,16 @@ SHAPES: dict[str, tuple[Draw, float, float, float]] = {  # scores, their mean, t
     "normal": (normal, 0.0, -np.inf, np.inf),
     "lognormal": (lambda rng, shape: rng.lognormal(size=shape), float(np.exp(0.5)), -np.inf, np.inf),
     "beta(8, 2) in [0, 1]": (lambda rng, shape: rng.beta(8, 2, shape), 0.8, 0.0, 1.0),
+    "beta(1, 5) in [0, 1]": (lambda rng, shape: rng.beta(1, 5, shape), 1 / 6, 0.0, 1.0),
+    "normal, 0.885 and 0.035, in [0, 1]": (
+        lambda rng, shape: rng.normal(0.885, 0.035, shape).clip(0, 1),
+        0.885, 0.0, 1.0,
+    ),
+    "60 % at 1, others uniform": (
+        lambda rng, shape: np.where(rng.random(shape) < 0.6, 1.0, rng.random(shape)),
+        0.8, 0.0, 1.0,
+    ),
+    "hits, 50 % misses": (lambda rng, shape: (rng.random(shape) > 0.5) * 1.0, 0.5, 0.0, 1.0),
     "hits, 5 % misses": (lambda rng, shape: (rng.random(shape) > 0.05) * 1.0, 0.95, 0.0, 1.0),
     "hits, 2 % misses": (lambda rng, shape: (rng.random(shape) > 0.02) * 1.0, 0.98, 0.0, 1.0),
     "about 0.9, 2 % at 0": (
@@ -199,33 +227,44 @@ SHAPES: dict[str, tuple[Draw, float, float, float]] = {  # scores, their mean, t
 }  # fmt: skip
 
 
-def covered(values: Float64, numbers: NDArray[np.int64], truth: float, low: float, high: float) -> tuple[float, float]:
+def covered(
+    values: Float64, numbers: NDArray[np.int64], truth: float, low: float, high: float, *, guaranteed: bool = False
+) -> tuple[float, float]:
     """Coverage of the intervals of the columns (S, N, K), and their mean width."""
-    ends = mean_intervals(values, numbers, *(np.full(values.shape[2], bound) for bound in (low, high)))
+    limits = (np.full(values.shape[2], bound) for bound in (low, high))
+    ends = mean_intervals(values, numbers, *limits, guaranteed=guaranteed)
     return float(((ends[0] <= truth) & (truth <= ends[1])).mean()), float((ends[1] - ends[0]).mean())
 
 
 def tables(repeats: int) -> Iterator[str]:
     """The page's tables, line by line."""
     yield "| scores | best; every other is worse | better than the floor | any difference |\n|---|--:|--:|--:|"
-    for design in DESIGNS:
+    for design in (*DESIGNS, *FEW_TRAININGS):
         yield f"| {design.name} | {' | '.join(f'{share:.3f}' for share in errors(design, repeats))} |"
     yield "\n| scores | effect | best; every other is worse | better than the floor |\n|---|--:|--:|--:|"
     for design in DESIGNS[:8]:
         for effect in (0.5, 1.0, 2.0):
             shares = power(design, effect, repeats // 4)
             yield f"| {design.name} | {effect} | {' | '.join(f'{share:.2f}' for share in shares)} |"
-    yield "\n| scores | 20 clusters | 50 | 100 | 400 |\n|---|--:|--:|--:|--:|"
+    yield "\n| scores | interval | 6 clusters | 20 | 50 | 100 | 400 |\n|---|---|--:|--:|--:|--:|--:|"
     for name, (draw, mean, low, high) in SHAPES.items():
-        cells = []
-        for count in (20, 50, 100, 400):
-            values = draw(np.random.default_rng(2), (1, count, repeats))
-            cells.append("{:.3f} ({:.3f})".format(*covered(values, np.arange(count), mean, low, high)))
-        yield f"| {name} | {' | '.join(cells)} |"
+        for label, guaranteed in (("of the mean", False), ("guaranteed", True)):
+            cells = []
+            for count in (6, 20, 50, 100, 400):
+                values = draw(np.random.default_rng(2), (1, count, repeats))
+                found = covered(values, np.arange(count), mean, low, high, guaranteed=guaranteed)
+                cells.append("{:.3f} ({:.3f})".format(*found))
+            if np.isfinite(low) or not guaranteed:
+                yield f"| {name} | {label} | {' | '.join(cells)} |"
     yield "\n| scores | coverage (width) |\n|---|--:|"
     for design in DESIGNS[:8]:
         values = design.scores(np.random.default_rng(3), repeats + 1)[..., :-1]
         yield "| {} | {:.3f} ({:.3f}) |".format(design.name, *covered(values, design.numbers, 0.0, -np.inf, np.inf))
+    for count in (3, 4, 5, 10):  # 0.9, or 0.2 in a training that fails
+        rng = np.random.default_rng(4)
+        values = np.where(rng.random((count, 1, repeats)) < 0.25, 0.2, 0.9) + 0.02 * rng.normal(size=(1, 100, repeats))
+        found = covered(values, np.arange(100), 0.725, 0.0, 1.0)
+        yield "| {} trainings, of which one in four fails | {:.3f} ({:.3f}) |".format(count, *found)
 
 
 def intraclass_correlation(values: Float64, numbers: NDArray[np.int64]) -> float:

@@ -49,7 +49,7 @@ def _lines(result: FileScores, maps: str) -> Iterator[str]:
     """The means with their 95 % intervals over clusters, the number of values, and why others are undefined."""
     import numpy as np
 
-    from salgen.evaluation.statistics.mean_intervals import mean_intervals
+    from salgen.evaluation.statistics.mean_intervals import NOTE, mean_intervals
 
     values = np.stack(list(result.scores.values()), axis=1)
     low, high = (np.array([metric.bounds[end] for metric in result.metrics.values()], dtype=float) for end in (0, 1))
@@ -67,6 +67,7 @@ def _lines(result: FileScores, maps: str) -> Iterator[str]:
         interval = f"{ends[0][column]:.3f} to {ends[1][column]:.3f}" if np.isfinite(ends[0][column]) else "-"
         better = {True: "higher", False: "lower", None: "-"}[metric.higher_is_better]
         yield f"{name:<{width}}   {better:<6} {mean}  {interval:<16} {len(defined):>4}"
+    yield NOTE
     for name in result.metrics:
         undefined = np.isnan(result.scores[name])
         reasons = Counter(why for why, absent in zip(result.scores.reasons[name], undefined, strict=True) if absent)

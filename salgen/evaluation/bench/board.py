@@ -32,6 +32,7 @@ from salgen.evaluation.report.formatting import call, number, share, words
 from salgen.evaluation.report.gallery import GALLERY, SATURATED, Gallery, gallery_row, legend_urls, read_gallery
 from salgen.evaluation.report.templates import templates
 from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord
+from salgen.evaluation.statistics.mean_intervals import NOTE
 from salgen.evaluation.statistics.score_cube import ALL, SUBSETS
 from salgen.files import write_text
 from salgen.parameters import parse_call
@@ -227,5 +228,5 @@ def _write(path: Path, template: str, **values: Any) -> None:
     styles = [report / page.STYLE, folder.parent / "leaderboard" / "index.css"]
     style = "".join(style.read_text(encoding="utf-8") for style in styles)
     path.parent.mkdir(parents=True, exist_ok=True)
-    known = {"style": style, "mark": MARK, "legend": legend_urls(), "saturated": SATURATED}
+    known = {"style": style, "mark": MARK, "legend": legend_urls(), "saturated": SATURATED, "interval_note": NOTE}
     write_text(path, environment.get_template(template).render(**known, **values).strip() + "\n")

@@ -99,7 +99,7 @@ def _verdict_lines(outcome: Verdict) -> list[str]:
         return []
     best = f"best by {outcome.metric} {outcome.subject}: {_names(outcome, outcome.winners)}"
     if outcome.powerless:
-        return [f"{best}; {outcome.sampled} are too few to tell methods apart"]
+        return [f"{best}; {outcome.powerless} are too few to tell methods apart"]
     worse = "every other method is worse" if outcome.rivals else "no other has a score"
     one = "it" if len(outcome.winners) == 1 else "one of these or more"
     tied = f"indistinguishable from {one}: {_names(outcome, outcome.tied)}" if outcome.tied else worse
@@ -116,7 +116,7 @@ def _score_line(outcome: Verdict, method: Key) -> str:
     if outcome.floor is None or not outcome.tests:
         return f"{scores}; there is no floor to compare it with"
     if outcome.powerless:
-        result = f"{outcome.sampled} are too few to tell them apart"
+        result = f"{outcome.powerless} are too few to tell them apart"
     else:
         result = "it is not better than that" if method in outcome.below_floor else "it is better than that"
     floor = f"{_names(outcome, [outcome.floor])}, has {_mean(outcome, outcome.floor)}"

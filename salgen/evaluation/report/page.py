@@ -28,7 +28,7 @@ from salgen.evaluation.report.tables import TITLES
 from salgen.evaluation.report.templates import templates
 from salgen.evaluation.report.undefined import undefined_lines
 from salgen.evaluation.runs.artifacts.run_record import content_faults, in_groups
-from salgen.evaluation.statistics.mean_intervals import DRAWS, LEAST_TRAININGS
+from salgen.evaluation.statistics.mean_intervals import DRAWS, LEAST_TRAININGS, NOTE
 from salgen.evaluation.statistics.permutation import ALPHA
 from salgen.evaluation.statistics.summary import ALL_SEEDS
 from salgen.files import write_text
@@ -134,6 +134,7 @@ CONSTANTS = {
     "all_seeds": ALL_SEEDS,
     "saturated": SATURATED,
     "draws": DRAWS,
+    "interval_note": NOTE,
     "least_trainings": LEAST_TRAININGS,
     "alpha": ALPHA,
     "most_faulty": most_faulty,

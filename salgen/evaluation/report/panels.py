@@ -61,14 +61,14 @@ class Panel:
     count, total
         Numbers of (sample, training seed) pairs in the subset, and in all.
     powerless
-        True if they are too few for any test of the headline metric to be significant.
+        What is too few for any test of the headline metric to be significant; empty if nothing is.
     """
 
     samples: str
     name: str
     count: int
     total: int
-    powerless: bool
+    powerless: str
     views: list[View]
 
     @property
@@ -83,7 +83,7 @@ def panels(run: Run, model: str) -> list[Panel]:
     for samples in run.cube.subsets:
         count = sample_count(run, model, samples)
         made = count > 0 and (samples == ALL or count < total)
-        powerless = made and run.headline is not None and verdict(run, model, run.headline, samples).powerless
+        powerless = verdict(run, model, run.headline, samples).powerless if made and run.headline is not None else ""
         views = [_view(run, model, variant, samples) for variant in run.variants] if made else []
         subset_panels.append(Panel(samples, NAMES[samples], count, total, powerless, [v for v in views if v.blocks]))
     return subset_panels

@@ -12,6 +12,7 @@ from salgen.evaluation.report.runs import FLOOR, Run
 from salgen.evaluation.statistics.clusters import LEAST
 from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.comparisons import Comparison, indistinguishable, not_better
+from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS
 from salgen.evaluation.statistics.permutation import ALPHA, permutations_for
 from salgen.evaluation.statistics.score_cube import ALL
 from salgen.evaluation.statistics.summary import SummaryRow
@@ -110,10 +111,12 @@ class Verdict:
         return bool(self.tests) and few and self.tests[0].n_trainings == 1
 
     @property
-    def powerless(self) -> bool:
-        """True if there are too few clusters for any difference to be significant, however large."""
+    def powerless(self) -> str:
+        """What is too few for any difference to be significant, trainings or images; empty if nothing is."""
+        if self.tests and 1 < self.tests[0].n_trainings < LEAST_TRAININGS:
+            return "two trainings"
         smallest = 1.0 if self.n_clusters < LEAST else 2.0 ** (1 - self.n_clusters)
-        return bool(self.tests) and len(self.tests) * smallest > ALPHA
+        return self.sampled if len(self.tests) * smallest > ALPHA else ""
 
     def row(self, key: Key) -> SummaryRow | None:
         """The means of one method."""

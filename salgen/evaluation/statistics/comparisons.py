@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from salgen.evaluation.statistics.comparison_groups import Family, Key, families
+from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS
 from salgen.evaluation.statistics.permutation import ALPHA, sign_flip_p_values
 from salgen.evaluation.statistics.score_cube import ScoreCube
 from salgen.evaluation.statistics.tolerance import differences
@@ -36,8 +37,9 @@ class Comparison:
     win_share
         Share of samples on which a is better than b; a tie, where they differ by rounding alone, is half a win.
     p_value
-        Of a two-sided sign-flip permutation test of the mean difference, about other clusters; with two trainings or
-        more about other trainings too. NaN with fewer than six clusters.
+        Of a two-sided sign-flip permutation test of the mean difference, about other clusters; with three trainings or
+        more about other trainings too. NaN with fewer than six clusters, and with two trainings, which say too little
+        about others.
     p_holm
         The same under Holm's correction over all pairs of the family: the methods under test and floors of one
         data set, model, metric and variant, on one choice of samples. Each region and each choice of
@@ -104,6 +106,8 @@ def compare_families(groups: Iterable[Family]) -> list[Comparison]:
 
 
 def _rows(group: Family, p_values: Float64) -> Iterator[Comparison]:
+    if 1 < group.trainings < LEAST_TRAININGS:
+        p_values = np.full(len(p_values), np.nan)
     values = group.values[group.used]
     sizes = len(np.unique(group.clusters[group.used])), len(values), group.trainings
     columns = (*_effects(values, group.higher_is_better), p_values, holm(p_values))

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from salgen.evaluation.statistics.clusters import cluster_sums, numbered
+from salgen.evaluation.statistics.clusters import LEAST, cluster_sums, numbered
+from salgen.evaluation.statistics.tolerance import differences
 from salgen.evaluation.statistics.training_noise import training_variances
 from salgen.seeding import Stream
 from salgen.types import Float64
@@ -18,6 +19,10 @@ DRAWS = 2000
 LEVEL = 0.95
 _BLOCK = 4_000_000  # random numbers held at a time
 LEAST_TRAININGS = 3  # fewer say too little about how trainings differ: the interval is then about these models
+NOTE = (
+    "95 % intervals are studentised over clusters, or Gaffke's where clusters are few, skewed or all at a bound; "
+    "scores that are all equal have none"
+)
 
 
 def mean_intervals(
@@ -26,6 +31,7 @@ def mean_intervals(
     low: Float64,
     high: Float64,
     *,
+    guaranteed: bool = False,
     over_trainings: bool | None = None,
     draws: int = DRAWS,
     level: float = LEVEL,
@@ -42,6 +48,8 @@ def mean_intervals(
         are not.
     low, high
         float64 (K,): the smallest and the largest value that each score can have; infinite where there is none.
+    guaranteed
+        Whether every score with bounds has Gaffke's interval, not only where the studentised one may not cover.
     over_trainings
         Whether the interval is about other trainings too, or conditional on these models. By default where at least
         `LEAST_TRAININGS` seeds have values.
@@ -51,28 +59,33 @@ def mean_intervals(
     Returns
     -------
     low, high
-        float64 (K,): NaN for a score that is defined in fewer than two clusters.
+        float64 (K,): NaN for a score that is defined in fewer than two clusters, and for one that is the same on all
+        samples and at no bound: nothing says how far other samples would differ.
 
     Notes
     -----
-    A score with bounds has Gaffke's interval; no distribution between them is known for which it covers less than it
-    says, though a proof is open. Each end is a quantile of the mean under random weights, Dirichlet(1, ..., 1) over
-    the clusters and one more, in which all scores have the worse bound. Of scores that are 0 or 1 it is Clopper and
-    Pearson's. A score without a bound on one side has a studentised bootstrap of the clusters. Clusters of unequal
+    The interval is a studentised bootstrap of the clusters, which knows nothing of failures that no sample shows.
+    A score with bounds has Gaffke's interval instead where there are fewer than six clusters, where all its values are
+    at one bound, and where there are fewer clusters than 25 times their squared skewness (Cochran's rule). No
+    distribution between bounds is known for which Gaffke's interval covers less than it says, though a proof is open.
+    Each end is a quantile of the mean under random weights, Dirichlet(1, ..., 1) over the clusters and one more, in
+    which all scores have the worse bound. Of scores that are 0 or 1 it is Clopper and Pearson's. Clusters of unequal
     size count as their samples do.
 
     Over trainings, each draw is moved by the standard error between trainings times a Student variable with S - 1
-    degrees of freedom. Simulated coverage is in docs/statistics.md.
+    degrees of freedom. Sorted draws meet Student's quantiles on a lattice, so that the ends have little noise.
+    Simulated coverage is in docs/statistics.md.
 
     Samples for which a score is undefined under every seed are left out, and so are seeds without any value. All
     scores share the draws, and a score's interval does not depend on what else is in the table.
 
     References
     ----------
-    Gaffke 2005, *Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative
-    variable*, Mathematical Methods of Statistics 14(4); Learned-Miller & Thomas 2020, *A new confidence interval for
-    the mean of a bounded random variable*, arXiv:1905.06208; Hesterberg 2015, *What teachers should know about the
-    bootstrap*, The American Statistician 69(4), section 4.6 (studentised).
+    Cochran 1977, *Sampling techniques*, section 2.15 (skewness); Gaffke 2005, *Three test statistics for a
+    nonparametric one-sided hypothesis on the mean of a nonnegative variable*, Mathematical Methods of Statistics 14(4);
+    Learned-Miller & Thomas 2020, *A new confidence interval for the mean of a bounded random variable*,
+    arXiv:1905.06208; Hesterberg 2015, *What teachers should know about the bootstrap*, The American Statistician
+    69(4), section 4.6 (studentised).
     """
     ends = np.full((2, values.shape[2]), np.nan)
     bounds, bounded = np.stack([low, high]), np.isfinite(low) & np.isfinite(high)
@@ -85,19 +98,33 @@ def mean_intervals(
         members = numbered(clusters[rows])
         if len(np.unique(members)) < 2:
             continue
-        for draw, kind in ((_gaffke, bounded), (_studentised, ~bounded)):
-            chosen = np.flatnonzero((pattern_of.reshape(-1) == number) & kind)
-            if len(chosen):
-                part = values[seeds][:, rows][:, :, chosen]
-                sums, counts = (
-                    cluster_sums(array.sum(axis=0), members) for array in (np.nan_to_num(part), np.isfinite(part))
-                )
-                drawn = draw(sums, counts.astype(np.float64), bounds[:, chosen], draws, seed)
-                if trainings > 1 and (trainings >= LEAST_TRAININGS if over_trainings is None else over_trainings):
-                    drawn += np.sqrt(training_variances(part, members)) * _student(draws, trainings - 1, seed)
+        chosen = np.flatnonzero(pattern_of.reshape(-1) == number)
+        part = values[seeds][:, rows][:, :, chosen]
+        sums, counts = (
+            cluster_sums(array.sum(axis=0), members).astype(np.float64)
+            for array in (np.nan_to_num(part), np.isfinite(part))
+        )
+        unsafe = bounded[chosen] & (guaranteed | _unsafe(sums, counts, bounds[:, chosen]))
+        over = trainings > 1 and (trainings >= LEAST_TRAININGS if over_trainings is None else over_trainings)
+        for draw, kind in ((_gaffke, unsafe), (_studentised, ~unsafe)):
+            if kind.any():
+                drawn = draw(sums[:, kind], counts[:, kind], bounds[:, chosen[kind]], draws, seed)
+                if over:
+                    error = np.sqrt(training_variances(part[:, :, kind], members))
+                    drawn = np.sort(drawn, axis=1) + error * _student(draws, trainings - 1)
                 for end, share in enumerate(((1 - level) / 2, (1 + level) / 2)):
-                    ends[end, chosen] = np.quantile(drawn[end], share, axis=0)
+                    ends[end, chosen[kind]] = np.quantile(drawn[end], share, axis=0, method="hazen")
+    ends[:, ends[0] == ends[1]] = np.nan
     return np.maximum(ends[0], low), np.minimum(ends[1], high)
+
+
+def _unsafe(sums: Float64, counts: Float64, bounds: Float64) -> NDArray[np.bool_]:
+    """Whether the studentised interval may not cover: few clusters, all values at one bound, or skewed clusters."""
+    mean = sums.sum(axis=0) / counts.sum(axis=0)
+    away = differences(sums, mean * counts)
+    away /= np.maximum(np.abs(away).max(axis=0), np.finfo(np.float64).tiny)
+    skewed = len(sums) * (away**2).mean(axis=0) ** 3 < 25 * (away**3).mean(axis=0) ** 2
+    return np.asarray(skewed | (differences(mean, bounds) == 0).any(axis=0) | (len(sums) < LEAST))
 
 
 def _gaffke(sums: Float64, counts: Float64, bounds: Float64, draws: int, seed: int) -> Float64:
@@ -159,10 +186,10 @@ def _multiplicities(block: range, count: int, seed: int) -> Float64:
 
 
 @lru_cache(maxsize=4)
-def _student(draws: int, freedom: int, seed: int) -> Float64:
-    """float64 (draws, 1): Student variables."""
-    midpoints = np.clip(Stream(seed, "interval", "trainings").uniform(draws), 1e-12, 1 - 1e-12)
-    return _fixed(stdtrit(freedom, midpoints)[:, np.newaxis])
+def _student(draws: int, freedom: int) -> Float64:
+    """float64 (draws, 1): quantiles of a Student variable, in an order that any stretch of draws holds evenly."""
+    order = np.argsort(np.argsort(np.arange(draws) * (np.sqrt(5) - 1) / 2 % 1))
+    return _fixed(stdtrit(freedom, (order + 0.5) / draws)[:, np.newaxis])
 
 
 def _fixed(array: Float64) -> Float64:

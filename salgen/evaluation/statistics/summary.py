@@ -47,9 +47,11 @@ class SummaryRow:
     mean_per_class
         The mean over target classes of the means within each: all classes weigh alike.
     ci_low, ci_high
-        95 % interval of the mean, within the metric's bounds; NaN for less than two clusters.
+        95 % interval of the mean, within the metric's bounds; NaN for less than two clusters, and where all values are
+        equal and at no bound.
     mean_worst_case, ci_low_worst_case, ci_high_worst_case
-        The same when a map that failed has the worst value: what rankings use.
+        The same when a map that failed has the worst value: what rankings use. The interval is guaranteed: it leaves
+        room for failures that no sample shows.
     interval
         What the two intervals are about: other clusters of samples for these models, or other trainings and clusters;
         empty where there is no interval.
@@ -119,8 +121,7 @@ def _rows(cube: ScoreCube, model: str, seeds: list[int], label: str) -> Iterator
     classes = np.unique(cube.target[cube.models.index(model)][seeds], return_inverse=True)[1].reshape(len(seeds), -1)
     why = np.array([_kind(reason) for reason in cube.reason_names], dtype=np.int8)[cube.reason[members][:, :, :, seeds]]
     low, high = _intervals(value, cube)
-    same = ((value == worst) | (np.isnan(value) & np.isnan(worst))).all()
-    low_worst, high_worst = (low, high) if same else _intervals(worst, cube)
+    low_worst, high_worst = _intervals(worst, cube, guaranteed=True)
     has_interval = np.isfinite(low) | np.isfinite(low_worst)
     relative = _normalised(cube, members, value)
     for index in zip(*np.nonzero(scored.any(axis=(3, 4))), strict=True):
@@ -189,13 +190,13 @@ def _mean_per_class(values: Float64, classes: NDArray[np.int64]) -> float:
     return _mean(np.bincount(classes, weights=values)[counts > 0] / counts[counts > 0])
 
 
-def _intervals(values: Float64, cube: ScoreCube) -> tuple[Float64, Float64]:
+def _intervals(values: Float64, cube: ScoreCube, *, guaranteed: bool = False) -> tuple[Float64, Float64]:
     """Intervals of (series, metrics, variants, seeds, samples) over the last two axes."""
     *shape, seeds, samples = values.shape
     columns = values.reshape(-1, seeds, samples).transpose(1, 2, 0)
     limits = np.array([bounds(metric) for metric in cube.metrics]).T[:, np.newaxis, :, np.newaxis]
     low, high = (np.broadcast_to(limit, shape).reshape(-1) for limit in limits)
-    ends = mean_intervals(columns, cube.clusters, low, high)
+    ends = mean_intervals(columns, cube.clusters, low, high, guaranteed=guaranteed)
     return ends[0].reshape(shape), ends[1].reshape(shape)
 
 

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import fdtri
 
 from salgen.evaluation.statistics.clusters import cluster_sums
 from salgen.types import Float64
+
+OUTLYING = 0.05  # share of families of like methods in which one is found to vary more than the others
 
 
 def training_variances(values: Float64, clusters: NDArray[np.int64]) -> Float64:
@@ -69,7 +72,9 @@ def training_noise(values: Float64, clusters: NDArray[np.int64]) -> TrainingNois
     variance of the seeds' means (S x methods) gives the variance of the interaction, with (S - 1)(m - 1) degrees of
     freedom for the m methods whose scores depend on the training, and that of one method against what does not
     depend on it, with Satterthwaite's degrees of freedom. A pair that differs more than that between its own trainings
-    keeps its own variance. The part that is noise of the samples, which the test counts anyway, is taken off.
+    keeps its own variance. It also keeps its own S - 1 degrees of freedom if the trainings of one of its methods differ
+    significantly more than the others' (an F test of each, 5 % for all). The part that is noise of the samples, which
+    the test counts anyway, is taken off.
 
     References
     ----------
@@ -85,11 +90,14 @@ def training_noise(values: Float64, clusters: NDArray[np.int64]) -> TrainingNois
     kinds = varies[:, np.newaxis].astype(int) + varies
     variance, freedom = np.zeros((methods, methods)), np.full((methods, methods), float(seeds - 1))
     others = ~np.eye(methods, dtype=bool)
+    outlying = np.zeros(methods, dtype=bool)
+    outlying[varies] = _outlying(centred[:, varies])
+    shared = ~(outlying[:, np.newaxis] | outlying)
     for kind, (pooled, degrees) in _pooled(centred[:, varies]).items():
         pairs = (kinds == kind) & others
         if pairs.any():
             variance[pairs] = np.maximum(np.maximum(spread[pairs], pooled / seeds) - sampled[pairs].mean(), 0.0)
-            freedom[pairs] = degrees
+            freedom[pairs & shared] = degrees
     return TrainingNoise(np.sqrt(variance), freedom)
 
 
@@ -110,6 +118,17 @@ def _pooled(centred: Float64) -> dict[int, tuple[float, float]]:
     parts = np.array([of_seed / methods, (1 - 1 / methods) * interaction])
     effective = parts.sum() ** 2 / (parts**2 / np.array([seeds - 1.0, degrees])).sum()
     return {1: (parts.sum(), effective), 2: (2 * interaction, degrees)}
+
+
+def _outlying(centred: Float64) -> NDArray[np.bool_]:
+    """Which methods' means (S, m) vary between seeds more than the others', bool (m,), by an F test of each."""
+    seeds, methods = centred.shape
+    if methods < 3:
+        return np.zeros(methods, dtype=bool)
+    squares = ((centred - centred.mean(axis=1, keepdims=True)) ** 2).sum(axis=0)
+    own = squares * methods / (methods - 1)  # of the method less the mean of the others
+    rest = (squares.sum() - own) / (methods - 2)
+    return np.asarray(own > fdtri(seeds - 1, (seeds - 1) * (methods - 2), 1 - OUTLYING / methods) * rest)
 
 
 def _parts(values: Float64, clusters: NDArray[np.int64]) -> tuple[Float64, Float64]:

@@ -257,8 +257,11 @@ def test_the_summary_is_that_of_the_run_with_version_and_seeds(spec, out):
     own = own[headline | ~own["metric"].isin(own.loc[headline, "metric"])]
     both = summary.merge(own, on=["samples", "method", "metric"], how="outer", suffixes=("", "_run"))
     assert len(both) == len(summary) == len(own)
-    for name in ("mean", "ci_low", "ci_high"):
-        np.testing.assert_allclose(both[name], both[f"{name}_worst_case"], atol=1e-5)
+    np.testing.assert_allclose(both["mean"], both["mean_worst_case"], atol=1e-5)
+    whole = both[both["n_invalid_maps"] == 0]  # the run's interval of the mean leaves failed maps out
+    assert len(whole) > len(both) / 2
+    for name in ("ci_low", "ci_high"):
+        np.testing.assert_allclose(whole[name], whole[f"{name}_run"], atol=1e-5)
 
 
 def colours(values):

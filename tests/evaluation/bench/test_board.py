@@ -103,6 +103,7 @@ def test_a_methods_page_has_its_means(results, site):
     for row in summary[summary["samples"].isin(["all", "certified"])].itertuples():
         assert f"{row.mean:.3f}" in page
         assert f"{row.ci_low:.3f} to {row.ci_high:.3f}" in page
+    assert "studentised over clusters, or Gaffke" in page
 
 
 def test_a_method_that_only_another_network_has_has_a_page(spec, results, tmp_path):

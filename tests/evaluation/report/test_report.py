@@ -233,7 +233,7 @@ def test_too_few_samples_are_said_to_tell_nothing(tmp_path):
     ("seeds", "words"),
     [
         (1, "One training: intervals and tests are about this one trained model on other images"),
-        (2, "2 trainings, too few for an interval over trainings: intervals are about these trained models on"),
+        (2, "2 trainings, too few to say anything about others: intervals are about these trained models on"),
         (5, "5 trainings: intervals and tests are about other trainings and other images."),
     ],
 )

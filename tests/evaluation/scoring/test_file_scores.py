@@ -18,7 +18,7 @@ from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
 from salgen.evaluation.scoring import file_scores
 from salgen.evaluation.scoring.file_scores import score_files
 from salgen.evaluation.scoring.metric_selection import choose_metrics
-from salgen.evaluation.statistics.mean_intervals import mean_intervals
+from salgen.evaluation.statistics.mean_intervals import NOTE, mean_intervals
 
 IDS = [f"img.{number}" for number in range(7)]  # suffixes are not what follows the first dot
 
@@ -123,7 +123,7 @@ def test_the_command(maps, masks, arrays, tmp_path, capsys):
     low, high = mean_intervals(scores["roc-auc"][None, :, None], np.arange(7), np.zeros(1), np.ones(1))
     expected = f"{scores['roc-auc'].mean():.3f} {low[0]:.3f} to {high[0]:.3f} 7"
     assert lines[2].split() == ["roc-auc", "higher", *expected.split()]
-    assert lines[-1] == f"scores: {table}"
+    assert lines[-2:] == [NOTE, f"scores: {table}"]
     rows = list(csv.DictReader(table.open()))
     assert [(row["sample_id"], row["metric"]) for row in rows] == [(name, metric) for metric in scores for name in IDS]
     assert [float(row["value"]) for row in rows] == np.concatenate(list(scores.values())).tolist()

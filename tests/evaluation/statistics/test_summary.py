@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.stats import sem, t
 
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
 from salgen.evaluation.statistics.score_cube import score_cube
@@ -119,6 +120,19 @@ def test_interval_of_the_worst_case_alone_is_described():
     assert np.isnan(row.ci_high)
     assert row.ci_high_worst_case == pytest.approx(1 - 0.025 ** (1 / 9), abs=0.02)
     assert row.interval == "clusters; of this one model"
+
+
+def test_the_worst_case_has_the_guaranteed_interval_and_the_mean_a_usual_one():
+    values = np.random.default_rng(0).normal(0.885, 0.035, 52)
+    table = [
+        dict(rows()[0], sample_id=f"s-{i:02d}", cluster=f"c-{i:02d}", value=value, value_worst_case=value, reason="")
+        for i, value in enumerate(values)
+    ]
+    row = summary_of(pa.Table.from_pylist(table), "random")
+    usual = t.interval(0.95, 51, values.mean(), sem(values))
+    assert (row.ci_low, row.ci_high) == pytest.approx(usual, abs=2e-3)
+    ends = mean_intervals(values[None, :, None], np.arange(52), np.zeros(1), np.ones(1), guaranteed=True)
+    assert (row.ci_low_worst_case, row.ci_high_worst_case) == pytest.approx(np.concatenate(ends).tolist(), abs=1e-9)
 
 
 def test_controls_are_normalised_to_zero_and_one():

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.stats import f
 
 from salgen.evaluation.statistics.training_noise import training_noise, training_variances
 
@@ -68,6 +69,26 @@ def test_the_noise_of_pairs_is_that_of_loops(common):
             assert found.error[a, b] ** 2 == pytest.approx(max(max(own, pooled / S) - sampled, 0.0))
             assert found.freedom[a, b] == pytest.approx(degrees)
             assert (found.error[b, a], found.freedom[b, a]) == (found.error[a, b], found.freedom[a, b])
+
+
+@pytest.mark.parametrize("spread", [0.0, 30.0])
+def test_pairs_of_a_method_that_varies_more_than_the_others_have_its_own_degrees_of_freedom(spread):
+    """The method less the mean of the others, against the rest of the interaction."""
+    values = drawn(6, np.random.default_rng(6), common=1.0, own=0.6, constant=(5,))
+    values[:, :, 0] += spread * np.array([-0.5, 1.5, -1.0])[:, None]
+    means = values.mean(axis=1)[:, :5]
+    outlying = []
+    for method in range(5):
+        contrast = means[:, method] - np.delete(means, method, axis=1).mean(axis=1)
+        others = np.delete(means, method, axis=1)
+        rest = others - others.mean(axis=0) - others.mean(axis=1, keepdims=True) + others.mean()
+        ratio = np.var(contrast, ddof=1) / (1 + 1 / 4) / ((rest**2).sum() / ((S - 1) * 3))
+        outlying.append(f((S - 1), (S - 1) * 3).sf(ratio) < 0.05 / 5)
+    assert outlying == [spread > 1.0, False, False, False, False]
+    found = training_noise(values, CLUSTERS)
+    for a, b in combinations(range(6), 2):
+        kind = 1 + (5 not in (a, b))
+        assert found.freedom[a, b] == pytest.approx(S - 1 if a == 0 and spread > 1.0 else slow_pooled(means, kind)[1])
 
 
 def test_where_no_method_depends_on_the_training_there_is_none():
