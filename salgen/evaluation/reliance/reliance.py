@@ -21,8 +21,8 @@ from salgen.types import Float64
 REDRAWS = {"demo": 8, "small": 8, "full": 59}  # scale to redraws of a sample
 TOLERATED = 0.25  # shift of the margin by a background, as a share of the feature's effect
 EXCEPTED = 0.25  # share of the redraws that may fail
-STEP = 0.25  # share of the way from the feature to its twin, or from the background to another one
-NEGLIGIBLE = 0.01  # a step of the feature counts as this share of its effect at least
+STEP = 0.1  # share of the way from the feature to its twin, or from the background to another one
+NEGLIGIBLE = 0.04  # a step of the feature counts as this share of an even step at least
 CONFIDENCE = 0.95
 
 
@@ -103,7 +103,7 @@ class Certificate:
         The effect of another background while the feature's pixels are held: the shift from the sample to its feature
         on a redraw's twin.
     step_effect
-        The shift by a quarter of the way to that image, as a share of the shift by a quarter of the way to the twin.
+        The shift by a tenth of the way to that image, as a share of the shift by a tenth of the way to the twin.
     contrast_effect
         The largest distance between the margins of the sample and of a redraw: what the background does together with
         what it does to the feature, such as its contrast.
@@ -158,7 +158,7 @@ def certificate_of(answers: Answers, label: int, target: int) -> Certificate:
         step_of_feature = abs(own - float(_margin(answers.feature_step, target)))
         background = effect_of(answers.redraw_twins, twin, abs(effect))
         held = effect_of(answers.held, own, abs(effect))
-        step = effect_of(answers.background_step, own, max(step_of_feature, NEGLIGIBLE * abs(effect)))
+        step = effect_of(answers.background_step, own, max(step_of_feature, NEGLIGIBLE * STEP * abs(effect)))
         given_up = _given_up(predicted, answers.redraws, answers.redraw_twins)
         holds = (answers.redraws.argmax(axis=1) == predicted) & given_up
         tolerance = math.inf if _usual(~holds) else max(background, held, step / 2)

@@ -73,16 +73,15 @@ def certificates(kind, network):
 def test_a_mixture_of_lesions_and_mark_is_found_where_redraws_vary_the_mark(kind, share):
     """The mark moves the logit by `share`, and the lesions by 1: above 1/4 it is used, above 1/2 twins do not flip.
 
-    A step leaves lesions what they are, and takes a disc away: its effect is 100 times its share.
+    A step shows nothing of thresholds.
     """
     for recipe, toggled, found in certificates(kind, LesionsAndDisc(share)):
         assert (toggled.moves_sample, toggled.moves_twin) == pytest.approx((share, share))
         assert toggled.another_class == (share > 0.5)
         assert toggled.uses_mark == (share > 0.25)
-        marked = recipe.parameters["mark"]
-        tolerance = 0.0 if kind == "slice" else 50 * share if marked else share
-        if share > 0.5 and (marked or kind == "object"):
-            tolerance = np.inf
+        some_marked = recipe.parameters["mark"] or kind == "object"
+        tolerance = np.inf if share > 0.5 and some_marked else 0.0 if kind == "slice" else share
+        assert found.step_effect == 0
         assert found.tolerance == pytest.approx(tolerance)
         assert found.certified == (tolerance < 0.25)
         assert found.holds_elsewhere == (0.5 if share > 0.5 else 1)

@@ -89,14 +89,14 @@ def rows_of(run):
 
 
 def answers(sample, twin, redraws, redraw_twins=(), held=None, steps=None, **without):
-    """Held features leave the sample as it is, and so do steps of the background; one of the feature goes a quarter."""
+    """Held features leave the sample as it is, and so do steps of the background; one of the feature goes a tenth."""
     sample, redraws = np.array(sample, float), np.array(redraws, float)
     known = np.full_like(sample, np.nan) if twin is None else np.array(twin, float)
     same = np.broadcast_to(sample, redraws.shape)
     return Answers(
         sample=sample,
         twin=None if twin is None else known,
-        feature_step=sample + (known - sample) / 4,
+        feature_step=sample + (known - sample) / 10,
         redraws=redraws,
         redraw_twins=np.array(redraw_twins, float),
         held=same if held is None else np.array(held, float),
@@ -107,12 +107,12 @@ def answers(sample, twin, redraws, redraw_twins=(), held=None, steps=None, **wit
 
 def test_the_verdict_by_hand():
     """Margins: 4 of the sample, -4 of its twin, 3 and 6 of the redraws, -2 and -5 of their twins."""
-    held, steps = [[0, 3], [0, 5.5]], [[0, 4.5], [0, 3.8]]
+    held, steps = [[0, 3], [0, 5.5]], [[0, 4.2], [0, 3.9]]
     case = answers([0, 4], [4, 0], [[0, 3], [1, 7]], [[3, 1], [5, 0]], held, steps, one=[0, 2], two=[3, 0])
     found = certificate_of(case, 1, 1)
     assert (found.correct, found.uses_feature, found.ignores_background, found.certified) == (True,) * 4
     assert (found.margin, found.feature_effect, found.contrast_effect) == (4, 8, 2)
-    assert (found.background_effect, found.held_effect, found.step_effect) == (2 / 8, 1.5 / 8, 0.5 / 2)
+    assert (found.background_effect, found.held_effect, found.step_effect) == pytest.approx((2 / 8, 1.5 / 8, 0.2 / 0.8))
     assert found.tolerance == 0.25
     assert (found.features, found.needed_features, found.feature_shares) == (["one", "two"], ["two"], [2 / 8, 7 / 8])
 
@@ -123,7 +123,7 @@ def test_the_verdict_by_hand():
         (answers([0, 4], [1, 0], [[0, 9], [0, 1]], [[1, 0], [2.25, 0]]), 1, True, 1.25 / 5),
         (answers([0, 4], [1, 0], [[0, 4], [0, 4]], [[1, 0], [3.5, 0]]), 1, True, 1 / 2),
         (answers([0, 4], [1, 0], [[0, 4]], [[1, 0]], held=[[0, 2]]), 1, True, 2 / 5),
-        (answers([0, 4], [1, 0], [[0, 4]], [[1, 0]], steps=[[0, 3]]), 1, True, 1 / 1.25 / 2),
+        (answers([0, 4], [1, 0], [[0, 4]], [[1, 0]], steps=[[0, 3]]), 1, True, 1 / 0.5 / 2),
         (answers([0, 4], [1, 0], [[0, 4]], [[1, 0]], held=[[0, 6]], steps=[[0, 3.9]]), 1, True, 2 / 5),
         (answers([0, 4], [1, 0], [[0, 4], [1, 0]], [[1, 0], [1, 0]]), 1, True, math.inf),  # a redraw is misclassified
         (answers([0, 4], [1, 0], [[0, 4], [0, 4]], [[1, 0], [0, 0.1]]), 1, True, math.inf),  # one's twin does not flip
@@ -155,9 +155,9 @@ def test_a_quarter_of_the_redraws_may_fail(what, failing, certified):
     assert certificate_of(replace(case, **{what: some}), 1, 1).certified == certified
 
 
-@pytest.mark.parametrize(("shift", "tolerance"), [(0.005, 0.0625), (0.03, 0.375)])
-def test_a_step_of_a_saturated_feature_counts_as_a_hundredth_of_its_effect(shift, tolerance):
-    """The effect is 4, so the step counts as .04: half of 0.005 / 0.04 and of 0.03 / 0.04."""
+@pytest.mark.parametrize(("shift", "tolerance"), [(0.004, 0.125), (0.016, 0.5)])
+def test_a_step_of_a_saturated_feature_counts_as_little_of_its_effect(shift, tolerance):
+    """The effect is 4, so the step counts as .016: half of 0.004 / 0.016 and of 0.016 / 0.016."""
     case = replace(answers([0, 2], [2, 0], [[0, 2]], [[2, 0]], steps=[[0, 2 + shift]]), feature_step=np.array([0, 2.0]))
     assert certificate_of(case, 1, 1).tolerance == pytest.approx(tolerance)
 
@@ -278,7 +278,7 @@ def slowly(data, module, target, index, count):
 
     image, other = image_tensor(sample), image_tensor(own_twin)
     effect = abs(margin(logits) - margin(twin))
-    feature_step = abs(margin(said(image + 0.25 * (other - image))) - margin(logits))
+    feature_step = abs(margin(said(image + np.float32(0.1) * (other - image))) - margin(logits))
     lesions = torch.from_numpy(sample.regions["lesions"])[None, None]
     fails, background, held, step, contrast = [], [], [], [], []
     for number in range(count):
@@ -288,7 +288,7 @@ def slowly(data, module, target, index, count):
         fails.append(cls(redraw) != predicted or not given_up(redraw_twin, predicted))
         background.append(abs(margin(redraw_twin) - margin(twin)))
         held.append(abs(margin(said(composed)) - margin(logits)))
-        step.append(abs(margin(said(image + 0.25 * (composed - image))) - margin(logits)))
+        step.append(abs(margin(said(image + np.float32(0.1) * (composed - image))) - margin(logits)))
         contrast.append(abs(margin(redraw) - margin(logits)))
     needed, shares = [], []
     for name in generator.features(recipe):
@@ -301,7 +301,7 @@ def slowly(data, module, target, index, count):
     hits = [cls(shown(generator.render(r))) == label and given_up(shown(generator.twin(r)), label) for r in elsewhere]
     effects = [
         usual(shifts) / by if by else math.inf
-        for shifts, by in ((background, effect), (held, effect), (step, max(feature_step, effect / 100)))
+        for shifts, by in ((background, effect), (held, effect), (step, max(feature_step, effect / 250)))
     ]
     tolerance = max(*effects[:2], effects[2] / 2) if sum(fails) <= count / 4 else math.inf
     return {

@@ -115,7 +115,7 @@ def test_a_certificate_asks_whether_the_class_is_there():
     answers = Answers(
         sample=np.array([5.0, 2.0]),
         twin=np.array([5.0, -1.0]),
-        feature_step=np.array([5.0, 1.0]),
+        feature_step=np.array([5.0, 1.7]),
         redraws=np.array([[1.0, 1.9], [9.0, 2.2]]),
         redraw_twins=np.array([[1.0, -1.2], [9.0, -0.9]]),
         held=np.array([[1.0, 2.0], [9.0, 2.3]]),
