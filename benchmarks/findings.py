@@ -104,6 +104,7 @@ class Results:
                     "for reliance" if entry.reliance else "plainly",
                     _percent([model.accuracy for model in record.models]),
                     _percent([model.coverage for model in certificates]),
+                    _percent([model.held_effect for model in certificates]),
                     min(enough, key=float, default="-"),
                     _percent([model.holds_elsewhere for model in certificates]),
                 ]
@@ -114,6 +115,7 @@ class Results:
             "trained",
             "accuracy, %",
             "certified, %",
+            "held effect, %",
             "tolerance for 90 %",
             "holds elsewhere, %",
         ]

@@ -72,7 +72,7 @@ def table(results: str, reliance: bool, samples: str) -> None:
         raise SalgenError(f"no image of these results is {samples}: take another kind of --samples")
     doubtful = uncertified_data(spec, folder, [entry for entry in entries if entry.name in scores])
     if doubtful and samples != "certified":
-        click.echo(f"the networks use the cause alone on fewer than half of the images of {', '.join(doubtful)}")
+        click.echo(f"the networks use the cause on fewer than half of the images of {', '.join(doubtful)}")
     found = standing_by(spec, scores)
     click.echo(_standing(found, found.methods[0]))
 

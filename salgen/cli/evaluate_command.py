@@ -118,7 +118,7 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "replace", "limit", 
 @click.option(
     "--reliance/--no-reliance",
     default=None,
-    help="Train the model on backgrounds that change with every epoch, so that it relies on the feature alone.  "
+    help="Train the model on backgrounds that change with every epoch, so that it relies on the feature.  "
     "[default: where the data set's backgrounds can be drawn again]",
 )
 @out

@@ -182,7 +182,7 @@ class Redrawable(Protocol):
     """Optional interface of a generator plug-in: reliance on its features can be certified."""
 
     def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
-        """The same sample on another background: all other choices, labels and mask stay as they are.
+        """The same sample on another background of any kind: its class in the first task and its mask stay as they are.
 
         The background is drawn in `context` as it is in `draw`, so that one which depends on the
         label gets that of any class.
@@ -199,7 +199,7 @@ class Movable(Protocol):
     """Optional interface of a :class:`Redrawable` plug-in: the feature may lie elsewhere."""
 
     def move(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
-        """The same sample with its feature at another place, on another background; labels stay as they are."""
+        """The same sample with its feature at another place, on another background; its class stays as it is."""
         ...
 
 

@@ -49,7 +49,7 @@ METHODS, DATA = "methods", "data"
 class View:
     """An order of methods: over all data sets, by networks of one kind of training, on some of the samples.
 
-    `uncertified` are the data sets on fewer than half of whose samples the networks use the cause alone, where all
+    `uncertified` are the data sets on fewer than half of whose samples the networks use the cause, where all
     samples count.
     """
 

@@ -38,7 +38,7 @@ def certified_share(record: RunRecord) -> float:
 
 
 def uncertified_data(spec: BenchSpec, folder: Path, entries: Sequence[Entry]) -> list[str]:
-    """The data sets on fewer than half of whose images the networks use the cause alone, on average over trainings."""
+    """The data sets on fewer than half of whose images the networks use the cause, on average over trainings."""
     shares = {entry.data.name: certified_share(open_results(spec, folder / entry.name)) for entry in entries}
     return [name for name, share in shares.items() if share < LOW_COVERAGE]
 

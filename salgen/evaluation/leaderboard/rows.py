@@ -31,7 +31,7 @@ class Row:
     accuracy
         The share of the split's images that these models classify rightly.
     certified
-        The share of scored images for which these models are certified to rely on the feature alone; NaN if unknown.
+        The share of scored images for which these models are certified to rely on the feature; NaN if unknown.
     warning
         The reason why scores may say nothing of the method; empty if the model has learnt the task and is certified for
         at least half of the images, or it is not known.

@@ -1,24 +1,28 @@
-"""Does a model rely on the feature, and on nothing else? The verdict on one sample, from the model's answers.
+"""Does a model rely on the feature? The verdict on one sample, from the model's logits.
 
-The sample is shown again in three ways: as its twin, without each of its features alone, and with the feature on other
-backgrounds, each beside its own twin. A twin is the background that remains when the feature is gone: what changes
-between twins is what the background does. The question is asked of the number that maps explain, the logit of the
-explained class or its margin over the best other one.
+The sample is shown again without its features, and with them on other backgrounds: redrawn with a twin each, and
+composed of the sample's feature and the redraw's background. What counts is the margin of a class: its logit minus the
+largest other one. All shifts of margins are shares of the feature's own effect, so the logits' scale does not matter.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import beta
 
 from salgen.types import Float64
 
 REDRAWS = {"demo": 8, "small": 8, "full": 59}  # scale to redraws of a sample
-TOLERATED = 0.25  # of what the feature moves the score, a background may move it
+TOLERATED = 0.25  # shift of the margin by a background, as a share of the feature's effect
+EXCEPTED = 0.25  # share of the redraws that may fail
+STEP = 0.1  # share of the way from the feature to its twin, or from the background to another one
+NEGLIGIBLE = 0.04  # a step of the feature counts as this share of an even step at least
 CONFIDENCE = 0.95
 
 
@@ -32,22 +36,31 @@ class Answers:
         float64 (K,): as it is.
     twin
         float64 (K,): as its counterfactual twin; None where it has none.
+    feature_step
+        float64 (K,): a step of the way from the sample to its twin.
     redraws
         float64 (R, K): on other backgrounds.
     redraw_twins
-        float64 (R, K): the twins of these; None where it has none.
+        float64 (R, K): the twins of these.
+    held
+        float64 (R, K): the sample's feature, pixel by pixel, on these twins.
+    background_step
+        float64 (R, K): a step of the way from the sample to `held`.
     without
         Feature to float64 (K,): with that feature left out, and no other.
     moved
         float64 (R, K): on the other backgrounds, with the feature elsewhere; None where it cannot be moved.
     moved_twins
-        float64 (R, K): the twins of these; None where they have none.
+        float64 (R, K): the twins of these.
     """
 
     sample: Float64
     twin: Float64 | None
+    feature_step: Float64
     redraws: Float64
-    redraw_twins: Float64 | None
+    redraw_twins: Float64
+    held: Float64
+    background_step: Float64
     without: Mapping[str, Float64]
     moved: Float64 | None = None
     moved_twins: Float64 | None = None
@@ -58,58 +71,55 @@ class Answers:
         def pair(logits: Float64) -> Float64:
             return np.stack([np.zeros_like(logits[..., target]), logits[..., target]], axis=-1)
 
-        def optional(logits: Float64 | None) -> Float64 | None:
-            return None if logits is None else pair(logits)
-
-        return Answers(
-            sample=pair(self.sample),
-            twin=optional(self.twin),
-            redraws=pair(self.redraws),
-            redraw_twins=optional(self.redraw_twins),
-            without={feature: pair(logits) for feature, logits in self.without.items()},
-            moved=optional(self.moved),
-            moved_twins=optional(self.moved_twins),
-        )
+        arrays = {name: pair(logits) for name, logits in vars(self).items() if isinstance(logits, np.ndarray)}
+        return replace(self, **arrays, without={feature: pair(logits) for feature, logits in self.without.items()})
 
 
 @dataclass(frozen=True)
 class Certificate:
     """The verdict on one sample, as ``certificates.parquet`` holds it.
 
+    Without a twin, verdicts are None and numbers that need one are NaN. A background's effect is the largest on three
+    quarters of the redraws, as a share of the feature's effect.
+
     Attributes
     ----------
     correct
-        Whether the sample is classified rightly.
+        Whether the sample is classified correctly.
     uses_feature
-        Whether it is, and its class is given up on the twin; None without a twin. A class is given up if another one is
-        predicted, or if its probability falls from above one half to one half at most: where the twin shows none of
-        several classes, which one is predicted says nothing.
+        Whether it is, and its class is given up on the twin: another one of two classes is predicted; of more classes
+        another one, or the margin falls to a quarter or less.
     ignores_background
-        Whether `tolerance` is at most a quarter; None without a twin.
+        Whether `tolerance` is at most a quarter.
     certified
-        Whether both hold; None without a twin.
-    score
-        The explained score: the logit of the explained class, or its margin over the best other one.
+        Whether both hold.
+    margin
+        The logit of the explained class minus the largest other one.
     feature_effect
-        The distance of the score from that on the twin; NaN without a twin.
+        The distance between the margins of the sample and its twin.
     background_effect
-        The largest distance between the scores of the twin and of a redraw's twin; NaN without a twin.
+        The effect of another background without the feature: the shift from the twin to a redraw's twin.
+    held_effect
+        The effect of another background while the feature's pixels are held: the shift from the sample to its feature
+        on a redraw's twin.
+    step_effect
+        The shift by a tenth of the way to that image, as a share of the shift by a tenth of the way to the twin.
     contrast_effect
-        The largest distance between the scores of the sample and of a redraw: what the background does together with
+        The largest distance between the margins of the sample and of a redraw: what the background does together with
         what it does to the feature, such as its contrast.
     tolerance
-        `background_effect` as a share of `feature_effect`; infinite if the predicted class of a redraw is another one,
-        or is not given up on a redraw's twin; NaN without a twin.
+        The largest of the first two effects and half of the third; infinite if on more than a quarter of the redraws
+        another class is predicted, or the class is not given up on the redraw's twin.
     holds_elsewhere
         Share of the backgrounds on which, with the feature elsewhere, the predicted class is the sample's true one, and
-        is given up without it; NaN without a twin, or where the feature cannot be moved.
+        is given up without it; NaN too where the feature cannot be moved.
     features
         The features that were left out one by one.
     needed_features
-        Those without which the class of a right prediction is given up.
+        Those without which the class of a correct prediction is given up.
     feature_shares
-        For each feature, how far the score moves without it towards that on the twin, as a share of
-        the whole way; NaN where that is zero or there is no twin. Shares of features that can stand in
+        For each feature, how far the margin moves without it towards that on the twin, as a share of
+        the whole way; NaN too where that is zero. Shares of features that can stand in
         for one another add up to less than 1, of features that are needed together to more.
     """
 
@@ -117,9 +127,11 @@ class Certificate:
     uses_feature: bool | None
     ignores_background: bool | None
     certified: bool | None
-    score: float
+    margin: float
     feature_effect: float
     background_effect: float
+    held_effect: float
+    step_effect: float
     contrast_effect: float
     tolerance: float
     holds_elsewhere: float
@@ -128,72 +140,77 @@ class Certificate:
     feature_shares: list[float]
 
 
-def certificate_of(answers: Answers, label: int, target: int, score: str = "logit") -> Certificate:
-    """The verdict on one sample.
+def certificate_of(answers: Answers, label: int, target: int) -> Certificate:
+    """The verdict on one sample, whose true class is `label`; maps explain the class `target`."""
 
-    Parameters
-    ----------
-    label, target
-        The true class, and the one that is explained.
-    score
-        The explained score: ``"logit"`` of the target, or its ``"margin"`` over the best other class.
-    """
+    def effect_of(shown: Float64, start: float, by: float) -> float:
+        """The usual shift of the margin, as a share."""
+        shift = _usual(np.abs(_margin(shown, target) - start))
+        return shift / by if by else math.inf
 
-    def scored(logits: Float64) -> Float64:
-        others = np.delete(logits, target, axis=-1).max(axis=-1) if score == "margin" else 0.0
-        return np.asarray(logits[..., target] - others)
-
-    predicted = int(answers.sample.argmax())
-    own, falls = float(scored(answers.sample)), [scored(logits) for logits in answers.without.values()]
-    effect, background, tolerance, uses, ignores = math.nan, math.nan, math.nan, None, None
+    predicted, own = int(answers.sample.argmax()), float(_margin(answers.sample, target))
     correct = predicted == label
-    if answers.twin is not None and answers.redraw_twins is not None:
-        twin = float(scored(answers.twin))
+    effect, background, held, step, tolerance, elsewhere = (math.nan,) * 6
+    uses, ignores = None, None
+    if answers.twin is not None:
+        twin = float(_margin(answers.twin, target))
         effect = own - twin
-        background = float(np.abs(scored(answers.redraw_twins) - twin).max())
-        holds = (answers.redraws.argmax(axis=1) == predicted).all()
-        needed_there = _given_up(predicted, answers.redraws, answers.redraw_twins).all()
-        tolerance = background / abs(effect) if holds and needed_there and effect else math.inf
+        step_of_feature = abs(own - float(_margin(answers.feature_step, target)))
+        background = effect_of(answers.redraw_twins, twin, abs(effect))
+        held = effect_of(answers.held, own, abs(effect))
+        step = effect_of(answers.background_step, own, max(step_of_feature, NEGLIGIBLE * STEP * abs(effect)))
+        given_up = _given_up(predicted, answers.redraws, answers.redraw_twins)
+        holds = (answers.redraws.argmax(axis=1) == predicted) & given_up
+        tolerance = math.inf if _usual(~holds) else max(background, held, step / 2)
         uses = correct and bool(_given_up(predicted, answers.sample, answers.twin))
         ignores = tolerance <= TOLERATED
-    elsewhere = math.nan
-    if answers.moved is not None and answers.moved_twins is not None:
-        right = answers.moved.argmax(axis=1) == label
-        elsewhere = float((right & _given_up(label, answers.moved, answers.moved_twins)).mean())
+        if answers.moved is not None and answers.moved_twins is not None:
+            right = answers.moved.argmax(axis=1) == label
+            elsewhere = float((right & _given_up(label, answers.moved, answers.moved_twins)).mean())
     needed = [name for name, logits in answers.without.items() if _given_up(predicted, answers.sample, logits)]
+    falls = [own - float(_margin(logits, target)) for logits in answers.without.values()]
     return Certificate(
         correct=correct,
         uses_feature=uses,
         ignores_background=ignores,
         certified=None if uses is None or ignores is None else uses and ignores,
-        score=own,
+        margin=own,
         feature_effect=abs(effect),
         background_effect=background,
-        contrast_effect=float(np.abs(scored(answers.redraws) - own).max()),
+        held_effect=held,
+        step_effect=step,
+        contrast_effect=float(np.abs(_margin(answers.redraws, target) - own).max()),
         tolerance=tolerance,
         holds_elsewhere=elsewhere,
         features=[*answers.without],
         needed_features=needed if correct else [],
-        feature_shares=[float(own - fall) / effect if effect else math.nan for fall in falls],
+        feature_shares=[fall / effect if effect else math.nan for fall in falls],
     )
+
+
+def _margin(logits: Float64, target: int) -> Float64:
+    """The target's logit minus the largest other one, (...) of logits (..., K)."""
+    return np.asarray(logits[..., target] - np.delete(logits, target, axis=-1).max(axis=-1))
+
+
+def _usual(values: NDArray[Any]) -> float:
+    """The least value that at most a quarter of the redraws exceed."""
+    return float(np.sort(values)[-1 - int(EXCEPTED * len(values))])
 
 
 def _given_up(target: int, shown: Float64, without: Float64) -> NDArray[np.bool_]:
     """Whether a class that is predicted with the feature is given up without it, bool (...) of logits (..., K)."""
-
-    def likely(logits: Float64) -> NDArray[np.bool_]:
-        """Whether its probability is above one half."""
-        return np.asarray(logits[..., target] > np.logaddexp.reduce(np.delete(logits, target, axis=-1), axis=-1))
-
-    return np.asarray((without.argmax(axis=-1) != target) | (likely(shown) & ~likely(without)))
+    most = TOLERATED * _margin(shown, target) if shown.shape[-1] > 2 else 0.0
+    return np.asarray(_margin(without, target) <= most)
 
 
 def most_faulty(redraws: int) -> float:
-    """The share of a sample's redraws that may be faulty, at 95 % confidence, where none of so many was.
+    """The share of all redraws that may fail, at 95 % confidence, where at most a quarter of so many did.
 
     Examples
     --------
-    >>> round(most_faulty(8), 2), round(most_faulty(59), 3)
-    (0.31, 0.05)
+    >>> round(most_faulty(8), 2), round(most_faulty(59), 2)
+    (0.6, 0.35)
     """
-    return float(1.0 - (1.0 - CONFIDENCE) ** (1.0 / redraws))
+    failed = int(EXCEPTED * redraws)
+    return float(beta.ppf(CONFIDENCE, failed + 1, redraws - failed))

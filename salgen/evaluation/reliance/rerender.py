@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from salgen.datasets.reading.batch import to_unit
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.reliance.reliance import Answers
+from salgen.evaluation.reliance.reliance import STEP, Answers
 from salgen.generators.factory import redrawing_generator_of
 from salgen.generators.generator import Generator
-from salgen.types import Float32, Float64, Recipe
+from salgen.types import Float32, Float64, Mask, Recipe
 
 Ask = Callable[[Float32], Float64]  # images (n, C, H, W) in [0, 1] to logits (n, K)
 
@@ -48,34 +48,43 @@ class Renderer:
         return renderer
 
     def answers(self, recipes: Sequence[Recipe], redraws: int, ask: Ask) -> list[Answers]:
-        """A model's answers about samples shown in all ways, holding one image and twin per recipe at a time."""
-        sample, twins = self._ask_pairs(recipes, ask)
-        redrawn = self._ask_again(self.generator.redraw, recipes, redraws, ask)
-        moved = self._ask_again(self.generator.move, recipes, redraws, ask) if self.generator.movable else None
+        """A model's answers about samples shown in all ways, holding a few images per recipe at a time."""
+        images, twins, feature = self._pairs(recipes)
+        said = {"sample": ask(images), "twin": ask(twins), "feature_step": ask(_step(images, twins))}
+        said |= _stacked([self._ask_redraw(recipes, number, images, feature, ask) for number in range(redraws)])
+        if self.generator.movable:
+            said |= _stacked([self._ask_move(recipes, number, ask) for number in range(redraws)])
         without = self._ask_without_each(recipes, ask)
-        return [
-            Answers(sample[i], twins[i], *redrawn[i], without[i], *(moved[i] if moved else ()))
-            for i in range(len(recipes))
-        ]
+        answers = [Answers(**{name: said[name][i] for name in said}, without=without[i]) for i in range(len(recipes))]
+        twinless = [self.generator.plugin.counterfactual(recipe.parameters) is None for recipe in recipes]
+        return [replace(one, twin=None) if none else one for one, none in zip(answers, twinless, strict=True)]
 
-    def _ask_again(
-        self, again: Callable[[Recipe, int, int], Recipe], recipes: Sequence[Recipe], count: int, ask: Ask
-    ) -> list[tuple[Float64, Float64 | None]]:
-        """For each sample logits (R, K) of its redraws, and of their twins, None where there are none."""
-        asked = [
-            self._ask_pairs([again(recipe, self.seed, number) for recipe in recipes], ask) for number in range(count)
-        ]
-        each = [([logits[i] for logits, _ in asked], [twins[i] for _, twins in asked]) for i in range(len(recipes))]
-        return [(np.stack(logits), None if twins[0] is None else np.stack(twins)) for logits, twins in each]
+    def _ask_redraw(
+        self, recipes: Sequence[Recipe], number: int, images: Float32, feature: Mask, ask: Ask
+    ) -> dict[str, Float64]:
+        redraws, twins, _ = self._pairs([self.generator.redraw(recipe, self.seed, number) for recipe in recipes])
+        held = np.where(feature, images, twins)
+        return {
+            "redraws": ask(redraws),
+            "redraw_twins": ask(twins),
+            "held": ask(held),
+            "background_step": ask(_step(images, held)),
+        }
 
-    def _ask_pairs(self, recipes: Sequence[Recipe], ask: Ask) -> tuple[Float64, list[Any]]:
-        """Logits (n, K) of samples, and of their twins, None where there is none."""
+    def _ask_move(self, recipes: Sequence[Recipe], number: int, ask: Ask) -> dict[str, Float64]:
+        moved, twins, _ = self._pairs([self.generator.move(recipe, self.seed, number) for recipe in recipes])
+        return {"moved": ask(moved), "moved_twins": ask(twins)}
+
+    def _pairs(self, recipes: Sequence[Recipe]) -> tuple[Float32, Float32, Mask]:
+        """Images and twins (n, C, H, W), and the feature's pixels (n, 1, H, W): the mask and all that differ.
+
+        A sample without a twin stands for its own.
+        """
         pairs = list(self.generator.render_pairs(recipes))
-        present = [twin for _, twin in pairs if twin is not None]
-        logits = iter(ask(_images(present)) if present else ())
-        return ask(_images(sample.image for sample, _ in pairs)), [
-            None if twin is None else next(logits) for _, twin in pairs
-        ]
+        images = _images(sample.image for sample, _ in pairs)
+        twins = _images(sample.image if twin is None else twin for sample, twin in pairs)
+        masks = np.stack([sample.regions[next(iter(sample.target.values()))] for sample, _ in pairs])
+        return images, twins, masks[:, np.newaxis] | (images != twins).any(axis=1, keepdims=True)
 
     def _ask_without_each(self, recipes: Sequence[Recipe], ask: Ask) -> list[dict[str, Float64]]:
         logits_by_feature: list[dict[str, Float64]] = [{} for _ in recipes]
@@ -86,6 +95,16 @@ class Renderer:
             for (i, name), answer in zip(part, logits, strict=True):
                 logits_by_feature[i][name] = answer
         return logits_by_feature
+
+
+def _step(images: Float32, others: Float32) -> Float32:
+    """Images on the way to others."""
+    return images + np.float32(STEP) * (others - images)
+
+
+def _stacked(said: Sequence[dict[str, Float64]]) -> dict[str, Float64]:
+    """Logits (n, R, K) of (n, K) for each of R redraws."""
+    return {name: np.stack([one[name] for one in said], axis=1) for name in said[0]}
 
 
 def _images(levels: Iterable[NDArray[Any]]) -> Float32:

@@ -63,7 +63,7 @@ def no_verdict(run: Run, model: str) -> str:
         return f"{_doubt(run, model)}, so no method can be judged by it"
     if mostly_uncertified(run, model):
         return (
-            "the model relies on the feature alone for fewer than half of the samples; train for reliance "
+            "the model relies on the feature for fewer than half of the samples; train for reliance "
             "(--reliance), or read the certified samples in the report"
         )
     return ""
@@ -85,9 +85,7 @@ def _doubt(run: Run, model: str) -> str:
 
 
 def _reliance(line: RelianceLine) -> str:
-    sentence = (
-        f"{line.model} seed {line.seed} relies on the feature alone for {line.coverage:.0%} of {line.samples} samples"
-    )
+    sentence = f"{line.model} seed {line.seed} relies on the feature for {line.coverage:.0%} of {line.samples} samples"
     return f"WARNING: {sentence}: on the others a map that misses the mask may be right" if line.low else sentence
 
 

@@ -35,7 +35,7 @@ class Headline:
     trainings, crossed
         Number of training seeds, and True if the intervals cover them.
     withheld
-        True if the model relies on the feature alone for fewer than half of the samples, so that no method can be
+        True if the model relies on the feature for fewer than half of the samples, so that no method can be
         called the best.
     failed_trainings, undecided_trainings
         Those near chance, and those with too few images to tell whether they learnt the task.

@@ -27,6 +27,8 @@ class RelianceLine:
         Share that would be certified at other tolerances; empty in version 1 of the certificate.
     holds_elsewhere
         Mean share of backgrounds on which the prediction holds with the feature elsewhere; NaN if it cannot be moved.
+    held_effect
+        Median effect of another background while the feature is held; NaN before version 5 of the certificate.
     """
 
     run: str
@@ -39,6 +41,7 @@ class RelianceLine:
     needed: Mapping[str, float]
     by_tolerance: Mapping[str, float]
     holds_elsewhere: float
+    held_effect: float
     version: str
     redraws: int
 
@@ -77,6 +80,7 @@ def reliance_lines(run: Run) -> list[RelianceLine]:
             needed={feature: _share(share) for feature, share in entry.needed.items()},
             by_tolerance={tolerance: _share(share) for tolerance, share in entry.by_tolerance.items()},
             holds_elsewhere=_share(entry.holds_elsewhere),
+            held_effect=_share(entry.held_effect),
             version=certificates.version,
             redraws=certificates.redraws,
         )

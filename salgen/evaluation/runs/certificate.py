@@ -1,16 +1,9 @@
-"""The reliance certificate: a test, for every scored sample, that the model used the ground truth and nothing else.
+"""The reliance certificate: a test, for every scored sample, whether the model relied on the ground truth.
 
-A saliency map can only be held to the mask if the model looked there. So each sample is rendered again
-from its recipe: as its twin, without each feature, and on other backgrounds, with a twin of each. It is certified if
-the prediction is right and given up on the twin (`uses_feature`), and if on all redrawn backgrounds it holds and is
-given up on the twin, while the explained score of the twins moves by at most a quarter of what the feature moves it
-(`ignores_background`). A class is given up if another one is predicted, or if its probability falls to one half or
-less.
-
-Parts that a redraw keeps (of lesions: the brain slice and the positions) do not decide. Where the generator is
-:class:`~salgen.generators.declarations.Movable`, the feature is also shown elsewhere, and `holds_elsewhere` is the
-share of backgrounds on which the prediction holds there. A background in which nothing is random is ignored by
-definition.
+A saliency map can only be held to the mask if the model looked there. So each sample is rendered again from its
+recipe, and :mod:`salgen.evaluation.reliance.reliance` decides from the model's logits. Where the generator is
+:class:`~salgen.generators.declarations.Movable`, the feature is also shown elsewhere, which does not decide. What a
+redraw keeps, such as the brain slice, cannot be found.
 
 The generator must be :class:`~salgen.generators.declarations.Redrawable`. If it is not, or its source is
 missing, there are no certificates, and `reason` says why.
@@ -30,7 +23,7 @@ import torch
 
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
-from salgen.evaluation.reliance.reliance import REDRAWS, TOLERATED, Answers, certificate_of
+from salgen.evaluation.reliance.reliance import REDRAWS, Answers, certificate_of
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.certificates import COLUMNS, FILE, Certification, read_certificates
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, is_written, read_rows, write_part
@@ -41,7 +34,7 @@ from salgen.files import atomic_path
 from salgen.progress import progress
 from salgen.types import Float32, Float64
 
-VERSION = "4"  # changes whenever a certificate may
+VERSION = "5"  # changes whenever a certificate may
 
 
 def certify(
@@ -137,7 +130,7 @@ class Certifier:
             batch.ids, batch.clusters, labels, targets, answers, strict=True
         ):
             sample = {"model": model.name, "training_seed": model.seed, "sample_id": name, "cluster": cluster}
-            rows.append({**sample, **vars(certificate_of(answer, int(label), int(target), plan.conventions.score))})
+            rows.append({**sample, **vars(certificate_of(answer, int(label), int(target)))})
         return pa.Table.from_pylist(rows, schema=pa.schema(COLUMNS))
 
     def _predicted(self, answers: Sequence[Answers], labels: Classes) -> Classes:
@@ -154,6 +147,6 @@ class Certifier:
             {
                 **self.runner.depends_on(list(chunk), self.runner.device),
                 "target": self.runner.plan.conventions.target,
-                "certificate": [VERSION, self.redraws, TOLERATED],
+                "certificate": [VERSION, self.redraws],
             }
         )

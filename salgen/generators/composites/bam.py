@@ -147,11 +147,13 @@ class Bam(Painted):
         }
 
     def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
-        """The same object on another picture of the same scene."""
-        return {**parameters, **self._scene(context, parameters[SCENE], context.index)}
+        """The same object on a scene of any kind; of the same kind where the scene is the class."""
+        turn, place = divmod(context.index, len(self.scenes))
+        kind = _order(context, "scenes", turn, len(self.scenes))[place] if self.common_in is None else parameters[SCENE]
+        return {**parameters, **self._scene(context, int(kind), context.index)}
 
     def move(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
-        """The same object elsewhere, on another picture of the same scene."""
+        """The same object elsewhere, on another scene."""
         row, column = self._place(context, context.index, parameters["height"], parameters["width"])
         return {**self.redraw(parameters, context), "row": row, "column": column}
 

@@ -71,24 +71,29 @@ def certificates(kind, network):
 @pytest.mark.parametrize("kind", ["object", "slice"])
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.4, 0.6])
 def test_a_mixture_of_lesions_and_mark_is_found_where_redraws_vary_the_mark(kind, share):
-    """The mark moves the logit by `share`, and the lesions by 1: above 1/4 it is used, above 1/2 twins do not flip."""
+    """The mark moves the logit by `share`, and the lesions by 1: above 1/4 it is used, above 1/2 twins do not flip.
+
+    A step shows nothing of thresholds.
+    """
     for recipe, toggled, found in certificates(kind, LesionsAndDisc(share)):
         assert (toggled.moves_sample, toggled.moves_twin) == pytest.approx((share, share))
         assert toggled.another_class == (share > 0.5)
         assert toggled.uses_mark == (share > 0.25)
         some_marked = recipe.parameters["mark"] or kind == "object"
         tolerance = np.inf if share > 0.5 and some_marked else 0.0 if kind == "slice" else share
+        assert found.step_effect == 0
         assert found.tolerance == pytest.approx(tolerance)
         assert found.certified == (tolerance < 0.25)
         assert found.holds_elsewhere == (0.5 if share > 0.5 else 1)
 
 
-def test_a_mark_that_does_nothing_without_the_lesions_is_not_found():
-    """It compares twins, which show what the background does without the feature: here nothing."""
+def test_a_mark_that_does_nothing_without_the_lesions_is_found():
+    """Twins show nothing of it; lesions that are held on other backgrounds do."""
     for _, toggled, found in certificates("object", LesionsAndDisc(0.0, gain=1.0)):
         assert toggled.moves_sample >= 0.5
         assert not toggled.uses_mark
-        assert found.certified
+        assert (found.background_effect, found.held_effect) == (0, pytest.approx(toggled.moves_sample))
+        assert not found.certified
         assert found.contrast_effect == 1
 
 

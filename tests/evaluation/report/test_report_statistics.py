@@ -115,7 +115,7 @@ def test_no_certified_sample_is_said(tmp_path):
     page = read(report([path]))
     assert "No image is certified." in page.text
     assert "of which there are none here" in page.text
-    assert "WARNING: lesion-cnn seed 0 relies on the feature alone for 0% of 24 samples" in console_summary([path])
+    assert "WARNING: lesion-cnn seed 0 relies on the feature for 0% of 24 samples" in console_summary([path])
 
 
 def test_effects_are_turned_towards_the_method(rich):
@@ -187,18 +187,19 @@ def test_certificates_are_told_in_words(rich):
     assert "Most images are not certified" not in page.text
 
 
-def test_each_version_of_the_certificate_is_told_as_it_asks(tmp_path):
+def test_older_certificates_are_told_and_the_held_effect_is_shown(tmp_path):
     path = make_run(tmp_path / "run", metrics=("roc-auc",), coverage=0.5, **SMALL)
     old = read(report([path])).text
-    assert "In certificates of version 1, on 8 other backgrounds" in old
+    assert "Certificates before version 5 do not hold the feature's pixels" in old
     assert "Share of images certified if" not in old
     record = json.loads((path / "run.json").read_text())
-    record["certificates"] |= {"version": "2", "redraws": 59}
-    record["certificates"]["models"][0]["by_tolerance"] = {"0.25": 0.5, "1.0": 0.875}
+    record["certificates"] |= {"version": "5", "redraws": 59}
+    record["certificates"]["models"][0] |= {"by_tolerance": {"0.25": 0.5, "1.0": 0.875}, "held_effect": 0.123}
     (path / "run.json").write_text(json.dumps(record))
     new = read(report([path])).text
-    assert "Were 5 % of all such backgrounds at fault, 59 of them would show it with 95 % probability" in new
-    assert "version 1" not in new
+    assert "on at most 35 % of all backgrounds" in new
+    assert "before version 5" not in new
+    assert "50 % 50 % 12 %" in new
     assert "Training seed 25 % 100 % perlin-lesions lesion-cnn 0 50 % 88 %" in new
     curves = tolerance_curves(reliance_lines(read_runs([path])[0]))
     assert (curves.values, curves.curves[0].means) == ([0.25, 1.0], [0.5, 0.875])
@@ -222,7 +223,7 @@ def test_no_method_is_best_where_the_model_does_not_rely_on_the_feature(tmp_path
     (path / "run.json").write_text(json.dumps(record))
     text, summary = read(report([path])).text, console_summary([path])
     assert ("No method is called the best" in text) == withheld
-    assert ("no verdict: the model relies on the feature alone for fewer than half" in summary) == withheld
+    assert ("no verdict: the model relies on the feature for fewer than half" in summary) == withheld
     assert ("best by roc-auc" in summary) != withheld
 
 
@@ -331,7 +332,7 @@ def test_metrics_are_correlated_over_three_data_sets(tmp_path):
 def test_console_says_what_the_tests_say_and_shows_what_fits(rich):
     run, _ = rich
     lines = console_summary([run.path]).splitlines()
-    assert "lesion-cnn seed 0 relies on the feature alone for 50% of 24 samples" in lines
+    assert "lesion-cnn seed 0 relies on the feature for 50% of 24 samples" in lines
     assert any(line.startswith("best by roc-auc ") for line in lines)
     assert any(line.startswith("not better than sobel, an edge filter: deconvnet") for line in lines)
     assert lines[-1] == "and 8 more metrics in the report"

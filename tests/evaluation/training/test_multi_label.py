@@ -124,15 +124,18 @@ def test_a_certificate_asks_whether_the_class_is_there():
     answers = Answers(
         sample=np.array([5.0, 2.0]),
         twin=np.array([5.0, -1.0]),
+        feature_step=np.array([5.0, 1.7]),
         redraws=np.array([[1.0, 1.9], [9.0, 2.2]]),
         redraw_twins=np.array([[1.0, -1.2], [9.0, -0.9]]),
+        held=np.array([[1.0, 2.0], [9.0, 2.3]]),
+        background_step=np.array([[4.0, 2.0], [6.0, 2.1]]),
         without={"object": np.array([5.0, -1.0])},
     )
     found = certificate_of(answers.about(1), label=1, target=1)
     assert (found.correct, found.uses_feature, found.ignores_background, found.certified) == (True, True, True, True)
-    assert found.score == 2.0
+    assert found.margin == 2.0
     assert found.feature_effect == 3.0
-    assert found.background_effect == pytest.approx(0.2)
+    assert (found.background_effect, found.held_effect) == pytest.approx((0.2 / 3, 0.3 / 3))
     assert not certificate_of(answers, label=1, target=1).correct
 
 

@@ -276,3 +276,11 @@ def test_what_cannot_be_made_is_refused():
     refused("common_in = -1: must be at least 0", common_in=-1)
     refused("the least must not be above the most", area=(0.5, 0.25))
     refused("/somewhere/coco or /somewhere/miniplaces is expected, .* neither exists", source="/somewhere")
+
+
+@pytest.mark.parametrize("common_in", [None, 3])
+def test_redraws_show_every_kind_of_scene_unless_it_is_the_class(common_in):
+    made = generator("bam", image_size=(32, 32), pictures=10, common_in=common_in)
+    recipe = made.recipe(0, "test", 4)
+    kinds = [made.redraw(recipe, 0, number).parameters["scene"] for number in range(10)]
+    assert sorted(kinds) == (list(range(10)) if common_in is None else [recipe.parameters["scene"]] * 10)

@@ -1,4 +1,4 @@
-"""`certificates.parquet`: for every scored sample, whether the model relied on the ground truth and nothing else."""
+"""`certificates.parquet`: for every scored sample, whether the model relied on the ground truth."""
 
 from __future__ import annotations
 
@@ -66,10 +66,11 @@ def _certification(certificates: pa.Table) -> Certification:
 
 def _summary(name: str, seed: int, rows: pa.Table) -> CertificateSummary:
     shown, needed, uses = (rows[column].to_pylist() for column in ("features", "needed_features", "uses_feature"))
-    elsewhere, tolerance = (  # older versions have not all columns
+    elsewhere, tolerance, held = (  # older versions have not all columns
         rows[column].to_numpy() if column in rows.column_names else np.zeros(0)
-        for column in ("holds_elsewhere", "tolerance")
+        for column in ("holds_elsewhere", "tolerance", "held_effect")
     )
+    held = held[np.isfinite(held)]
     return CertificateSummary(
         name=name,
         seed=seed,
@@ -82,6 +83,7 @@ def _summary(name: str, seed: int, rows: pa.Table) -> CertificateSummary:
             for feature in dict.fromkeys(feature for features in shown for feature in features)
         },
         holds_elsewhere=_mean(elsewhere.tolist()),
+        held_effect=float(np.median(held)) if len(held) else None,
         by_tolerance={
             str(most): _share(use and own <= most for use, own in zip(uses, tolerance.tolist(), strict=True))
             for most in (TOLERANCES if len(tolerance) else ())

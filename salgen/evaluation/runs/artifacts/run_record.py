@@ -126,7 +126,8 @@ class CertificateSummary:
     """The shares of a model's scored samples for which each part of the reliance certificate holds.
 
     `by_tolerance` has the share that would be certified at each tolerance, such as ``"0.5"``; `holds_elsewhere` is the
-    mean share of backgrounds on which the prediction holds with the feature elsewhere.
+    mean share of backgrounds on which the prediction holds with the feature elsewhere; `held_effect` is the median of
+    the backgrounds' effect while the feature is held.
     """
 
     name: str
@@ -138,6 +139,7 @@ class CertificateSummary:
     needed: dict[str, float | None]
     by_tolerance: dict[str, float | None] = field(default_factory=dict)
     holds_elsewhere: float | None = None
+    held_effect: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,8 +147,8 @@ class CertificatesRecord:
     """The certificates of all models, or the reason why there are none.
 
     Version 1 compared the scores of redraws with the sample's; version 2 compares their twins'; version 3 shows the
-    feature elsewhere too, with the same verdicts; version 4 asks whether the class is given up without the feature,
-    version 3 whether another one is predicted, which is the same of two classes.
+    feature elsewhere too; version 4 asks whether the class is given up without the feature, version 3 whether another
+    one is predicted; version 5 compares margins, also while the feature's pixels are held on other backgrounds.
     """
 
     models: list[CertificateSummary]
