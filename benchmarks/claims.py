@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from benchmarks.verdicts import DESIGNS, METHODS, Design
-from salgen.evaluation.protocols.claims import Claim, Comparison, Ranking, among_the_best, highest, on
+from salgen.evaluation.protocols.claims import Claim, Comparison, MethodRanking, among_the_best, highest, on
 from salgen.evaluation.statistics.jackknife import Scores, mean_estimate
 from salgen.types import Float64
 
@@ -27,7 +27,7 @@ def verdict(comparison: Comparison, scores: Float64, design: Design) -> str:
         f"method {number}": mean_estimate([Scores(scores[..., number], clusters, seeds, "data", "test", "model")])
         for number in range(scores.shape[2])
     }
-    rankings = {"data": {"model": Ranking("model", means)}}
+    rankings = {"data": {"model": MethodRanking("model", means)}}
     return Claim("{}", on("data"), comparison, ["method 0"]).judged(rankings).verdict
 
 

@@ -15,11 +15,11 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from benchmarks.filled_pages import filled
-from salgen.evaluation.bench.bench_spec import BenchSpec, Entry, bench_spec
+from salgen.evaluation.bench.bench_spec import BenchEntry, BenchSpec, bench_spec
 from salgen.evaluation.bench.published import is_certified, open_results, read_rows, score_array
 from salgen.evaluation.bench.rankings import (
     DECIMALS,
-    Agreement,
+    OrderAgreement,
     main_entries,
     method_scores,
     metric_agreement,
@@ -48,10 +48,10 @@ class Results:
         self.spec, self.folder = spec, folder
         self.all = [entry for entry in spec.entries if (folder / entry.name).is_dir()]
         self.main = [entry for entry in main_entries(spec) if (folder / entry.name).is_dir()]
-        plain = [Entry(entry.data, entry.network) for entry in self.main if entry.reliance]
+        plain = [BenchEntry(entry.data, entry.network) for entry in self.main if entry.reliance]
         self.plain = [entry for entry in plain if (folder / entry.name).is_dir()]
 
-    def means(self, entry: Entry, samples: str = "all", metric: str = RANKING) -> pd.DataFrame:
+    def means(self, entry: BenchEntry, samples: str = "all", metric: str = RANKING) -> pd.DataFrame:
         """The summary of methods, and of the floors, with the column `floor`."""
         rows = pd.read_csv(self.folder / entry.name / SUMMARY)
         rows = rows[(rows["samples"] == samples) & (rows["metric"] == metric)]
@@ -124,7 +124,7 @@ class Results:
     def transfers(self) -> str:
         """Spearman's correlation of the methods' means: lesions on noise and on brains, plain and for reliance."""
         lesions = [entry for entry in self.main if entry.data.name in ("perlin-lesions", "mri-lesions")]
-        both = [(entry, Entry(entry.data, entry.network, reliance=True)) for entry in self.plain]
+        both = [(entry, BenchEntry(entry.data, entry.network, reliance=True)) for entry in self.plain]
         return self._correlations([*combinations(lesions, 2), *both])
 
     def architectures(self) -> str:
@@ -132,7 +132,7 @@ class Results:
         alike = [entry for entry in self.all if len(entry.data.networks) > 1 and entry.reliance]
         return self._correlations(combinations(alike, 2))
 
-    def _correlations(self, pairs: Iterable[tuple[Entry, Entry]]) -> str:
+    def _correlations(self, pairs: Iterable[tuple[BenchEntry, BenchEntry]]) -> str:
         rows = []
         for pair in pairs:
             scores = method_scores(self.spec, self.folder, pair)
@@ -219,7 +219,7 @@ class Results:
         return markdown_table(["method", *(f"{metric}, {name}" for metric in by_metric for name in names)], rows)
 
 
-def _with_interval(tau: Agreement, first: str, second: str) -> str:
+def _with_interval(tau: OrderAgreement, first: str, second: str) -> str:
     mean, low, high = (table.at[first, second] for table in tau)
     return f"{mean:.2f} ({low:.2f} to {high:.2f})"
 

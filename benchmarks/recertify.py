@@ -13,7 +13,7 @@ import pandas as pd
 
 from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.bench.bench_run import make_data, run_name
-from salgen.evaluation.bench.bench_spec import BenchSpec, Entry, bench_spec
+from salgen.evaluation.bench.bench_spec import BenchEntry, BenchSpec, bench_spec
 from salgen.evaluation.bench.published import SAMPLE, open_results, read_rows, stated_in_rows, write_rows
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.run_record import CertificatesRecord
@@ -24,7 +24,7 @@ from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 
 
-def recertify(spec: BenchSpec, entry: Entry, results: Path, folder: Path, split: str) -> str:
+def recertify(spec: BenchSpec, entry: BenchEntry, results: Path, folder: Path, split: str) -> str:
     """Certify one entry on one split, and say what share of its samples is certified under each training."""
     name = run_name(entry, split)
     record, run = open_results(spec, results / name), folder / "runs" / name

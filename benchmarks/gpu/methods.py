@@ -17,7 +17,7 @@ from benchmarks.gpu.campaign import Bench, Row, Step
 from benchmarks.gpu.measuring import Cost, costs
 from benchmarks.gpu.networks import Shown, shown
 from benchmarks.gpu.peers import Asked, counterparts
-from salgen.evaluation.attribution.method_selection import Selection, method_call
+from salgen.evaluation.attribution.method_selection import MethodSelection, method_call
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.registry import METHODS
 
@@ -34,7 +34,7 @@ def methods(model: str, bench: Bench) -> dict[str, Step]:
     network = shown(model, 2 if bench.small else IMAGES, bench)
     plugins = [METHODS.load(name) for name in METHODS.names()]
     created = [METHODS.create(plugin.name, plugin.quick if bench.small else {}) for plugin in plugins]
-    selection = Selection({}, {method_call(method): method for method in created})
+    selection = MethodSelection({}, {method_call(method): method for method in created})
     chosen, left_out = selection.defined_for(network.classifier, network.images[:1])
     together = [method for method in chosen.values() if method.shares == "passes"]
     steps: dict[str, Step] = {"all that share passes, together": partial(_together, network, together, bench)}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from salgen.cli.groups import Group
+from salgen.cli.groups import CommandGroup
 from salgen.cli.options import command_line, max_memory
 from salgen.cli.verify_command import raise_problems
 from salgen.errors import SalgenError
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from salgen.evaluation.bench.standing import Standing
 
 
-@click.group("bench", cls=Group)
+@click.group("bench", cls=CommandGroup)
 def command() -> None:
     """Run salgen-bench, a frozen benchmark: data sets, networks and metrics that stay the same."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from salgen.cli.groups import Group
+from salgen.cli.groups import CommandGroup
 from salgen.cli.options import from_fields
 from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics.clever_hans import FAITHFULNESS, LOCALIZATION, Suspect, Thresholds
@@ -22,7 +22,7 @@ method = click.option(
 )
 
 
-@click.group("find", cls=Group)
+@click.group("find", cls=CommandGroup)
 def command() -> None:
     """Find images of a run that deserve a look."""
 

@@ -7,7 +7,7 @@ import click
 from salgen.errors import unknown_name
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """A command that shows its help without a subcommand, and suggests the nearest for an unknown one."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

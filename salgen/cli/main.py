@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from salgen.cli.groups import Group
+from salgen.cli.groups import CommandGroup
 from salgen.errors import SalgenError, SalgenWarning, reason
 
 COMMANDS = (
@@ -39,7 +39,7 @@ COMMANDS = (
 STOPPED = 130
 
 
-class Commands(Group):
+class Commands(CommandGroup):
     """The subcommands, each imported when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

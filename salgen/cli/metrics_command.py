@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from salgen.cli.groups import Group
+from salgen.cli.groups import CommandGroup
 
 
-@click.group("metrics", cls=Group)
+@click.group("metrics", cls=CommandGroup)
 def command() -> None:
     """Check the metrics themselves, and how far they agree."""
 

@@ -47,13 +47,13 @@ def command(
     from salgen.datasets.format.output_folder import sole_writer
     from salgen.evaluation.rating.rating_page import rating_page
     from salgen.evaluation.rating.ratings import Ratings
-    from salgen.evaluation.rating.trials import Trials
+    from salgen.evaluation.rating.trials import RatingTrials
 
     folder = Path(run) if Path(run).name else Path(run).resolve()
     target = folder.with_name(f"{folder.name}-ratings") if out is None else Path(out)
 
     def ratings() -> Ratings:
-        return Ratings(Trials.of(run, data, methods, images=images, seed=seed, model=model), target)
+        return Ratings(RatingTrials.of(run, data, methods, images=images, seed=seed, model=model), target)
 
     if finish:
         with sole_writer(target):

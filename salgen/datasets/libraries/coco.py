@@ -27,7 +27,7 @@ from salgen.datasets.libraries.picture_file import Pixels
 from salgen.datasets.libraries.picture_sampling import (
     Gathered,
     Make,
-    Selection,
+    PictureSelection,
     UnusableError,
     gather,
     names_and_sizes,
@@ -66,7 +66,7 @@ SPLIT = {
 
 
 @dataclass(frozen=True)
-class Part:
+class CocoPart:
     """The images of a folder and the file of their annotations."""
 
     name: str
@@ -169,7 +169,7 @@ def _shrunk(pixels: Pixels, longest: int) -> Pixels:
     return np.asarray(Image.fromarray(pixels).resize(size, Image.Resampling.BILINEAR))
 
 
-def parts_of(root: Path) -> list[Part]:
+def parts_of(root: Path) -> list[CocoPart]:
     """The parts of COCO 2017 that a copy has."""
     parts = []
     for name in (TRAIN, VAL):
@@ -178,13 +178,13 @@ def parts_of(root: Path) -> list[Part]:
             folders = [root / "images" / name, root / name]
             if not any(map(Path.is_dir, folders)):
                 raise SalgenError(f"{folders[0]} is missing: the images of {file} are expected there")
-            parts.append(Part(name, file, next(filter(Path.is_dir, folders))))
+            parts.append(CocoPart(name, file, next(filter(Path.is_dir, folders))))
     if not parts:
         raise SalgenError(f"{root / 'annotations' / f'instances_{TRAIN}.json'} is missing: COCO 2017 has it there")
     return parts
 
 
-def origin_of(parts: Sequence[Part]) -> str:
+def origin_of(parts: Sequence[CocoPart]) -> str:
     """SHA-256 over the annotations, and the names and sizes of the images."""
     total = hashlib.sha256()
     try:
@@ -204,7 +204,7 @@ def need_pycocotools(purpose: str) -> None:
         raise SalgenError(f"{purpose} by pycocotools: {install('coco')}") from None
 
 
-def _select(parts: Sequence[Part], classes: Sequence[str], longest: int) -> Selection:
+def _select(parts: Sequence[CocoPart], classes: Sequence[str], longest: int) -> PictureSelection:
     need_pycocotools("objects are cut out of COCO")
     candidates: dict[tuple[str, str], list[Make]] = {}
     skipped: Counter[str] = Counter()
@@ -216,10 +216,10 @@ def _select(parts: Sequence[Part], classes: Sequence[str], longest: int) -> Sele
             for name, instance in instances.of_image(image):
                 make = partial(cut, part.images / Path(file).name, size, instance, longest)
                 candidates.setdefault((split, name), []).append(make)
-    return Selection(candidates, skipped)
+    return PictureSelection(candidates, skipped)
 
 
-def _splits(images: Mapping[int, object], part: Part, *, alone: bool) -> list[tuple[int, str]]:
+def _splits(images: Mapping[int, object], part: CocoPart, *, alone: bool) -> list[tuple[int, str]]:
     """Each image's number and split, in a random order: an image that shows two classes is in one split."""
     numbers = sorted(images)
     order = [numbers[rank] for rank in Stream("coco", part.name).permutation(len(numbers)).tolist()]

@@ -17,7 +17,7 @@ from pathlib import Path
 from salgen.datasets.libraries.picture_file import Pixels
 from salgen.datasets.libraries.picture_sampling import (
     Gathered,
-    Selection,
+    PictureSelection,
     gather,
     names_and_sizes,
     read_picture,
@@ -39,7 +39,7 @@ SPLIT = {
 
 
 @dataclass(frozen=True)
-class Photographs:
+class ScenePhotographs:
     """The photographs of a class, sorted by name: those to train on, and those to test on, if the copy has them."""
 
     name: str
@@ -89,7 +89,7 @@ def fitted(file: Path, image_size: tuple[int, int]) -> Pixels:
     return resize_rgb(pixels[:, start : start + length], image_size)
 
 
-def _photographs(root: Path, classes: Sequence[str]) -> list[Photographs]:
+def _photographs(root: Path, classes: Sequence[str]) -> list[ScenePhotographs]:
     folder = _images(root) / "train"
     if not folder.is_dir():
         raise SalgenError(
@@ -102,7 +102,7 @@ def _photographs(root: Path, classes: Sequence[str]) -> list[Photographs]:
             raise unknown_name("scene", name, folders)
     tested = _tested(root)
     return [
-        Photographs(
+        ScenePhotographs(
             name, _pictures(folders[name]), None if tested is None else tuple(sorted(set(tested.get(name, ()))))
         )
         for name in classes
@@ -169,7 +169,7 @@ def _lines(file: Path) -> Iterator[tuple[str, int]]:
         yield path.strip(), int(number)
 
 
-def _origin(classes: Sequence[Photographs]) -> str:
+def _origin(classes: Sequence[ScenePhotographs]) -> str:
     """SHA-256 over the names and sizes of all photographs."""
     total = hashlib.sha256()
     for cls in classes:
@@ -180,9 +180,9 @@ def _origin(classes: Sequence[Photographs]) -> str:
     return total.hexdigest()
 
 
-def _select(classes: Sequence[Photographs], image_size: tuple[int, int]) -> Selection:
+def _select(classes: Sequence[ScenePhotographs], image_size: tuple[int, int]) -> PictureSelection:
     candidates: dict[tuple[str, str], list[partial[Pixels]]] = {}
     for cls in classes:
         for file, split in cls.splits():
             candidates.setdefault((split, cls.name), []).append(partial(fitted, file, image_size))
-    return Selection(candidates, {})
+    return PictureSelection(candidates, {})

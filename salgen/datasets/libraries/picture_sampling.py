@@ -32,7 +32,7 @@ class UnusableError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class PictureSelection:
     """Candidate pictures for a library."""
 
     # by split and class, in the order in which they are tried; each raises UnusableError if it cannot be used
@@ -49,7 +49,7 @@ class Gathered:
 
 
 def gather(
-    kind: str, origin: str, classes: Sequence[str], pictures: int, size: object, select: Callable[[], Selection]
+    kind: str, origin: str, classes: Sequence[str], pictures: int, size: object, select: Callable[[], PictureSelection]
 ) -> Gathered:
     """A library out of a copy, built the first time and then kept in the user's cache.
 
@@ -107,7 +107,9 @@ def listed(skipped: Mapping[str, int]) -> str:
     return "Skipped: " + ", ".join(f"{why} ({skipped[why]:,})" for why in sorted(skipped)) + "." if skipped else ""
 
 
-def _build(path: Path, record: Path, kind: str, classes: Sequence[str], pictures: int, selection: Selection) -> None:
+def _build(
+    path: Path, record: Path, kind: str, classes: Sequence[str], pictures: int, selection: PictureSelection
+) -> None:
     wanted = {"train": pictures}
     places = [(split, name, wanted.get(split, max(pictures // 10, LEAST))) for split in SPLITS for name in classes]
     there = {(split, name): len(selection.candidates.get((split, name), ())) for split, name, _ in places}

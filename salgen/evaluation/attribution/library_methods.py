@@ -86,7 +86,7 @@ class Captum:
         return grid.channels(raw) if raw.shape[1:] == tuple(shape)[1:] else raw
 
 
-class GradCam:
+class LibraryGradCam:
     """Whatever is in ``pytorch_grad_cam``: maps (n, H, W), as it scales them."""
 
     signed: ClassVar[bool] = False
@@ -146,7 +146,7 @@ class Attributor:
         return method(question.images, question.at_target, **arguments)[1]
 
 
-class Composite(Attributor):
+class LibraryComposite(Attributor):
     """``zennit.core.Composite``: the modified gradient of 1 at the target."""
 
     def model_of(self, method: Any) -> Any:
@@ -165,12 +165,12 @@ class Composite(Attributor):
             return super().maps(attributor, question, arguments)
 
 
-Library = Captum | GradCam | Attributor
+Library = Captum | LibraryGradCam | Attributor
 LIBRARIES: tuple[tuple[str, str, Library], ...] = (
     ("captum", "Attribution", Captum()),
-    ("zennit", "Composite", Composite()),
+    ("zennit", "Composite", LibraryComposite()),
     ("zennit", "Attributor", Attributor()),
-    ("pytorch_grad_cam", "", GradCam()),
+    ("pytorch_grad_cam", "", LibraryGradCam()),
 )
 LIBRARY_NAMES = "captum, pytorch-grad-cam or zennit"
 

@@ -29,7 +29,7 @@ DEMO_METHODS = (
 
 
 @dataclass(frozen=True)
-class Selection:
+class MethodSelection:
     """Methods by their calls."""
 
     named: dict[str, Method]  # methods chosen by name or by a protocol
@@ -85,7 +85,7 @@ def select_methods(
     scale: str = "full",
     earlier: Sequence[Any] = (),
     outside: Mapping[str, Any] | None = None,
-) -> Selection:
+) -> MethodSelection:
     """Methods by their calls, the controls always among them.
 
     Parameters
@@ -110,7 +110,7 @@ def select_methods(
     chosen = METHODS.names() if ALL in requested else () if named or outside else by_default
     added = dict.fromkeys([*chosen, *(name for name in METHODS.names() if METHODS.load(name).control)])
     other_methods = [_create(name, scale) for name in added]
-    return Selection(by_call | dict(outside or {}), {call_text(m): m for m in other_methods})
+    return MethodSelection(by_call | dict(outside or {}), {call_text(m): m for m in other_methods})
 
 
 def check_methods_given(methods: Any) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.bench_spec import BenchData, BenchSpec, Entry
+from salgen.evaluation.bench.bench_spec import BenchData, BenchEntry, BenchSpec
 from salgen.evaluation.bench.frozen_weights import freeze
 from salgen.evaluation.bench.published import keep_results
 from salgen.evaluation.bench.rankings import main_entries
@@ -24,7 +24,7 @@ DATA, CHECKPOINTS, RUNS, RESULTS = "data", "checkpoints", "runs", "results"
 
 def run_entry(
     spec: BenchSpec,
-    entry: Entry,
+    entry: BenchEntry,
     out: Path,
     *,
     methods: Sequence[str] = ("all",),
@@ -100,18 +100,18 @@ def make_data(spec: BenchSpec, data: BenchData, folder: Path, **options: Any) ->
     return made
 
 
-def _training(entry: Entry) -> tuple[str, dict[str, Any]]:
+def _training(entry: BenchEntry) -> tuple[str, dict[str, Any]]:
     """The name of an entry's network, and its parameters and settings."""
     model, parameters = parse_call(entry.network)
     return model, {**parameters, "reliance": RELIANCE if entry.reliance else 0.0}
 
 
-def run_name(entry: Entry, split: str) -> str:
+def run_name(entry: BenchEntry, split: str) -> str:
     """The name of the folders of an entry's results on one split: ``drawn-signs-scnn-plain-noisy-square``."""
     return "-".join([entry.name, *split.split("_")[1:]])
 
 
-def _trainings(spec: BenchSpec, entry: Entry, folder: Path, dataset: Path) -> list[Path]:
+def _trainings(spec: BenchSpec, entry: BenchEntry, folder: Path, dataset: Path) -> list[Path]:
     """The frozen checkpoints of an entry, trained if they are not there."""
     model, settings = _training(entry)
     trained = train_seeds(dataset, folder, model=model, scale=spec.scale, settings=settings, seeds=spec.trainings)

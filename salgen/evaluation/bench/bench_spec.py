@@ -32,7 +32,7 @@ class BenchData:
 
 
 @dataclass(frozen=True)
-class Entry:
+class BenchEntry:
     """One network on one data set, trained in one way: the part of the benchmark that one machine computes."""
 
     data: BenchData  # the data set
@@ -81,24 +81,24 @@ class BenchSpec:
         return {"version": self.version, "sha256": self.digest}
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[BenchEntry]:
         """All entries: each trained network plainly and for reliance, each designed one as it is."""
         return [
             entry
             for data in self.data
             for entry in (
-                *(Entry(data, network, reliance) for network in data.networks for reliance in (False, True)),
-                *([Entry(data, data.designed)] if data.designed else []),
+                *(BenchEntry(data, network, reliance) for network in data.networks for reliance in (False, True)),
+                *([BenchEntry(data, data.designed)] if data.designed else []),
             )
         ]
 
-    def part(self, number: int, of: int) -> list[Entry]:
+    def part(self, number: int, of: int) -> list[BenchEntry]:
         """The entries of one of several parts, counted from 1, which together have each entry once."""
         if not 1 <= number <= of:
             raise SalgenError(f"part {number}/{of}: must be K/N with K from 1 to N")
         return [entry for place, entry in enumerate(self.entries) if _dealt(place, of) == number - 1]
 
-    def entry(self, name: str) -> Entry:
+    def entry(self, name: str) -> BenchEntry:
         """The entry of a name."""
         return next(entry for entry in self.entries if entry.name == name)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.evaluation.bench.bench_run import make_data, run_name
-from salgen.evaluation.bench.bench_spec import BenchSpec, Entry
+from salgen.evaluation.bench.bench_spec import BenchEntry, BenchSpec
 from salgen.evaluation.bench.published import (
     OF_SAMPLE,
     SAMPLE,
@@ -102,7 +102,7 @@ def _close(stated: Float64, values: Float64) -> NDArray[np.bool_]:
 
 
 def _wrong_scores(
-    spec: BenchSpec, entry: Entry, split: str, results: Path, images: int, methods: int, seed: int
+    spec: BenchSpec, entry: BenchEntry, split: str, results: Path, images: int, methods: int, seed: int
 ) -> list[str]:
     """Differences of the scores of some methods from those that the frozen weights give."""
     name = run_name(entry, split)

@@ -46,7 +46,7 @@ METHODS, DATA = "methods", "data"
 
 
 @dataclass(frozen=True)
-class View:
+class BoardView:
     """An order of methods: over all data sets, by networks of one kind of training, on some of the samples.
 
     `uncertified` are the data sets on fewer than half of whose samples the networks use the cause, where all
@@ -185,7 +185,7 @@ def _results(spec: BenchSpec, results: Path) -> Iterator[NetworkResult]:
                 yield NetworkResult(name, open_results(spec, results / name), read_summary(results / name))
 
 
-def _views(spec: BenchSpec, results: Path) -> Iterator[View]:
+def _views(spec: BenchSpec, results: Path) -> Iterator[BoardView]:
     for reliance in (True, False):
         entries = [entry for entry in main_entries(spec, reliance=reliance) if (results / entry.name).is_dir()]
         for samples in SUBSETS if entries else ():
@@ -194,7 +194,7 @@ def _views(spec: BenchSpec, results: Path) -> Iterator[View]:
             if datasets:  # perhaps no image is certified
                 title = f"Networks trained {'for reliance' if reliance else 'plainly'}, {samples} images"
                 uncertified = uncertified_data(spec, results, entries) if samples == ALL else []
-                yield View(title, samples, standing_by(spec, scores), datasets, uncertified)
+                yield BoardView(title, samples, standing_by(spec, scores), datasets, uncertified)
 
 
 def _by_network(spec: BenchSpec, results: Path) -> Iterator[tuple[str, tuple[list[str], Standing]]]:

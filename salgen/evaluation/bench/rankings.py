@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.bench_spec import BenchSpec, Entry
+from salgen.evaluation.bench.bench_spec import BenchEntry, BenchSpec
 from salgen.evaluation.bench.published import SCORED, is_certified, open_results, read_scores
 from salgen.evaluation.bench.standing import Standing, standing, student_interval
 from salgen.evaluation.report.reliance_lines import LOW_COVERAGE
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 DECIMALS = 5  # of means that are ranked: on another processor the same map's score is another one by up to 1e-6
 
 
-def main_entries(spec: BenchSpec, *, reliance: bool = True) -> list[Entry]:
+def main_entries(spec: BenchSpec, *, reliance: bool = True) -> list[BenchEntry]:
     """The entries that methods are ranked by: of each data set the first network, trained for reliance or plainly."""
     first = [data.networks[0] if data.networks else data.designed for data in spec.data]
     return [
-        Entry(data, network, reliance and not data.designed) for data, network in zip(spec.data, first, strict=True)
+        BenchEntry(data, network, reliance and not data.designed)
+        for data, network in zip(spec.data, first, strict=True)
     ]
 
 
@@ -37,7 +38,7 @@ def certified_share(record: RunRecord) -> float:
     return float(np.mean([model.coverage for model in models])) if models else float("nan")
 
 
-def uncertified_data(spec: BenchSpec, folder: Path, entries: Sequence[Entry]) -> list[str]:
+def uncertified_data(spec: BenchSpec, folder: Path, entries: Sequence[BenchEntry]) -> list[str]:
     """The data sets on fewer than half of whose images the networks use the cause, on average over trainings."""
     shares = {entry.data.name: certified_share(open_results(spec, folder / entry.name)) for entry in entries}
     return [name for name, share in shares.items() if share < LOW_COVERAGE]
@@ -46,7 +47,7 @@ def uncertified_data(spec: BenchSpec, folder: Path, entries: Sequence[Entry]) ->
 def method_scores(
     spec: BenchSpec,
     folder: Path,
-    entries: Sequence[Entry],
+    entries: Sequence[BenchEntry],
     *,
     metrics: Collection[str] | None = None,
     samples: str = ALL,
@@ -99,7 +100,7 @@ def _means(spec: BenchSpec, scores: pd.DataFrame, metrics: list[str], methods: l
     return means
 
 
-class Agreement(NamedTuple):
+class OrderAgreement(NamedTuple):
     """Kendall's tau between metrics, in rows and columns: the mean over data sets with its 95 % interval."""
 
     mean: pd.DataFrame
@@ -107,7 +108,7 @@ class Agreement(NamedTuple):
     high: pd.DataFrame
 
 
-def metric_agreement(scores: Mapping[str, pd.DataFrame], metrics: Sequence[str]) -> Agreement:
+def metric_agreement(scores: Mapping[str, pd.DataFrame], metrics: Sequence[str]) -> OrderAgreement:
     """How alike two metrics order methods by their means: Kendall's tau, over the entries in `scores`.
 
     Returns
@@ -122,4 +123,4 @@ def metric_agreement(scores: Mapping[str, pd.DataFrame], metrics: Sequence[str])
         means = rows.pivot_table(index="method", columns="metric", values="better")
         tables.append(means.round(DECIMALS).reindex(columns=names).corr(method="kendall", min_periods=3))
     found = student_interval(np.array(tables))
-    return Agreement(*(pd.DataFrame(np.clip(table, -1.0, 1.0), index=names, columns=names) for table in found))
+    return OrderAgreement(*(pd.DataFrame(np.clip(table, -1.0, 1.0), index=names, columns=names) for table in found))

@@ -29,7 +29,7 @@ Key = tuple[str, str, str]  # model, method, metric
 
 
 @dataclass(frozen=True)
-class Correlation:
+class MetricCorrelation:
     """The agreement of two metrics for one model and method."""
 
     model: str
@@ -44,12 +44,12 @@ class Correlation:
 class RunCorrelations:
     """The correlations over several runs."""
 
-    correlations: list[Correlation]
+    correlations: list[MetricCorrelation]
     data_sets: int  # number of data sets
     left_out: list[str]  # metrics, methods and models that not all runs have, such as `"metric iou"`
 
 
-def correlations(means: Means, model: str = "", method: str = "") -> list[Correlation]:
+def correlations(means: Means, model: str = "", method: str = "") -> list[MetricCorrelation]:
     """The correlation of each pair of metrics over the data sets.
 
     Parameters
@@ -121,14 +121,14 @@ def _means(run: Path) -> dict[Key, float]:
     return means
 
 
-def _correlation(model: str, method: str, first: str, second: str, means: Means) -> Correlation:
+def _correlation(model: str, method: str, first: str, second: str, means: Means) -> MetricCorrelation:
     both = np.isfinite(means[first]) & np.isfinite(means[second])
     count = int(both.sum())
     value = pearson(means[first][both], means[second][both]) if count >= LEAST else math.nan
-    return Correlation(model, method, first, second, count, value)
+    return MetricCorrelation(model, method, first, second, count, value)
 
 
-def correlation_table(all_correlations: Sequence[Correlation]) -> str:
+def correlation_table(all_correlations: Sequence[MetricCorrelation]) -> str:
     """The correlations as a Markdown table: a row per pair of metrics and model, a column per method.
 
     A value over fewer data sets than others states their number.
@@ -145,7 +145,7 @@ def correlation_table(all_correlations: Sequence[Correlation]) -> str:
     return markdown_table(["model", "metrics", *methods], rows)
 
 
-def _cell(correlation: Correlation, most: int) -> str:
+def _cell(correlation: MetricCorrelation, most: int) -> str:
     if math.isnan(correlation.pearson):
         return NOTHING
     return f"{correlation.pearson:.4f}" + (f" (n = {correlation.n})" if correlation.n < most else "")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from salgen.evaluation.leaderboard.matrix import matrices
-from salgen.evaluation.leaderboard.rows import Row
+from salgen.evaluation.leaderboard.rows import BoardRow
 from salgen.evaluation.report import page
 from salgen.evaluation.report.formatting import call, number, share
 from salgen.evaluation.report.tables import TITLES
@@ -16,7 +16,7 @@ TEMPLATE = "index.html.j2"
 MARK = '<meta name="generator" content="salgen leaderboard">'
 
 
-def index_html(rows: Sequence[Row], pages: str, table: str) -> str:
+def index_html(rows: Sequence[BoardRow], pages: str, table: str) -> str:
     """The page as text.
 
     Parameters
@@ -44,7 +44,7 @@ def index_html(rows: Sequence[Row], pages: str, table: str) -> str:
     return html.strip() + "\n"
 
 
-def _filters(rows: Sequence[Row]) -> dict[str, tuple[str, list[str]]]:
+def _filters(rows: Sequence[BoardRow]) -> dict[str, tuple[str, list[str]]]:
     """Attribute of a row to its name on the page and its values."""
     titles = {"dataset": "Data set", "model": "Model", "method": "Method", "metric": "Metric"}
     return {key: (title, sorted({getattr(row, key) for row in rows})) for key, title in titles.items()}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from salgen.evaluation.leaderboard.rows import DIRECTIONS, Row
+from salgen.evaluation.leaderboard.rows import DIRECTIONS, BoardRow
 from salgen.evaluation.report.formatting import DIGITS
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD
 from salgen.evaluation.statistics.intervals import mean_ranks
@@ -16,12 +16,12 @@ Column = tuple[str, str]  # a run's page, and a model
 
 
 @dataclass(frozen=True)
-class Line:
+class MatrixLine:
     """One method: its row in each column, None where it was not scored, and its mean rank, NaN for a control."""
 
     label: str
     rank: float
-    cells: list[Row | None]
+    cells: list[BoardRow | None]
 
 
 @dataclass(frozen=True)
@@ -30,40 +30,40 @@ class Matrix:
 
     metric: str
     direction: str
-    columns: list[Row]  # one row of each run and model, for their names
-    groups: dict[str, list[Line]]  # role to lines: ceilings, methods by mean rank, floors
+    columns: list[BoardRow]  # one row of each run and model, for their names
+    groups: dict[str, list[MatrixLine]]  # role to lines: ceilings, methods by mean rank, floors
     best: list[float]  # for each column the best mean of a method as printed; NaN where there is nothing to choose from
 
-    def is_best(self, number: int, row: Row) -> bool:
+    def is_best(self, number: int, row: BoardRow) -> bool:
         """True if a row has the best mean of its column, alone or with others."""
         return not row.control and round(row.standing, DIGITS) == self.best[number]
 
 
-def matrices(rows: Sequence[Row]) -> list[Matrix]:
+def matrices(rows: Sequence[BoardRow]) -> list[Matrix]:
     """A table for each metric, those of most runs first."""
-    by_metric: dict[str, list[Row]] = {}
+    by_metric: dict[str, list[BoardRow]] = {}
     for row in rows:
         by_metric.setdefault(row.metric, []).append(row)
     return sorted((_matrix(*item) for item in by_metric.items()), key=lambda one: -len(one.columns))
 
 
-def _matrix(metric: str, rows: Sequence[Row]) -> Matrix:
-    columns: dict[Column, Row] = {}
+def _matrix(metric: str, rows: Sequence[BoardRow]) -> Matrix:
+    columns: dict[Column, BoardRow] = {}
     for row in rows:
         columns.setdefault((row.page, row.model), row)
     cells = {(row.role, row.label, row.page, row.model): row for row in rows}
-    groups: dict[str, list[Line]] = {}
+    groups: dict[str, list[MatrixLine]] = {}
     for role in (CEILING, METHOD, FLOOR):
         labels = list(dict.fromkeys(row.label for row in rows if row.role == role))
         table = [[cells.get((role, label, *column)) for column in columns] for label in labels]
         ranks = _ranks(table, list(columns.values())) if role == METHOD else [np.nan] * len(labels)
-        lines = [Line(*parts) for parts in zip(labels, ranks, table, strict=True)]
+        lines = [MatrixLine(*parts) for parts in zip(labels, ranks, table, strict=True)]
         groups |= {role: sorted(lines, key=lambda line: line.rank)} if lines else {}
     best = [_best([line.cells[number] for line in groups.get(METHOD, [])]) for number in range(len(columns))]
     return Matrix(metric, rows[0].direction, list(columns.values()), groups, best)
 
 
-def _ranks(table: Sequence[Sequence[Row | None]], columns: Sequence[Row]) -> list[float]:
+def _ranks(table: Sequence[Sequence[BoardRow | None]], columns: Sequence[BoardRow]) -> list[float]:
     """Mean ranks over the columns whose models have learnt their task; NaN for a diagnostic."""
     judged = [number for number, column in enumerate(columns) if not column.warning]
     if columns[0].direction == DIRECTIONS[None] or not judged:
@@ -73,7 +73,7 @@ def _ranks(table: Sequence[Sequence[Row | None]], columns: Sequence[Row]) -> lis
     return [float(rank) for rank in mean_ranks(scores, np.full(len(judged), higher))]
 
 
-def _best(cells: Sequence[Row | None]) -> float:
+def _best(cells: Sequence[BoardRow | None]) -> float:
     defined = [row for row in cells if row is not None and row.standing == row.standing]
     if len(defined) < 2 or defined[0].direction == DIRECTIONS[None] or defined[0].warning:
         return np.nan

@@ -15,7 +15,7 @@ RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECAS
 
 
 @dataclass(frozen=True)
-class Entry:
+class BoardEntry:
     """A run folder, the name of its page, and the name of its data set in the table."""
 
     path: Path
@@ -23,7 +23,7 @@ class Entry:
     dataset: str
 
 
-def entries(paths: Sequence[Path | str]) -> list[Entry]:
+def entries(paths: Sequence[Path | str]) -> list[BoardEntry]:
     """The runs in the order of the table, whatever the order of `paths`."""
     check_run_folders(paths)
     records = {Path(path): _dataset(Path(path)) for path in paths}
@@ -31,7 +31,7 @@ def entries(paths: Sequence[Path | str]) -> list[Entry]:
     pages = page_names([path.resolve().name for path in ordered])
     names = _dataset_names(list(records.values()))
     return [
-        Entry(path, page, names[records[path]["name"], records[path]["fingerprint"]])
+        BoardEntry(path, page, names[records[path]["name"], records[path]["fingerprint"]])
         for path, page in zip(ordered, pages, strict=True)
     ]
 

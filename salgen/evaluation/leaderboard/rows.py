@@ -19,7 +19,7 @@ DIRECTIONS = {True: "more is better", False: "less is better", None: "diagnostic
 
 
 @dataclass(frozen=True)
-class Row:
+class BoardRow:
     """The result of one method under one metric, in the headline variant.
 
     Attributes
@@ -97,10 +97,10 @@ class Row:
         return self.n_invalid_maps > 0 and not math.isclose(self.standing, self.mean, abs_tol=5e-4)
 
 
-COLUMNS = tuple(field.name for field in fields(Row) if field.name != "label")
+COLUMNS = tuple(field.name for field in fields(BoardRow) if field.name != "label")
 
 
-def rows_of(run: Run, dataset: str, page: str) -> list[Row]:
+def rows_of(run: Run, dataset: str, page: str) -> list[BoardRow]:
     """The rows of one run, by model and metric, the best method first; ceilings only of metrics that have them.
 
     Parameters
@@ -118,17 +118,17 @@ def rows_of(run: Run, dataset: str, page: str) -> list[Row]:
     ]
 
 
-def _by_standing(rows: list[Row], higher: bool | None) -> list[Row]:
+def _by_standing(rows: list[BoardRow], higher: bool | None) -> list[BoardRow]:
     sign = 1 if higher is False else -1
 
-    def place(row: Row) -> tuple[bool, float, str]:
+    def place(row: BoardRow) -> tuple[bool, float, str]:
         undefined = math.isnan(row.standing)
         return undefined, 0.0 if undefined else sign * row.standing, row.label
 
     return sorted(rows, key=place)
 
 
-def _rows(run: Run, model: str, metric: str, dataset: str, page: str) -> Iterator[Row]:
+def _rows(run: Run, model: str, metric: str, dataset: str, page: str) -> Iterator[BoardRow]:
     variant = run.variant_of(metric)
     for key in run.keys(model):
         summary = run.row(model, key, metric, variant)
@@ -136,9 +136,9 @@ def _rows(run: Run, model: str, metric: str, dataset: str, page: str) -> Iterato
             yield _row(run, key, summary, dataset, page)
 
 
-def _row(run: Run, key: Key, summary: SummaryRow, dataset: str, page: str) -> Row:
+def _row(run: Run, key: Key, summary: SummaryRow, dataset: str, page: str) -> BoardRow:
     trained = run.trained(summary.model)
-    return Row(
+    return BoardRow(
         dataset=dataset,
         fingerprint=run.record.dataset.fingerprint,
         split=run.split,

@@ -9,8 +9,8 @@ from pathlib import Path
 from salgen.datasets.archives.workplace import workplace
 from salgen.errors import SalgenError
 from salgen.evaluation.leaderboard.index import MARK, index_html
-from salgen.evaluation.leaderboard.naming import Entry, entries
-from salgen.evaluation.leaderboard.rows import COLUMNS, Row, rows_of
+from salgen.evaluation.leaderboard.naming import BoardEntry, entries
+from salgen.evaluation.leaderboard.rows import COLUMNS, BoardRow, rows_of
 from salgen.evaluation.report.page import render
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.runs.artifacts.run_record import content_faults
@@ -61,9 +61,9 @@ def site_folder(out: Path) -> Iterator[Path]:
         sync_folder(site.parent)
 
 
-def _build(named_runs: Sequence[Entry], folder: Path) -> None:
+def _build(named_runs: Sequence[BoardEntry], folder: Path) -> None:
     (folder / PAGES).mkdir()
-    rows: list[Row] = []
+    rows: list[BoardRow] = []
     with progress("pages", len(named_runs), "runs") as advance:
         for entry in named_runs:
             rows += _write_page(entry, folder / PAGES)
@@ -72,7 +72,7 @@ def _build(named_runs: Sequence[Entry], folder: Path) -> None:
     write_text(folder / INDEX, index_html(rows, PAGES, TABLE))
 
 
-def _write_page(entry: Entry, folder: Path) -> list[Row]:
+def _write_page(entry: BoardEntry, folder: Path) -> list[BoardRow]:
     """Write the report of one run, and return its rows."""
     with content_faults([entry.path]):
         (run,) = read_runs([entry.path])

@@ -17,7 +17,7 @@ import numpy as np
 
 from salgen.evaluation.report.formatting import DIGITS, and_list, number
 from salgen.evaluation.report.grid import MARKED, grid_estimates
-from salgen.evaluation.report.study import HELD, NOT_HELD, NOT_TESTABLE, UNDECIDED, Cell, Finding, Outcome, Study
+from salgen.evaluation.report.study import HELD, NOT_HELD, NOT_TESTABLE, UNDECIDED, Finding, Outcome, Study, StudyCell
 from salgen.evaluation.statistics import jackknife
 from salgen.evaluation.statistics.jackknife import CLUSTERS, TRAINED, Estimate, combined, interval
 from salgen.parameters import parse_call
@@ -75,7 +75,7 @@ class Margin(NamedTuple):
 Comparison = Callable[[Means, Sequence[str]], Margin | str]
 
 
-class Ranking(NamedTuple):
+class MethodRanking(NamedTuple):
     """Means of methods in one place, such as a network; None if it was not run. `wording` formats a verdict on it."""
 
     place: str
@@ -83,8 +83,8 @@ class Ranking(NamedTuple):
     wording: str = "{verdict} on {place} ({numbers})"
 
 
-Rankings = Mapping[str, Mapping[str, Ranking]]  # data set, variant or label of a table's row; then network
-Choice = Callable[[Rankings], Sequence[Ranking]]
+Rankings = Mapping[str, Mapping[str, MethodRanking]]  # data set, variant or label of a table's row; then network
+Choice = Callable[[Rankings], Sequence[MethodRanking]]
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Claim:
         sizes = dict.fromkeys(_size(margin) for margin in margins if isinstance(margin, Margin))
         return Finding(self.sentence.format(and_list(self.named)), verdict, numbers, "; ".join(filter(None, sizes)))
 
-    def _margin_in(self, ranking: Ranking) -> Margin | str:
+    def _margin_in(self, ranking: MethodRanking) -> Margin | str:
         place, means, wording = ranking
         if means is None:
             return f"{place} was not run"
@@ -137,7 +137,7 @@ class Claim:
         return wording.format(verdict=IN_WORDS[NOT_TESTABLE], place=place, numbers=found)
 
 
-def _judged(margin: Margin | str, bounds: int, ranking: Ranking) -> tuple[Outcome, str]:
+def _judged(margin: Margin | str, bounds: int, ranking: MethodRanking) -> tuple[Outcome, str]:
     """The verdict in one place, and the numbers behind it in words."""
     if isinstance(margin, str):
         return NOT_TESTABLE, margin
@@ -160,12 +160,12 @@ def _size(margin: Margin) -> str:
 
 def judge(claims: Sequence[Claim], study: Study) -> tuple[Finding, ...]:
     """The findings on each claim from the grid, the variants and the tables of a study."""
-    variants = [Cell(name, of.model, (run,)) for of in study.variants for name, run in of.runs.items()]
-    rankings: dict[str, dict[str, Ranking]] = {}
+    variants = [StudyCell(name, of.model, (run,)) for of in study.variants for name, run in of.runs.items()]
+    rankings: dict[str, dict[str, MethodRanking]] = {}
     for (name, network), means in grid_estimates([*study.cells, *variants], study.methods, study.metric).items():
-        rankings.setdefault(name, {})[network] = Ranking(network, _defined(means))
+        rankings.setdefault(name, {})[network] = MethodRanking(network, _defined(means))
     for row in (row for table in study.tables for row in table.rows):
-        rankings.setdefault(row.label, {})[row.network] = Ranking(row.title, _defined(row.estimates), PLAIN)
+        rankings.setdefault(row.label, {})[row.network] = MethodRanking(row.title, _defined(row.estimates), PLAIN)
     return tuple(claim.judged(rankings) for claim in claims)
 
 
@@ -175,10 +175,10 @@ def judge(claims: Sequence[Claim], study: Study) -> tuple[Finding, ...]:
 def on(name: str, *networks: str) -> Choice:
     """A data set or a table's row on each of the networks, by default on every network with scores."""
 
-    def choice(rankings: Rankings) -> list[Ranking]:
+    def choice(rankings: Rankings) -> list[MethodRanking]:
         by_network = rankings.get(name, {})
         scored = [ranking for ranking in by_network.values() if ranking.means]
-        return [by_network.get(network, Ranking(network, None)) for network in networks] if networks else scored
+        return [by_network.get(network, MethodRanking(network, None)) for network in networks] if networks else scored
 
     return choice
 
@@ -186,7 +186,7 @@ def on(name: str, *networks: str) -> Choice:
 def on_each(*names: str) -> Choice:
     """Several data sets or rows, each on every network with scores."""
 
-    def choice(rankings: Rankings) -> list[Ranking]:
+    def choice(rankings: Rankings) -> list[MethodRanking]:
         return [ranking for name in names for ranking in on(name)(rankings)]
 
     return choice
@@ -195,10 +195,10 @@ def on_each(*names: str) -> Choice:
 def averaged(dataset: str) -> Choice:
     """A data set, averaged over the networks that have scores, with the methods that all of them have."""
 
-    def choice(rankings: Rankings) -> list[Ranking]:
+    def choice(rankings: Rankings) -> list[MethodRanking]:
         scored = _scored(rankings, dataset)
         means = {method: jackknife.averaged([of[method] for of in scored.values()]) for method in _shared(scored)}
-        return [Ranking(and_list([*scored]) + " together" * (len(scored) > 1), means)] if scored else []
+        return [MethodRanking(and_list([*scored]) + " together" * (len(scored) > 1), means)] if scored else []
 
     return choice
 
@@ -206,7 +206,7 @@ def averaged(dataset: str) -> Choice:
 def networks_on(datasets: Sequence[str], named: str) -> Choice:
     """On each data set with the named network, the networks by their mean over the methods that all have."""
 
-    def choice(rankings: Rankings) -> list[Ranking]:
+    def choice(rankings: Rankings) -> list[MethodRanking]:
         chosen = []
         for dataset in datasets:
             scored = _scored(rankings, dataset)
@@ -217,7 +217,7 @@ def networks_on(datasets: Sequence[str], named: str) -> Choice:
                     for network, of in scored.items()
                     if methods
                 }
-                chosen.append(Ranking(f"{dataset} (methods that all have: {len(methods)})", means, PLAIN))
+                chosen.append(MethodRanking(f"{dataset} (methods that all have: {len(methods)})", means, PLAIN))
         return chosen
 
     return choice
@@ -226,13 +226,13 @@ def networks_on(datasets: Sequence[str], named: str) -> Choice:
 def share_left(after: str, before: str) -> Choice:
     """On each network, the means of one variant as shares of those of another; zero means have no share."""
 
-    def choice(rankings: Rankings) -> list[Ranking]:
+    def choice(rankings: Rankings) -> list[MethodRanking]:
         chosen = []
         for network in (network for network in rankings.get(before, {}) if network in rankings.get(after, {})):
             means_before, means_after = (rankings[variant][network].means or {} for variant in (before, after))
             kept = [name for name, mean in _rounded(means_before).items() if mean > 0 and name in means_after]
             shares = {name: combined(_share, [means_after[name], means_before[name]]) for name in kept}
-            chosen.append(Ranking(network, shares, PLAIN))
+            chosen.append(MethodRanking(network, shares, PLAIN))
         return chosen
 
     return choice
@@ -246,12 +246,14 @@ def _share(values: Float64) -> Float64:
 def rows_by(value: Callable[[Means], Estimate], places: Mapping[str, Mapping[str, str]]) -> Choice:
     """For each place, things by a value of their rows' means, where it is finite: place to thing to row."""
 
-    def choice(rankings: Rankings) -> list[Ranking]:
+    def choice(rankings: Rankings) -> list[MethodRanking]:
         chosen = []
         for place, rows in places.items():
             scored = {thing: ranking.means for thing, row in rows.items() for ranking in on(row)(rankings)}
             values = {thing: value(means) for thing, means in scored.items() if means}
-            chosen.append(Ranking(place, {name: one for name, one in values.items() if isfinite(one.value)}, PLAIN))
+            chosen.append(
+                MethodRanking(place, {name: one for name, one in values.items() if isfinite(one.value)}, PLAIN)
+            )
         return chosen
 
     return choice

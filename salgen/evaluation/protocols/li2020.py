@@ -15,7 +15,7 @@ from salgen.evaluation.diagnostics.clever_hans import clever_hans
 from salgen.evaluation.protocols.claims import Claim, between, highest, lowest, on, on_each
 from salgen.evaluation.protocols.paper_table import PaperTable, Row, RunFolders
 from salgen.evaluation.protocols.protocol import Experiment, Protocol
-from salgen.evaluation.report.study import Plate, Table, TableRow
+from salgen.evaluation.report.study import Plate, StudyTable, TableRow
 from salgen.evaluation.report.suspects import save_gallery_of
 from salgen.evaluation.statistics.jackknife import Estimate, averaged, combined
 from salgen.parameters import param, parse_call
@@ -104,7 +104,7 @@ CLAIMS = (
 )  # fmt: skip
 
 
-def distances(table: Table) -> Table:
+def distances(table: StudyTable) -> StudyTable:
     """The distances of signed and of absolute maps from the paper's numbers, from a filled Table 2.
 
     Data sets and networks move all methods, so each of the backward methods is taken relative to the mean of the
@@ -119,7 +119,7 @@ def distances(table: Table) -> Table:
         found.append(TableRow(f"{label}, distance", estimates, printed={}, higher_is_better=False))
     total = {way: averaged([row.estimates[way] for row in found[:-1]]) for way in ("signed", "absolute")}
     found.append(TableRow(DISTANCE, total, printed={}, higher_is_better=False))
-    return Table(
+    return StudyTable(
         "Table 2: signed or absolute maps",
         "How far gradient, guided-backprop and integrated-gradients are from the paper's numbers on average, here and "
         "there relative to the mean of the other four methods, as data sets and networks move all methods. The last "
@@ -229,7 +229,7 @@ class Li2020(Protocol):
         more = scale == "full" and model == "resnet50"
         return ["rise:n=8000" if more and call == "rise" else call for call in experiment.methods]
 
-    def filled_tables(self, runs: RunFolders, scale: str) -> tuple[Table, ...]:
+    def filled_tables(self, runs: RunFolders, scale: str) -> tuple[StudyTable, ...]:
         """The paper's two tables, and the distances of signed and of absolute maps from the second."""
         first, second = super().filled_tables(runs, scale)
         return first, second, distances(second)

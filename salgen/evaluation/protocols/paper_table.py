@@ -15,7 +15,7 @@ from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.report.cell_scores import cell_entry, model_in
 from salgen.evaluation.report.runs import Run, read_runs
-from salgen.evaluation.report.study import Table, TableRow
+from salgen.evaluation.report.study import StudyTable, TableRow
 from salgen.evaluation.runs.artifacts.predictions import FILE
 from salgen.evaluation.statistics.jackknife import Estimate, averaged
 from salgen.parameters import parse_call
@@ -83,13 +83,13 @@ class PaperTable:
     rows: Sequence[Row]
     networks: Sequence[str] = ()
 
-    def filled(self, runs: RunFolders, scale: str) -> Table:
+    def filled(self, runs: RunFolders, scale: str) -> StudyTable:
         """The table with the means of this study, in which a map that failed counts as the worst."""
         calls = tuple(select_methods(self.methods, scale).named)
         networks = dict.fromkeys(model for _, model in runs.of(self.experiment)) if self.networks else ("",)
         read = cache(lambda folder: read_runs([folder])[0])
         rows = tuple(self._filled(row, network, calls, runs, read) for network in networks for row in self.rows)
-        return Table(self.title, self.caption, calls, rows)
+        return StudyTable(self.title, self.caption, calls, rows)
 
     def _filled(
         self, row: Row, network: str, calls: Sequence[str], runs: RunFolders, read: Callable[[Path], Run]

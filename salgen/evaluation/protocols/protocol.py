@@ -15,7 +15,7 @@ from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.protocols.claims import Claim, judge
 from salgen.evaluation.protocols.paper_table import PaperTable, RunFolders
 from salgen.evaluation.report import report
-from salgen.evaluation.report.study import Cell, Finding, Plate, Study, Table, Variants
+from salgen.evaluation.report.study import Finding, Plate, Study, StudyCell, StudyTable, Variants
 from salgen.evaluation.runs.running import evaluate
 from salgen.generators.declarations import Redrawable
 from salgen.generators.factory import generator, plugin_class
@@ -30,7 +30,7 @@ class Reproduction(NamedTuple):
 
     runs: list[Path]
     page: Path
-    tables: tuple[Table, ...] = ()
+    tables: tuple[StudyTable, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
@@ -141,7 +141,7 @@ class Protocol(ABC):
         """Training settings of a network, or None for its defaults."""
         return None
 
-    def filled_tables(self, runs: RunFolders, scale: str) -> tuple[Table, ...]:
+    def filled_tables(self, runs: RunFolders, scale: str) -> tuple[StudyTable, ...]:
         """The paper's tables with this study's means."""
         return tuple(table.filled(runs, scale) for table in self.tables)
 
@@ -244,7 +244,7 @@ class Protocol(ABC):
             reference=self.reference,
             metric=self.metric,
             methods=tuple(select_methods(self.methods, scale).named),
-            cells=tuple(Cell(*place, tuple(splits.values())) for place, splits in runs.of(self.cells).items()),
+            cells=tuple(StudyCell(*place, tuple(splits.values())) for place, splits in runs.of(self.cells).items()),
             variants=tuple(
                 Variants(model, {name.removeprefix("test_"): run for name, run in splits.items()}, self.marked)
                 for (_, model), splits in runs.of(self.variants).items()

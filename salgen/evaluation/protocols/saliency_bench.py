@@ -11,7 +11,7 @@ import numpy as np
 from salgen.evaluation.protocols.claims import Claim, highest, on_each
 from salgen.evaluation.protocols.paper_table import PaperTable, Row, RunFolders
 from salgen.evaluation.protocols.protocol import Experiment, Protocol
-from salgen.evaluation.report.study import Table, TableRow
+from salgen.evaluation.report.study import StudyTable, TableRow
 from salgen.evaluation.statistics.jackknife import combined
 from salgen.generators.factory import plugin_class
 from salgen.parameters import param
@@ -153,7 +153,7 @@ def printed(network: str, dataset: str, measure: str) -> str:
     return " ".join(PRINTED[network][dataset].split()[MEASURES.index(measure) :: len(MEASURES)])
 
 
-def correlations(tables: Mapping[str, Table]) -> Table:
+def correlations(tables: Mapping[str, StudyTable]) -> StudyTable:
     """Table 3: the correlation of two measures over data sets, from the tables of the measures.
 
     Beside it stand the paper's number, and what follows from its Table 2.
@@ -169,7 +169,7 @@ def correlations(tables: Mapping[str, Table]) -> Table:
             estimates = {call: combined(_correlation, [row.estimates[call] for row in columns]) for call in methods}
             beside = _printed_correlations(methods, network, pair)
             rows.append(TableRow(" with ".join(pair), estimates, beside, higher_is_better=None, network=network))
-    return Table(
+    return StudyTable(
         "Table 3: do the measures agree?",
         "Pearson's correlation of two measures over the means of the data sets, which are "
         f"{len(DATASETS)} at most: the data sets are what was sampled, so one number says little. A second number is "
@@ -293,7 +293,7 @@ class SaliencyBench(Protocol):
             ]
         return found
 
-    def filled_tables(self, runs: RunFolders, scale: str) -> tuple[Table, ...]:
+    def filled_tables(self, runs: RunFolders, scale: str) -> tuple[StudyTable, ...]:
         """Table 2 by measure, Table 3, and Table 4."""
         tables = {measure: self._table(measure).filled(runs, scale) for measure in MEASURES}
         several = [tables[measure] for measure in MEASURES if tables[measure].rows]

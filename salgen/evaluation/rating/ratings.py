@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from salgen.datasets.annotation.agreement import krippendorff_alpha
 from salgen.datasets.annotation.loopback import check_name
 from salgen.errors import SalgenError, reason
-from salgen.evaluation.rating.trials import Trials
+from salgen.evaluation.rating.trials import RatingTrials
 from salgen.files import atomic_path, remove_temporaries
 
 QUESTIONS = {
@@ -44,7 +44,7 @@ class Ratings:
     One process at a time may write it, see :func:`salgen.datasets.format.output_folder.sole_writer`.
     """
 
-    def __init__(self, trials: Trials, folder: Path) -> None:
+    def __init__(self, trials: RatingTrials, folder: Path) -> None:
         self.trials, self.folder = trials, folder
         (folder / "raters").mkdir(parents=True, exist_ok=True)
         remove_temporaries(folder, below=True)

@@ -20,7 +20,7 @@ EXPLANATIONS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Trials:
+class RatingTrials:
     """Images, and the maps of each method on them."""
 
     run: str  # the run folder

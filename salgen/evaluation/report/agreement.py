@@ -7,24 +7,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from salgen.evaluation.diagnostics.metric_correlation import LEAST, Correlation, correlations
+from salgen.evaluation.diagnostics.metric_correlation import LEAST, MetricCorrelation, correlations
 from salgen.evaluation.report.runs import METHOD, Run
 from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.types import Float64
 
 
 @dataclass(frozen=True)
-class Agreement:
+class PaperAgreement:
     """Correlations of one model's headline metric with the other metrics: methods in rows, metrics in columns."""
 
     model: str
     metric: str
     data_sets: int
     metrics: list[str]
-    lines: list[tuple[str, list[Correlation]]]
+    lines: list[tuple[str, list[MetricCorrelation]]]
 
 
-def agreements(runs: Sequence[Run]) -> list[Agreement]:
+def agreements(runs: Sequence[Run]) -> list[PaperAgreement]:
     """A table for each model that all runs have, if they are of three data sets or more and share metrics."""
     if len({run.record.dataset.fingerprint for run in runs}) < LEAST:
         return []
@@ -36,7 +36,7 @@ def agreements(runs: Sequence[Run]) -> list[Agreement]:
     other_metrics = [metric for metric in metrics if metric != headline]
     models = [model for model in first.model_names if all(model in run.model_names for run in runs)]
     tables = [
-        Agreement(model, headline, len(runs), other_metrics, _lines(runs, model, headline, other_metrics))
+        PaperAgreement(model, headline, len(runs), other_metrics, _lines(runs, model, headline, other_metrics))
         for model in models
     ]
     return [table for table in tables if table.lines]
@@ -44,7 +44,7 @@ def agreements(runs: Sequence[Run]) -> list[Agreement]:
 
 def _lines(
     runs: Sequence[Run], model: str, headline: str, other_metrics: Sequence[str]
-) -> list[tuple[str, list[Correlation]]]:
+) -> list[tuple[str, list[MetricCorrelation]]]:
     shared = [key for key in runs[0].keys(model) if all(key in run.keys(model) for run in runs)]
     return [
         (
@@ -56,7 +56,7 @@ def _lines(
     ]
 
 
-def _correlation(runs: Sequence[Run], model: str, key: Key, *metrics: str) -> Correlation:
+def _correlation(runs: Sequence[Run], model: str, key: Key, *metrics: str) -> MetricCorrelation:
     means = {metric: _means(runs, model, key, metric) for metric in metrics}
     (correlation,) = correlations(means, model, key[0])
     return correlation

@@ -18,7 +18,7 @@ Member = tuple[Run, str]  # a run and the name that it gives the model
 
 
 @dataclass(frozen=True)
-class Entry:
+class CellEntry:
     """The scores of one method in a cell."""
 
     # float64 (n,): of all samples and training seeds, in which a map that failed has the worst value; empty where the
@@ -41,7 +41,9 @@ class Entry:
         return mean_estimate(self.scores)
 
 
-def cell_entry(members: Sequence[Member], call: str, metric: str, counted: NDArray[np.bool_] | None = None) -> Entry:
+def cell_entry(
+    members: Sequence[Member], call: str, metric: str, counted: NDArray[np.bool_] | None = None
+) -> CellEntry:
     """The scores of a method in the runs of a cell, pooled.
 
     Parameters
@@ -52,15 +54,15 @@ def cell_entry(members: Sequence[Member], call: str, metric: str, counted: NDArr
     places = [(run, series(run, model, call)) for run, model in members]
     arrays = [scores(run, place, metric) for run, place in places if place is not None]
     if len(arrays) < len(members):
-        return Entry(np.empty(0))
+        return CellEntry(np.empty(0))
     if counted is not None:
         arrays = [(value, np.where(counted, worst, np.nan)) for value, worst in arrays]
     value, worst = (np.concatenate([array.ravel() for array in parts]) for parts in zip(*arrays, strict=True))
     defined = np.isfinite(worst)
     if not np.isfinite(value[defined]).any():
-        return Entry(np.empty(0))
+        return CellEntry(np.empty(0))
     parts = tuple(_scores_of(run, model, worst) for (run, model), (_, worst) in zip(members, arrays, strict=True))
-    return Entry(worst[defined], int((~np.isfinite(value[defined])).sum()), parts)
+    return CellEntry(worst[defined], int((~np.isfinite(value[defined])).sum()), parts)
 
 
 def _scores_of(run: Run, model: str, worst: Float64) -> Scores:

@@ -11,7 +11,7 @@ import numpy as np
 from salgen.evaluation.report.images import clusters_counted, images_counted
 from salgen.evaluation.report.reliance_lines import RelianceLine, mostly_uncertified, reliance_lines
 from salgen.evaluation.report.runs import Model, Run, read_runs
-from salgen.evaluation.report.tables import NO_CEILING, Cell, Line, MeansTable, means_table
+from salgen.evaluation.report.tables import NO_CEILING, Cell, MeansTable, TableLine, means_table
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.runs.artifacts.run_record import content_faults, in_groups
 from salgen.evaluation.scoring.metric_groups import canonical
@@ -162,7 +162,7 @@ def _aligned(table: MeansTable, marked: bool) -> list[str]:
     return ["  ".join(row).rstrip() for row in rows]
 
 
-def _numbers(line: Line, metrics: Sequence[str], widths: Sequence[int], marked: bool) -> list[str]:
+def _numbers(line: TableLine, metrics: Sequence[str], widths: Sequence[int], marked: bool) -> list[str]:
     cells = [line.cells[metric] for metric in metrics]
     texts = ["-" if cell.row is None or np.isnan(cell.row.mean) else f"{cell.row.mean:.3f}" for cell in cells]
     texts = ["" if cell.absent == NO_CEILING else text for cell, text in zip(cells, texts, strict=True)]

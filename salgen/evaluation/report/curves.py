@@ -38,7 +38,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Curves:
+class CurvePlots:
     """All methods under one metric, by the values of one parameter."""
 
     metric: str
@@ -59,7 +59,7 @@ class Curves:
         return [curve.label for curve in self.curves if curve.colour is None]
 
 
-def all_curves(run: Run, model: str, order: MeansTable) -> list[Curves]:
+def all_curves(run: Run, model: str, order: MeansTable) -> list[CurvePlots]:
     """The curves of a run, methods in the order of a table: the first of those under test have colours."""
     return [_curves(run, model, order, *group) for group in parameter_groups(run.metrics)]
 
@@ -87,7 +87,9 @@ def _without(metric: object, parameter: str) -> str:
     return f"{metric.name}: {pairs}" if pairs else str(metric.name)  # type: ignore[attr-defined]
 
 
-def _curves(run: Run, model: str, order: MeansTable, metric: str, parameter: str, calls: dict[float, str]) -> Curves:
+def _curves(
+    run: Run, model: str, order: MeansTable, metric: str, parameter: str, calls: dict[float, str]
+) -> CurvePlots:
     tested = [line.label for line in order.lines if line.role == METHOD]
     curves = []
     shown = [line for line in order.lines if line.role != CEILING or all(map(has_ceiling, calls.values()))]
@@ -98,7 +100,7 @@ def _curves(run: Run, model: str, order: MeansTable, metric: str, parameter: str
         if not all(map(math.isnan, means)):
             curves.append(Curve(line.label, line.role, means, number if number < COLOURS else None))
     title = f"{metric} against {parameter} on {run.label}"
-    return Curves(metric, parameter, list(calls), curves, curve_figure(title, parameter, list(calls), curves))
+    return CurvePlots(metric, parameter, list(calls), curves, curve_figure(title, parameter, list(calls), curves))
 
 
 def curve_figure(title: str, parameter: str, values: Sequence[float], curves: Sequence[Curve]) -> str:

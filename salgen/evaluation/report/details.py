@@ -9,7 +9,7 @@ import numpy as np
 
 from salgen.evaluation.report.panels import Panel
 from salgen.evaluation.report.runs import Run
-from salgen.evaluation.report.tables import Line, MeansTable, means_table
+from salgen.evaluation.report.tables import MeansTable, TableLine, means_table
 from salgen.evaluation.report.verdicts import Verdict
 from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.comparisons import Comparison
@@ -20,7 +20,7 @@ from salgen.evaluation.statistics.summary import SummaryRow
 class Effect:
     """One method against the best one, and against two floors."""
 
-    line: Line
+    line: TableLine
     row: SummaryRow
     # against_best, against_edges, against_floor: the tests, turned so that the method is `a`; None where there is none
     against_best: Comparison | None
@@ -61,7 +61,7 @@ class SideBySide:
         """True if there are normalised scores."""
         return any(table is not None and table.heads[0].normalised for table in self.tables)
 
-    def line(self, number: int, key: Key) -> Line | None:
+    def line(self, number: int, key: Key) -> TableLine | None:
         """One method's line in one of the tables."""
         table = self.tables[number]
         return next((line for line in table.lines if line.key == key), None) if table is not None else None

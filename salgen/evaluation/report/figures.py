@@ -10,7 +10,7 @@ import numpy as np
 from salgen.evaluation.report.cell_scores import scores
 from salgen.evaluation.report.chart import ROW, TOP, Chart, bar, domain, marker
 from salgen.evaluation.report.runs import CEILING, METHOD
-from salgen.evaluation.report.tables import NO_CEILING, Line, MeansTable
+from salgen.evaluation.report.tables import NO_CEILING, MeansTable, TableLine
 from salgen.evaluation.statistics.summary import SummaryRow
 from salgen.types import Float64
 
@@ -39,12 +39,12 @@ def distribution_figure(table: MeansTable, metric: str) -> str:
     return chart.svg()
 
 
-def _values(table: MeansTable, line: Line, metric: str) -> Float64:
+def _values(table: MeansTable, line: TableLine, metric: str) -> Float64:
     values, _ = scores(table.run, table.run.cube.series.index((table.model, *line.key)), metric)
     return values[np.isfinite(values)]
 
 
-def _seed_means(table: MeansTable, line: Line, metric: str) -> list[float]:
+def _seed_means(table: MeansTable, line: TableLine, metric: str) -> list[float]:
     """The mean of each training seed, where there are several."""
     seeds = [str(table.run.cube.seeds[i]) for i in table.run.cube.seeds_of(table.model)]
     variant = table.run.variant_of(metric)
@@ -53,7 +53,7 @@ def _seed_means(table: MeansTable, line: Line, metric: str) -> list[float]:
     return means if len(seeds) > 1 else []
 
 
-def _spread(chart: Chart, number: int, line: Line, row: SummaryRow | None, values: Float64) -> None:
+def _spread(chart: Chart, number: int, line: TableLine, row: SummaryRow | None, values: Float64) -> None:
     y = chart.y(number)
     if row is None or not values.size:
         words = "not scored" if row is None else "undefined for every sample"
@@ -74,7 +74,7 @@ def _spread(chart: Chart, number: int, line: Line, row: SummaryRow | None, value
     chart.add(f'<g class="{line.role}"><title>{escape(words)}</title>{bars}{dot}</g>')
 
 
-def _dots(chart: Chart, number: int, line: Line, means: Sequence[float]) -> None:
+def _dots(chart: Chart, number: int, line: TableLine, means: Sequence[float]) -> None:
     y = chart.y(number) + ROW / 2 - 2
     for mean in means:
         chart.add(f'<circle class="seed {line.role}" cx="{chart.x(mean):.1f}" cy="{y:.1f}" r="1.5"/>')

@@ -11,10 +11,10 @@ from types import SimpleNamespace
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.evaluation.report.cell_scores import Entry, Member, cell_entry, model_in
+from salgen.evaluation.report.cell_scores import CellEntry, Member, cell_entry, model_in
 from salgen.evaluation.report.formatting import DIGITS
 from salgen.evaluation.report.runs import Model, Run, read_runs
-from salgen.evaluation.report.study import Cell
+from salgen.evaluation.report.study import StudyCell
 from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.statistics.jackknife import Estimate
 from salgen.evaluation.statistics.summary import csv_text
@@ -31,13 +31,13 @@ COLUMNS = ("dataset", "model", "method", "n", "mean")
 class GridRow:
     """One cell of a study under all methods."""
 
-    cell: Cell
+    cell: StudyCell
     members: list[Member]
     samples: int  # number of scored samples
     # the share of images of the first run's split that are classified correctly, over all training seeds
     accuracy: float
     # of each method, then of the controls
-    entries: dict[str, Entry]
+    entries: dict[str, CellEntry]
     places: dict[str, int]  # method to 1, 2 or 3 where it is the best or among the next two; ties share a place
 
     @cached_property
@@ -67,7 +67,7 @@ class GridRow:
 
 
 @dataclass(frozen=True)
-class Grid:
+class VariantGrid:
     """All cells of a study."""
 
     metric: str
@@ -83,17 +83,19 @@ class Grid:
         return blocks
 
 
-def read_grid(cells: Sequence[Cell], methods: Sequence[str], metric: str, loaded: Sequence[Run] = ()) -> Grid:
+def read_grid(
+    cells: Sequence[StudyCell], methods: Sequence[str], metric: str, loaded: Sequence[Run] = ()
+) -> VariantGrid:
     """The grid of cells, whose runs are read unless they are among those already `loaded`."""
     runs = {run.path.resolve(): run for run in loaded}
     missing = {Path(path).resolve(): path for cell in cells for path in cell.runs if Path(path).resolve() not in runs}
     runs |= {run.path.resolve(): run for run in read_runs(list(missing.values()))} if missing else {}
     rows = [_row(cell, [runs[Path(path).resolve()] for path in cell.runs], methods, metric) for cell in cells]
-    return Grid(metric, tuple(methods), rows)
+    return VariantGrid(metric, tuple(methods), rows)
 
 
 def grid_estimates(
-    cells: Sequence[Cell], methods: Sequence[str], metric: str
+    cells: Sequence[StudyCell], methods: Sequence[str], metric: str
 ) -> dict[tuple[str, str], dict[str, Estimate]]:
     """The means that a report's grid shows: (data set, model) to method to mean, NaN where it is undefined.
 
@@ -108,7 +110,7 @@ def grid_estimates(
     }
 
 
-def grid_csv(grid: Grid) -> str:
+def grid_csv(grid: VariantGrid) -> str:
     """The means of a grid's methods and controls as comma-separated text."""
     lines = [
         SimpleNamespace(
@@ -120,7 +122,7 @@ def grid_csv(grid: Grid) -> str:
     return csv_text(COLUMNS, lines)
 
 
-def _row(cell: Cell, runs: Sequence[Run], methods: Sequence[str], metric: str) -> GridRow:
+def _row(cell: StudyCell, runs: Sequence[Run], methods: Sequence[str], metric: str) -> GridRow:
     for run in runs:
         if metric not in run.metrics:
             raise SalgenError(f"{run.path} has no scores of {metric}: evaluate it with that metric")

@@ -7,9 +7,9 @@ from html import escape
 
 import numpy as np
 
-from salgen.evaluation.report.cell_scores import Entry
+from salgen.evaluation.report.cell_scores import CellEntry
 from salgen.evaluation.report.chart import Chart, bar, domain
-from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, Grid, GridRow
+from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GridRow, VariantGrid
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD
 from salgen.types import Float64
 
@@ -24,13 +24,13 @@ class BoxFigure:
     panels: dict[str, str]  # data set to its box plots, an SVG; empty where nothing is defined
 
 
-def box_figures(grid: Grid) -> list[BoxFigure]:
+def box_figures(grid: VariantGrid) -> list[BoxFigure]:
     """The figures of all models, in the order of their first cell."""
     models = dict.fromkeys(row.cell.model for row in grid.rows)
     return [_figure(grid, model) for model in models]
 
 
-def _figure(grid: Grid, model: str) -> BoxFigure:
+def _figure(grid: VariantGrid, model: str) -> BoxFigure:
     rows = [row for row in grid.rows if row.cell.model == model]
     values = np.concatenate([entry.values for row in rows for entry in row.entries.values()])
     ends = domain(values) if values.size else (0.0, 1.0)
@@ -55,7 +55,7 @@ def _panel(row: GridRow, ends: tuple[float, float], metric: str) -> str:
 
 
 @dataclass(frozen=True)
-class Box:
+class FigureBox:
     """The numbers of a box plot: quartiles, the ends of the whiskers, and outliers."""
 
     low: float
@@ -66,7 +66,7 @@ class Box:
     outliers: Float64
 
     @classmethod
-    def of(cls, values: Float64) -> Box:
+    def of(cls, values: Float64) -> FigureBox:
         """The box of some values; whiskers end at the last within `REACH` interquartile ranges of the quartiles."""
         q1, median, q3 = np.percentile(values, [25, 50, 75])
         reach = REACH * (q3 - q1)
@@ -75,12 +75,12 @@ class Box:
         return cls(float(low), float(q1), float(median), float(q3), float(high), values[~inside])
 
 
-def _box(chart: Chart, number: int, call: str, entry: Entry) -> None:
+def _box(chart: Chart, number: int, call: str, entry: CellEntry) -> None:
     y = chart.y(number)
     if not entry.values.size:
         chart.add(f'<text class="none" x="{chart.left + 6:.1f}" y="{y + 4:.1f}">not scored, or undefined</text>')
         return
-    box = Box.of(entry.values)
+    box = FigureBox.of(entry.values)
     low, q1, x, q3, high = map(chart.x, (box.low, box.q1, box.median, box.q3, box.high))
     words = f"{call}: mean {entry.mean:.3f}, median {box.median:.3f}, middle half {box.q1:.3f} to {box.q3:.3f}"
     whiskers = (

@@ -45,7 +45,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class View:
+class PanelView:
     """The tables of one variant."""
 
     variant: str
@@ -69,7 +69,7 @@ class Panel:
     count: int
     total: int
     powerless: str
-    views: list[View]
+    views: list[PanelView]
 
     @property
     def same_as_all(self) -> bool:
@@ -97,11 +97,11 @@ def sample_count(run: Run, model: str, samples: str) -> int:
     return int(np.sum(counted if kept is None else counted & kept[number]))
 
 
-def _view(run: Run, model: str, variant: str, samples: str) -> View:
+def _view(run: Run, model: str, variant: str, samples: str) -> PanelView:
     """The tables of a variant: all metrics in the headline variant, elsewhere those scored in both."""
     headline = run.variants[0]
     metrics = [m for m in run.metrics if variant == headline or (run.has(m, variant) and run.has(m, headline))]
-    return View(
+    return PanelView(
         variant,
         [
             Block(title, reading, means_table(run, model, variant, group, samples))

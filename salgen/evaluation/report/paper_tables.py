@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from salgen.evaluation.report.formatting import number
-from salgen.evaluation.report.study import Finding, Table, TableRow
+from salgen.evaluation.report.study import Finding, StudyTable, TableRow
 
 WIDTH = 100  # characters of a line of prose
 
 
-def tables_text(tables: Sequence[Table]) -> str:
+def tables_text(tables: Sequence[StudyTable]) -> str:
     """Plain text, one block for each table, with a line for each metric and method."""
     return "\n\n".join("\n".join(_block(table)) for table in tables)
 
@@ -25,7 +25,7 @@ def findings_text(findings: Sequence[Finding]) -> str:
     return "\n".join(lines)
 
 
-def _block(table: Table) -> list[str]:
+def _block(table: StudyTable) -> list[str]:
     heads = ["", *table.methods]
     rows = [[row.title, *(_cell(row, method) for method in table.methods)] for row in table.rows]
     widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from salgen.evaluation.report.curves import COLOURS, Curve, Curves, curve_figure
+from salgen.evaluation.report.curves import COLOURS, Curve, CurvePlots, curve_figure
 from salgen.evaluation.report.runs import METHOD, Run
 
 LOW_COVERAGE = 0.5
@@ -88,7 +88,7 @@ def reliance_lines(run: Run) -> list[RelianceLine]:
     ]
 
 
-def tolerance_curves(lines: Sequence[RelianceLine]) -> Curves | None:
+def tolerance_curves(lines: Sequence[RelianceLine]) -> CurvePlots | None:
     """The share certified against the tolerance, a curve for each training; None without certificates that say it."""
     shown = [line for line in lines if line.by_tolerance]
     if not shown:
@@ -104,7 +104,7 @@ def tolerance_curves(lines: Sequence[RelianceLine]) -> Curves | None:
         for n, line in enumerate(shown)
     ]
     title = "share certified against the tolerance"
-    return Curves(
+    return CurvePlots(
         "share certified", "tolerance", tolerances, curves, curve_figure(title, "tolerance", tolerances, curves)
     )
 

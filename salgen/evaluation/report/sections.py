@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report.chart import marker
-from salgen.evaluation.report.curves import Curves, all_curves
+from salgen.evaluation.report.curves import CurvePlots, all_curves
 from salgen.evaluation.report.details import Effect, SideBySide, class_means, effects, side_by_side
 from salgen.evaluation.report.figures import comparison_figure, distribution_figure
 from salgen.evaluation.report.gallery import Gallery, gallery
@@ -38,7 +38,7 @@ class Section:
     # nothing to rank
     ranks: MeanRanks | None
     rank_figure: str
-    curves: list[Curves]
+    curves: list[CurvePlots]
     distributions: list[tuple[Block, dict[str, str]]]  # each block of metrics, and metric to its distributions, an SVG
     # tables and those of their metrics whose mean over classes differs from the mean over samples
     class_means: list[tuple[MeansTable, list[str]]]
@@ -85,7 +85,7 @@ def make_section(run: Run, model: str, runs: int) -> Section:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class HeadlineComparison:
     """The headline metric on several data sets or models, side by side."""
 
     metric: str
@@ -94,7 +94,7 @@ class Comparison:
     markers: list[str]
 
 
-def comparison(sections: Sequence[Section]) -> Comparison | None:
+def comparison(sections: Sequence[Section]) -> HeadlineComparison | None:
     """The sections side by side, where there are several and they share a headline metric."""
     metrics = {section.run.headline for section in sections}
     metric = sections[0].run.headline
@@ -102,7 +102,7 @@ def comparison(sections: Sequence[Section]) -> Comparison | None:
         return None
     names = [section.title for section in sections]
     figure = comparison_figure([section.headline_table for section in sections], names, metric)
-    return Comparison(metric, names, figure, [marker(place, 8, 8) for place in range(len(names))])
+    return HeadlineComparison(metric, names, figure, [marker(place, 8, 8) for place in range(len(names))])
 
 
 def galleries(runs: Sequence[Run], sections: Sequence[Section]) -> tuple[list[Gallery], dict[str, str]]:

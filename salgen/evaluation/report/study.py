@@ -17,7 +17,7 @@ NOT_TESTABLE: Final = "not testable here"
 
 
 @dataclass(frozen=True)
-class Cell:
+class StudyCell:
     """A data set under one model."""
 
     dataset: str
@@ -75,7 +75,7 @@ class TableRow:
 
 
 @dataclass(frozen=True)
-class Table:
+class StudyTable:
     """A table of a paper, filled in again."""
 
     # title, caption: such as `"Table 1"`, and a description of its cells
@@ -103,10 +103,10 @@ class Study:
     metric: str  # the metric of the grid, such as `"m-gt"`; empty where there is no grid
     methods: tuple[str, ...]  # the paper's, as calls, in its order
     # of the grid
-    cells: tuple[Cell, ...] = ()
+    cells: tuple[StudyCell, ...] = ()
     variants: tuple[Variants, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     # tables, plates: tables beside the paper's numbers, and pictures
-    tables: tuple[Table, ...] = ()
+    tables: tuple[StudyTable, ...] = ()
     plates: tuple[Plate, ...] = ()

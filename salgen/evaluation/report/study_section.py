@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from salgen.evaluation.report.gallery import png_url
-from salgen.evaluation.report.grid import Grid, read_grid
+from salgen.evaluation.report.grid import VariantGrid, read_grid
 from salgen.evaluation.report.grid_figures import BoxFigure, box_figures
 from salgen.evaluation.report.grid_pictures import ImageGrid, image_grid
 from salgen.evaluation.report.runs import Run
@@ -19,7 +19,7 @@ class StudySection:
     """A study's table and figures."""
 
     study: Study
-    grid: Grid
+    grid: VariantGrid
     boxes: list[BoxFigure]
     pictures: list[ImageGrid]
     variants: list[VariantsFigure]

@@ -48,7 +48,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     """One method: a row of the table."""
 
     key: Key
@@ -79,11 +79,11 @@ class MeansTable:
     samples: str
     metrics: list[str]
     # role to lines by mean rank: ceilings, methods, floors. A role that is absent has no entry
-    groups: dict[str, list[Line]]
+    groups: dict[str, list[TableLine]]
     heads: list[Head]
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[TableLine]:
         """All lines from top to bottom."""
         return [line for group in self.groups.values() for line in group]
 
@@ -146,7 +146,7 @@ def _shared_undefined(outcome: Verdict) -> int:
     return min(counts) if len(counts) > 1 else 0
 
 
-def _lines(verdicts: dict[str, Verdict], shared: dict[str, int], run: Run, model: str, role: str) -> list[Line]:
+def _lines(verdicts: dict[str, Verdict], shared: dict[str, int], run: Run, model: str, role: str) -> list[TableLine]:
     """The lines of one role by their mean rank over the metrics that rank; none where no metric has a ceiling."""
     if role == CEILING and not any(has_ceiling(name) for name in verdicts):
         return []
@@ -159,7 +159,7 @@ def _lines(verdicts: dict[str, Verdict], shared: dict[str, int], run: Run, model
         means = np.array([[_worst_case(row[name]) for name in ranking] for row in cells])
         ranks = mean_ranks(means, np.array([bool(run.higher_is_better[name]) for name in ranking]))
     lines = [
-        Line(key, run.method_label(model, key), role, float(rank), row)
+        TableLine(key, run.method_label(model, key), role, float(rank), row)
         for key, rank, row in zip(keys, ranks, cells, strict=True)
     ]
     return sorted(lines, key=lambda line: line.rank)

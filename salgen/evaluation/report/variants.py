@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.evaluation.report.cell_scores import Member, scores, series
 from salgen.evaluation.report.gallery import Picture, explained, image_url, map_url, outline
-from salgen.evaluation.report.grid import Grid, read_grid
+from salgen.evaluation.report.grid import VariantGrid, read_grid
 from salgen.evaluation.report.grid_pictures import kept_maps, method_numbers
 from salgen.evaluation.report.runs import Run
-from salgen.evaluation.report.study import Cell, Study, Variants
+from salgen.evaluation.report.study import Study, StudyCell, Variants
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -37,7 +37,7 @@ class VariantsFigure:
 
     model: str
     # means, unmarked: a row for each variant, and the variants whose scores rank no method, so that they have no places
-    means: Grid
+    means: VariantGrid
     unmarked: list[str]
     explained: str = ""  # the trained model whose maps are shown
     height: int = 0
@@ -51,7 +51,7 @@ class VariantsFigure:
 
 def variants_figure(variants: Variants, study: Study, loaded: Sequence[Run] = ()) -> VariantsFigure:
     """The figure of one model, whose runs are read unless they are among those already `loaded`."""
-    cells = [Cell(name, variants.model, (path,)) for name, path in variants.runs.items()]
+    cells = [StudyCell(name, variants.model, (path,)) for name, path in variants.runs.items()]
     grid = read_grid(cells, study.methods, study.metric, loaded)
     rows = [row if variants.ranks(row.cell.dataset) else replace(row, places={}) for row in grid.rows]
     unmarked = [name for name in variants.runs if not variants.ranks(name)]

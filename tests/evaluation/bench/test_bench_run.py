@@ -21,7 +21,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.bench import bench_rank
 from salgen.evaluation.bench.bench_rank import rank_method
 from salgen.evaluation.bench.bench_run import CHECKPOINTS, RESULTS, RUNS, run_entry
-from salgen.evaluation.bench.bench_spec import BenchData, Entry, bench_spec
+from salgen.evaluation.bench.bench_spec import BenchData, BenchEntry, bench_spec
 from salgen.evaluation.bench.bench_verify import result_problems, summary_problems
 from salgen.evaluation.bench.frozen_weights import freeze
 from salgen.evaluation.bench.published import SPEC, write_rows
@@ -78,7 +78,7 @@ def test_a_designed_network_is_scored_as_it_is(tmp_path):
     made = make("coloured-cells", tmp_path / "made", splits=splits, recipes_only=True)
     data = BenchData("coloured-cells", open_dataset(made).fingerprint, splits, designed="colour-counter")
     spec = dataclasses.replace(bench_spec(), data=[data], metrics=["average-precision"])
-    (results,) = run_entry(spec, Entry(data, "colour-counter"), tmp_path, methods=["gradient"])
+    (results,) = run_entry(spec, BenchEntry(data, "colour-counter"), tmp_path, methods=["gradient"])
     assert results.name == "coloured-cells-colour-counter"
     assert {"attribution-cosine", "average-precision"} <= set(scores_of(results)["metric"])
     assert not (tmp_path / CHECKPOINTS).exists()

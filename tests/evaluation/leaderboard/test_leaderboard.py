@@ -18,7 +18,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.leaderboard import leaderboard, site
 from salgen.evaluation.leaderboard.matrix import matrices
 from salgen.evaluation.leaderboard.naming import page_names
-from salgen.evaluation.leaderboard.rows import DIRECTIONS, Row
+from salgen.evaluation.leaderboard.rows import DIRECTIONS, BoardRow
 from salgen.evaluation.statistics.run_tables import write_tables
 
 METHODS = ("gradient", "lrp-z", "random", "sobel", "oracle")
@@ -182,13 +182,13 @@ def test_models_that_mostly_use_something_else_are_not_ranked_and_reliant_ones_a
 
 
 def row_of(**changes):
-    defaults = {field.name: "" for field in fields(Row)} | {"direction": DIRECTIONS[True], "role": "method"}
+    defaults = {field.name: "" for field in fields(BoardRow)} | {"direction": DIRECTIONS[True], "role": "method"}
     values = (
         defaults
         | {"accuracy": 1.0, "certified": 1.0, "trainings": 1, "n_invalid_maps": 0, "normalised": math.nan}
         | changes
     )
-    return Row(**(values | {"mean_worst_case": values["mean"], "label": values["method"]}))
+    return BoardRow(**(values | {"mean_worst_case": values["mean"], "label": values["method"]}))
 
 
 def test_a_matrix_names_all_that_share_the_best_mean_and_ranks_on_models_that_learnt():

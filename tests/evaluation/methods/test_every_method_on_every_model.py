@@ -6,7 +6,7 @@ import torch
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain, explain_all
-from salgen.evaluation.attribution.method_selection import Selection
+from salgen.evaluation.attribution.method_selection import MethodSelection
 from salgen.evaluation.attribution.patterns import fit_patterns
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.runs.given_models import is_designed
@@ -58,7 +58,7 @@ def images_of(channels, size=SIZE, count=COUNT):
 
 def quick_methods():
     instances = [METHODS.create(name, METHODS.load(name).quick) for name in METHODS.names()]
-    return Selection({}, {call_text(method): method for method in instances})
+    return MethodSelection({}, {call_text(method): method for method in instances})
 
 
 KINDS = [(1, torch.float64), (3, torch.float32)]
@@ -128,7 +128,7 @@ def test_full_size_models_are_explained(name):
     model = classifier_of(name, 3, MODELS.load(name).scales["full"], size=(64, 64))
     image = images_of(3, (64, 64), count=1)
     chosen = {method: METHODS.create(method) for method in SMOKE}
-    methods, left_out = Selection({}, chosen).defined_for(model, image)
+    methods, left_out = MethodSelection({}, chosen).defined_for(model, image)
     assert set(left_out) == UNDEFINED[name] & set(SMOKE)
     for found in explain_all(model, image, 0, methods=list(methods.values())).values():
         assert bool(torch.isfinite(found.values).all())

@@ -8,7 +8,7 @@ from run_folders import make_run
 from salgen.evaluation.protocols.budding2021 import CLAIMS, FIGURE_2
 from salgen.evaluation.protocols.claims import judge
 from salgen.evaluation.protocols.paper_table import RunFolders
-from salgen.evaluation.report.study import Study, Table, TableRow
+from salgen.evaluation.report.study import Study, StudyTable, TableRow
 from salgen.evaluation.statistics.jackknife import Estimate
 from salgen.evaluation.statistics.score_cube import read_scores
 
@@ -30,7 +30,9 @@ def verdicts(changed=None):
     for row, means in (changed or {}).items():
         rows[row] = {**rows[row], **means}
     known = {label: {method: Estimate(mean) for method, mean in means.items()} for label, means in rows.items()}
-    table = Table("Figure 2", "", METHODS, tuple(TableRow(label, means, {}, True) for label, means in known.items()))
+    table = StudyTable(
+        "Figure 2", "", METHODS, tuple(TableRow(label, means, {}, True) for label, means in known.items())
+    )
     return [finding.verdict for finding in judge(CLAIMS, Study("t", "r", "", METHODS, tables=(table,)))]
 
 

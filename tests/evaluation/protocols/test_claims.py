@@ -13,7 +13,7 @@ from scipy import stats
 
 from salgen.evaluation.protocols.claims import (
     Claim,
-    Ranking,
+    MethodRanking,
     among_the_best,
     higher_median,
     highest,
@@ -25,7 +25,7 @@ from salgen.evaluation.protocols.claims import (
     share_left,
     spread,
 )
-from salgen.evaluation.report.study import Cell, Study, Variants
+from salgen.evaluation.report.study import Study, StudyCell, Variants
 from salgen.evaluation.statistics.jackknife import Scores, mean_estimate
 
 NAMES = [f"m{number}" for number in range(8)]
@@ -35,7 +35,7 @@ def ranking(values, network="net", clusters=None):
     """Means of columns of scores (S, N, K), one a method, on data set d."""
     names = np.arange(values.shape[1]) if clusters is None else clusters
     labels, seeds = np.array([f"c{name}" for name in names]), np.arange(len(values))
-    return Ranking(
+    return MethodRanking(
         network,
         {
             name: mean_estimate([Scores(values[..., column], labels, seeds, "d", "test", network)])
@@ -161,7 +161,7 @@ def study_of(path, **how):
     """A study of one run, of a method that is far better than the other."""
     calls = ("guided-backprop", "deconvnet")
     run = make_run(path, metrics=["m-gt"], methods=(*calls, "random", "oracle"), undefined=False, pictures=0, **how)
-    return Study("t", "r", "m-gt", calls, cells=(Cell("lesions", "lesion-cnn", (run,)),))
+    return Study("t", "r", "m-gt", calls, cells=(StudyCell("lesions", "lesion-cnn", (run,)),))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from salgen.evaluation.protocols.li2020 import CLAIMS, FULL_TRAINING, TABLE_1, T
 from salgen.evaluation.protocols.paper_table import RunFolders
 from salgen.evaluation.protocols.protocol import Reproduction
 from salgen.evaluation.report.paper_tables import tables_text
-from salgen.evaluation.report.study import Study, Table, TableRow
+from salgen.evaluation.report.study import Study, StudyTable, TableRow
 from salgen.evaluation.statistics.jackknife import Estimate
 from salgen.evaluation.statistics.score_cube import read_scores
 from salgen.evaluation.training.training_settings import choose_settings
@@ -275,7 +275,7 @@ def papers(table, change=lambda mean: mean):
         for row in table.rows
         if row.printed
     )
-    return Table(table.title, "", tuple(table.methods), rows)
+    return StudyTable(table.title, "", tuple(table.methods), rows)
 
 
 def verdicts(*tables):
@@ -316,5 +316,5 @@ def test_the_terminal_shows_the_papers_numbers_beside(monkeypatch, tmp_path):
     assert said.exit_code == 0, said.output
     assert "SENS" in said.output
     row = TableRow("PG", {"gradient": Estimate(0.25), "rise": Estimate(math.nan)}, {"gradient": ".536"}, True)
-    text = tables_text([Table("Table 2", "What it is.", ("gradient", "rise"), (row,))])
+    text = tables_text([StudyTable("Table 2", "What it is.", ("gradient", "rise"), (row,))])
     assert text.splitlines() == ["Table 2. What it is.", "", "    gradient      rise", "PG  0.250 (.536)  –"]  # noqa: RUF001

@@ -11,7 +11,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.protocols import protocol
 from salgen.evaluation.protocols.budding2021 import Budding2021
 from salgen.evaluation.protocols.paper_table import PaperTable
-from salgen.evaluation.report.study import Table
+from salgen.evaluation.report.study import StudyTable
 from salgen.evaluation.runs.running import evaluate
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
@@ -26,7 +26,7 @@ def asked(monkeypatch):
     monkeypatch.setattr(protocol, "make", lambda name, out, **how: made.append((name, how)) or out)
     monkeypatch.setattr(protocol, "evaluate", lambda data, **how: evaluated.append((data, how)) or how["out"])
     monkeypatch.setattr(protocol, "report", lambda runs, page, study: reported.append((runs, study)) or page)
-    monkeypatch.setattr(PaperTable, "filled", lambda table, *given: Table(table.title, "", (), ()))
+    monkeypatch.setattr(PaperTable, "filled", lambda table, *given: StudyTable(table.title, "", (), ()))
     return made, evaluated, reported
 
 

@@ -24,7 +24,7 @@ from salgen.evaluation.protocols.saliency_bench import (
     _correlation,
     printed,
 )
-from salgen.evaluation.report.study import Table
+from salgen.evaluation.report.study import StudyTable
 from salgen.evaluation.training.training_settings import choose_settings
 from salgen.generators.factory import generator
 
@@ -128,7 +128,7 @@ def test_own_copies_fill_the_tables(copies, tmp_path):
     assert "Drawn stand-ins" not in found.page.read_text(encoding="utf-8")
 
 
-def check_agreement(agreement: Table, overlap: Table, pointing: Table):
+def check_agreement(agreement: StudyTable, overlap: StudyTable, pointing: StudyTable):
     """Pearson's correlation over three data sets, from the two tables' means."""
     (row,) = [row for row in agreement.rows if row.label == "mIoU with PG"]
     for method in agreement.methods:

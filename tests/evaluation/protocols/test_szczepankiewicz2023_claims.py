@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from salgen.evaluation.protocols import claims
 from salgen.evaluation.protocols.szczepankiewicz2023 import CLAIMS, Szczepankiewicz2023
 from salgen.evaluation.report.grid import places
-from salgen.evaluation.report.study import Cell, Study, Variants
+from salgen.evaluation.report.study import Study, StudyCell, Variants
 from salgen.evaluation.statistics.jackknife import Estimate
 
 PAPER = Szczepankiewicz2023.methods
@@ -35,7 +35,7 @@ def said(grid, variants=None):
         return {place: {name: Estimate(mean) for name, mean in means.items()} for place, means in found.items()}
 
     pairs = [Variants(model, {"original": Path("a"), "resized": Path("b")}) for model in variants]
-    cells = [Cell(*key, (Path("x"),)) for key in grid]
+    cells = [StudyCell(*key, (Path("x"),)) for key in grid]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(claims, "grid_estimates", means)
         found = claims.judge(CLAIMS, Study("t", "r", "m-gt", PAPER, tuple(cells), tuple(pairs), (), ()))

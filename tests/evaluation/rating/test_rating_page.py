@@ -8,7 +8,7 @@ import pytest
 from drawing_pages import served
 
 from salgen.cli.main import main
-from salgen.evaluation.rating.trials import Trials
+from salgen.evaluation.rating.trials import RatingTrials
 
 
 class Rating:
@@ -49,7 +49,7 @@ def saved(page):
 
 
 def test_two_raters_at_once(browser, rating, run, data, tmp_path):
-    trials = Trials.of(run, data, images=2)
+    trials = RatingTrials.of(run, data, images=2)
     pages = {name: browser.new_context().new_page() for name in ("anna", "ben")}
     for page in pages.values():
         rating.open(page, next(name for name, one in pages.items() if one is page))

@@ -11,7 +11,7 @@ from kept_runs import make_data
 from salgen.cli.main import main
 from salgen.errors import SalgenError
 from salgen.evaluation.rating.ratings import Ratings, agreement_of, means
-from salgen.evaluation.rating.trials import Trials
+from salgen.evaluation.rating.trials import RatingTrials
 
 ANSWERS = st.lists(st.lists(st.one_of(st.none(), st.integers(1, 5)), min_size=3, max_size=3), min_size=1, max_size=6)
 
@@ -46,7 +46,7 @@ def test_alpha_is_its_formula(units):
 
 
 def test_orders_are_seeded_and_each_raters_own(run, data):
-    trials, again, other = (Trials.of(run, data, seed=seed) for seed in (0, 0, 1))
+    trials, again, other = (RatingTrials.of(run, data, seed=seed) for seed in (0, 0, 1))
     assert sorted(trials.maps) == sorted(
         ["gradient", "grad-cam", "input-x-gradient", "smoothgrad:n=2", "guided-backprop"]
     )
@@ -59,11 +59,11 @@ def test_orders_are_seeded_and_each_raters_own(run, data):
     assert orders["anna"] != orders["ben"]
     assert len(set(orders["anna"])) > 1
     assert all(sorted(order) == sorted(trials.maps) for order in orders["anna"])
-    assert len(Trials.of(run, data, images=3).sample_ids) == 3
+    assert len(RatingTrials.of(run, data, images=3).sample_ids) == 3
 
 
 def test_pictures_are_those_of_the_order(run, data):
-    trials = Trials.of(run, data)
+    trials = RatingTrials.of(run, data)
     shown = trials.map_pictures("anna", 2)
     by_method = dict(zip(trials.order("anna", 2), shown, strict=True))
     other = dict(zip(trials.order("ben", 2), trials.map_pictures("ben", 2), strict=True))
@@ -73,7 +73,7 @@ def test_pictures_are_those_of_the_order(run, data):
 
 def test_answers_are_kept_and_written(run, data, tmp_path):
     pytest.importorskip("krippendorff")
-    trials = Trials.of(run, data)
+    trials = RatingTrials.of(run, data)
     ratings = Ratings(trials, tmp_path / "ratings")
     with pytest.raises(SalgenError, match="nobody answered yet"):
         ratings.finish()
@@ -96,31 +96,31 @@ def test_answers_are_kept_and_written(run, data, tmp_path):
     for bad in (("covers", 0), ("covers", 6), ("other", 3), ("covers", True), ("covers", 3.0), ("covers", 3.9)):
         with pytest.raises(SalgenError, match="by 1 to 5"):
             again.answer("anna", 0, 0, *bad)
-    for other in (Trials.of(run, data, seed=1), Trials.of(run, data, ["gradient", "deconvnet"])):
+    for other in (RatingTrials.of(run, data, seed=1), RatingTrials.of(run, data, ["gradient", "deconvnet"])):
         with pytest.raises(SalgenError, match="has answers to other images, methods or another seed"):
             Ratings(other, tmp_path / "ratings")
 
 
 def test_answers_of_two_at_once_are_all_kept(run, data, tmp_path):
     """What another process wrote since is on the disk, and in nobody's memory."""
-    one, other = (Ratings(Trials.of(run, data), tmp_path / "ratings") for _ in range(2))
+    one, other = (Ratings(RatingTrials.of(run, data), tmp_path / "ratings") for _ in range(2))
     for ratings, position in ((one, 0), (other, 1), (one, 2)):
         ratings.answer("anna", 0, position, "trust", 3)
     assert sorted(other.answers("anna")) == [(0, 0), (0, 1), (0, 2)]
 
 
 def test_a_damaged_file_is_named(run, data, tmp_path):
-    ratings = Ratings(Trials.of(run, data), tmp_path / "ratings")
+    ratings = Ratings(RatingTrials.of(run, data), tmp_path / "ratings")
     ratings.answer("anna", 0, 0, "trust", 3)
     path = tmp_path / "ratings" / "raters" / "anna.parquet"
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(SalgenError, match=r"anna\.parquet is damaged"):
-        Ratings(Trials.of(run, data), tmp_path / "ratings")
+        Ratings(RatingTrials.of(run, data), tmp_path / "ratings")
 
 
 def test_the_command_prints_means(run, data, tmp_path, capsys):
     pytest.importorskip("krippendorff")
-    trials = Trials.of(run, data)
+    trials = RatingTrials.of(run, data)
     ratings = Ratings(trials, tmp_path / "out")
     for rater, values in {"anna": (1, 5), "ben": (2, 4)}.items():
         for image, value in enumerate(values):
@@ -133,7 +133,7 @@ def test_the_command_prints_means(run, data, tmp_path, capsys):
 
 def test_another_method_or_data_set(run, data, tmp_path, capsys):
     with pytest.raises(SalgenError, match="unknown method of"):
-        Trials.of(run, data, ["lrp-z"])
+        RatingTrials.of(run, data, ["lrp-z"])
     other = make_data(tmp_path, seed=1)
     assert main(["rate", str(run), "--data", str(other), "--finish"]) == 2
     assert f"error: {other} is not the data set of {run}" in capsys.readouterr().err

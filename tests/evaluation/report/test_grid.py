@@ -17,10 +17,10 @@ from test_report import Page, read
 from salgen.errors import SalgenError
 from salgen.evaluation.report import report
 from salgen.evaluation.report.grid import grid_csv, grid_estimates, places, read_grid
-from salgen.evaluation.report.grid_figures import Box, box_figures
+from salgen.evaluation.report.grid_figures import FigureBox, box_figures
 from salgen.evaluation.report.grid_pictures import ROWS, image_grid
 from salgen.evaluation.report.runs import read_runs
-from salgen.evaluation.report.study import Cell, Finding, Study
+from salgen.evaluation.report.study import Finding, Study, StudyCell
 from salgen.evaluation.statistics.score_cube import read_scores
 from salgen.evaluation.statistics.summary import summarise
 
@@ -39,10 +39,12 @@ def cells(tmp_path_factory):
 
     without = tuple(call for call in CALLS if call != "grad-cam")
     return (
-        Cell("signs", "scnn", (run("a", model="scnn", seeds=2), run("a2", model="scnn", random_seed=9, samples=12))),
-        Cell("signs", "vgg16", (run("b", model="vgg16", shift=-0.2, accuracy=(0.52,)),)),
-        Cell("zings", "scnn", (run("c", model="scnn", shift=-0.1, undefined=False),)),
-        Cell("zings", "vgg16", (run("d", model="vgg16", methods=without),)),
+        StudyCell(
+            "signs", "scnn", (run("a", model="scnn", seeds=2), run("a2", model="scnn", random_seed=9, samples=12))
+        ),
+        StudyCell("signs", "vgg16", (run("b", model="vgg16", shift=-0.2, accuracy=(0.52,)),)),
+        StudyCell("zings", "scnn", (run("c", model="scnn", shift=-0.1, undefined=False),)),
+        StudyCell("zings", "vgg16", (run("d", model="vgg16", methods=without),)),
     )
 
 
@@ -118,12 +120,12 @@ def test_a_method_does_not_gain_by_failing_and_one_that_always_fails_is_undefine
             row |= {"value": math.nan, "value_worst_case": 0.0, "reason": "non_finite_map"}
             seen += row["method"] == "smoothgrad" and row["variant"] == "region:brain"
     pq.write_table(pa.Table.from_pylist(rows), path / "scores.parquet")
-    (row,) = read_grid([Cell("x", "lesion-cnn", (path,))], PAPER, "m-gt").rows
+    (row,) = read_grid([StudyCell("x", "lesion-cnn", (path,))], PAPER, "m-gt").rows
     assert math.isnan(row.entries["gradient"].mean)
     assert row.entries["smoothgrad"].failed == seen == 5
     assert row.entries["smoothgrad"].values.size == 20
     assert (row.entries["smoothgrad"].values == 0).sum() >= 5
-    study = Study("t", "r", "m-gt", PAPER, (Cell("x", "lesion-cnn", (path,)),))
+    study = Study("t", "r", "m-gt", PAPER, (StudyCell("x", "lesion-cnn", (path,)),))
     assert "5 failed" in read(report([path], study=study)).text
 
 
@@ -139,7 +141,7 @@ def test_accuracy_is_of_the_first_runs_split(tmp_path):
     record = json.loads((runs[1] / "run.json").read_text())
     record["dataset"]["split"] = "train"
     (runs[1] / "run.json").write_text(json.dumps(record))
-    cell = Cell("x", "lesion-cnn", tuple(runs))
+    cell = StudyCell("x", "lesion-cnn", tuple(runs))
     (row,) = read_grid([cell], PAPER, "m-gt").rows
     assert (row.accuracy, row.splits, row.samples) == (0.9, ["test", "train"], 40)
     page = report(runs, tmp_path / "r.html", Study("t", "r", "m-gt", PAPER, (cell,)))
@@ -236,18 +238,18 @@ def test_a_study_needs_runs_with_its_metric_and_model(cells, tmp_path):
     with pytest.raises(SalgenError, match="has no scores of prec99"):
         grid_means(cells[:1], PAPER, "prec99")
     with pytest.raises(SalgenError, match="nowhere is not a run folder"):
-        grid_means([Cell("signs", "scnn", (tmp_path / "nowhere",))], PAPER, "m-gt")
+        grid_means([StudyCell("signs", "scnn", (tmp_path / "nowhere",))], PAPER, "m-gt")
     two = make_run(tmp_path / "two", **SMALL)
     tables = [pq.read_table(path / "scores.parquet") for path in (two, cells[0].runs[1])]
     pq.write_table(pa.concat_tables(tables), two / "scores.parquet")
     assert len(read_runs([two])[0].model_names) == 2
     with pytest.raises(SalgenError, match="has no scores of model 'vgg16': it has lesion-cnn, scnn"):
-        grid_means([Cell("x", "vgg16", (two,))], PAPER, "m-gt")
+        grid_means([StudyCell("x", "vgg16", (two,))], PAPER, "m-gt")
     rows = pq.read_table(cells[1].runs[0] / "scores.parquet").to_pylist()
     again = [row | {"reduction": "sum"} for row in rows if row["method"] == "guided-backprop"]
     pq.write_table(pa.Table.from_pylist(rows + again), two / "scores.parquet")
     with pytest.raises(SalgenError, match="reduces guided-backprop in 2 ways"):
-        grid_means([Cell("x", "lesion-cnn", (two,))], PAPER, "m-gt")
+        grid_means([StudyCell("x", "lesion-cnn", (two,))], PAPER, "m-gt")
 
 
 # Figures ------------------------------------------------------------------------------------------
@@ -256,7 +258,7 @@ def test_a_study_needs_runs_with_its_metric_and_model(cells, tmp_path):
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=40))
 def test_a_box_has_quartiles_whiskers_and_what_lies_beyond(numbers):
     data = np.array(numbers) / 1000
-    box = Box.of(data)
+    box = FigureBox.of(data)
     q1, q3 = np.quantile(data, 0.25), np.quantile(data, 0.75)
     near = [v for v in data if q1 - 1.5 * (q3 - q1) <= v <= q3 + 1.5 * (q3 - q1)]
     assert (box.q1, box.median, box.q3) == pytest.approx((q1, np.median(data), q3))
@@ -274,7 +276,7 @@ def test_there_is_a_figure_for_each_model_and_a_panel_for_each_data_set(cells):
     panel = figures[0].panels["zings"]
     row = next(row for row in grid.rows if (row.cell.dataset, row.cell.model) == ("zings", "scnn"))
     for method in PAPER:
-        box, mean = Box.of(row.entries[method].values), row.entries[method].mean
+        box, mean = FigureBox.of(row.entries[method].values), row.entries[method].mean
         assert f"<title>{method}: mean {mean:.3f}, median {box.median:.3f}, middle half" in panel
     assert panel.count('class="half"') == 6
     assert "not scored, or undefined" in figures[1].panels["zings"]
@@ -288,7 +290,7 @@ def test_outliers_on_one_pixel_are_one_dot(tmp_path):
         far = row["sample_id"] in ("test-000003", "test-000004")
         row["value"] = row["value_worst_case"] = (0.9 if far else 0.3) if row["method"] == "gradient" else 0.5
     pq.write_table(pa.Table.from_pylist(rows), path / "scores.parquet")
-    (figure,) = box_figures(read_grid([Cell("x", "lesion-cnn", (path,))], PAPER, "m-gt"))
+    (figure,) = box_figures(read_grid([StudyCell("x", "lesion-cnn", (path,))], PAPER, "m-gt"))
     (dots,) = re.findall(r'class="outliers" d="([^"]*)"', figure.panels["x"])
     assert dots.count("M") == 1
 
@@ -311,7 +313,7 @@ def test_classes_take_turns_in_an_image_grid(cells, tmp_path):
         data = dict(file)
     data |= {"labels": np.array([1, 1, 1, 0, 0, 0]), "masks": np.ones_like(data["masks"])}
     np.savez(path / "gallery.npz", **data)
-    row = read_grid([Cell("x", "lesion-cnn", (path,))], PAPER, "m-gt").rows[0]
+    row = read_grid([StudyCell("x", "lesion-cnn", (path,))], PAPER, "m-gt").rows[0]
     assert [row.id[-1] for row in image_grid(row, PAPER).gallery.rows] == ["0", "3", "1", "4"]
     assert ROWS == 4
 
@@ -319,7 +321,7 @@ def test_classes_take_turns_in_an_image_grid(cells, tmp_path):
 def test_missing_and_damaged_pictures_are_said(tmp_path):
     runs = [make_run(tmp_path / name, **(SMALL | {"pictures": n})) for name, n in (("none", 0), ("broken", 6))]
     (runs[1] / "gallery.npz").write_bytes(b"no")
-    cells = tuple(Cell(run.name, "lesion-cnn", (run,)) for run in runs)
+    cells = tuple(StudyCell(run.name, "lesion-cnn", (run,)) for run in runs)
     text = read(report(runs, tmp_path / "r.html", Study("t", "r", "m-gt", PAPER, cells))).text
     assert "none, lesion-cnn: its pictures are left out, because its runs hold none." in text
     assert "broken, lesion-cnn: its pictures are left out, because gallery.npz is damaged" in text

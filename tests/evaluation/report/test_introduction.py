@@ -7,7 +7,7 @@ from run_folders import make_run
 from test_report import Page
 
 from salgen.evaluation.report import report
-from salgen.evaluation.report.study import Cell, Study
+from salgen.evaluation.report.study import Study, StudyCell
 from salgen.sources import OWN_COPY
 
 EXACT = "The place of the cause is known exactly, because the images were made with it."
@@ -89,6 +89,6 @@ def test_classes_are_not_named_where_data_sets_differ_in_them(tmp_path):
 
 def test_methods_are_the_studys_where_there_is_one(tmp_path):
     made = run(tmp_path / "a", "x")
-    study = Study("t", "r", "m-gt", ("gradient",), (Cell("x", "lesion-cnn", (made,)),))
+    study = Study("t", "r", "m-gt", ("gradient",), (StudyCell("x", "lesion-cnn", (made,)),))
     assert introduction([made]).startswith("How well do 2 saliency methods find")
     assert introduction([made], study).startswith("How well does one saliency method find")

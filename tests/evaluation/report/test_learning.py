@@ -7,7 +7,7 @@ from run_folders import make_run
 from test_report import read
 
 from salgen.evaluation.report import console_summary, report
-from salgen.evaluation.report.study import Cell, Study
+from salgen.evaluation.report.study import Study, StudyCell
 
 SMALL = {"samples": 12, "pictures": 0, "size": 16, "metrics": ("m-gt",)}
 TOO_FEW = "too few test images to tell whether it has learnt the task"
@@ -67,7 +67,7 @@ def test_trainings_that_differ_are_told_apart(made):
 
 def test_the_grid_says_so_too(made, tmp_path):
     path = made(4, (1.0,))
-    study = Study("t", "r", "m-gt", ("gradient", "smoothgrad"), (Cell("x", "lesion-cnn", (path,)),))
+    study = Study("t", "r", "m-gt", ("gradient", "smoothgrad"), (StudyCell("x", "lesion-cnn", (path,)),))
     page = read(report([path], tmp_path / "page.html", study)).text
     assert "100.0 % too few images" in page
     assert "near chance" not in page

@@ -8,7 +8,7 @@ from run_folders import MORE_METRICS, make_run
 
 import salgen.evaluation.report
 from salgen.evaluation.report import report
-from salgen.evaluation.report.study import Cell, Finding, Study, Variants
+from salgen.evaluation.report.study import Finding, Study, StudyCell, Variants
 
 TEMPLATES = sorted(Path(salgen.evaluation.report.__file__).parent.glob("*.j2"))
 SMALL = {"samples": 12, "pictures": 4, "size": 16, "metrics": ("m-gt", "relevance-mass", *MORE_METRICS)}
@@ -62,7 +62,7 @@ def page(tmp_path_factory):
         for i in range(2)
     ]
     variants = Variants("lesion-cnn", {"original": runs[0], "moved": runs[1]})
-    cells = tuple(Cell(f"data-{i}", "lesion-cnn", (run,)) for i, run in enumerate(runs))
+    cells = tuple(StudyCell(f"data-{i}", "lesion-cnn", (run,)) for i, run in enumerate(runs))
     study = Study("A study", "A paper", "m-gt", PAPER, cells, (variants,), (Finding("c", "held", "1"),))
     return report(runs, root / "page.html", study).read_text(encoding="utf-8")
 

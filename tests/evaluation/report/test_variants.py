@@ -13,7 +13,7 @@ import salgen
 from salgen.evaluation.report import report
 from salgen.evaluation.report.gallery import image_url, map_url, outline
 from salgen.evaluation.report.grid import grid_estimates
-from salgen.evaluation.report.study import Cell, Study, Variants
+from salgen.evaluation.report.study import Study, StudyCell, Variants
 from salgen.evaluation.report.variants import number_of, variants_figure
 from salgen.evaluation.runs.running import evaluate
 
@@ -34,7 +34,7 @@ def study(tmp_path_factory):
     runs = {"original": evaluate(data, settings=SETTINGS, split="test_original", out=root / "original", **how)}
     trained = runs["original"] / "lesion-cnn-seed0"
     runs |= {name: evaluate(data, model=trained, split=f"test_{name}", out=root / name, **how) for name in NAMES[1:]}
-    cells = (Cell("lesions", "lesion-cnn", (runs["original"],)),)
+    cells = (StudyCell("lesions", "lesion-cnn", (runs["original"],)),)
     return Study("A study", "A paper", "m-gt", PAPER, cells, (Variants("lesion-cnn", runs),))
 
 
@@ -91,7 +91,7 @@ def test_the_page_has_scores_under_the_maps_and_means_below(study, figure, tmp_p
     text = page.read_text(encoding="utf-8")
     shown = re.findall(r'<span class="value">([^<]*)</span>', text)
     assert shown == [f"{value:.3f}" for row in figure.rows for _, value in row.cells]
-    cells = [Cell(name, "lesion-cnn", (run,)) for name, run in study.variants[0].runs.items()]
+    cells = [StudyCell(name, "lesion-cnn", (run,)) for name, run in study.variants[0].runs.items()]
     estimates = grid_estimates(cells, PAPER, "m-gt")
     means = {place: {method: one.value for method, one in of.items()} for place, of in estimates.items()}
     (table,) = re.findall(r'aria-label="Means of the variants, lesion-cnn">(.*?)</table>', text, re.DOTALL)

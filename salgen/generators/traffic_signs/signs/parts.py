@@ -14,7 +14,7 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Part:
+class SignPart:
     """A filled polygon if its width is 0, otherwise a line of that width with round joints and ends."""
 
     points: tuple[Point, ...]  # (x, y) of each corner; a line through one point is a dot
@@ -23,14 +23,16 @@ class Part:
     colour: str = ""  # a name of `COLOURS`, or "" for the pictogram's
 
 
-Pictogram = tuple[Part, ...]
+Pictogram = tuple[SignPart, ...]
 
 
 def placed(pictogram: Pictogram, centre: Point, scale: float, colour: str = "") -> Pictogram:
     """A pictogram scaled and moved, and coloured where it has no colour of its own."""
     x0, y0 = centre
     return tuple(
-        Part(tuple((x0 + scale * x, y0 + scale * y) for x, y in part.points), part.width * scale, part.colour or colour)
+        SignPart(
+            tuple((x0 + scale * x, y0 + scale * y) for x, y in part.points), part.width * scale, part.colour or colour
+        )
         for part in pictogram
     )
 
@@ -59,16 +61,16 @@ def arc(centre: Point, radii: Point, start: float, stop: float, steps: int = 16)
     )
 
 
-def poly(*points: Point, colour: str = "") -> Part:
+def poly(*points: Point, colour: str = "") -> SignPart:
     """A filled polygon."""
-    return Part(points, 0.0, colour)
+    return SignPart(points, 0.0, colour)
 
 
-def line(width: float, *points: Point, colour: str = "") -> Part:
+def line(width: float, *points: Point, colour: str = "") -> SignPart:
     """A line."""
-    return Part(points, width, colour)
+    return SignPart(points, width, colour)
 
 
-def dot(x: float, y: float, radius: float, colour: str = "") -> Part:
+def dot(x: float, y: float, radius: float, colour: str = "") -> SignPart:
     """A disc."""
-    return Part(((x, y),), 2 * radius, colour)
+    return SignPart(((x, y),), 2 * radius, colour)

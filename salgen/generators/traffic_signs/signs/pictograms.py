@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from salgen.generators.drawing.catalogue import catalogue, read_points
-from salgen.generators.traffic_signs.signs.parts import Part, Pictogram, Point, arc, mirrored, placed, turned
+from salgen.generators.traffic_signs.signs.parts import Pictogram, Point, SignPart, arc, mirrored, placed, turned
 
 STEM = 0.34  # stroke of digits and letters, which are 1 wide and 2 high
 CATALOGUE = catalogue("signs.json")
@@ -28,10 +28,10 @@ def pictogram(name: str) -> Pictogram:
 
 def text(word: str, height: float, advance: float) -> Pictogram:
     """A word in the middle of the box; `advance` is the distance from one glyph to the next, in heights."""
-    parts: list[Part] = []
+    parts: list[SignPart] = []
     for place, glyph in enumerate(word):
         x = (place - (len(word) - 1) / 2) * advance * height
-        strokes = tuple(Part(_points(stroke), STEM) for stroke in CATALOGUE["glyphs"][glyph])
+        strokes = tuple(SignPart(_points(stroke), STEM) for stroke in CATALOGUE["glyphs"][glyph])
         parts += placed(strokes, (x, 0.0), height / 2)
     return tuple(parts)
 
@@ -51,9 +51,9 @@ def _read(shape: str, *values: Any) -> Pictogram:
     colour, *numbers = values
     if shape == "dot":
         x, y, radius = numbers
-        return (Part(((x, y),), 2 * radius, colour),)
+        return (SignPart(((x, y),), 2 * radius, colour),)
     width = numbers.pop(0) if shape == "line" else 0.0
-    return (Part(_points(numbers), width, colour),)
+    return (SignPart(_points(numbers), width, colour),)
 
 
 def _points(pieces: Iterable[Any]) -> tuple[Point, ...]:

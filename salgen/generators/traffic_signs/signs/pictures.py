@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from salgen.generators.drawing.pictures import Pixels
-from salgen.generators.traffic_signs.signs.parts import Part, Pictogram, arc, dot, line, placed, poly
+from salgen.generators.traffic_signs.signs.parts import Pictogram, SignPart, arc, dot, line, placed, poly
 from salgen.generators.traffic_signs.signs.pictograms import CATALOGUE, pictogram, read_pictogram, text
 
 SIDE = 256  # pixels of a finished sign picture
@@ -115,7 +115,7 @@ def _number(digits: str) -> Pictogram:
     if len(digits) == 2:
         return text(digits, 0.92, 0.6)
     narrow = text(digits, 0.84, 0.6)
-    return tuple(Part(tuple((0.82 * x, y) for x, y in part.points), 0.85 * part.width) for part in narrow)
+    return tuple(SignPart(tuple((0.82 * x, y) for x, y in part.points), 0.85 * part.width) for part in narrow)
 
 
 def _ring() -> Pictogram:
@@ -140,7 +140,7 @@ def _triangle() -> Pictogram:
 
 
 def _yield() -> Pictogram:
-    return tuple(Part(tuple((x, -y) for x, y in part.points), part.width, part.colour) for part in _triangle())
+    return tuple(SignPart(tuple((x, -y) for x, y in part.points), part.width, part.colour) for part in _triangle())
 
 
 def _diamond() -> Pictogram:
@@ -192,7 +192,7 @@ OTHER_SIGNS: dict[int, Pictogram] = {
 }
 
 
-def _draw(pencil: ImageDraw.ImageDraw, part: Part) -> None:
+def _draw(pencil: ImageDraw.ImageDraw, part: SignPart) -> None:
     colour = (*COLOURS[part.colour], 255)
     points = np.rint((np.asarray(part.points) * REACH + 1.0) * (SIDE * FINE / 2)).astype(int)
     reach = round(part.width * REACH * SIDE * FINE / 4)

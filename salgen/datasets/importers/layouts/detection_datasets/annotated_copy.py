@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from salgen.cache import cached
 from salgen.datasets.importers.layouts.broken import MANY, faults_of
 from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Size, box_mask
-from salgen.datasets.importers.layouts.detection_datasets.table import SPLITS, VERSION, Annotated, Table, table_of
+from salgen.datasets.importers.layouts.detection_datasets.table import SPLITS, VERSION, Annotated, ObjectTable, table_of
 from salgen.datasets.importers.layouts.mask_limits import FAULTS, mask_fault
 from salgen.datasets.libraries.picture_sampling import listed
 from salgen.progress import progress
@@ -109,7 +109,7 @@ class AnnotatedCopy(Files):
         return box_mask(self.table.boxes(image, number), self.table.size(image), self.image_size)
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> ObjectTable:
         """The annotations as arrays, read from the cache if they are in it."""
         return table_of(self.kind, [self.digest, *self.choices], self.readable)
 

@@ -21,7 +21,7 @@ OBJECT = "object"
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs(Items):
+class ClassPairs(Items):
     """The samples of a copy: of test images one for each class, of all others one. `splits` has their items."""
 
     source: AnnotatedCopy
@@ -78,12 +78,12 @@ class AnnotatedImages(MaskLimits):
         """The class of objects that a sample is about."""
         return {OBJECT: self.classes}
 
-    def prepare(self, source: AnnotatedCopy) -> Pairs:
+    def prepare(self, source: AnnotatedCopy) -> ClassPairs:
         """The samples of each split."""
         table = source.table
         splits = {split: [table.item(image) for image in table.images(split).tolist()] for split in ("train", "val")}
         tested = [table.item(image) for image, scored in source.scored.items() for _ in scored]
-        return Pairs(source, {**splits, "test": tested})
+        return ClassPairs(source, {**splits, "test": tested})
 
     def draw(self, context: Context) -> dict[str, Any]:
         """The item, the class that the sample is about, and the numbers of objects in the image."""

@@ -26,7 +26,7 @@ from salgen.datasets.libraries.coco import (
     LICENCE,
     TRAIN,
     VAL,
-    Part,
+    CocoPart,
     need_pycocotools,
     origin_of,
     parts_of,
@@ -52,7 +52,7 @@ class CocoCopy(AnnotatedCopy):
     """A copy of COCO 2017, at `root`."""
 
     kind: ClassVar[str] = "coco"
-    parts: Sequence[Part]
+    parts: Sequence[CocoPart]
     licence: str = LICENCE
 
     @property
@@ -133,7 +133,7 @@ class _Instances:
         return (order[start:stop].tolist() for start, stop in zip(starts.tolist(), stops.tolist(), strict=True))
 
 
-def _read_part(part: Part, outlined: bool, skipped: Counter[str]) -> Iterator[Annotated]:
+def _read_part(part: CocoPart, outlined: bool, skipped: Counter[str]) -> Iterator[Annotated]:
     instances = _Instances(outlined)
     images, categories, malformed = read_annotations(part.annotations, instances.take)
     if any(abs(number) >= 2**63 for number in images):
@@ -155,7 +155,7 @@ def _read_part(part: Part, outlined: bool, skipped: Counter[str]) -> Iterator[An
             advance()
 
 
-def _splits(part: Part, count: int) -> list[str]:
+def _splits(part: CocoPart, count: int) -> list[str]:
     """The split of each image, in the order of their numbers."""
     if part.name != TRAIN:
         return ["test"] * count

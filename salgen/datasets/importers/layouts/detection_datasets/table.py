@@ -41,7 +41,7 @@ Read = Callable[[Counter[str]], Iterable[Annotated]]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ObjectTable:
     """The images of a copy that show an object, with what they show."""
 
     # ``items``, ``splits`` (place in :data:`SPLITS`) and ``sizes`` by image; ``classes`` and ``boxes`` by object,
@@ -105,7 +105,7 @@ class Table:
         return slice(*self.arrays["starts"][image : image + 2].tolist())
 
 
-def table_of(kind: str, depends_on: Any, read: Read) -> Table:
+def table_of(kind: str, depends_on: Any, read: Read) -> ObjectTable:
     """The table of a copy: from the cache where it is there, else read.
 
     Parameters
@@ -117,7 +117,7 @@ def table_of(kind: str, depends_on: Any, read: Read) -> Table:
     read
         Yields the images, and counts the unusable ones by reason.
     """
-    table = Table(cached(kind, [VERSION, depends_on], COLUMNS, lambda: _arrays(read)))
+    table = ObjectTable(cached(kind, [VERSION, depends_on], COLUMNS, lambda: _arrays(read)))
     if not len(table.arrays["items"]):
         raise SalgenError(f"no image of the copy can be used. {listed(table.skipped)}".strip())
     return table

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from salgen.datasets.importers.layouts.lisa.lamp_masks import Rectangle
-from salgen.datasets.importers.layouts.lisa.lisa_rows import BOX, BULB, Row, clip_of, read_rows
+from salgen.datasets.importers.layouts.lisa.lisa_rows import BOX, BULB, LampRow, clip_of, read_rows
 from salgen.errors import SalgenError
 
 LABELS = {"go": 0, "stop": 1}  # the tags that are used; arrows and yellow lights are not
@@ -147,7 +147,7 @@ def _annotated_clips(root: Path) -> dict[str, Path]:
     return {clip: folders[clip] for clip in sorted(folders, key=_number)}
 
 
-def _reason_to_skip(row: Row, bulb: Rectangle | None, seen: Collection[tuple[str, str, Rectangle]]) -> str:
+def _reason_to_skip(row: LampRow, bulb: Rectangle | None, seen: Collection[tuple[str, str, Rectangle]]) -> str:
     """The reason why a BOX row is not a light, or "" if it is one."""
     if row.tag not in LABELS:
         return f"its tag is {row.tag!r}"

@@ -16,7 +16,7 @@ CORNERS = ("Upper left corner X", "Upper left corner Y", "Lower right corner X",
 COLUMNS = ("Filename", "Annotation tag", *CORNERS)
 
 
-class Row(NamedTuple):
+class LampRow(NamedTuple):
     """A line of an annotation file."""
 
     where: str
@@ -32,7 +32,7 @@ def clip_of(frame: str) -> str:
     return frame.partition("--")[0]
 
 
-def read_rows(path: Path, clips: Iterable[str]) -> list[Row]:
+def read_rows(path: Path, clips: Iterable[str]) -> list[LampRow]:
     """The lines of an annotation file.
 
     Parameters
@@ -51,7 +51,7 @@ def read_rows(path: Path, clips: Iterable[str]) -> list[Row]:
         raise SalgenError(f"{path}: cannot be read as annotations ({error})") from None
 
 
-def _rows(path: Path, lines: Iterator[list[str]], clips: frozenset[str]) -> Iterator[Row]:
+def _rows(path: Path, lines: Iterator[list[str]], clips: frozenset[str]) -> Iterator[LampRow]:
     header = [title.strip() for title in next(lines, [])]
     missing = [column for column in COLUMNS if column not in header]
     if missing:
@@ -61,7 +61,7 @@ def _rows(path: Path, lines: Iterator[list[str]], clips: frozenset[str]) -> Iter
             yield _row(f"{path}, line {number}", number, header, line, clips)
 
 
-def _row(where: str, number: int, header: list[str], line: list[str], clips: frozenset[str]) -> Row:
+def _row(where: str, number: int, header: list[str], line: list[str], clips: frozenset[str]) -> LampRow:
     if len(line) < len(header):
         raise SalgenError(f"{where}: {len(line)} fields separated by ';', expected {len(header)}")
     fields = {title: text.strip() for title, text in zip(header, line, strict=False)}
@@ -73,7 +73,7 @@ def _row(where: str, number: int, header: list[str], line: list[str], clips: fro
             f"annotated, such as {min(clips)}"
         )
     left, top, right, bottom = (_pixels(where, column, fields[column]) for column in CORNERS)
-    return Row(where, number, clip, frame, fields["Annotation tag"], (left, top, right, bottom))
+    return LampRow(where, number, clip, frame, fields["Annotation tag"], (left, top, right, bottom))
 
 
 def _pixels(where: str, column: str, text: str) -> int:

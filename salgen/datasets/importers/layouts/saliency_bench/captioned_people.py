@@ -17,7 +17,7 @@ from salgen.datasets.importers.layouts.broken import check_size
 from salgen.datasets.importers.layouts.detection_datasets.object_boxes import box_fault
 from salgen.datasets.importers.layouts.own_images.annotations import coco_outline
 from salgen.datasets.importers.layouts.saliency_bench.marked_images import Found, MarkedImage, missing, some_of
-from salgen.datasets.libraries.coco import FOLDER, LICENCE, Part, parts_of
+from salgen.datasets.libraries.coco import FOLDER, LICENCE, CocoPart, parts_of
 from salgen.datasets.libraries.coco_instances import MALFORMED, Box, box_of, outline_of, read_annotations
 from salgen.datasets.libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError, reason
@@ -64,11 +64,11 @@ def read_people(path: Path, most: int, seed: int) -> Found:
     return Found(root, kept, tuple(WORDS), ABOUT, LICENCE, skipped, files)
 
 
-def _captions_file(root: Path, part: Part) -> Path:
+def _captions_file(root: Path, part: CocoPart) -> Path:
     return root / "annotations" / f"captions_{part.name}.json"
 
 
-def _of_part(root: Path, part: Part, skipped: Counter[str]) -> dict[str, MarkedImage]:
+def _of_part(root: Path, part: CocoPart, skipped: Counter[str]) -> dict[str, MarkedImage]:
     """The usable images of a part, by their path in the copy."""
     labels = _labels(_captions_file(root, part))
     people: Counter[int] = Counter()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from salgen.datasets.importers.layouts.detection_datasets.annotated_copy import BOXES, SEGMENTATION
 from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Size
-from salgen.datasets.importers.layouts.detection_datasets.table import Table
+from salgen.datasets.importers.layouts.detection_datasets.table import ObjectTable
 from salgen.datasets.importers.layouts.detection_datasets.voc_annotations import (
     CLASSES,
     LICENCE,
@@ -63,7 +63,7 @@ def read_voc_objects(path: Path, image_size: Size, min_mask: int) -> Found:
     return Found(copy.root, images, CLASSES, f"{ABOUT} {MORE}", LICENCE, skipped, tuple(files.values()))
 
 
-def _of_one_class(table: Table, items: Sequence[str], skipped: Counter[str]) -> Iterator[tuple[str, int, int]]:
+def _of_one_class(table: ObjectTable, items: Sequence[str], skipped: Counter[str]) -> Iterator[tuple[str, int, int]]:
     """Of some images those that show one class: item, number in the table, and class."""
     for item in items:
         number = table.numbers.get(item)
