@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
 
 from salgen.types import Float64
 
@@ -212,5 +211,7 @@ def most_faulty(redraws: int) -> float:
     >>> round(most_faulty(8), 2), round(most_faulty(59), 2)
     (0.6, 0.35)
     """
+    from scipy.stats import beta
+
     failed = int(EXCEPTED * redraws)
     return float(beta.ppf(CONFIDENCE, failed + 1, redraws - failed))

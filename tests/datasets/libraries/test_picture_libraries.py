@@ -347,7 +347,7 @@ def test_what_is_skipped_is_counted_and_told(tmp_path):
 def test_an_image_that_shows_two_classes_is_in_one_split(tmp_path):
     numbers = range(60)
     root = write_coco(tmp_path, {"train2017": (numbers, [annotation(n, name) for n in numbers for name in OBJECTS])})
-    part = coco.Part("train2017", root / "annotations/instances_train2017.json", root / "images/train2017")
+    part = coco.CocoPart("train2017", root / "annotations/instances_train2017.json", root / "images/train2017")
     chosen = coco._select([part], OBJECTS, 50).candidates
     files = {key: {make.args[0] for make in makes} for key, makes in chosen.items()}
     assert [len(files[split, "dog"]) for split in SPLITS] == [48, 6, 6]
