@@ -15,14 +15,13 @@ import salgen
 folder = Path(tempfile.mkdtemp())  # or wherever you like
 
 # %%
-# Lesions are painted into noise: half of the images have two, and the model is to tell which. ``window="flat"`` gives
-# the lesions sharp edges, so that few images are enough.
+# Lesions are painted into slices of a brain: half of the images have some, and the model is to tell which.
 
 data = salgen.make(
-    "perlin-lesions",
+    "mri-lesions",
     folder / "lesions",
     splits={"train": 240, "val": 40, "test": 60},
-    parameters={"window": "flat", "slices": 128},
+    parameters={"slices": 128},
 )
 test = salgen.open(data)
 test

@@ -15,10 +15,10 @@ import salgen
 folder = Path(tempfile.mkdtemp())  # or wherever you like
 
 data = salgen.make(
-    "perlin-lesions",
+    "mri-lesions",
     folder / "lesions",
     splits={"train": 400, "val": 40, "test": 60},
-    parameters={"image_size": (48, 48), "window": "flat", "slices": 128},
+    parameters={"image_size": (48, 48), "slices": 128},
 )
 run = salgen.evaluate(
     data, scale="demo", methods=["gradient", "grad-cam", "smoothgrad", "occlusion"], out=folder / "run"
@@ -36,8 +36,9 @@ assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 # %%
 # **2. Does it rely on the feature?** Only then is a map that misses the mask wrong. Each sample is rendered again on
-# other backgrounds, with and without the feature; it is certified if the feature alone moves the model's score. Where
-# fewer than half of the samples are certified, no method is called the best. See :doc:`/reliance`.
+# other backgrounds, with and without the feature; it is certified if the feature moves the model's score and the
+# background does not. Where fewer than half of the samples are certified, no method is called the best. See
+# :doc:`/reliance`.
 
 run.certificates["certified"].mean()
 

@@ -62,9 +62,10 @@ def no_verdict(run: Run, model: str) -> str:
     if run.unlearnt(model):
         return f"{_doubt(run, model)}, so no method can be judged by it"
     if mostly_uncertified(run, model):
+        training = "" if run.reliant else "train for reliance (--reliance), or "
         return (
-            "the model relies on the feature for fewer than half of the samples; train for reliance "
-            "(--reliance), or read the certified samples in the report"
+            "the model relies on the feature for fewer than half of the samples: "
+            f"{training}read the certified samples in the report"
         )
     return ""
 

@@ -1,12 +1,14 @@
 """One network trained in both ways: the rankings compared, in numbers and on the page."""
 
 import json
+import shutil
 from itertools import combinations
 
 import pytest
 from run_folders import make_run
 
 from salgen.evaluation.report import report
+from salgen.evaluation.report.console import no_verdict
 from salgen.evaluation.report.formatting import share
 from salgen.evaluation.report.headline import headline_of
 from salgen.evaluation.report.reliance_effect import reliance_effects
@@ -64,6 +66,21 @@ def test_a_run_alone_or_two_of_one_kind_are_not_compared(pair, tmp_path):
     record["dataset"]["fingerprint"] = "0" * 64
     (other / "run.json").write_text(json.dumps(record))
     assert effects_of([other, pair[1]]) == []
+
+
+def test_a_run_trained_for_reliance_is_not_told_to_train_so(pair, tmp_path):
+    advice = "rain for reliance"
+    for reliance in (0.0, 2.0):
+        folder = shutil.copytree(pair[0], tmp_path / f"{reliance}")
+        record = json.loads((folder / "run.json").read_text())
+        for model in record["models"]:
+            model["settings"] = {**(model["settings"] or {}), "reliance": reliance}
+        (folder / "run.json").write_text(json.dumps(record))
+        (run,) = read_runs([folder])
+        reason = no_verdict(run, run.models[0].name)
+        assert reason.startswith("the model relies on the feature for fewer than half of the samples: ")
+        page = report([folder], tmp_path / "page.html").read_text(encoding="utf-8")
+        assert [advice in reason, "T" + advice in page] == [not reliance, not reliance]
 
 
 def test_both_answers_stand_side_by_side(pair):
