@@ -61,6 +61,28 @@ def test_nothing_is_written_within_a_data_set_or_a_run(places, name, capsys, mon
     assert salgen.verify(places["data"], samples=0) == []
 
 
+def test_nothing_is_added_to_a_published_run(places, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(places["data"].parent)
+    published = salgen.unpack(salgen.publish(places["run"], tmp_path / "run.tar", **STATED), tmp_path / "published")
+    capsys.readouterr()
+    words = [
+        "evaluate",
+        str(places["data"]),
+        "--model",
+        "a_model:net",
+        "-m",
+        "grad-cam",
+        "--limit",
+        "2",
+        "--redraws",
+        "2",
+    ]
+    assert main([*words, "--out", str(published)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"{published} holds a published run, whose `salgen verify` would fail: choose another --out" in line
+    assert salgen.verify(published) == []
+
+
 def test_two_reproductions_do_not_write_one_folder(tmp_path, capsys):
     with sole_writer(tmp_path / "study"):
         assert main(["reproduce", "designed", "--out", str(tmp_path / "study")]) == 2

@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Any
 
 from salgen.datasets.execution.executors import Executor
+from salgen.datasets.format.checksums import FILE as SUMS
 from salgen.datasets.format.manifest import FILE as MANIFEST
 from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.reading.reader import Dataset
@@ -145,6 +146,8 @@ def run_folder(run: Path, *, replace: bool = False) -> Iterator[None]:
         Whether a finished run in it is removed first; one that was stopped goes on.
     """
     with sole_writer(run):
+        if not replace and (run / SUMS).is_file():
+            raise SalgenError(f"{run} holds a published run, whose `salgen verify` would fail: choose another --out")
         try:
             if replace and (run / RECORD).is_file():
                 shutil.rmtree(run)
