@@ -78,7 +78,7 @@ def test_nothing_is_added_to_a_published_run(places, tmp_path, capsys, monkeypat
         "2",
     ]
     assert main([*words, "--out", str(published)]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    line = capsys.readouterr().err.splitlines()[-1]
     assert f"{published} holds a published run, whose `salgen verify` would fail: choose another --out" in line
     assert salgen.verify(published) == []
 
