@@ -20,7 +20,7 @@ from salgen.types import Float64
 if TYPE_CHECKING:
     import pandas as pd
 
-DECIMALS = 5  # of means that are ranked: on another processor the same map's score is another one by up to 1e-6
+DECIMALS = 5  # means are ranked at so many: on another processor a score differs by up to 1e-6
 
 
 def main_entries(spec: BenchSpec, *, reliance: bool = True) -> list[BenchEntry]:

@@ -20,66 +20,39 @@ DIRECTIONS = {True: "more is better", False: "less is better", None: "diagnostic
 
 @dataclass(frozen=True)
 class BoardRow:
-    """The result of one method under one metric, in the headline variant.
-
-    Attributes
-    ----------
-    fingerprint
-        Of the data set.
-    trainings
-        Number of training seeds in the mean.
-    accuracy
-        The share of the split's images that these models classify rightly.
-    certified
-        The share of scored images for which these models are certified to rely on the feature; NaN if unknown.
-    warning
-        The reason why scores may say nothing of the method; empty if the model has learnt the task and is certified for
-        at least half of the images, or it is not known.
-    label
-        The method's call, with the reduction if the run has the call under several.
-    role
-        Whether the method is under test, a floor or a ceiling.
-    direction
-        One of `DIRECTIONS`.
-    n_clusters, n_samples
-        Numbers of independent clusters of images, and of images, that have values.
-    n_invalid_maps
-        Number of values that are undefined because the map failed.
-    mean, ci_low, ci_high
-        Of the defined values, with the 95 % interval.
-    mean_worst_case
-        The mean when a map that failed has the worst value.
-    normalised
-        The mean on a scale of 0 for the random map to 1 for the oracle; NaN if undefined, or if the metric has no
-        ceiling.
-    page
-        The run's page, within the folder of pages.
-    """
+    """The result of one method under one metric, in the headline variant."""
 
     dataset: str
+    # of the data set
     fingerprint: str
     split: str
     model: str
-    trainings: int
-    accuracy: float
+    trainings: int  # number of training seeds in the mean
+    accuracy: float  # the share of the split's images that these models classify rightly
+    # the share of scored images for which these models are certified to rely on the feature; NaN if unknown
     certified: float
+    # the reason why scores may say nothing of the method; empty if the model has learnt the task and is certified for
+    # at least half of the images, or it is not known
     warning: str
     method: str
     reduction: str
-    label: str
-    role: str
+    label: str  # the method's call, with the reduction if the run has the call under several
+    role: str  # whether the method is under test, a floor or a ceiling
     metric: str
     variant: str
-    direction: str
+    direction: str  # one of `DIRECTIONS`
+    # n_clusters, n_samples: numbers of independent clusters of images, and of images, that have values
     n_clusters: int
     n_samples: int
-    n_invalid_maps: int
+    n_invalid_maps: int  # number of values that are undefined because the map failed
+    # mean, ci_low, ci_high: of the defined values, with the 95 % interval
     mean: float
     ci_low: float
     ci_high: float
-    mean_worst_case: float
+    mean_worst_case: float  # the mean when a map that failed has the worst value
+    # the mean on a scale of 0 for the random map to 1 for the oracle; NaN if undefined, or if the metric has no ceiling
     normalised: float
-    page: str
+    page: str  # the run's page, within the folder of pages
 
     @property
     def control(self) -> bool:

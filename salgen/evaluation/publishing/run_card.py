@@ -63,24 +63,12 @@ FIELDS = {
 
 @dataclass(frozen=True)
 class Contents:
-    """The contents of a published run.
+    """The contents of a published run."""
 
-    Attributes
-    ----------
-    record
-        Its ``run.json``.
-    summary
-        Its results as plain text.
-    pixels
-        Whether its pictures and the images of its data are included.
-    models
-        Whether all models' weights are included.
-    """
-
-    record: RunRecord
-    summary: str
-    pixels: bool
-    models: bool
+    record: RunRecord  # its `run.json`
+    summary: str  # its results as plain text
+    pixels: bool  # whether its pictures and the images of its data are included
+    models: bool  # whether all models' weights are included
 
     @property
     def maps(self) -> list[str]:

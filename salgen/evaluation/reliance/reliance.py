@@ -27,42 +27,19 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Answers:
-    """A model's logits for one sample, shown in several ways.
+    """A model's logits for one sample, shown in several ways."""
 
-    Attributes
-    ----------
-    sample
-        float64 (K,): as it is.
-    twin
-        float64 (K,): as its counterfactual twin; None where it has none.
-    feature_step
-        float64 (K,): a step of the way from the sample to its twin.
-    redraws
-        float64 (R, K): on other backgrounds.
-    redraw_twins
-        float64 (R, K): the twins of these.
-    held
-        float64 (R, K): the sample's feature, pixel by pixel, on these twins.
-    background_step
-        float64 (R, K): a step of the way from the sample to `held`.
-    without
-        Feature to float64 (K,): with that feature left out, and no other.
-    moved
-        float64 (R, K): on the other backgrounds, with the feature elsewhere; None where it cannot be moved.
-    moved_twins
-        float64 (R, K): the twins of these.
-    """
-
-    sample: Float64
-    twin: Float64 | None
-    feature_step: Float64
-    redraws: Float64
-    redraw_twins: Float64
-    held: Float64
-    background_step: Float64
-    without: Mapping[str, Float64]
+    sample: Float64  # float64 (K,): as it is
+    twin: Float64 | None  # float64 (K,): as its counterfactual twin; None where it has none
+    feature_step: Float64  # float64 (K,): a step of the way from the sample to its twin
+    redraws: Float64  # float64 (R, K): on other backgrounds
+    redraw_twins: Float64  # float64 (R, K): the twins of these
+    held: Float64  # float64 (R, K): the sample's feature, pixel by pixel, on these twins
+    background_step: Float64  # float64 (R, K): a step of the way from the sample to `held`
+    without: Mapping[str, Float64]  # feature to float64 (K,): with that feature left out, and no other
+    # float64 (R, K): on the other backgrounds, with the feature elsewhere; None where it cannot be moved
     moved: Float64 | None = None
-    moved_twins: Float64 | None = None
+    moved_twins: Float64 | None = None  # float64 (R, K): the twins of these
 
     def about(self, target: int) -> Answers:
         """A multi-label model's answers about one label: logits (2,) for absent and present."""
@@ -80,62 +57,37 @@ class Certificate:
 
     Without a twin, verdicts are None and numbers that need one are NaN. A background's effect is the largest on three
     quarters of the redraws, as a share of the feature's effect.
-
-    Attributes
-    ----------
-    correct
-        Whether the sample is classified correctly.
-    uses_feature
-        Whether it is, and its class is given up on the twin: another one of two classes is predicted; of more classes
-        another one, or the margin falls to a quarter or less.
-    ignores_background
-        Whether `tolerance` is at most a quarter.
-    certified
-        Whether both hold.
-    margin
-        The logit of the explained class minus the largest other one.
-    feature_effect
-        The distance between the margins of the sample and its twin.
-    background_effect
-        The effect of another background without the feature: the shift from the twin to a redraw's twin.
-    held_effect
-        The effect of another background while the feature's pixels are held: the shift from the sample to its feature
-        on a redraw's twin.
-    step_effect
-        The shift by a tenth of the way to that image, as a share of the shift by a tenth of the way to the twin.
-    contrast_effect
-        The largest distance between the margins of the sample and of a redraw: what the background does together with
-        what it does to the feature, such as its contrast.
-    tolerance
-        The largest of the first two effects and half of the third; infinite if on more than a quarter of the redraws
-        another class is predicted, or the class is not given up on the redraw's twin.
-    holds_elsewhere
-        Share of the backgrounds on which, with the feature elsewhere, the predicted class is the sample's true one, and
-        is given up without it; NaN too where the feature cannot be moved.
-    features
-        The features that were left out one by one.
-    needed_features
-        Those without which the class of a correct prediction is given up.
-    feature_shares
-        For each feature, how far the margin moves without it towards that on the twin, as a share of
-        the whole way; NaN too where that is zero. Shares of features that can stand in
-        for one another add up to less than 1, of features that are needed together to more.
     """
 
-    correct: bool
+    correct: bool  # whether the sample is classified correctly
+    # whether it is, and its class is given up on the twin: another one of two classes is predicted; of more classes
+    # another one, or the margin falls to a quarter or less
     uses_feature: bool | None
-    ignores_background: bool | None
-    certified: bool | None
-    margin: float
-    feature_effect: float
+    ignores_background: bool | None  # whether `tolerance` is at most a quarter
+    certified: bool | None  # whether both hold
+    margin: float  # the logit of the explained class minus the largest other one
+    feature_effect: float  # the distance between the margins of the sample and its twin
+    # the effect of another background without the feature: the shift from the twin to a redraw's twin
     background_effect: float
+    # the effect of another background while the feature's pixels are held: the shift from the sample to its feature on
+    # a redraw's twin
     held_effect: float
+    # the shift by a tenth of the way to that image, as a share of the shift by a tenth of the way to the twin
     step_effect: float
+    # the largest distance between the margins of the sample and of a redraw: what the background does together with
+    # what it does to the feature, such as its contrast
     contrast_effect: float
+    # the largest of the first two effects and half of the third; infinite if on more than a quarter of the redraws
+    # another class is predicted, or the class is not given up on the redraw's twin
     tolerance: float
+    # share of the backgrounds on which, with the feature elsewhere, the predicted class is the sample's true one, and
+    # is given up without it; NaN too where the feature cannot be moved
     holds_elsewhere: float
-    features: list[str]
-    needed_features: list[str]
+    features: list[str]  # the features that were left out one by one
+    needed_features: list[str]  # those without which the class of a correct prediction is given up
+    # for each feature, how far the margin moves without it towards that on the twin, as a share of the whole way; NaN
+    # too where that is zero. Shares of features that can stand in for one another add up to less than 1, of features
+    # that are needed together to more
     feature_shares: list[float]
 
 

@@ -22,18 +22,10 @@ Ask = Callable[[Float32], Float64]  # images (n, C, H, W) in [0, 1] to logits (n
 
 @dataclass(frozen=True)
 class Renderer:
-    """The generator that made a data set, opened again.
+    """The generator that made a data set, opened again."""
 
-    Attributes
-    ----------
-    generator
-        The generator with its source.
-    seed
-        The data set's.
-    """
-
-    generator: Generator
-    seed: int
+    generator: Generator  # the generator with its source
+    seed: int  # the data set's
 
     @classmethod
     def of(cls, dataset: Dataset, source: str | None, index: int) -> Renderer:

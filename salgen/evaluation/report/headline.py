@@ -17,40 +17,25 @@ from salgen.evaluation.statistics.score_cube import ALL
 
 @dataclass(frozen=True)
 class Headline:
-    """Conclusions about one run and model under the headline metric.
-
-    Attributes
-    ----------
-    verdict
-        On all samples; None if no metric of the run ranks methods.
-    subset_verdicts
-        On the correctly classified and the certified samples, where these are fewer than all.
-    methods
-        Number of methods under test.
-    elsewhere
-        The methods that share the best mean to the other metrics by which they do; empty where there is only one
-        method.
-    ceiling
-        True if the headline metric has one, so that normalised scores mean something.
-    trainings, crossed
-        Number of training seeds, and True if the intervals cover them.
-    withheld
-        True if the model relies on the feature for fewer than half of the samples, so that no method can be
-        called the best.
-    failed_trainings, undecided_trainings
-        Those near chance, and those with too few images to tell whether they learnt the task.
-    """
+    """Conclusions about one run and model under the headline metric."""
 
     run: Run
     model: str
-    verdict: Verdict | None
+    verdict: Verdict | None  # on all samples; None if no metric of the run ranks methods
+    # on the correctly classified and the certified samples, where these are fewer than all
     subset_verdicts: list[Verdict]
-    methods: int
+    methods: int  # number of methods under test
+    # the methods that share the best mean to the other metrics by which they do; empty where there is only one method
     elsewhere: dict[tuple[str, ...], list[str]]
-    ceiling: bool
+    ceiling: bool  # true if the headline metric has one, so that normalised scores mean something
+    # trainings, crossed: number of training seeds, and True if the intervals cover them
     trainings: int
     crossed: bool
+    # true if the model relies on the feature for fewer than half of the samples, so that no method can be called the
+    # best
     withheld: bool
+    # failed_trainings, undecided_trainings: those near chance, and those with too few images to tell whether they
+    # learnt the task
     failed_trainings: list[Model]
     undecided_trainings: list[Model]
 

@@ -31,16 +31,10 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Block:
-    """A table of metrics that belong together.
-
-    Attributes
-    ----------
-    reading
-        The code or paper whose deviating reading they follow; None for the canonical ones.
-    """
+    """A table of metrics that belong together."""
 
     title: str
-    reading: str | None
+    reading: str | None  # the code or paper whose deviating reading they follow; None for the canonical ones
     table: MeansTable
 
 
@@ -54,21 +48,14 @@ class PanelView:
 
 @dataclass(frozen=True)
 class Panel:
-    """The tables of one subset of samples.
-
-    Attributes
-    ----------
-    count, total
-        Numbers of (sample, training seed) pairs in the subset, and in all.
-    powerless
-        What is too few for any test of the headline metric to be significant; empty if nothing is.
-    """
+    """The tables of one subset of samples."""
 
     samples: str
     name: str
+    # count, total: numbers of (sample, training seed) pairs in the subset, and in all
     count: int
     total: int
-    powerless: str
+    powerless: str  # what is too few for any test of the headline metric to be significant; empty if nothing is
     views: list[PanelView]
 
     @property

@@ -15,32 +15,22 @@ OLDER = "this version of salgen wrote none: evaluate again to have them"
 
 @dataclass(frozen=True)
 class RelianceLine:
-    """One trained model: the shares of its scored samples for which each part of the certificate holds.
-
-    Attributes
-    ----------
-    coverage
-        Share that is certified: correctly classified, and both parts hold.
-    needed
-        Feature to the share of the samples with it that need it; empty where there is one feature or none.
-    by_tolerance
-        Share that would be certified at other tolerances; empty in version 1 of the certificate.
-    holds_elsewhere
-        Mean share of backgrounds on which the prediction holds with the feature elsewhere; NaN if it cannot be moved.
-    held_effect
-        Median effect of another background while the feature is held; NaN before version 5 of the certificate.
-    """
+    """One trained model: the shares of its scored samples for which each part of the certificate holds."""
 
     run: str
     model: str
     seed: int
     samples: int
-    coverage: float
+    coverage: float  # share that is certified: correctly classified, and both parts hold
     uses_feature: float
     ignores_background: float
+    # feature to the share of the samples with it that need it; empty where there is one feature or none
     needed: Mapping[str, float]
+    # share that would be certified at other tolerances; empty in version 1 of the certificate
     by_tolerance: Mapping[str, float]
+    # mean share of backgrounds on which the prediction holds with the feature elsewhere; NaN if it cannot be moved
     holds_elsewhere: float
+    # median effect of another background while the feature is held; NaN before version 5 of the certificate
     held_effect: float
     version: str
     redraws: int

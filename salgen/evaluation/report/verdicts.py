@@ -23,34 +23,23 @@ EDGES = "sobel"
 
 @dataclass(frozen=True)
 class Verdict:
-    """The tests of one model, metric, variant and subset of samples.
-
-    Attributes
-    ----------
-    tests
-        All pairs of methods and floors; empty where there is nothing to compare.
-    best, floor
-        The method under test and the floor with the best mean, a map that failed counted as the worst;
-        None if there is none with a value, or the metric is a diagnostic.
-    edges
-        The edge filter, if the run has it.
-    winners
-        The methods under test whose means equal the best one's as printed, the best first.
-    tied, below_floor, below_edges
-        Other methods under test that do not differ significantly from a winner; methods that are not significantly
-        better than the strongest floor; methods that are not significantly better than the edge filter.
-    """
+    """The tests of one model, metric, variant and subset of samples."""
 
     run: Run
     model: str
     metric: str
     variant: str
     samples: str
-    tests: Sequence[Comparison]
+    tests: Sequence[Comparison]  # all pairs of methods and floors; empty where there is nothing to compare
+    # best, floor: the method under test and the floor with the best mean, a map that failed counted as the worst; None
+    # if there is none with a value, or the metric is a diagnostic
     best: Key | None = None
     floor: Key | None = None
-    edges: Key | None = None
-    winners: Sequence[Key] = ()
+    edges: Key | None = None  # the edge filter, if the run has it
+    winners: Sequence[Key] = ()  # the methods under test whose means equal the best one's as printed, the best first
+    # tied, below_floor, below_edges: other methods under test that do not differ significantly from a winner; methods
+    # that are not significantly better than the strongest floor; methods that are not significantly better than the
+    # edge filter
     tied: Sequence[Key] = ()
     below_floor: Sequence[Key] = ()
     below_edges: Sequence[Key] = ()

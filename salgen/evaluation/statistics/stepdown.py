@@ -9,7 +9,7 @@ from salgen.evaluation.statistics.permutation import LEAST as LEAST_PATTERNS
 from salgen.seeding import Stream
 from salgen.types import Float64
 
-MOST_CLUSTERS = 14  # of which all patterns are tried
+MOST_CLUSTERS = 14  # up to so many all patterns are tried
 _ROUNDING = 1e-9  # sums that differ by less count as equal
 
 

@@ -28,66 +28,49 @@ WHY_UNDEFINED = ("n_excluded_masks", "n_invalid_maps", "n_not_applicable")
 
 @dataclass(frozen=True)
 class SummaryRow:
-    """The scores of one method under one metric and variant, for one training seed or all of them.
+    """The scores of one method under one metric and variant, for one training seed or all of them."""
 
-    Attributes
-    ----------
-    samples
-        The samples that count: ``"all"``, ``"correct"`` or ``"certified"`` ones.
-    n
-        Defined values: samples times training seeds.
-    n_clusters, n_samples, n_trainings
-        The clusters, samples and training seeds that have any; samples of one cluster are not independent.
-    n_undefined
-        Undefined values; of these `n_excluded_masks` because the mask is unusable, `n_not_applicable` because
-        the sample has no value by the metric's definition (misclassified, without a twin), both for
-        every method alike, and `n_invalid_maps` because the map failed.
-    mean, standard_deviation, median
-        Of the defined values.
-    mean_per_class
-        The mean over target classes of the means within each: all classes weigh alike.
-    ci_low, ci_high
-        95 % interval of the mean, within the metric's bounds; NaN for less than two clusters, and where all values are
-        equal and at no bound.
-    mean_worst_case, ci_low_worst_case, ci_high_worst_case
-        The same when a map that failed has the worst value: what rankings use. The interval is guaranteed: it leaves
-        room for failures that no sample shows.
-    interval
-        What the two intervals are about: other clusters of samples for these models, or other trainings and clusters;
-        empty where there is no interval.
-    normalised
-        (mean - random) / (oracle - random) on the samples where all three are defined; NaN where the
-        oracle is no better than chance, and for a diagnostic.
-    reasons
-        The number of times that each reason was given. A value may be defined and have one (a trivial mask).
-    """
-
-    samples: str
+    samples: str  # the samples that count: `"all"`, `"correct"` or `"certified"` ones
     model: str
     method: str
     reduction: str
     metric: str
     variant: str
     training_seed: str
-    n: int
+    n: int  # defined values: samples times training seeds
+    # n_clusters, n_samples, n_trainings: the clusters, samples and training seeds that have any; samples of one cluster
+    # are not independent
     n_clusters: int
     n_samples: int
     n_trainings: int
+    # undefined values; of these `n_excluded_masks` because the mask is unusable, `n_not_applicable` because the sample
+    # has no value by the metric's definition (misclassified, without a twin), both for every method alike, and
+    # `n_invalid_maps` because the map failed
     n_undefined: int
     n_excluded_masks: int
     n_invalid_maps: int
     n_not_applicable: int
+    # mean, standard_deviation, median: of the defined values
     mean: float
-    mean_per_class: float
+    mean_per_class: float  # the mean over target classes of the means within each: all classes weigh alike
     standard_deviation: float
     median: float
+    # ci_low, ci_high: 95 % interval of the mean, within the metric's bounds; NaN for less than two clusters, and where
+    # all values are equal and at no bound
     ci_low: float
     ci_high: float
+    # mean_worst_case, ci_low_worst_case, ci_high_worst_case: the same when a map that failed has the worst value: what
+    # rankings use. The interval is guaranteed: it leaves room for failures that no sample shows
     mean_worst_case: float
     ci_low_worst_case: float
     ci_high_worst_case: float
+    # (mean - random) / (oracle - random) on the samples where all three are defined; NaN where the oracle is no better
+    # than chance, and for a diagnostic
     normalised: float
+    # what the two intervals are about: other clusters of samples for these models, or other trainings and clusters;
+    # empty where there is no interval
     interval: str
+    # the number of times that each reason was given. A value may be defined and have one (a trivial mask)
     reasons: dict[str, int] = field(default_factory=dict)
 
 

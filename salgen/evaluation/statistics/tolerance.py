@@ -6,7 +6,7 @@ import numpy as np
 
 from salgen.types import Float64
 
-RELATIVE = 1e-12  # of the larger of the two: no other scores matter
+RELATIVE = 1e-12  # share of the larger of the two: no other scores matter
 ABSOLUTE = 1e-15  # rounding that remains where numbers of about 1 cancel
 
 

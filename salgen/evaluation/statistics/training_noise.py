@@ -42,18 +42,10 @@ def training_variances(values: Float64, clusters: NDArray[np.int64]) -> Float64:
 
 @dataclass(frozen=True)
 class TrainingNoise:
-    """What trainings add to the differences between methods, for each pair of them.
+    """What trainings add to the differences between methods, for each pair of them."""
 
-    Attributes
-    ----------
-    error
-        float64 (K, K): the standard error of the mean difference that is due to trainings.
-    freedom
-        float64 (K, K): its degrees of freedom.
-    """
-
-    error: Float64
-    freedom: Float64
+    error: Float64  # float64 (K, K): the standard error of the mean difference that is due to trainings
+    freedom: Float64  # float64 (K, K): its degrees of freedom
 
 
 def training_noise(values: Float64, clusters: NDArray[np.int64]) -> TrainingNoise:
@@ -126,7 +118,7 @@ def _outlying(centred: Float64) -> NDArray[np.bool_]:
     if methods < 3:
         return np.zeros(methods, dtype=bool)
     squares = ((centred - centred.mean(axis=1, keepdims=True)) ** 2).sum(axis=0)
-    own = squares * methods / (methods - 1)  # of the method less the mean of the others
+    own = squares * methods / (methods - 1)  # the method's, less the mean of the others
     rest = (squares.sum() - own) / (methods - 2)
     return np.asarray(own > fdtri(seeds - 1, (seeds - 1) * (methods - 2), 1 - OUTLYING / methods) * rest)
 

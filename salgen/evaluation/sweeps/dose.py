@@ -16,7 +16,7 @@ from salgen.generators.factory import generator, plugin_class
 from salgen.types import Float64
 
 LEAST = 6  # doses: with fewer a curve of three parameters is not held to anything
-LEAST_STRENGTHS = 2  # of a spurious correlation, to which no curve is fitted
+LEAST_STRENGTHS = 2  # a spurious correlation's, to which no curve is fitted
 RANGE = re.compile(r"([^:,]+):([^:,]+):(\d+)(log|lin)?")
 HOW = "write PARAMETER=LOW:HIGH:COUNT, COUNTlin for even steps, or PARAMETER=VALUE,VALUE,..."
 

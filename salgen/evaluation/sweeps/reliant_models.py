@@ -35,17 +35,10 @@ PRECISE = 0.1  # how far an interval of AUROC should reach to both sides
 
 @dataclass(frozen=True)
 class Models:
-    """D doses with S trainings each.
+    """D doses with S trainings each."""
 
-    Attributes
-    ----------
-    accuracy
-        float64 (D, S): over all images of the split.
-    uses
-        float64 (D, S): the share of the images whose prediction is right, and given up with another class's artefact.
-    """
-
-    accuracy: Float64
+    accuracy: Float64  # float64 (D, S): over all images of the split
+    # float64 (D, S): the share of the images whose prediction is right, and given up with another class's artefact
     uses: Float64
 
     @property
@@ -56,46 +49,31 @@ class Models:
 
 @dataclass(frozen=True)
 class Masses:
-    """A method's maps of these models.
+    """A method's maps of these models."""
 
-    Attributes
-    ----------
-    mean
-        float64 (D, S): the mean share of the positive part on the artefact; NaN where no map has one.
-    alarm
-        bool (D, S): whether the lower end of its 95 % interval over clusters of images is above the artefact's share of
-        the image, which is what a map that knows nothing has.
-    """
-
-    mean: Float64
+    mean: Float64  # float64 (D, S): the mean share of the positive part on the artefact; NaN where no map has one
+    # bool (D, S): whether the lower end of its 95 % interval over clusters of images is above the artefact's share of
+    # the image, which is what a map that knows nothing has
     alarm: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Detection:
-    """How well a method's mass tells reliant models from clean ones: a row of ``detection.csv``.
-
-    Attributes
-    ----------
-    reliant, clean
-        Numbers of models.
-    auroc, low, high
-        With its 95 % interval; NaN where all models are of one kind.
-    trainings
-        Of each dose, which the interval needs for at most 0.1 to both sides; NaN where that is not known.
-    at_zero, false_alarms, alarms_low, alarms_high
-        Number of clean models at strength 0, and the share of them whose mass is above chance, with its exact interval;
-        NaN without such models.
-    """
+    """How well a method's mass tells reliant models from clean ones: a row of ``detection.csv``."""
 
     method: str
     role: str
+    # reliant, clean: numbers of models
     reliant: int
     clean: int
+    # auroc, low, high: with its 95 % interval; NaN where all models are of one kind
     auroc: float
     low: float
     high: float
+    # of each dose, which the interval needs for at most 0.1 to both sides; NaN where that is not known
     trainings: float
+    # at_zero, false_alarms, alarms_low, alarms_high: number of clean models at strength 0, and the share of them whose
+    # mass is above chance, with its exact interval; NaN without such models
     at_zero: int
     false_alarms: float
     alarms_low: float
@@ -141,22 +119,14 @@ class ModelRow:
 
 @dataclass(frozen=True)
 class Correlation:
-    """A finished sweep of a spurious correlation's strength.
-
-    Attributes
-    ----------
-    images
-        The number of images, the same ones at all doses, that models and methods are judged by.
-    chance
-        The artefact's mean share of these images.
-    """
+    """A finished sweep of a spurious correlation's strength."""
 
     generator: str
     dose: Dose
     data: list[Path]
     runs: list[Run]
-    images: int
-    chance: float
+    images: int  # the number of images, the same ones at all doses, that models and methods are judged by
+    chance: float  # the artefact's mean share of these images
     models: Models
     masses: dict[str, Masses]
     detections: list[Detection]

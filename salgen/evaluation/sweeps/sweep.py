@@ -32,7 +32,7 @@ from salgen.files import write_text
 
 METRIC = "roc-auc"  # its chance is 0.5 whatever the mask, so it stays the same at all doses
 MODELS = "models.csv"
-TRAININGS: Mapping[str, int] = {"full": 20}  # of each dose of a spurious correlation, where the unit is the model
+TRAININGS: Mapping[str, int] = {"full": 20}  # at each spurious correlation, where the unit is the model
 
 
 def sweep(

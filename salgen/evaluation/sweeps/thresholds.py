@@ -24,14 +24,9 @@ OUTCOMES = (EVERYWHERE, FOUND, UNDECIDED, NOT_MONOTONE, NOT_REACHED)  # in the o
 
 @dataclass(frozen=True)
 class Trials:
-    """Performance at D doses under S trainings each, summed over the images of each of G clusters.
+    """Performance at D doses under S trainings each, summed over the images of each of G clusters."""
 
-    Attributes
-    ----------
-    sums, counts
-        float64 (D, S, G): of values in [0, 1], and of images. A cluster has one number at all doses.
-    """
-
+    # sums, counts: float64 (D, S, G): of values in [0, 1], and of images. A cluster has one number at all doses
     sums: Float64
     counts: Float64
 

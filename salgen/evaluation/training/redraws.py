@@ -34,46 +34,30 @@ from salgen.types import Recipe
 
 
 class Redrawn(NamedTuple):
-    """A batch of images on other backgrounds.
+    """A batch of images on other backgrounds."""
 
-    Attributes
-    ----------
-    images
-        float32 (n, C, H, W).
-    twins
-        float32 (m, 2, C, H, W): of the m images that have a twin, that on their own background and that on the other.
-    has_twin
-        bool (n,).
-    """
-
-    images: Tensor
+    images: Tensor  # float32 (n, C, H, W)
+    # float32 (m, 2, C, H, W): of the m images that have a twin, that on their own background and that on the other
     twins: Tensor
-    has_twin: Tensor
+    has_twin: Tensor  # bool (n,)
 
 
 REPLACED = "replaced.npy"  # beside images that stand in for a data set's: the pixels that differ, of the split train
-RenderBatches = Callable[[Sequence[Sequence[int]]], Iterator[Redrawn]]  # of batches of indices
+RenderBatches = Callable[[Sequence[Sequence[int]]], Iterator[Redrawn]]  # takes batches of indices
 
 
 @dataclass(frozen=True)
 class Redraws(Dataset[Redrawn]):
-    """Batches of training images on other backgrounds, by an epoch's number and the images' indices.
+    """Batches of training images on other backgrounds, by an epoch's number and the images' indices."""
 
-    Attributes
-    ----------
-    generator, seed
-        The generator that made the data set, and the data set's seed.
-    twins
-        Those on images' own backgrounds, uint8 or uint16 (C, H, W) or None for each image of the split ``train``, where
-        they are stored: they are read once then, and not rendered each epoch.
-    given
-        Where a folder's images stand in for the data set's: these, (N, C, H, W), and their replaced pixels, bool
-        (N, 1, H, W). Redraws and twins of an image get the same pixels from it.
-    """
-
+    # generator, seed: the generator that made the data set, and the data set's seed
     generator: Generator
     seed: int
+    # those on images' own backgrounds, uint8 or uint16 (C, H, W) or None for each image of the split `train`, where
+    # they are stored: they are read once then, and not rendered each epoch
     twins: Sequence[NDArray[Any] | None] = ()
+    # where a folder's images stand in for the data set's: these, (N, C, H, W), and their replaced pixels, bool (N, 1,
+    # H, W). Redraws and twins of an image get the same pixels from it
     given: tuple[NDArray[Any], NDArray[np.bool_]] | None = None
 
     @classmethod

@@ -35,7 +35,7 @@ SCENES = (
 )
 STAND_INS, OWN_COPY = "stand-ins", "own-copy"
 OBJECT, SCENE, CORE = "object", "scene", "object_core"
-OPAQUE = 128  # of 255: half
+OPAQUE = 128  # half of 255
 SMALLEST = 4  # pixels of an object
 KEPT = 256  # resized objects: more than a block has
 
