@@ -88,9 +88,11 @@ def members(
             for number, member in enumerate(unchecked, start=1):
                 parts = member.name.split("/")
                 root, total = root or parts[0], total + member.size
-                folders.update("/".join(parts[:depth]) for depth in range(1, len(parts) + member.folder))
-                if fault := _fault(member, root, len(folders)):
+                if fault := _fault(member, root):
                     raise SalgenError(f"member {quoted(member.name)} {fault}")
+                folders.update("/".join(parts[:depth]) for depth in range(1, len(parts) + member.folder))
+                if len(folders) > MOST_FOLDERS:
+                    raise SalgenError(f"the archive names more than {MOST_FOLDERS:,} folders")
                 if number > limits.members:
                     raise SalgenError(f"the archive has more than {limits.members} members")
                 if total > most:
@@ -102,7 +104,7 @@ def members(
         raise SalgenError("the archive is empty")
 
 
-def _fault(member: Member, root: str, folders: int) -> str:
+def _fault(member: Member, root: str) -> str:
     """The reason why a member is not read, or "" if it may be."""
     parts = member.name.split("/")
     if len(member.name) > LONGEST_NAME:
@@ -111,8 +113,6 @@ def _fault(member: Member, root: str, folders: int) -> str:
         return "has a name that could lead out of the folder"
     if parts[0] != root or (len(parts) == 1 and not member.folder):
         return f"does not lie in the folder {quoted(root)}: all members must lie in one folder"
-    if folders > MOST_FOLDERS:
-        return f"is in one folder too many: an archive may have {MOST_FOLDERS:,}"
     if parts[-1] in DESCRIBING and member.size > LARGEST_DESCRIPTION:
         return f"has more than {LARGEST_DESCRIPTION} bytes"
     return ""
