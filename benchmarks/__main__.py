@@ -1,7 +1,5 @@
 """Run every comparison, print the tables and keep them in benchmarks/RESULTS.md."""
 
-from __future__ import annotations
-
 import os
 import platform
 from datetime import UTC, datetime

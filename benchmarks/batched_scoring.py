@@ -3,8 +3,6 @@
 Maps on an accelerator are scored there by PyTorch; this says why maps on a CPU are scored by NumPy.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

@@ -4,8 +4,6 @@
 the methods' mean scores between runs of the same catalogue and between runs of the two.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import sys
@@ -22,7 +20,7 @@ from salgen.datasets.making import make
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.training.training import train
 from salgen.generators.composites.bam import Bam
-from salgen.generators.declarations import Context
+from salgen.generators.interfaces import Context
 from salgen.generators.stand_ins import cutouts, sceneries
 from salgen.registry import GENERATORS, Entry
 

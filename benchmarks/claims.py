@@ -4,8 +4,6 @@ Prints the table of docs/statistics.md. The scores are those of `benchmarks.verd
 judge the claims of `salgen reproduce`.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Passes without gradient, with `torch.compile` and without, as metrics and perturbing methods run them."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

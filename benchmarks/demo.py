@@ -3,8 +3,6 @@
 Packages are fetched anew, so the network is part of it; the demo has all cores.
 """
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 import time

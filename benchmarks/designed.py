@@ -1,7 +1,5 @@
 """The first table of docs/designed.md: ``python -m benchmarks.designed FOLDER``, of `salgen reproduce designed`."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Data sets of scale demo, on all cores. Trainings of two lengths are timed, so that their difference is of epochs alone.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import sys
@@ -76,7 +74,7 @@ def _processor_time() -> float:
 
 def _rendering(data: Path) -> float:
     """Processor seconds of rendering an epoch's images and twins in this process."""
-    from salgen.evaluation.training.redraws import Redraws
+    from salgen.evaluation.training.reliance_penalty import Redraws
 
     redraws, started = Redraws.of(data, None), time.process_time()
     for start in range(0, IMAGES, BATCH):

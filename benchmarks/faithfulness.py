@@ -7,8 +7,6 @@ the second single changed images. The bare passes run as many images through the
 batches.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Pages of the documentation whose tables are written by a program."""
 
-from __future__ import annotations
-
 import re
 
 

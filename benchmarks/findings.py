@@ -3,8 +3,6 @@
 It puts each table where the page has a comment with its name. A test asks whether the page is up to date.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import combinations, product
@@ -15,7 +13,6 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from benchmarks.filled_pages import filled
-from salgen.evaluation.bench.bench_spec import BenchEntry, BenchSpec, bench_spec
 from salgen.evaluation.bench.published import is_certified, open_results, read_rows, score_array
 from salgen.evaluation.bench.rankings import (
     DECIMALS,
@@ -26,6 +23,7 @@ from salgen.evaluation.bench.rankings import (
     standing_by,
 )
 from salgen.evaluation.bench.standing import Standing
+from salgen.evaluation.bench.versions import BenchEntry, BenchSpec, bench_spec
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.evaluation.statistics.comparison_groups import is_ceiling
 from salgen.evaluation.statistics.jackknife import Scores, interval, mean_estimate

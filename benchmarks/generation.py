@@ -1,7 +1,5 @@
 """Generation: Perlin fields, PNG and whole samples, at 140x192 with a 5x8 lattice."""
 
-from __future__ import annotations
-
 import io
 import tempfile
 from pathlib import Path

@@ -5,8 +5,6 @@ an evaluation stands the time of its bare passes and sorts: as many images throu
 backwards, and as many sorts of a region's values, and nothing else, in the same process.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import tempfile

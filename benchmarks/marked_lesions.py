@@ -1,7 +1,5 @@
 """A generator with a planted shortcut: a mark outside the lesions agrees with the label more often than by chance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,8 +8,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from salgen.generators.declarations import Context
 from salgen.generators.drawing.splines import smooth_field
+from salgen.generators.interfaces import Context
 from salgen.generators.lesions.brains import BrainBank
 from salgen.generators.lesions.lesions import Lesions
 from salgen.parameters import param

@@ -1,7 +1,5 @@
 """Pasting: an object of 80x80 pixels with alpha on a scene of 128x128, with its mask."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +11,7 @@ from PIL import Image
 from benchmarks.timing import Row, medians_us
 from salgen.generators.composites.bam import Bam
 from salgen.generators.composites.libraries import Composite
-from salgen.generators.declarations import Edit
+from salgen.generators.interfaces import Edit
 
 SIZE, NATURAL, PASTED, CORNER = (128, 128), (110, 110), (80, 80), (20, 30)
 KINDS = 10  # of objects and of scenes: each object is pasted on each scene, as in a block of `bam`

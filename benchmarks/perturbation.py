@@ -5,8 +5,6 @@ that salgen makes besides (predictions, memory) count for less. RISE's peer is w
 it adds up a map for each of the 1000 classes, of which one is looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import captum.attr

@@ -1,7 +1,5 @@
 """Measurements in a process of their own, and what is known of processes that run: memory and processor time."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

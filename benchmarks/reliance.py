@@ -6,8 +6,6 @@ finished there is not done again.
 ``FOLDER/NAME.png`` shows maps of both models.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence
@@ -21,9 +19,9 @@ from salgen.datasets.making import make
 from salgen.evaluation.report.headline import headline_of
 from salgen.evaluation.report.reliance_effect import RelianceEffect, reliance_effects
 from salgen.evaluation.report.runs import Run, read_runs
-from salgen.evaluation.runs.artifacts.certificates import FILE
+from salgen.evaluation.runs.artifacts.certificate_table import FILE
 from salgen.evaluation.runs.running import evaluate
-from salgen.generators.declarations import Movable
+from salgen.generators.interfaces import Movable
 from salgen.registry import GENERATORS
 
 SCALE, SEEDS = os.environ.get("SCALE", "demo"), int(os.environ.get("SEEDS", "1"))

@@ -5,8 +5,6 @@ reliant. Masses are normal; a reliant model's mean is larger. Half of the varian
 strengths, or its reliant and its clean models may have it each for themselves.
 """
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -5,8 +5,6 @@ lays them out or channels last, which is how checkpoints are loaded. Weights are
 the same as trained ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

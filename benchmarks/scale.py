@@ -6,8 +6,6 @@ A size is made in a process of its own. What the generator prepares once (librar
 made before the clock starts, and timed by itself.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import resource

@@ -4,8 +4,6 @@ Peers take one call per metric, as their users write it. scikit-learn has no PRE
 curve and its precision at a threshold stand for them. torchmetrics lacks m-gt.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

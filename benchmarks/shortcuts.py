@@ -5,8 +5,6 @@ found by an intervention that knows nothing of certificates: the mark is toggled
 else stays as it is.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time
@@ -24,9 +22,9 @@ from torch import nn
 import salgen
 from benchmarks.marked_lesions import KINDS, registered
 from salgen.datasets.reading.reader import open_dataset
-from salgen.evaluation.runs.artifacts.certificates import FILE
+from salgen.evaluation.runs.artifacts.certificate_table import FILE
 from salgen.evaluation.runs.artifacts.conventions import Conventions
-from salgen.evaluation.runs.certificate import certify
+from salgen.evaluation.runs.certify import certify
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan

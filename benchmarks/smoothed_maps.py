@@ -4,8 +4,6 @@ Prints for each network the mean share of the positive part in the target's cell
 of several widths, on the first test images; docs/designed.md has the table.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 

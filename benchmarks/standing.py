@@ -4,8 +4,6 @@ Prints the table of docs/statistics.md: the sign-flip test of all pairs of 37 me
 under Holm's correction and under the step-down of the largest difference.
 """
 
-from __future__ import annotations
-
 import sys
 from itertools import product
 

@@ -3,8 +3,6 @@
 Processor time of a program that ends there, beside that of a program that imports torch and nothing else.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

@@ -4,8 +4,6 @@ A sweep's ``thresholds.csv`` lies there as thresholds/GENERATOR-DOSE.csv, and ``
 detection.csv.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from pathlib import Path
 

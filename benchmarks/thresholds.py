@@ -4,8 +4,6 @@ Prints the tables of docs/thresholds.md. Each simulated sweep goes through the f
 The observer is known: its mean performance is given at each dose, or is ψ, and a training moves it.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Medians of interleaved runs, and rows of a table."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable, Mapping

@@ -5,8 +5,6 @@ Prints the tables of docs/statistics.md. Every simulated table of scores goes th
 gives its methods at random to one another, anew for each cluster, so that none is better than another.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ many processes reach that pass images through the network and do nothing else: p
 give less than their number.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import resource
 import sys

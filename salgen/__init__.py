@@ -4,8 +4,6 @@ Images whose cause is known by construction, and the scores of saliency methods 
 here is imported on first use, so ``import salgen`` is instant.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any

@@ -1,7 +1,5 @@
 """Arrays that take long to derive, kept in the user's cache under the digest of their inputs."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

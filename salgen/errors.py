@@ -1,7 +1,5 @@
 """The errors a user meets: what was given, what is allowed, what to do next."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Files that are written whole or not at all."""
 
-from __future__ import annotations
-
 import errno
 import filecmp
 import hashlib

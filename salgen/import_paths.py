@@ -1,7 +1,5 @@
 """Models and methods of the user's own modules, named as text: ``package.module:name``."""
 
-from __future__ import annotations
-
 import sys
 from functools import reduce
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The choice of NumPy's kernels, which is made before NumPy is imported."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

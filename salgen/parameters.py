@@ -4,8 +4,6 @@ A generator, method, metric or model is a frozen dataclass, and its fields are i
 command line, ``--set key=value``, the docs and the results' parameter column all come from them.
 """
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 import json

@@ -4,24 +4,22 @@ Modules of salgen may move; the names here stay. docs/extending.md shows how eac
 name is imported on first use, so that a generator does not wait for torch.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from salgen.datasets.importers.layouts.imported import Imported, Items, refuse_edit
+    from salgen.datasets.layouts.imported import Imported, Items, refuse_edit
     from salgen.errors import SalgenError
     from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
     from salgen.evaluation.attribution.class_activation import ClassActivation
     from salgen.evaluation.attribution.passes import PassRequirements
-    from salgen.evaluation.metrics.inputs.declarations import DatasetMetric, MaskMetric, ModelMetric, RetrainingMetric
     from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
+    from salgen.evaluation.metrics.inputs.metric_bases import DatasetMetric, MaskMetric, ModelMetric, RetrainingMetric
     from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
     from salgen.evaluation.metrics.inputs.ranking import Ranking
     from salgen.evaluation.models.convolutional import Convolutional
-    from salgen.evaluation.models.declarations import FromFile, FromScratch, FromTorchvision
     from salgen.evaluation.models.start_weights import Seams
+    from salgen.evaluation.models.weight_sources import FromFile, FromScratch, FromTorchvision
     from salgen.evaluation.protocols.claims import (
         Claim,
         Margin,
@@ -42,7 +40,11 @@ if TYPE_CHECKING:
     )
     from salgen.evaluation.protocols.paper_table import PaperTable, Row
     from salgen.evaluation.protocols.protocol import Experiment, Protocol
-    from salgen.generators.declarations import (
+    from salgen.generators.drawing.photographs import photographs
+    from salgen.generators.drawing.pictures import read_levels, read_rgb, resize_nearest, resize_rgb
+    from salgen.generators.drawing.shapes import oval, paint, polygon
+    from salgen.generators.drawing.splines import smooth_field
+    from salgen.generators.interfaces import (
         Attributed,
         Context,
         Edit,
@@ -55,10 +57,6 @@ if TYPE_CHECKING:
         Rendered,
         Scale,
     )
-    from salgen.generators.drawing.photographs import photographs
-    from salgen.generators.drawing.pictures import read_levels, read_rgb, resize_nearest, resize_rgb
-    from salgen.generators.drawing.shapes import oval, paint, polygon
-    from salgen.generators.drawing.splines import smooth_field
     from salgen.generators.lesions.lesions import Lesions
     from salgen.generators.painted_base import Painted, check_edit
     from salgen.parameters import param
@@ -66,17 +64,17 @@ if TYPE_CHECKING:
     from salgen.sources import OWN_COPY, Files, Nothing
 
 _NAMES = {
-    "salgen.datasets.importers.layouts.imported": "Imported Items refuse_edit",
+    "salgen.datasets.layouts.imported": "Imported Items refuse_edit",
     "salgen.errors": "SalgenError",
     "salgen.evaluation.attribution.attribution_context": "AttributionContext Explanation",
     "salgen.evaluation.attribution.class_activation": "ClassActivation",
     "salgen.evaluation.attribution.passes": "PassRequirements",
-    "salgen.evaluation.metrics.inputs.declarations": "DatasetMetric MaskMetric ModelMetric RetrainingMetric",
+    "salgen.evaluation.metrics.inputs.metric_bases": "DatasetMetric MaskMetric ModelMetric RetrainingMetric",
     "salgen.evaluation.metrics.inputs.mask_statistics": "MaskStatistics",
     "salgen.evaluation.metrics.inputs.metric_inputs": "MetricInputs",
     "salgen.evaluation.metrics.inputs.ranking": "Ranking",
     "salgen.evaluation.models.convolutional": "Convolutional",
-    "salgen.evaluation.models.declarations": "FromFile FromScratch FromTorchvision",
+    "salgen.evaluation.models.weight_sources": "FromFile FromScratch FromTorchvision",
     "salgen.evaluation.models.start_weights": "Seams",
     "salgen.evaluation.protocols.claims": (
         "Claim Margin Order among_the_best averaged between higher_median highest lowest mean_of networks_on on "
@@ -84,7 +82,7 @@ _NAMES = {
     ),
     "salgen.evaluation.protocols.paper_table": "PaperTable Row",
     "salgen.evaluation.protocols.protocol": "Experiment Protocol",
-    "salgen.generators.declarations": (
+    "salgen.generators.interfaces": (
         "Attributed Context Edit Finite Fitting Guaranteed Labelled Movable Redrawable Rendered Scale"
     ),
     "salgen.generators.drawing.photographs": "photographs",

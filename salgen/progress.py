@@ -1,7 +1,5 @@
 """Progress of long work: a bar with rate and time left on a terminal, plain lines on a pipe."""
 
-from __future__ import annotations
-
 import math
 import sys
 import threading

@@ -6,8 +6,6 @@ from the source, so ``salgen list`` starts without torch. Third parties add thei
 points (``salgen.methods = my-method = package.module:MyMethod``).
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import importlib.util
@@ -104,7 +102,7 @@ class Registry:
 DETECTORS = Registry("detector", "salgen.evaluation.detectors", "salgen.detectors")
 GENERATORS = Registry("generator", "salgen.generators", "salgen.generators")
 IMPORTERS = Registry("importer", "salgen.datasets.importers", "salgen.importers")
-LIBRARIES = Registry("library", "salgen.datasets.libraries", "salgen.libraries")
+LIBRARIES = Registry("library", "salgen.datasets.picture_libraries", "salgen.libraries")
 METHODS = Registry("method", "salgen.evaluation.methods", "salgen.methods")
 METRICS = Registry("metric", "salgen.evaluation.metrics", "salgen.metrics")
 MODELS = Registry("model", "salgen.evaluation.models", "salgen.models")

@@ -1,7 +1,5 @@
 """The source code of a function or a class, as a digest: whether it is the one that a run used."""
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import re

@@ -1,7 +1,5 @@
 """Outside material that generators draw on: brain volumes, photographs, objects, scenes."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

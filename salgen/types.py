@@ -1,7 +1,5 @@
 """Types of the values that pass between packages."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

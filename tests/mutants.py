@@ -4,8 +4,6 @@ The faults are drawn by a seed, the same number from each of `AREAS`, on lines t
 in a copy of the tree, where the tests that execute its line run until one fails, those of the quickest file first.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import copy

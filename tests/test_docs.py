@@ -16,8 +16,8 @@ from run_folders import make_run
 import salgen
 from benchmarks import findings, threshold_tables
 from benchmarks.filled_pages import filled
-from salgen.evaluation.bench.bench_spec import bench_spec
-from salgen.evaluation.runs.artifacts.certificates import COLUMNS as CERTIFICATE_COLUMNS
+from salgen.evaluation.bench.versions import bench_spec
+from salgen.evaluation.runs.artifacts.certificate_table import COLUMNS as CERTIFICATE_COLUMNS
 from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
 from salgen.evaluation.runs.artifacts.predictions import Predictions, predictions_table
 from salgen.evaluation.statistics.comparisons import Comparison

@@ -7,8 +7,6 @@
 Data sets and models of parts that are not finished are kept in --work. `make bench` puts the tables into RESULTS.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -4,8 +4,6 @@ A part is a function that gives its steps by name. What is measured is written a
 it, and the next call goes on with the steps that are left.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """Seconds and peak memory on a device, the time in which it waits, and its rate of matrix products."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import time

@@ -4,8 +4,6 @@ Single precision with PyTorch's defaults for all: convolutions may run in TF32, 
 ours lie in memory as salgen loads checkpoints, the libraries' as torchvision does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Metrics in maps per second, from maps of noise on the device."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

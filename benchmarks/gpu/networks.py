@@ -1,7 +1,5 @@
 """The networks that parts explain and ask, with images and masks."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from benchmarks.saliency import CAMS
 from salgen.evaluation.attribution.batch_explainer import BATCH_SIZE as AT_ONCE
-from salgen.evaluation.methods.surrogates import grid
+from salgen.evaluation.methods.lime_kernel_shap import grid
 from salgen.evaluation.models.inspection.model_view import ModelView
 
 GRAD_CAM = CAMS | {

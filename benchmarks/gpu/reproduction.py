@@ -4,8 +4,6 @@ It runs in a process of its own, which is killed when the part's time is up; the
 loses an epoch at most. The time end to end is that of all calls, with what they lost.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import statistics

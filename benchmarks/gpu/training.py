@@ -4,8 +4,6 @@
 TFLOP/s are compared with the device's own rate of matrix products, measured in the same step and arithmetic.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`salgen annotate`: a page on which people draw masks."""
 
-from __future__ import annotations
-
 import click
 
 from salgen.cli.options import help_with, settings

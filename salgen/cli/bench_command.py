@@ -24,7 +24,7 @@ def command() -> None:
 @command.command("list")
 def list_entries() -> None:
     """List what salgen-bench consists of: an entry for each data set, network and kind of training."""
-    from salgen.evaluation.bench.bench_spec import bench_spec
+    from salgen.evaluation.bench.versions import bench_spec
 
     spec = bench_spec()
     click.echo(f"salgen-bench {spec.version}, sha256 {spec.digest}")
@@ -62,8 +62,8 @@ def table(results: str, reliance: bool, samples: str) -> None:
     """Rank methods over all data sets: 0 for the best on all of them, 1 for the worst."""
     from pathlib import Path
 
-    from salgen.evaluation.bench.bench_spec import bench_spec
     from salgen.evaluation.bench.rankings import main_entries, method_scores, standing_by, uncertified_data
+    from salgen.evaluation.bench.versions import bench_spec
 
     spec, folder = bench_spec(), Path(results)
     entries = main_entries(spec, reliance=reliance)
@@ -100,8 +100,8 @@ def rank(method: str, results: str, out: str | None, quick: bool, max_memory: fl
     """Run METHOD, a call or PACKAGE.MODULE:NAME, on the frozen checkpoints, and show its place."""
     from pathlib import Path
 
-    from salgen.evaluation.bench.bench_rank import rank_method, ranked_call
-    from salgen.evaluation.bench.bench_spec import bench_spec
+    from salgen.evaluation.bench.rank_method import rank_method, ranked_call
+    from salgen.evaluation.bench.versions import bench_spec
 
     folder = Path(out or ("salgen-bench-rank-quick" if quick else "salgen-bench-rank"))
     options = {"max_memory": max_memory, "command": command_line()}
@@ -117,8 +117,8 @@ def fetch(source: str, out: str) -> None:
     """Copy published results and checkpoints from SOURCE: a folder, an archive, or the address of one."""
     from pathlib import Path
 
-    from salgen.evaluation.bench.bench_fetch import fetch as copy
-    from salgen.evaluation.bench.bench_spec import bench_spec
+    from salgen.evaluation.bench.fetch_results import fetch as copy
+    from salgen.evaluation.bench.versions import bench_spec
 
     click.echo(f"{out}: {len(copy(bench_spec(), source, Path(out)))} results")
 
@@ -131,8 +131,8 @@ def verify(results: str, seed: int | None) -> None:
     import secrets
     from pathlib import Path
 
-    from salgen.evaluation.bench.bench_spec import bench_spec
-    from salgen.evaluation.bench.bench_verify import result_problems
+    from salgen.evaluation.bench.verify_results import result_problems
+    from salgen.evaluation.bench.versions import bench_spec
 
     drawn = 1 + secrets.randbelow(2**31) if seed is None else seed
     click.echo(f"seed {drawn}")
@@ -154,9 +154,9 @@ def run(out: str, part: str, max_memory: float | None) -> None:
     """Make the data, train or take the checkpoints in FOLDER, and score all methods; goes on where it was stopped."""
     from pathlib import Path
 
-    from salgen.evaluation.bench.bench_checks import run_checks
-    from salgen.evaluation.bench.bench_run import run_entry
-    from salgen.evaluation.bench.bench_spec import bench_spec
+    from salgen.evaluation.bench.method_checks import run_checks
+    from salgen.evaluation.bench.run_entry import run_entry
+    from salgen.evaluation.bench.versions import bench_spec
 
     number, slash, of = part.partition("/")
     if not (slash and number.isdecimal() and of.isdecimal()):

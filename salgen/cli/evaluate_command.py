@@ -1,7 +1,5 @@
 """`salgen evaluate`: saliency methods scored on a data set."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

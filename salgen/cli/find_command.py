@@ -1,7 +1,5 @@
 """`salgen find`: images of a run that a person should look at."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

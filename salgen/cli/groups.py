@@ -1,7 +1,5 @@
 """Commands that have subcommands, with their help and errors."""
 
-from __future__ import annotations
-
 import click
 
 from salgen.errors import unknown_name

@@ -1,7 +1,5 @@
 """`salgen import`: a data set of your own images."""
 
-from __future__ import annotations
-
 import click
 
 from salgen.cli.make_command import say_made

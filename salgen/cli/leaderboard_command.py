@@ -1,7 +1,5 @@
 """`salgen leaderboard`: a static site from runs."""
 
-from __future__ import annotations
-
 import click
 
 
@@ -22,8 +20,8 @@ def command(runs: tuple[str, ...], out: str) -> None:
     """
     from pathlib import Path
 
-    from salgen.evaluation.bench.bench_spec import bench_spec
     from salgen.evaluation.bench.board import board, is_results
+    from salgen.evaluation.bench.versions import bench_spec
     from salgen.evaluation.leaderboard import leaderboard
 
     if len(runs) == 1 and is_results(Path(runs[0])):

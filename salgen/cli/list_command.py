@@ -1,7 +1,5 @@
 """`salgen list`: the registered plug-ins."""
 
-from __future__ import annotations
-
 import click
 
 from salgen.cli.options import parameter_table, scale_lines

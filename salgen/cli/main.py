@@ -1,7 +1,5 @@
 """The `salgen` command: its subcommands, and the output of errors."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

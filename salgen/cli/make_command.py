@@ -1,7 +1,5 @@
 """`salgen make`: a data set from a generator's name."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`salgen metrics`: checks of the metrics themselves."""
 
-from __future__ import annotations
-
 import click
 
 from salgen.cli.groups import CommandGroup

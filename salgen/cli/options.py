@@ -1,7 +1,5 @@
 """Options that several commands share, and options made from dataclass fields."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 import typing

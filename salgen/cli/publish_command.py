@@ -1,7 +1,5 @@
 """`salgen publish`: an archive of a data set or a run that others can cite, check and load."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -1,7 +1,5 @@
 """`salgen report`: one page from one or more runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

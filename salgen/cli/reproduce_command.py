@@ -1,7 +1,5 @@
 """`salgen reproduce`: a paper's experiment as one command."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """`salgen show`: look at a data set."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

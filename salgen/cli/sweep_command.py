@@ -1,7 +1,5 @@
 """`salgen sweep`: how weak a cause a model and saliency methods still find."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -1,7 +1,5 @@
 """`salgen unpack`: the data set folder within an archive."""
 
-from __future__ import annotations
-
 import click
 
 from salgen.datasets.archives.archive_formats import USUAL, Limits

@@ -1,7 +1,5 @@
 """`salgen verify`: a check that a data set or a run is what it claims to be."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Importing a user's own images: `salgen import`, and the same from Python, where datasets of torch are taken too."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,7 +7,7 @@ from typing import Any
 
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.importers.images import ImagesImporter
-from salgen.datasets.importers.layouts.own_images.saved_dataset import save_datasets
+from salgen.datasets.layouts.own_images.saved_dataset import save_datasets
 from salgen.datasets.making import make
 from salgen.errors import SalgenError, warn
 from salgen.parameters import build

@@ -4,8 +4,6 @@ Shards are whole or not there and depend on nothing but the spec. So a run that 
 continued by running it again, and ends with the same bytes.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -5,8 +5,6 @@ so gradients, relevance and class activation maps are too. The softmax is over 5
 methods and metrics by probabilities see.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 

@@ -1,13 +1,11 @@
 """Generators by their registered names, bound to their sources."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
 from salgen.errors import SalgenError, unknown_name
-from salgen.generators.declarations import Fitting, Redrawable
 from salgen.generators.generator import Generator
+from salgen.generators.interfaces import Fitting, Redrawable
 from salgen.parameters import build
 from salgen.registry import GENERATORS, IMPORTERS
 from salgen.sources import OWN_COPY

@@ -4,8 +4,6 @@ A generator plug-in is a frozen dataclass with the members of :class:`GeneratorP
 random choice in `draw` and none in `render`; :class:`Generator` adds what all of them share.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Context, Edit, Finite, GeneratorPlugin, Movable, Redrawable, Rendered
+from salgen.generators.interfaces import Context, Edit, Finite, GeneratorPlugin, Movable, Redrawable, Rendered
 from salgen.parameters import to_json
 from salgen.sources import Source
 from salgen.spec import DatasetSpec

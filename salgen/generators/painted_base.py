@@ -1,7 +1,5 @@
 """Colour images made of a scene and the feature of the class, which is painted on it last."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,8 +7,8 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Edit, Rendered
 from salgen.generators.generator import to_levels
+from salgen.generators.interfaces import Edit, Rendered
 from salgen.parameters import param
 from salgen.sources import Nothing, Source
 from salgen.types import Float64

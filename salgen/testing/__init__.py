@@ -6,8 +6,6 @@ Each check raises AssertionError with the law that was broken, so a third party'
         check_method("my-method")
 """
 
-from __future__ import annotations
-
 from salgen.testing.generators import check_generator
 from salgen.testing.methods import check_method
 from salgen.testing.metrics import check_metric

@@ -1,12 +1,10 @@
 """The laws that every generator keeps."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from salgen.generators.declarations import Labelled, Redrawable
 from salgen.generators.factory import generator, plugin_class
 from salgen.generators.generator import Generator
+from salgen.generators.interfaces import Labelled, Redrawable
 from salgen.types import Mask, Sample
 
 COUNT = 8
@@ -29,8 +27,8 @@ def check_generator(name: str, source: str | None = None) -> None:
     - Without one of its features a sample differs in that feature's region, and nowhere else, and its
       own region is empty.
 
-    The last three hold for generators that are :class:`~salgen.generators.declarations.Redrawable`, or
-    :class:`~salgen.generators.declarations.Movable`.
+    The last three hold for generators that are :class:`~salgen.generators.interfaces.Redrawable`, or
+    :class:`~salgen.generators.interfaces.Movable`.
 
     Raises
     ------

@@ -1,7 +1,5 @@
 """The conformance checks of saliency methods."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from functools import partial

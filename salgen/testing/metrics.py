@@ -3,8 +3,6 @@
 Each check raises AssertionError with the law that was broken.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Mapping

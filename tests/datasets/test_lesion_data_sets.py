@@ -1,7 +1,5 @@
 """The registered generators, made at their smallest, verified and read back."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

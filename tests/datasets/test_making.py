@@ -1,7 +1,5 @@
 """The same bytes however a data set is made, whatever interrupts it; and what is refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

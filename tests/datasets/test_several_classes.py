@@ -15,7 +15,7 @@ from salgen.datasets.format import schema
 from salgen.datasets.format.checksums import write_checksums
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.format.shards import shards_of
-from salgen.datasets.importers.layouts.detection_datasets.voc_annotations import CLASSES
+from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES
 from salgen.datasets.making import make
 from salgen.datasets.preview.contact_sheet import contact_sheet
 from salgen.datasets.preview.dataset_summary import describe

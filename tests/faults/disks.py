@@ -1,7 +1,5 @@
 """Disks that have no room, and the moments between their changes: each fault is set up in a forked process."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

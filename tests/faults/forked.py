@@ -1,7 +1,5 @@
 """Commands of salgen in processes that can be broken: each is forked from one that has imported everything."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

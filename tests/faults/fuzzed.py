@@ -5,8 +5,6 @@ exception but a refusal in one line, to a hang, or to too much memory. atheris, 
 names the file that it leaves the input in.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

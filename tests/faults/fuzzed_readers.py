@@ -1,7 +1,5 @@
 """What `fuzzed.py` fuzzes: salgen's own readers, each with sound inputs that salgen wrote and what must hold."""
 
-from __future__ import annotations
-
 import json
 import ntpath
 import struct

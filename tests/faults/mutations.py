@@ -1,7 +1,5 @@
 """Damage of every kind, drawn from a seed: bytes flipped, numbers made huge, entries dropped, retyped or nested."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Callable, Iterator

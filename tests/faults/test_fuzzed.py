@@ -1,7 +1,5 @@
 """Salgen's own readers, fuzzed: atheris goes on from every input that reached code which none before it did."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

@@ -1,7 +1,5 @@
 """Damaged archives: opened, unpacked and verified."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 import zipfile

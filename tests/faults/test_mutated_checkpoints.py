@@ -1,7 +1,5 @@
 """Damaged checkpoints: the card, the weights, and the patterns of a network."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Damaged data set folders: manifests, checksums, cards, shards and the cells within them."""
 
-from __future__ import annotations
-
 import io
 import json
 import struct

@@ -1,7 +1,5 @@
 """Damaged maps that a run kept: read, scored again under other metrics, and verified."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What mutated inputs once broke, each as one small case."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable
@@ -22,7 +20,7 @@ from salgen.datasets.format import png
 from salgen.datasets.format.checksums import read_checksums
 from salgen.errors import LONGEST_MESSAGE, SalgenError, reason
 from salgen.evaluation.report.gallery import read_gallery
-from salgen.evaluation.runs.artifacts.certificates import read_certificates
+from salgen.evaluation.runs.artifacts.certificate_table import read_certificates
 from salgen.evaluation.runs.artifacts.run_record import RunRecord, content_faults
 from salgen.evaluation.runs.artifacts.saved_maps import key_of, read_maps
 from salgen.evaluation.scoring.metric_selection import create_metric

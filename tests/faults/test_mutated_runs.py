@@ -1,7 +1,5 @@
 """Damaged run folders, given to the report and the leaderboard."""
 
-from __future__ import annotations
-
 import io
 import runpy
 import zipfile

@@ -1,7 +1,5 @@
 """Damaged texts: settings, calls of methods and metrics, and files of settings."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import string

@@ -1,7 +1,5 @@
 """Damaged brain volumes, given as the source of a data set."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable, Iterator
 from pathlib import Path

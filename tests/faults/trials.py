@@ -3,8 +3,6 @@
 A trial damages one input, gives it to what a user calls, and says how that ended. `run` is what the tests call.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io

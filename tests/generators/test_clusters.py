@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from salgen.datasets.importers.layouts.gtsrb.gtsrb_copy import SignPhotographs
 from salgen.datasets.importers.lisa_lights import LisaLights
+from salgen.datasets.layouts.gtsrb.gtsrb_copy import SignPhotographs
 from salgen.generators.factory import generator
 from salgen.registry import GENERATORS
 

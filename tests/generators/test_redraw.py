@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Context, Edit
 from salgen.generators.factory import generator
 from salgen.generators.generator import Generator
+from salgen.generators.interfaces import Context, Edit
 from salgen.registry import GENERATORS
 
 SEED = 5

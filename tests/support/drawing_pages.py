@@ -1,7 +1,5 @@
 """`salgen annotate` in a process of its own, and its page in a browser."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """Data sets that tests make, and their contents."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Run by the tests as a program of its own: import a copy, and be killed when the first shard is written."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Run by the tests as a program of its own: make a small data set of a registered generator."""
 
-from __future__ import annotations
-
 import sys
 
 from salgen.datasets.format import manifest

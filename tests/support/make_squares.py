@@ -1,7 +1,5 @@
 """Run by the tests as a program of its own: make the test generator's data set."""
 
-from __future__ import annotations
-
 import sys
 
 from salgen.datasets.format import manifest

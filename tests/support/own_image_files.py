@@ -1,7 +1,5 @@
 """Images of two classes with rectangles as objects, and their annotations in every format that is imported."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

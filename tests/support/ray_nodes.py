@@ -1,7 +1,5 @@
 """A Ray of two nodes on this machine, for the tests of what runs on a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Run folders as `salgen evaluate` leaves them, made up: known skill of each method, no model."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

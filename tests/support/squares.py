@@ -1,7 +1,5 @@
 """A small generator for the tests: noise, with a bright soft square in the positive class."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.generator import to_levels
+from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.sources import Nothing

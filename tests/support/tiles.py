@@ -1,7 +1,5 @@
 """A small importer for the tests: pictures `PATH/<split>/<class>-<name>.png`, each with two acceptable masks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from PIL import Image
 
-from salgen.datasets.importers.layouts.imported import Imported, Items, refuse_edit
+from salgen.datasets.layouts.imported import Imported, Items, refuse_edit
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Edit, Rendered, Scale
 from salgen.generators.drawing.pictures import read_rgb, resize_rgb
+from salgen.generators.interfaces import Edit, Rendered, Scale
 from salgen.parameters import param
 from salgen.sources import OWN_COPY, Files
 

@@ -1,7 +1,5 @@
 """Run by the tests as a program of its own: the plug-ins of docs/extending.md, used as salgen's own are."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

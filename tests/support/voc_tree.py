@@ -3,7 +3,7 @@
 import numpy as np
 from PIL import Image
 
-from salgen.datasets.importers.layouts.detection_datasets.voc_annotations import CLASSES
+from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES
 
 H, W = 30, 44
 VOID = 255

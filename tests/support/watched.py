@@ -3,8 +3,6 @@
 It lies in a file of its own, so that a worker imports little of the tests.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Mapping
@@ -14,7 +12,7 @@ from typing import Any, ClassVar
 from squares import Squares
 from worker_orders import ORDERS, die_if_ordered, is_worker, orders_path
 
-from salgen.generators.declarations import Edit, Rendered
+from salgen.generators.interfaces import Edit, Rendered
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,6 @@
 They lie in a file of their own, so that a worker imports little of the tests.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import dataclass

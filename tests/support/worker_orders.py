@@ -1,7 +1,5 @@
 """Orders to the workers of a test of Ray, and what they report: files of a folder that every process knows."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is drawn as a data set: agreement, several acceptable masks or their majority, and the import."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Mapping

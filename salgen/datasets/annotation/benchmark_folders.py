@@ -5,8 +5,6 @@ References
 Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual explanations* (KDD).
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil
@@ -17,9 +15,9 @@ import numpy as np
 
 from salgen.datasets.annotation.images_to_annotate import ImageToAnnotate
 from salgen.datasets.format.png import encode
-from salgen.datasets.importers.layouts.own_images.upright_pictures import read_picture
-from salgen.datasets.importers.layouts.saliency_bench.attention_folders import COLUMNS
-from salgen.datasets.importers.layouts.saliency_bench.marked_images import ATTENTION, IMAGES
+from salgen.datasets.layouts.own_images.upright_pictures import read_picture
+from salgen.datasets.layouts.saliency_bench.attention_folders import COLUMNS
+from salgen.datasets.layouts.saliency_bench.marked_images import ATTENTION, IMAGES
 from salgen.files import atomic_path, write_bytes
 from salgen.generators.drawing.pictures import resize_nearest, resize_rgb
 from salgen.types import Mask

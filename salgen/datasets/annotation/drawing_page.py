@@ -14,7 +14,7 @@ from salgen.datasets.annotation.drawn_masks import version_of
 from salgen.datasets.annotation.images_to_annotate import ImageToAnnotate
 from salgen.datasets.annotation.loopback import SAFE, application, check_installed, check_origin, number
 from salgen.datasets.format.png import encode
-from salgen.datasets.importers.layouts.own_images.upright_pictures import read_picture
+from salgen.datasets.layouts.own_images.upright_pictures import read_picture
 from salgen.types import Mask
 
 if TYPE_CHECKING:

@@ -1,7 +1,5 @@
 """The masks that people drew: one PNG for each annotator and image, and nothing else is remembered."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 
@@ -9,7 +7,7 @@ import numpy as np
 
 from salgen.datasets.annotation.loopback import NAME, check_name
 from salgen.datasets.format.png import encode_mask
-from salgen.datasets.importers.layouts.own_images.upright_pictures import read_mask
+from salgen.datasets.layouts.own_images.upright_pictures import read_mask
 from salgen.files import remove_temporaries, write_bytes
 from salgen.types import Mask
 

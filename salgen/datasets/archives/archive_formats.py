@@ -1,7 +1,5 @@
 """Archives in three formats: how they are named, and their members read one after another, within limits."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import stat

@@ -1,7 +1,5 @@
 """Checks of an archive: its digest, and the folder that it holds; all problems are reported at once."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Unpacking an archive: all of it within one folder, checked, or nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

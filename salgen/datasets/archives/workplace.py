@@ -1,7 +1,5 @@
 """A folder beside what is to be written, in which it is built before it takes its name."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Writing an archive: the same bytes for the same files, whole or not at all."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

@@ -1,7 +1,5 @@
 """The choice of processes that write shards, or explain and score."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Several processes that write shards: a pool on this machine, or Ray."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

@@ -1,7 +1,5 @@
 """Shards written by the tasks of a Ray: a task is one shard, written straight to the data set's folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Import of Ray, and the check that one answers at an address."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -4,8 +4,6 @@ Ray replaces a worker that is killed, and runs its task again. An error within a
 an error of Ray's.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import pickle

@@ -4,8 +4,6 @@ Workers are plain interpreters, not copies of the caller's process. So nothing i
 threads, a script needs no ``if __name__ == "__main__"``, and plug-ins may print what they like.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

@@ -1,7 +1,5 @@
 """`SHA256SUMS`: one line for every other file, as ``sha256sum --check`` reads it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

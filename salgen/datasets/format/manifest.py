@@ -11,8 +11,8 @@ from typing import Any
 
 from salgen.errors import SalgenError, reason
 from salgen.files import strict_json
-from salgen.generators.declarations import Attributed
 from salgen.generators.generator import Generator
+from salgen.generators.interfaces import Attributed
 from salgen.sources import DATA_SET, OWN_COPY
 from salgen.spec import DatasetSpec
 

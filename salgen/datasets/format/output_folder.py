@@ -1,7 +1,5 @@
 """The folder that something is written to: its place, its permitted contents, and the lock of its one writer."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

@@ -5,8 +5,6 @@ searches five filters for. Both deflate libraries come with imagecodecs, whose v
 bytes do not depend on the zlib of the machine.
 """
 
-from __future__ import annotations
-
 import math
 import struct
 import zlib

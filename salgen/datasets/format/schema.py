@@ -1,7 +1,5 @@
 """The columns of a data set: defined once, written as Arrow types and as Hugging Face features."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

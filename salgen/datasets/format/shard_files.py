@@ -1,7 +1,5 @@
 """Reading shards, with messages that name the faulty file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A shard: one Parquet file, a pure function of generator, spec, split and shard number."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -23,8 +21,8 @@ from salgen.datasets.format.schema import (
     recipe_to_text,
 )
 from salgen.files import atomic_path
-from salgen.generators.declarations import Attributed, Labelled
 from salgen.generators.generator import Generator
+from salgen.generators.interfaces import Attributed, Labelled
 from salgen.types import Recipe, Sample
 
 DATA = "data"  # the folder of the shards

@@ -1,14 +1,12 @@
 """Importer of Saliency-Bench's Action-XAI: activities of ACT-X."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from salgen.datasets.importers.layouts.saliency_bench.act_x import read_act_x
-from salgen.datasets.importers.layouts.saliency_bench.marked_images import Found
-from salgen.datasets.importers.layouts.saliency_bench.marked_importer import MarkedImages
+from salgen.datasets.layouts.saliency_bench.act_x import read_act_x
+from salgen.datasets.layouts.saliency_bench.marked_images import Found
+from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.parameters import param
 
 NAMES = ("action-xai",)

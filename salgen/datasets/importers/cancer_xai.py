@@ -1,14 +1,12 @@
 """Importer of Saliency-Bench's Cancer-XAI: slices of CT with and without a tumour of the pancreas."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from salgen.datasets.importers.layouts.saliency_bench.marked_images import Found
-from salgen.datasets.importers.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.datasets.importers.layouts.saliency_bench.pancreas import read_pancreas
+from salgen.datasets.layouts.saliency_bench.marked_images import Found
+from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
+from salgen.datasets.layouts.saliency_bench.pancreas import read_pancreas
 
 NAMES = ("cancer-xai",)
 

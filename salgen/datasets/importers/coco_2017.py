@@ -1,14 +1,12 @@
 """Importer of COCO 2017."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.datasets.importers.layouts.detection_datasets.annotated_importer import AnnotatedImages
-from salgen.datasets.importers.layouts.detection_datasets.coco_annotations import CocoCopy, open_coco
-from salgen.datasets.importers.layouts.imported import read_own_copy
-from salgen.datasets.libraries.coco import CLASSES
+from salgen.datasets.layouts.detection_datasets.annotated_importer import AnnotatedImages
+from salgen.datasets.layouts.detection_datasets.coco_annotations import CocoCopy, open_coco
+from salgen.datasets.layouts.imported import read_own_copy
+from salgen.datasets.picture_libraries.coco import CLASSES
 
 NAMES = ("coco-2017",)
 

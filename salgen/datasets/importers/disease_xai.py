@@ -1,14 +1,12 @@
 """Importer of Saliency-Bench's Disease-XAI: windows of chest CT with and without a nodule."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from salgen.datasets.importers.layouts.saliency_bench.lidc import read_lidc
-from salgen.datasets.importers.layouts.saliency_bench.marked_images import Found
-from salgen.datasets.importers.layouts.saliency_bench.marked_importer import MarkedImages
+from salgen.datasets.layouts.saliency_bench.lidc import read_lidc
+from salgen.datasets.layouts.saliency_bench.marked_images import Found
+from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 
 NAMES = ("disease-xai",)
 

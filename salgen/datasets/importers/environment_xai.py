@@ -1,14 +1,12 @@
 """Importer of Saliency-Bench's Environment-XAI: nature and cities of Places365."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from salgen.datasets.importers.layouts.saliency_bench.marked_images import Found
-from salgen.datasets.importers.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.datasets.importers.layouts.saliency_bench.places import read_places
+from salgen.datasets.layouts.saliency_bench.marked_images import Found
+from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
+from salgen.datasets.layouts.saliency_bench.places import read_places
 from salgen.parameters import param
 
 NAMES = ("environment-xai",)

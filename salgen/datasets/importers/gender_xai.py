@@ -1,14 +1,12 @@
 """Importer of Saliency-Bench's Gender-XAI: people in COCO 2017, by the words of captions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from salgen.datasets.importers.layouts.saliency_bench.captioned_people import read_people
-from salgen.datasets.importers.layouts.saliency_bench.marked_images import Found
-from salgen.datasets.importers.layouts.saliency_bench.marked_importer import MarkedImages
+from salgen.datasets.layouts.saliency_bench.captioned_people import read_people
+from salgen.datasets.layouts.saliency_bench.marked_images import Found
+from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.parameters import param
 
 NAMES = ("gender-xai",)

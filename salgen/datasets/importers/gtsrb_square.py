@@ -1,12 +1,10 @@
 """Importer of the German Traffic Sign Recognition Benchmark, whose signs get a square."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.datasets.importers.layouts.gtsrb.gtsrb_copy import SignFiles, SignPhotographs, open_gtsrb, paired
-from salgen.datasets.importers.layouts.imported import read_own_copy
+from salgen.datasets.layouts.gtsrb.gtsrb_copy import SignFiles, SignPhotographs, open_gtsrb, paired
+from salgen.datasets.layouts.imported import read_own_copy
 from salgen.generators.traffic_signs.drawn_signs import SignsWithSquare
 
 NAMES = ("gtsrb-square",)

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from salgen.datasets.importers.layouts.imagenet_s_layout import IGNORE, OTHER, decode, mask_of, read_layout
-from salgen.datasets.importers.layouts.imported import Items, read_own_copy, refuse_edit
-from salgen.datasets.importers.layouts.mask_limits import MaskLimits, count_faults
+from salgen.datasets.layouts.imagenet_s_layout import IGNORE, OTHER, decode, mask_of, read_layout
+from salgen.datasets.layouts.imported import Items, read_own_copy, refuse_edit
+from salgen.datasets.layouts.mask_limits import MaskLimits, count_faults
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Edit, Rendered, Scale
 from salgen.generators.drawing.pictures import read_levels, read_rgb
+from salgen.generators.interfaces import Edit, Rendered, Scale
 from salgen.parameters import param
 from salgen.sources import Files
 from salgen.types import Mask

@@ -1,22 +1,20 @@
 """Importer of a user's own images with masks or annotations."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from salgen.datasets.importers.layouts.imported import Items, refuse_edit
-from salgen.datasets.importers.layouts.mask_limits import MaskLimits
-from salgen.datasets.importers.layouts.own_images.open_images import open_images
-from salgen.datasets.importers.layouts.own_images.own_images import SPLITS, OwnImages, Reading
-from salgen.datasets.importers.layouts.own_images.upright_pictures import read_picture
+from salgen.datasets.layouts.imported import Items, refuse_edit
+from salgen.datasets.layouts.mask_limits import MaskLimits
+from salgen.datasets.layouts.own_images.open_images import open_images
+from salgen.datasets.layouts.own_images.own_images import SPLITS, OwnImages, Reading
+from salgen.datasets.layouts.own_images.upright_pictures import read_picture
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.drawing.pictures import resize_rgb
 from salgen.generators.factory import no_copy
+from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.parameters import param
 
 NAMES = ("images",)

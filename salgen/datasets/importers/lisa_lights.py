@@ -1,21 +1,19 @@
 """Importer of the LISA traffic lights."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
-from salgen.datasets.importers.layouts.imported import Imported, Items, read_own_copy, refuse_edit
-from salgen.datasets.importers.layouts.lisa.lamp_masks import MaskRules, acceptable_masks, rectangle_mask
-from salgen.datasets.importers.layouts.lisa.lisa_copy import LisaCopy
-from salgen.datasets.importers.layouts.lisa.lisa_layout import LABELS, read_copy
-from salgen.datasets.importers.layouts.lisa.lisa_rows import clip_of
-from salgen.datasets.importers.layouts.lisa.vetting import Crop, cut
+from salgen.datasets.layouts.imported import Imported, Items, read_own_copy, refuse_edit
+from salgen.datasets.layouts.lisa.lamp_masks import MaskRules, acceptable_masks, rectangle_mask
+from salgen.datasets.layouts.lisa.lisa_copy import LisaCopy
+from salgen.datasets.layouts.lisa.lisa_layout import LABELS, read_copy
+from salgen.datasets.layouts.lisa.lisa_rows import clip_of
+from salgen.datasets.layouts.lisa.vetting import Crop, cut
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.drawing.pictures import resize_nearest, resize_rgb
+from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.parameters import param
 
 NAMES = ("lisa-lights",)

@@ -1,14 +1,12 @@
 """Importer of Saliency-Bench's Object-XAI: images of PASCAL VOC 2012 that show one class."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from salgen.datasets.importers.layouts.saliency_bench.marked_images import Found
-from salgen.datasets.importers.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.datasets.importers.layouts.saliency_bench.voc_objects import read_voc_objects
+from salgen.datasets.layouts.saliency_bench.marked_images import Found
+from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
+from salgen.datasets.layouts.saliency_bench.voc_objects import read_voc_objects
 
 NAMES = ("object-xai",)
 

@@ -1,15 +1,13 @@
 """Importer of Saliency-Bench's Pet-XAI: the Oxford-IIIT Pet data set."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from salgen.datasets.importers.layouts.saliency_bench.marked_images import Found
-from salgen.datasets.importers.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.datasets.importers.layouts.saliency_bench.pet_trimaps import BORDERS, BREEDS, read_pets
+from salgen.datasets.layouts.saliency_bench.marked_images import Found
+from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
+from salgen.datasets.layouts.saliency_bench.pet_trimaps import BORDERS, BREEDS, read_pets
 from salgen.parameters import param
 
 NAMES = ("pet-xai",)

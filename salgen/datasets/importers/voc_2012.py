@@ -1,14 +1,12 @@
 """Importer of PASCAL VOC 2012."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.datasets.importers.layouts.detection_datasets.annotated_copy import SEGMENTATION
-from salgen.datasets.importers.layouts.detection_datasets.annotated_importer import AnnotatedImages
-from salgen.datasets.importers.layouts.detection_datasets.voc_annotations import CLASSES, VocCopy, open_voc
-from salgen.datasets.importers.layouts.imported import read_own_copy
+from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION
+from salgen.datasets.layouts.detection_datasets.annotated_importer import AnnotatedImages
+from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES, VocCopy, open_voc
+from salgen.datasets.layouts.imported import read_own_copy
 from salgen.parameters import param
 
 NAMES = ("voc-2012",)

@@ -1,17 +1,15 @@
 """Importer of a user's own pictures of heroes and villains."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from salgen.datasets.importers.images import ImagesImporter
-from salgen.datasets.importers.layouts.imported import read_own_copy
-from salgen.datasets.importers.layouts.own_images.own_images import OwnImages
+from salgen.datasets.layouts.imported import read_own_copy
+from salgen.datasets.layouts.own_images.own_images import OwnImages
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Scale
+from salgen.generators.interfaces import Scale
 from salgen.parameters import param
 
 NAMES = ("zings",)

@@ -1,7 +1,5 @@
 """`README.md` of a data set: its purpose, its guarantees, and the code to load it and make it again."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterable, Sequence
@@ -13,7 +11,7 @@ from salgen.datasets.format.schema import columns, mask_columns
 from salgen.datasets.format.shards import shards_of
 from salgen.datasets.metadata.frontmatter import front_matter
 from salgen.datasets.metadata.publication_metadata import PublicationMetadata
-from salgen.generators.declarations import Guaranteed
+from salgen.generators.interfaces import Guaranteed
 from salgen.parameters import build, describe
 
 KNOWN_CAUSE = """A benchmark of saliency methods: which of them can be believed? The cause of every label is known by

@@ -5,8 +5,6 @@ References
 Druskat et al. 2021, *Citation File Format* (version 1.2.0).
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys

@@ -11,8 +11,6 @@ References
 Akhtar et al. 2024, *Croissant: a metadata format for ML-ready datasets*; version 1.1 of the format is of 2026.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -5,8 +5,6 @@ References
 Jain et al. 2024, *A standardized machine-readable dataset documentation format for responsible AI*.
 """
 
-from __future__ import annotations
-
 from salgen.datasets.format.manifest import Manifest
 
 CONFORMS_TO = "http://mlcommons.org/croissant/RAI/1.0"

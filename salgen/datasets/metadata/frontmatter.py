@@ -1,7 +1,5 @@
 """The YAML head of a dataset card, which the Hugging Face hub and `load_dataset` read; and YAML in general."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Statements that only the publisher of a data set can make: its licence, date, creators and address."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A release: files and their description for a catalogue. Archives, Zenodo and the hub take nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A data set at a glance: a picture of some samples."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from functools import lru_cache

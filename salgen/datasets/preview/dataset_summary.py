@@ -1,7 +1,5 @@
 """A data set at a glance: what is inside, in words."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from textwrap import shorten

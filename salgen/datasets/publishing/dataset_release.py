@@ -3,8 +3,6 @@
 Nothing here looks at a clock, so the same folder and statements give the same bytes.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ References
 Hugging Face, *HfApi client* (https://huggingface.co/docs/huggingface_hub/package_reference/hf_api).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

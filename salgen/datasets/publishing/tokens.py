@@ -1,7 +1,5 @@
 """Access tokens: read from a file or the environment, sent to safe addresses only, kept out of messages."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

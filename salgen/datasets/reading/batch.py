@@ -1,7 +1,5 @@
 """A batch of samples, whose images and masks are decoded when they are first used."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import prod

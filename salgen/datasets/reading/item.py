@@ -1,7 +1,5 @@
 """One sample of a data set: a dict that can be looked at."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

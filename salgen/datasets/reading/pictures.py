@@ -1,7 +1,5 @@
 """Images and masks as pictures to look at."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

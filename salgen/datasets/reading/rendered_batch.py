@@ -1,7 +1,5 @@
 """A batch of samples whose pictures are not stored: they are rendered when they are first used."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +13,9 @@ from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import pixels_digest
 from salgen.datasets.reading.batch import Batch
 from salgen.errors import SalgenError, reason
-from salgen.generators.declarations import Attributed
 from salgen.generators.factory import generator_of
 from salgen.generators.generator import Generator
+from salgen.generators.interfaces import Attributed
 from salgen.types import Float32, Mask, Sample
 
 Pair = tuple[Sample, NDArray[Any] | None]

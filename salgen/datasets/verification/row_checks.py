@@ -1,7 +1,5 @@
 """Checks of every row of a shard."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

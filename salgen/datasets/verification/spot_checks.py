@@ -1,7 +1,5 @@
 """Drawing and rendering stored samples again, bit for bit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,9 +11,9 @@ from salgen.datasets.format.shards import Shard
 from salgen.datasets.reading.batch import Batch
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Attributed
 from salgen.generators.factory import generator_of
 from salgen.generators.generator import Generator
+from salgen.generators.interfaces import Attributed
 from salgen.types import Recipe, Sample
 
 

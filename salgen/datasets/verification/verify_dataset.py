@@ -1,7 +1,5 @@
 """Verification of a data set folder; all problems are reported at once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from salgen.datasets.format import checksums

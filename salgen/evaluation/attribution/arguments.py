@@ -1,7 +1,5 @@
 """The arguments of ``salgen.explain``, as tensors or as one clear error."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

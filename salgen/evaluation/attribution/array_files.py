@@ -6,8 +6,6 @@ or with one array in the samples' order, or with one array and the names: the ar
 ``ids`` as a JSON list in ``.safetensors``.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.datasets.importers.layouts.mask_levels import object_of
+from salgen.datasets.layouts.mask_levels import object_of
 from salgen.errors import SalgenError, reason, warn
 from salgen.generators.drawing.pictures import opened
 

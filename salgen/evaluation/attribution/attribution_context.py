@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
+from salgen.evaluation.models.inspection.batch_size import MicroBatches
 from salgen.evaluation.models.inspection.layers import layer_grid
-from salgen.evaluation.models.inspection.memory import MicroBatches
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
 from salgen.seeding import Stream
 

@@ -1,7 +1,5 @@
 """The channels of a layer one by one, as the methods that mask or remove them need."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

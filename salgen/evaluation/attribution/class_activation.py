@@ -1,7 +1,5 @@
 """The base of the CAM family: the choice of layers, and the combination of their maps."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

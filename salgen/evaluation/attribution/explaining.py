@@ -1,7 +1,5 @@
 """Saliency maps of any classifier: ``salgen.explain``, and many methods at once: ``salgen.explain_all``."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any

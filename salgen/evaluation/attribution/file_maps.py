@@ -1,7 +1,5 @@
 """Maps that another tool made, read from files, as one method beside others: ``evaluate(..., maps=...)``."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping, Sequence

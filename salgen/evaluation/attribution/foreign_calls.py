@@ -1,7 +1,5 @@
 """Calls of code that is not salgen's, on a copy of the network and with its own random numbers; maps are checked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any

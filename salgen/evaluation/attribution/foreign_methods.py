@@ -4,8 +4,6 @@
 as others. What their code does wrong is said in one line.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import uuid

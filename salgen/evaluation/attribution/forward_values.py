@@ -1,7 +1,5 @@
 """The network's outputs for changed images: the values that perturbation methods compare."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -7,8 +7,6 @@ before must not have seen yet. All else has to be affine in the image, so that i
 share.
 """
 
-from __future__ import annotations
-
 import copy
 import operator
 from typing import Any

@@ -1,7 +1,5 @@
 """Normal noise on inputs, each sample's from its own stream."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

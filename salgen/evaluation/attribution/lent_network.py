@@ -1,7 +1,5 @@
 """Networks lent to code of other packages, which must leave them as they were: `ForeignMethod` runs within."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

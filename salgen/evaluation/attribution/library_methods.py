@@ -3,8 +3,6 @@
 Nothing of them is imported here before it is needed: a class or an object is there only once its library is.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The methods that a run uses, chosen by names, calls with parameters, and groups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

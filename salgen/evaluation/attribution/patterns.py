@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.attribution.arguments import check_images
-from salgen.evaluation.models.inspection.memory import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
+from salgen.evaluation.models.inspection.batch_size import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import check_model
 from salgen.files import write_bytes

@@ -1,7 +1,5 @@
 """A check that a network ends in global average pooling of a layer and one linear layer."""
 
-from __future__ import annotations
-
 from math import prod
 from typing import Any
 

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from salgen.evaluation.bench.bench_checks import PASSES, THRESHOLD, read_checks
-from salgen.evaluation.bench.bench_run import run_name
-from salgen.evaluation.bench.bench_spec import BenchSpec
+from salgen.evaluation.bench.method_checks import PASSES, THRESHOLD, read_checks
 from salgen.evaluation.bench.published import SPEC, open_results, read_summary
 from salgen.evaluation.bench.rankings import (
     certified_share,
@@ -22,8 +20,10 @@ from salgen.evaluation.bench.rankings import (
     standing_by,
     uncertified_data,
 )
+from salgen.evaluation.bench.run_entry import run_name
 from salgen.evaluation.bench.standing import ALPHA, Standing
 from salgen.evaluation.bench.standing_figure import standing_figure
+from salgen.evaluation.bench.versions import BenchSpec
 from salgen.evaluation.leaderboard.index import MARK
 from salgen.evaluation.leaderboard.naming import page_names
 from salgen.evaluation.leaderboard.site import INDEX, site_folder

@@ -1,7 +1,5 @@
 """Checkpoints in half precision, where the predictions stay equal."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

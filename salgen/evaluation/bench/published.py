@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError, reason
-from salgen.evaluation.bench.bench_spec import BenchSpec
+from salgen.evaluation.bench.versions import BenchSpec
 from salgen.evaluation.report.gallery import GALLERY, LEVELS, read_gallery, strongest
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.bench_spec import BenchEntry, BenchSpec
 from salgen.evaluation.bench.published import SCORED, is_certified, open_results, read_scores
 from salgen.evaluation.bench.standing import Standing, standing, student_interval
+from salgen.evaluation.bench.versions import BenchEntry, BenchSpec
 from salgen.evaluation.report.reliance_lines import LOW_COVERAGE
 from salgen.evaluation.runs.artifacts.run_record import RunRecord
 from salgen.evaluation.statistics.score_cube import ALL, CERTIFIED

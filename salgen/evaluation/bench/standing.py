@@ -1,7 +1,5 @@
 """The order of methods over all data sets of the benchmark, and which of them it can tell apart."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The order of methods as a picture: mean places with their intervals, and the place on each data set."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

@@ -1,7 +1,5 @@
 """Torchvision's detection networks, with weights from the user's file."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ points elsewhere than at the object (Li et al. 2020, eq. 19). A false positive i
 class in which the model sees that class surely.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Markdown tables that can be read in a terminal too."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

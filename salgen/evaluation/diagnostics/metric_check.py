@@ -5,8 +5,6 @@ images have one bright square, and the model is made by hand so that nothing els
 mask is what it uses, exactly.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +16,8 @@ import numpy as np
 from scipy.ndimage import distance_transform_edt, gaussian_filter, shift
 
 from salgen.evaluation.diagnostics.markdown import markdown_table
-from salgen.evaluation.metrics.inputs.declarations import RetrainingMetric
 from salgen.evaluation.metrics.inputs.metric import Metric
+from salgen.evaluation.metrics.inputs.metric_bases import RetrainingMetric
 from salgen.seeding import Stream
 from salgen.types import Float32, Float64, Mask
 

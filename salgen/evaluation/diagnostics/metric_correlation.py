@@ -4,8 +4,6 @@ Saliency-Bench (Zhang et al. 2025, Table 3) prints it for each method and networ
 It says whether two metrics order the data sets alike, not whether they order methods alike.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

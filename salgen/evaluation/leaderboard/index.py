@@ -1,7 +1,5 @@
 """The first page: methods x data sets, and one table of all rows, sorted and filtered by a script."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

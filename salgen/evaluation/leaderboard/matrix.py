@@ -1,7 +1,5 @@
 """The methods x data sets tables of a leaderboard, one for each metric."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

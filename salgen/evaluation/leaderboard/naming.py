@@ -1,7 +1,5 @@
 """Names in a leaderboard: of each run's page, and of its data sets, which these tell apart."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The rows of a leaderboard: one for each data set, model, method and metric of a run."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields

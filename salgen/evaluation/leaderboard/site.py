@@ -1,7 +1,5 @@
 """The leaderboard's folder: built in a temporary place, then moved to its own as a whole."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path

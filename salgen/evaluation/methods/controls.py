@@ -1,7 +1,5 @@
 """Controls that know nothing of the model, which any method has to beat."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

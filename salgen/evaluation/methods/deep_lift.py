@@ -1,7 +1,5 @@
 """DeepLIFT, by captum."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Maps that project a layer's activations on their first principal component: Eigen-CAM, Eigen Grad-CAM."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Excitation backpropagation: the chance that a winner-take-all walk from the class down passes a place."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar

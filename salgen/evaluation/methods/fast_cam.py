@@ -1,7 +1,5 @@
 """Fast-CAM: the spread of several layers' activations over channels, times a class activation map."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Maps that weight a layer's channels by the score's gradient: CAM, Grad-CAM and its kin."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

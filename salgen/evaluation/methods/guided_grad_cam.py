@@ -1,7 +1,5 @@
 """Guided Grad-CAM: guided backpropagation where Grad-CAM looks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,7 +9,7 @@ from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.class_activation import ClassActivation, together
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.methods.grad_cam import grad_cam
-from salgen.evaluation.methods.modified_backprop import ModifiedBackprop, check_relu_network, guided_gradient
+from salgen.evaluation.methods.guided_backprop_deconvnet import ModifiedBackprop, check_relu_network, guided_gradient
 from salgen.evaluation.models.inspection.model_view import ModelView
 
 NAMES = ("guided-grad-cam",)

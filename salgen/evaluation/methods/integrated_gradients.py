@@ -1,7 +1,5 @@
 """Integrated gradients, by captum."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Layer-wise relevance propagation: one rule for every linear map."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Controls that know the architecture or the answer: the floor of learning and the ceilings."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

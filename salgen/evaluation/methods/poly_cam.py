@@ -5,8 +5,6 @@ that channel; each layer's map, normalised by its own local mean, multiplies the
 after it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar

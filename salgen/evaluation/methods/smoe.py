@@ -6,8 +6,6 @@ Mundhenk, Chen and Friedland 2020, *Efficient saliency maps for explainable AI*;
 for the fit of the gamma distribution.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Smooth Grad-CAM++: Grad-CAM++ from gradients averaged over noisy inputs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar

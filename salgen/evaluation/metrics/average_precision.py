@@ -1,12 +1,10 @@
 """Average precision."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.mask_statistics import Levels, MaskStatistics
+from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
 
 NAMES = ("average-precision",)
 

@@ -1,7 +1,5 @@
 """The share of samples that a map localises, at the threshold that suits all maps best."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -17,7 +15,7 @@ from salgen.evaluation.metrics.inputs.boxes import (
     mask_overlap,
     tight_box,
 )
-from salgen.evaluation.metrics.inputs.declarations import DatasetMetric
+from salgen.evaluation.metrics.inputs.metric_bases import DatasetMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Float64, Mask

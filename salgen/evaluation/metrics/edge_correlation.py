@@ -1,16 +1,14 @@
 """The similarity of a map to the image's edges."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.map_similarity import pearson, ranks
 from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP
+from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.types import Float32, Float64
 

@@ -4,15 +4,12 @@ A map is summed over the rectangles (pixels, patches or slots) that the exact at
 s; the exact values are e. Signs count, so maps should not have been made absolute (``reduce=sum``).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.map_similarity import pearson, ranks
 from salgen.evaluation.metrics.inputs.metric import (
     CONSTANT_ATTRIBUTION,
@@ -20,6 +17,7 @@ from salgen.evaluation.metrics.inputs.metric import (
     ZERO_ATTRIBUTION,
     ZERO_ENERGY,
 )
+from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.types import Float32, Float64
 

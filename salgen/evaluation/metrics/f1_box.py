@@ -1,7 +1,5 @@
 """The F1 score of the box and of the pixels that a map marks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,14 +1,12 @@
 """The mean strength of a map on a common feature."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from salgen.evaluation.metrics.inputs.declarations import MaskMetric, of_param
 from salgen.evaluation.metrics.inputs.metric import PAIRED
+from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric, of_param
 from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 from salgen.parameters import by_parameters
 from salgen.types import Float64

@@ -1,14 +1,12 @@
 """Maps of an image with a feature and of its twin without it, by a model that does not need the feature."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from salgen.evaluation.metrics.g_cf import beside, mean_in_mask
-from salgen.evaluation.metrics.inputs.declarations import MaskMetric, of_param
 from salgen.evaluation.metrics.inputs.metric import OWN, PAIRED
+from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric, of_param
 from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 from salgen.parameters import by_parameters, param
 

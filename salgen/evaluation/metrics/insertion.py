@@ -1,15 +1,13 @@
 """The explained class's probability as pixels appear, or disappear, in the order of the map."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric import NO_TWIN
+from salgen.evaluation.metrics.inputs.metric_bases import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.reference_images import REFERENCES, reference_images
 from salgen.parameters import by_parameters, param

@@ -1,15 +1,13 @@
 """Intersection over the salient region."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
 from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY
+from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
 from salgen.parameters import param
 
 NAMES = ("iosr",)

@@ -1,7 +1,5 @@
 """The dependence of a map on the meaning of the labels."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, mean_similarity
 from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP
+from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 from salgen.parameters import param
 

@@ -1,12 +1,10 @@
 """The share of the mask that the map's largest values hit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics, hits_of_the_largest
+from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
 
 NAMES = ("m-gt",)
 

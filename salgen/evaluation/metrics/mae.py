@@ -1,12 +1,10 @@
 """The mean absolute error of the map as a mask."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
+from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
 
 NAMES = ("mae",)
 

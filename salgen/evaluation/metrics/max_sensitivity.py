@@ -1,7 +1,5 @@
 """The largest change of a map under small changes of the image."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, ZERO_ENERGY
+from salgen.evaluation.metrics.inputs.metric_bases import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.parameters import param

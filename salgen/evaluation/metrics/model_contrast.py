@@ -1,14 +1,12 @@
 """Two models' maps of one image: one model needs the feature, the other does not."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from salgen.evaluation.metrics.g_cf import bam_map, beside, mean_in_mask
-from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY
+from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 
 NAMES = ("mcs", "mcr")

@@ -1,7 +1,5 @@
 """Overlap of the predicted mask with the ground truth: IoU, Dice, precision, recall."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """The dependence of a map on the model's weights."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, mean_similarity
 from salgen.evaluation.metrics.inputs.metric import FITTED_METHOD, NON_FINITE_MAP
+from salgen.evaluation.metrics.inputs.metric_bases import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.parameters import param

@@ -1,15 +1,13 @@
 """The pointing game."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
+from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import by_parameters, param
 from salgen.types import Mask

@@ -1,14 +1,12 @@
 """Precision at 99 % specificity."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.mask_statistics import Cut, MaskStatistics
 from salgen.evaluation.metrics.inputs.metric import TOO_FEW_NEGATIVES
+from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
 from salgen.parameters import param
 
 NAMES = ("prec99",)

@@ -1,14 +1,12 @@
 """The share of positive relevance that lies in the mask."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
 from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY
+from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
 
 NAMES = ("relevance-mass",)
 

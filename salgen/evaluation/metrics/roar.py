@@ -1,12 +1,10 @@
 """Remove and retrain, keep and retrain."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from salgen.evaluation.metrics.inputs.declarations import RetrainingMetric
+from salgen.evaluation.metrics.inputs.metric_bases import RetrainingMetric
 from salgen.parameters import param
 
 NAMES = ("roar", "kar")

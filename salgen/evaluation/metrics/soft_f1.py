@@ -1,14 +1,12 @@
 """The F1 score of the scaled map as a soft mask."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
 from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY
+from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
 from salgen.parameters import by_parameters, param
 
 NAMES = ("soft-f1",)

@@ -1,7 +1,5 @@
 """The warping error: faults of a map's segmentation other than the position of its boundary."""
 
-from __future__ import annotations
-
 import heapq
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from salgen.evaluation.metrics.inputs.boxes import above_mean
-from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Mask

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class ModelPlugin(Protocol):
     """The members of a registered model; its dataclass fields are its parameters.
 
-    :class:`~salgen.evaluation.models.declarations.FromScratch` has the last two methods for a network
+    :class:`~salgen.evaluation.models.weight_sources.FromScratch` has the last two methods for a network
     that takes images as they are and starts from the weights that it was built with.
     """
 

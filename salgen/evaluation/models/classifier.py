@@ -1,7 +1,5 @@
 """The wrapper that keeps normalisation apart from the network that is explained."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 
 

@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salgen.errors import SalgenError
-from salgen.evaluation.models.declarations import FromTorchvision
 from salgen.evaluation.models.initialisation import he_uniform
 from salgen.evaluation.models.start_weights import Seams
+from salgen.evaluation.models.weight_sources import FromTorchvision
 from salgen.parameters import param
 
 if TYPE_CHECKING:

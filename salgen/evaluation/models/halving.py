@@ -1,7 +1,5 @@
 """Checks shared by networks whose blocks each halve the image."""
 
-from __future__ import annotations
-
 from salgen.errors import SalgenError
 
 

@@ -1,7 +1,5 @@
 """The outputs of an ImageNet-1k network that belong to the classes of ImageNet-S50."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 OUTPUTS = 1000

@@ -1,7 +1,5 @@
 """From images in [0, 1] to what a network was trained to take."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Networks that were trained elsewhere: modules of PyTorch, and those of torchvision, timm and Hugging Face."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence, ValuesView
 from pathlib import Path
 from typing import Any, NamedTuple

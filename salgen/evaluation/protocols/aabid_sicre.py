@@ -1,7 +1,5 @@
 """Aabid and Sicre: maps of a classifier of pets against the outline of the pet, by twelve metrics."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Budding et al. 2021: lesions on Perlin noise and on MRI."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar

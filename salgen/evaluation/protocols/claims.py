@@ -6,8 +6,6 @@ below 0, and undecided else. Whether it holds here is a finding, not a test: ima
 trained anew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, nan

@@ -1,7 +1,5 @@
 """All methods on networks whose right answer is known exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Li et al. 2020: localisation, faithfulness, class sensitivity and stability of maps, and false positives."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf

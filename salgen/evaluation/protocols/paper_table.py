@@ -1,7 +1,5 @@
 """A paper's table: its printed numbers, and the means of this study's runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache

@@ -1,7 +1,5 @@
 """A paper's protocol as data, and the engine by which `salgen reproduce` runs it."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -17,8 +15,8 @@ from salgen.evaluation.protocols.paper_table import PaperTable, RunFolders
 from salgen.evaluation.report import report
 from salgen.evaluation.report.study import Finding, Plate, Study, StudyCell, StudyTable, Variants
 from salgen.evaluation.runs.running import evaluate
-from salgen.generators.declarations import Redrawable
 from salgen.generators.factory import generator, plugin_class
+from salgen.generators.interfaces import Redrawable
 from salgen.parameters import param
 from salgen.registry import MODELS
 

@@ -1,7 +1,5 @@
 """Zhang et al. 2025, Saliency-Bench: eight data sets of real images, six methods, and attention."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Szczepankiewicz et al. 2023: an artifact on traffic signs, cartoon figures, traffic lights and ImageNet-S50."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Publishing of a data set or a run as an archive, a Zenodo draft or a Hugging Face repository."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`run.json` as it is published: without paths of the machine, and without maps that show a restricted image."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """The texts of a published run: `README.md`, which the hub reads too, and `croissant.json`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

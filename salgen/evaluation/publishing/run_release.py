@@ -1,7 +1,5 @@
 """The release of a run: scores, maps, models and report, with card, citation and metadata."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,7 +20,7 @@ from salgen.evaluation.report import console_summary
 from salgen.evaluation.report.page import PAGE, render
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.runs.artifacts import predictions
-from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
 from salgen.evaluation.runs.artifacts.saved_maps import GALLERY
 from salgen.evaluation.runs.run_snapshot import DATA, checkpoint_files, checkpoint_of

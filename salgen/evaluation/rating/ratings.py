@@ -1,7 +1,5 @@
 """The answers of people: a Parquet file for each rater, and how far raters agree."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

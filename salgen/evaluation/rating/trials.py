@@ -1,7 +1,5 @@
 """What people rate: images of a run, each with the maps of a few methods in an order of its own."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass

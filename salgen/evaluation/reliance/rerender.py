@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from salgen.datasets.reading.batch import to_unit
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.reliance.reliance import STEP, Answers
+from salgen.evaluation.reliance.certificate_rule import STEP, Answers
 from salgen.generators.factory import redrawing_generator_of
 from salgen.generators.generator import Generator
 from salgen.types import Float32, Float64, Mask, Recipe

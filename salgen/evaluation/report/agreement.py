@@ -1,7 +1,5 @@
 """Rank correlations of other metrics with the headline metric over data sets, where a page holds three or more."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The scores of one method in one cell of a grid, over all its runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """A chart with a line for each method, and the ticks and marks that all charts share, as inline SVG."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape

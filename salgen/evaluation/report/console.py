@@ -1,7 +1,5 @@
 """The terminal's summary of runs: accuracy and reliance, results of the tests, and means in the headline variant."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import wrap

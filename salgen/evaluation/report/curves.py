@@ -1,7 +1,5 @@
 """Curves: the mean against a parameter, where a run has one metric with several of its values."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Sequence

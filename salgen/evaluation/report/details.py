@@ -1,7 +1,5 @@
 """Details of the headline metric: subsets of samples side by side, effect sizes, training seeds, and class means."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Charts of means and of distributions as inline SVG: styled by the page, so they follow its light and dark colours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

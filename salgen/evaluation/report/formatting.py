@@ -1,7 +1,5 @@
 """Formatting of numbers and names on the page."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The gallery: samples of every class, their ground truth, and the map of each method."""
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Callable, Sequence

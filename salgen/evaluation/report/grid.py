@@ -1,7 +1,5 @@
 """The grid of a study: the mean of one metric for every data set, model and method, and which of them stand out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

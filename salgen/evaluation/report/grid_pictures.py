@@ -1,7 +1,5 @@
 """Image grids: a few samples with their ground truth and the map of each method."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The page's short answer: conclusions about one model under the headline metric, in the parts of a sentence."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from salgen.evaluation.report.panels import sample_count

@@ -1,7 +1,5 @@
 """The images behind the means: those with a mask, or all for accuracies of new trainings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The page's first sentences: the methods, the classes, and the source of the ground truth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

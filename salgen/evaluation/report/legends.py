@@ -1,7 +1,5 @@
 """Legends: the description of each metric of a page, from its own declaration."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass

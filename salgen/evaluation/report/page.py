@@ -1,7 +1,5 @@
 """The report: one self-contained HTML page for one run or several."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Sequence
@@ -9,7 +7,7 @@ from pathlib import Path
 
 from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics.clever_hans import FAITHFULNESS, LOCALIZATION, Thresholds
-from salgen.evaluation.reliance.reliance import TOLERATED, most_faulty
+from salgen.evaluation.reliance.certificate_rule import TOLERATED, most_faulty
 from salgen.evaluation.report.agreement import agreements
 from salgen.evaluation.report.curves import COLOURS
 from salgen.evaluation.report.formatting import and_list, call, call_name, duration, number, p_value, share, words

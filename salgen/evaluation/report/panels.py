@@ -1,7 +1,5 @@
 """All tables of a model: for each subset of samples and variant, metrics of one reading and family together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

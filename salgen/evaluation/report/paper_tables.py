@@ -1,7 +1,5 @@
 """A paper's tables in the terminal, each number followed by the paper's in brackets, and its claims with verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from textwrap import wrap
 

@@ -1,7 +1,5 @@
 """The critical-difference plot: mean ranks over samples, and the groups that do not differ."""
 
-from __future__ import annotations
-
 from html import escape
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The difference that training for reliance makes to the answer: one network on one data set, trained in both ways."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations

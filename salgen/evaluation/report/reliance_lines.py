@@ -1,7 +1,5 @@
 """The reliance certificates of a run, in the parts of a sentence."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Run folders as the report reads them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

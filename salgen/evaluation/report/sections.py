@@ -1,7 +1,5 @@
 """The sections of the page, one for each run and model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The part of a report that a protocol adds: the grid that a paper evaluated, and the paper's claims."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The section of the page on a study."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

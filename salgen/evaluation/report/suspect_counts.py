@@ -1,7 +1,5 @@
 """Numbers of Clever Hans candidates by each method's maps, for runs with the two metrics that this takes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The means table: methods between their floors and ceilings, with the results of the tests."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

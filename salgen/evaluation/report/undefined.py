@@ -1,7 +1,5 @@
 """Undefined scores and their reasons, with equal cases on one line."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The variants figure: one sample in several variants, the maps of each method, and the score under each map."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Results of the permutation tests under one metric: methods as good as the best, and no better than a floor."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

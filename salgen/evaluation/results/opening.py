@@ -1,7 +1,5 @@
 """``salgen.evaluate``, ``rescore`` and ``open``, which give a :class:`Run`."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import wraps

@@ -21,7 +21,7 @@ from salgen.evaluation.report.page import report
 from salgen.evaluation.report.runs import Run as RunTables
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.verdicts import Verdict, verdict
-from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
 from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps, check_maps, maps_name, read_maps

@@ -1,7 +1,5 @@
 """The inputs of models and metrics for a chunk of samples: images, twins, patches, targets, maps."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

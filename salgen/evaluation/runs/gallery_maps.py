@@ -1,7 +1,5 @@
 """A few samples of every class with the maps of every method, kept for the report's pictures."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from salgen.evaluation.runs.artifacts.saved_maps import GALLERY

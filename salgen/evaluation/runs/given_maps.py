@@ -1,7 +1,5 @@
 """Maps from files among the methods of a run: those that are given, and those of the run that it extends."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

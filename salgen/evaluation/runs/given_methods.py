@@ -1,7 +1,5 @@
 """Methods that are not salgen's among those of a run: no run names anything that is imported."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Collection, Iterable
 from pathlib import Path

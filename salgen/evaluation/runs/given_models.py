@@ -1,7 +1,5 @@
 """Trained networks that are no checkpoints of salgen's: modules, functions that return them, and other libraries'."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Sequence

@@ -14,8 +14,6 @@ References
 Yang and Kim 2019, *Benchmarking attribution methods with relative feature importance*, input independence rate.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import cos, pi
 from typing import Any
@@ -26,7 +24,7 @@ from torch import Tensor
 
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import PATCH_MATTERS, PATCH_VANISHED
-from salgen.evaluation.models.inspection.memory import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
+from salgen.evaluation.models.inspection.batch_size import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.runs.artifacts.predictions import Classes, predicted_classes
 from salgen.types import Float32, Float64, Mask

@@ -1,7 +1,5 @@
 """Passes and seconds of one image for each method and metric, measured before the first map, and their sum."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress

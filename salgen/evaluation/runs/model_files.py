@@ -4,8 +4,6 @@ A file's name, or a key in it, is the digest of all that its contents depend on.
 with one more method computes that method only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

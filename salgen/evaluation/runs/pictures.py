@@ -1,7 +1,5 @@
 """Maps of the report's pictures, kept while chunks are explained, so that none is made again."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The folder of a run, what it may hold already, and the execution of a plan in it."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections import Counter
@@ -27,7 +25,7 @@ from salgen.evaluation.runs.artifacts.predictions import write_predictions
 from salgen.evaluation.runs.artifacts.run_record import RECORD, ModelRecord, RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name
 from salgen.evaluation.runs.artifacts.score_table import write_scores
-from salgen.evaluation.runs.certificate import certify
+from salgen.evaluation.runs.certify import certify
 from salgen.evaluation.runs.gallery_maps import save_gallery
 from salgen.evaluation.runs.given_models import GivenModel
 from salgen.evaluation.runs.measuring import estimate, measure_costs

@@ -33,14 +33,14 @@ from salgen.datasets.execution.ray_tasks import (
 from salgen.datasets.format.manifest import FILE as MANIFEST
 from salgen.datasets.making import CONTINUES
 from salgen.errors import SalgenError, reason
-from salgen.evaluation.models.inspection.memory import memory_budget
+from salgen.evaluation.models.inspection.batch_size import memory_budget
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
 from salgen.evaluation.runs.artifacts.predictions import Classes, keep_probabilities
 from salgen.evaluation.runs.artifacts.provenance import library_versions
-from salgen.evaluation.runs.certificate import Certifier
+from salgen.evaluation.runs.certify import Certifier
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.ray_job import CPU, CUDA, Job
@@ -106,7 +106,7 @@ class RayWorkers:
     def certify(self, certifier: Certifier, source: str | None) -> Iterator[int]:
         """Have the workers write a model's missing certificates; yield each chunk's number once its file is visible.
 
-        `source` and errors are those of :func:`~salgen.evaluation.runs.certificate.certify`.
+        `source` and errors are those of :func:`~salgen.evaluation.runs.certify.certify`.
         """
         payload = pack(Job.of(certifier.runner, self.device))
         orders = [(number, source) for number in certifier.missing]

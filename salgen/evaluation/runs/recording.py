@@ -1,7 +1,5 @@
 """The record of a run, made from its plan and its results."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -11,8 +9,8 @@ from typing import Any
 
 from salgen.evaluation.attribution.file_maps import FileMaps, from_files
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
-from salgen.evaluation.reliance.reliance import REDRAWS
-from salgen.evaluation.runs.artifacts.certificates import Certification
+from salgen.evaluation.reliance.certificate_rule import REDRAWS
+from salgen.evaluation.runs.artifacts.certificate_table import Certification
 from salgen.evaluation.runs.artifacts.provenance import library_versions
 from salgen.evaluation.runs.artifacts.run_record import (
     CertificatesRecord,
@@ -26,7 +24,7 @@ from salgen.evaluation.runs.artifacts.run_record import (
     SampleCounts,
     SourceRecord,
 )
-from salgen.evaluation.runs.certificate import VERSION as CERTIFICATE_VERSION
+from salgen.evaluation.runs.certify import VERSION as CERTIFICATE_VERSION
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan

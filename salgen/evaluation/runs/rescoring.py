@@ -1,7 +1,5 @@
 """Scoring a run's saved maps under other metrics, without a GPU, and without the model where maps suffice."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Sequence
@@ -15,7 +13,7 @@ from salgen.evaluation.attribution.file_maps import from_files
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MapKind
-from salgen.evaluation.models.inspection.memory import memory_budget
+from salgen.evaluation.models.inspection.batch_size import memory_budget
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name

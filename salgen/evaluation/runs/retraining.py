@@ -5,8 +5,6 @@ changed, a fresh model is trained as the first one was, and its predictions on t
 file of their own, so that a stopped run continues.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +28,7 @@ from salgen.evaluation.runs.evaluated_models import train_again
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import WHOLE_IMAGE
 from salgen.evaluation.scoring.metric_computation import worst_of
-from salgen.evaluation.training.redraws import REPLACED
+from salgen.evaluation.training.reliance_penalty import REPLACED
 from salgen.evaluation.training.training_config import SPLITS
 from salgen.files import atomic_path
 from salgen.parameters import to_json

@@ -1,7 +1,5 @@
 """Copies of the split's data and of the models, kept beside a run's maps so that these can be scored elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

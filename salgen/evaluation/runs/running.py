@@ -1,7 +1,5 @@
 """Evaluation of every method on every sample under every metric, in one pass over the data."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import sys
@@ -20,9 +18,9 @@ from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.attribution.method_selection import DEMO, check_methods_given, select_methods
 from salgen.evaluation.metrics.inputs.metric import FAMILIES, Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MapKind
+from salgen.evaluation.models.inspection.batch_size import memory_budget
 from salgen.evaluation.models.inspection.compiled_network import check_compiler
-from salgen.evaluation.models.inspection.memory import memory_budget
-from salgen.evaluation.reliance.reliance import REDRAWS
+from salgen.evaluation.reliance.certificate_rule import REDRAWS
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.run_record import in_groups
@@ -49,7 +47,7 @@ from salgen.evaluation.scoring.metric_selection import (
     swept,
 )
 from salgen.evaluation.training import training_settings
-from salgen.evaluation.training.redraws import check_redrawable
+from salgen.evaluation.training.reliance_penalty import check_redrawable
 from salgen.evaluation.training.training_config import initial_classifier
 from salgen.evaluation.training.training_settings import SEEDS, choose_settings
 from salgen.parameters import build
@@ -141,8 +139,8 @@ def evaluate(
         Of training, see :func:`salgen.evaluation.training.training.train_seeds`, with the number of trainings that
         belongs to the scale by default. The scale also sets the number of samples that expensive methods draw.
     reliance
-        Whether the model is trained for reliance on the feature, see :mod:`salgen.evaluation.training.redraws`. By
-        default it is where the data set's backgrounds can be drawn again. A weight among the `settings` comes first.
+        Whether the model is trained for reliance on the feature, by default where the data set's backgrounds can be
+        drawn again: see :mod:`salgen.evaluation.training.reliance_penalty`. A weight among the `settings` comes first.
     max_memory
         Memory in GB that explaining may use on the model's device; half of what is free by default.
     source

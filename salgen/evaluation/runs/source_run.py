@@ -27,8 +27,8 @@ from salgen.evaluation.attribution.array_files import ArrayFiles
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.file_maps import FileMaps
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
-from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
-from salgen.evaluation.runs.artifacts.certificates import Certification, read_certificates
+from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.certificate_table import Certification, read_certificates
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.predictions import Predictions

@@ -1,7 +1,5 @@
 """Scores of maps in files against masks in files, or against a data set: `salgen score`, which takes no model."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,7 +16,7 @@ import torch
 from salgen.datasets.archives.archive_formats import is_archive
 from salgen.datasets.format.manifest import FILE as MANIFEST
 from salgen.datasets.format.output_folder import check_outside
-from salgen.datasets.importers.layouts.mask_levels import told_apart
+from salgen.datasets.layouts.mask_levels import told_apart
 from salgen.datasets.reading.reader import AT_A_TIME, Dataset, open_dataset
 from salgen.errors import SalgenError, warn
 from salgen.evaluation.attribution.array_files import MASK, ArrayFiles, open_arrays

@@ -4,8 +4,6 @@ Maps on an accelerator are ranked there (:class:`~salgen.evaluation.metrics.inpu
 metrics that read no pixels, and copied to the host if there are others. Maps on the host are ranked there for all.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Properties of metrics that tables need, by their calls: direction, bounds, and whose reading they follow."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from salgen.evaluation.metrics.inputs.metric import compat_of

@@ -1,7 +1,5 @@
 """The metrics chosen by names, calls with parameters, groups, and sweeps over a parameter."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """Clusters of samples: what was sampled independently."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ ask other questions of the same data. Each is corrected for itself, so several f
 hold more false findings than one family allows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Statements about means: normalised scores, ranks over metrics, and a model against chance."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Confidence intervals of mean scores: over clusters of samples, and over trainings where there are enough."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 

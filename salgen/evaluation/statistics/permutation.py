@@ -1,7 +1,5 @@
 """Sign-flip permutation tests of all pairs of methods on the same clusters of samples, under one or more trainings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations

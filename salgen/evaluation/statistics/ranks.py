@@ -1,7 +1,5 @@
 """Mean ranks of methods over clusters of samples, and their critical difference."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

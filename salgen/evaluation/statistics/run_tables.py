@@ -1,7 +1,5 @@
 """`summary.csv` and `comparisons.csv` of a run, from its scores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests of all pairs of methods on few clusters: sign flips, corrected by the step-down of the largest difference."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from salgen.evaluation.statistics.clusters import LEAST as LEAST_CLUSTERS

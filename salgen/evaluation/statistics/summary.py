@@ -1,7 +1,5 @@
 """`summary.csv`: the mean score of each method, metric and variant, with its interval."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections import Counter

@@ -1,7 +1,5 @@
 """Equality of scores up to rounding: such scores tie, in ranks, wins and tests alike."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from salgen.types import Float64

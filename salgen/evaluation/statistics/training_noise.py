@@ -1,7 +1,5 @@
 """The spread of means between trainings, beyond what the samples' noise gives."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the runs of all doses say: which images a model is right about, and the scores of methods."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Psychometric functions: performance as a sigmoid of a dose, fitted by maximum likelihood."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -4,8 +4,6 @@ What is called for a dose is what `salgen make` and `salgen evaluate` call, so t
 are added to a finished one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Samples as a batch for PyTorch: ``salgen.collate``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -13,7 +13,7 @@ from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, LRScheduler, O
 
 from salgen.evaluation.models.inspection.freed_memory import keep_freed_memory
 from salgen.evaluation.training.augmentation import Augmentation
-from salgen.evaluation.training.redraws import Redrawn, RenderBatches, reliance_penalty, twin_targets
+from salgen.evaluation.training.reliance_penalty import Redrawn, RenderBatches, reliance_penalty, twin_targets
 from salgen.evaluation.training.training_data import DeviceSplit
 from salgen.evaluation.training.training_settings import TrainingSettings
 from salgen.progress import Advance

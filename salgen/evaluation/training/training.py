@@ -31,7 +31,7 @@ from salgen.evaluation.training.checkpoints import (
     read_card,
     save_checkpoint,
 )
-from salgen.evaluation.training.redraws import RedrawLoader, Redraws, RenderBatches, check_redrawable
+from salgen.evaluation.training.reliance_penalty import RedrawLoader, Redraws, RenderBatches, check_redrawable
 from salgen.evaluation.training.trainer import Batching, Trainer
 from salgen.evaluation.training.training_config import SPLITS, check_same, setup_of
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
@@ -87,7 +87,7 @@ def train(
         Name of the task to learn; the data set's default task if None.
     images
         A folder with ``<split>.npy`` of each split, which stand in for the data set's images; for reliance also with
-        the pixels that differ, see :class:`~salgen.evaluation.training.redraws.Redraws`.
+        the pixels that differ, see :class:`~salgen.evaluation.training.reliance_penalty.Redraws`.
     source
         The outside material, where the data set holds recipes only and was made from the user's own.
 

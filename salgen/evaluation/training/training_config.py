@@ -1,7 +1,5 @@
 """The configuration of a training: data set, model, task, seed and settings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

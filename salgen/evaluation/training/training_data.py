@@ -1,7 +1,5 @@
 """A split as training needs it: decoded once, kept on the device as integers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +9,7 @@ from torch import Tensor
 
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.models.inspection.memory import memory_budget
+from salgen.evaluation.models.inspection.batch_size import memory_budget
 from salgen.seeding import Stream
 
 

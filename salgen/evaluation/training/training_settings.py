@@ -1,7 +1,5 @@
 """Training settings that belong to no model, with defaults per scale."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass

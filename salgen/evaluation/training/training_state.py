@@ -1,7 +1,5 @@
 """The state of a training: its epochs so far and its best weights, kept on disk between epochs."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Sequence

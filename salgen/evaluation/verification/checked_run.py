@@ -1,7 +1,5 @@
 """A run folder under verification; each file is read once, when a check first needs it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path

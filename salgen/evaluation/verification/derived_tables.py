@@ -1,7 +1,5 @@
 """Checks of a run's tables: recomputed from its scores and predictions, and compared with its files."""
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Iterator
@@ -10,8 +8,8 @@ from itertools import zip_longest
 import numpy as np
 
 from salgen.evaluation.report.gallery import GALLERY, read_gallery
-from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
-from salgen.evaluation.runs.artifacts.certificates import read_certificates
+from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.certificate_table import read_certificates
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.predictions import predictions_table
 from salgen.evaluation.runs.artifacts.run_record import RECORD

@@ -1,7 +1,5 @@
 """Checks of the models and maps that a run keeps: undamaged, and those of its record."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Check of a run's scores: those of its first samples are recomputed from the saved maps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory

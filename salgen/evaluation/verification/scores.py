@@ -1,7 +1,5 @@
 """Checks of the rows of ``scores.parquet`` against the record, predictions and certificates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -9,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
-from salgen.evaluation.runs.artifacts.certificates import read_certificates
+from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.certificate_table import read_certificates
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.run_record import RECORD
 from salgen.evaluation.runs.plan import WHOLE_IMAGE

@@ -1,7 +1,5 @@
 """Verification of a run: everything that can be recomputed is recomputed and compared with the files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Verification of data sets and runs, as folders or as archives; all problems are reported at once."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import NamedTuple

@@ -5,8 +5,6 @@ References
 Yang and Kim 2019, *Benchmarking attribution methods with relative feature importance*.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -20,7 +18,7 @@ from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.composites.libraries import Composite, Library
 from salgen.generators.composites.pasting import Pixels, Window, paste, resized
-from salgen.generators.declarations import Context, Edit, Rendered, Scale
+from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.parameters import param
 from salgen.registry import LIBRARIES

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.generators.declarations import Context
+from salgen.generators.interfaces import Context
 
 
 @dataclass(frozen=True)

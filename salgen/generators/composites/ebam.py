@@ -5,8 +5,6 @@ References
 Li et al. 2020, *Quantitative evaluations on saliency methods: an experimental study*.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 from salgen.generators.composites.bam import OBJECTS, SCENES, STAND_INS, Bam
 from salgen.generators.composites.libraries import Composite
-from salgen.generators.declarations import Scale
+from salgen.generators.interfaces import Scale
 from salgen.parameters import param
 from salgen.registry import LIBRARIES
 

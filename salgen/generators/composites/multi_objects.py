@@ -1,7 +1,5 @@
 """Several objects in an image: each class that it shows is a sample of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +14,7 @@ from salgen.generators.composites.bam import OBJECTS, SCENES
 from salgen.generators.composites.class_schedule import ClassRounds, ImageContent
 from salgen.generators.composites.libraries import Composite
 from salgen.generators.composites.pasting import Pixels, Window, filled_box, paste, placed, resized
-from salgen.generators.declarations import Context, Edit, Rendered, Scale
+from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.parameters import param
 from salgen.registry import LIBRARIES

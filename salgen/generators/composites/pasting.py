@@ -1,7 +1,5 @@
 """Pictures with alpha, pasted on a canvas in windows that do not overlap."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

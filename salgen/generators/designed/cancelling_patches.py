@@ -1,7 +1,5 @@
 """Pairs of patches: red and blue ones count for and against, and a green one beside them cancels them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.generators.declarations import Context, Edit, Rendered
 from salgen.generators.designed.designed_images import DesignedImages, enlarged
+from salgen.generators.interfaces import Context, Edit, Rendered
 from salgen.generators.painted_base import check_edit
 from salgen.parameters import param
 from salgen.seeding import Stream

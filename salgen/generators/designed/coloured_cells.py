@@ -1,7 +1,5 @@
 """Cells of up to four colours on noise: the class is the colour that most cells have."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Context, Edit, Rendered
 from salgen.generators.designed.designed_images import NEUTRAL, DesignedImages, enlarged
+from salgen.generators.interfaces import Context, Edit, Rendered
 from salgen.generators.painted_base import check_edit
 from salgen.parameters import param
 from salgen.seeding import Stream

@@ -1,7 +1,5 @@
 """Base of generators whose images have an exact attribution by a designed network."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Scale
+from salgen.generators.interfaces import Scale
 from salgen.generators.painted_base import Drawn
 
 NEUTRAL = 16  # a grey level that no feature of a designed image has
@@ -19,7 +17,7 @@ NEUTRAL = 16  # a grey level that no feature of a designed image has
 class DesignedImages(Drawn):
     """Base of images that a network with weights in closed form is made for.
 
-    A subclass has an `attribution`, see :class:`~salgen.generators.declarations.Attributed`. There is nothing to
+    A subclass has an `attribution`, see :class:`~salgen.generators.interfaces.Attributed`. There is nothing to
     train: splits `train` and `val` are there for patterns and as in other data sets.
     """
 

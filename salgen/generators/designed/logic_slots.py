@@ -1,7 +1,5 @@
 """A grid of slots with and without a disc: the class is a logical function of the discs."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.generators.declarations import Context, Edit, Rendered
 from salgen.generators.designed.designed_images import DesignedImages
+from salgen.generators.interfaces import Context, Edit, Rendered
 from salgen.generators.painted_base import check_edit
 from salgen.parameters import param
 from salgen.seeding import Stream

@@ -4,8 +4,6 @@ A row of a drawing is one line: ``["blob", "leaf", "52,14 62,2 82,2", {"shade": 
 shape's numbers, and optionally its look.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

@@ -4,8 +4,6 @@ Outlines filled together add up where they run the same way; one that runs the o
 written as text, see :func:`~salgen.generators.drawing.catalogue.read_points`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 

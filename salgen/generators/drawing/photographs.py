@@ -3,8 +3,6 @@
 They are few, so each belongs to one split: no photograph that a model is trained on appears in a test.
 """
 
-from __future__ import annotations
-
 import importlib.util
 from functools import lru_cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reading pictures from files as colour pixels, and resizing them."""
 
-from __future__ import annotations
-
 import struct
 import warnings
 from collections.abc import Iterator

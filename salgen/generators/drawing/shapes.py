@@ -5,8 +5,6 @@ which of them lie in a shape, so that every machine draws the same bits. Points 
 the image's top left corner.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 

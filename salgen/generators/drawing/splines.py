@@ -8,8 +8,6 @@ References
 Unser 1999, *Splines: a perfect fit for signal and image processing* (IEEE SPM 16(6)), eq. 2 for n = 3.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

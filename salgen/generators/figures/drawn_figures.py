@@ -1,7 +1,5 @@
 """Heroes and villains: cartoon creatures that differ in the colour of their eyes and in nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import pi
@@ -10,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.figures.creatures.backdrops import draw_backdrop
 from salgen.generators.figures.creatures.choices import Choices, Tint
 from salgen.generators.figures.creatures.creature import draw_creature
 from salgen.generators.figures.creatures.drawing import Drawing, Frame
 from salgen.generators.figures.creatures.eyes import Eye, paint_eye, reach_of, support_of
 from salgen.generators.figures.creatures.sparkles import draw_sparkles
+from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Drawn, check_edit
 from salgen.seeding import Stream
 from salgen.types import Float64

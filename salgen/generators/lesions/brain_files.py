@@ -6,8 +6,6 @@ The Brain Imaging Data Structure, https://bids-specification.readthedocs.io: fil
 a suffix, joined by underscores (``sub-01_ses-2_desc-brain_T1w.nii.gz``).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -3,8 +3,6 @@
 The bank does not depend on a data set's seed, so all backgrounds draw the same masks and slices from it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache

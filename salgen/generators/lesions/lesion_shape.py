@@ -1,7 +1,5 @@
 """Shape of one lesion, and the places where it may lie."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 

@@ -8,8 +8,6 @@ References
 Budding et al. 2021, *Evaluating saliency methods on artificial data with different background types*.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -19,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.generator import to_levels
+from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.lesions.brains import BrainBank, brain_bank, open_brains
 from salgen.generators.lesions.lesion_shape import (
     REGIONS,

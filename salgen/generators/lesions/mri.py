@@ -5,8 +5,6 @@ receive coil leaves it, and Rician noise. All of them multiply or add before the
 and nothing filters the image afterwards.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import ndtri
 
-from salgen.generators.declarations import Context
 from salgen.generators.drawing.splines import smooth_field
+from salgen.generators.interfaces import Context
 from salgen.generators.lesions.brains import BrainBank
 from salgen.generators.lesions.lesions import Lesions
 from salgen.generators.lesions.slicing import TOP

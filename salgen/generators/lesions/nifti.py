@@ -1,7 +1,5 @@
 """Brain volumes from NIfTI files, in one orientation; every fault of a file is reported in one line."""
 
-from __future__ import annotations
-
 import gzip
 import warnings
 from collections.abc import Iterator

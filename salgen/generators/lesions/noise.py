@@ -1,7 +1,5 @@
 """Other backgrounds behind lesions: 1/f noise, white noise, flat grey, and simplex noise."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.errors import SalgenError, install
-from salgen.generators.declarations import Context
+from salgen.generators.interfaces import Context
 from salgen.generators.lesions.brains import BrainBank
 from salgen.generators.lesions.lesions import Lesions
 from salgen.generators.lesions.perlin import from_zero

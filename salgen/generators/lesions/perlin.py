@@ -5,8 +5,6 @@ multiple of 2**-24 and the first product is rounded to 2**-25, so all sums are e
 neither the order of summation nor the machine can change a pixel.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.generators.declarations import Context, Scale
+from salgen.generators.interfaces import Context, Scale
 from salgen.generators.lesions.brains import BrainBank
 from salgen.generators.lesions.lesions import Lesions
 from salgen.parameters import param

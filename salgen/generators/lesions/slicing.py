@@ -5,8 +5,6 @@ voxel and the volume has 16-bit levels, so the interpolation is exact in float64
 every machine.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

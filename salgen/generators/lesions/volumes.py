@@ -4,8 +4,6 @@ A user's folder is read by the naming rules of BIDS. Volumes belong to splits by
 or, without one, by a fixed order of their names.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 from collections import Counter

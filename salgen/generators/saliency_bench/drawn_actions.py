@@ -1,7 +1,5 @@
 """Drawn people who do one of 127 things, told by pose and object together: a stand-in for Action-XAI."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -10,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.generators.composites.pasting import Pixels, Window
-from salgen.generators.declarations import Context, Scale
+from salgen.generators.interfaces import Context, Scale
 from salgen.generators.saliency_bench.marked_scene import CutoutScene, cutout
 from salgen.generators.saliency_bench.people import DRESSES, PLACES, person
 from salgen.generators.stand_ins.cutouts.library import sketch

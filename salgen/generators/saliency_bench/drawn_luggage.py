@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.generators.composites.pasting import Window, filled_box
-from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.drawing.outlines import box
 from salgen.generators.drawing.shapes import polygon, polygons
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.figures.creatures.choices import Choices
+from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.saliency_bench.marked_scene import MarkedScene
 from salgen.generators.stand_ins.cutouts.library import sketch
 from salgen.generators.stand_ins.cutouts.painting import CHOICES

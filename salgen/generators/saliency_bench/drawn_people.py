@@ -1,13 +1,11 @@
 """Drawn people in gowns or in trousers: a stand-in for Gender-XAI."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from salgen.generators.composites.pasting import Pixels, Window
-from salgen.generators.declarations import Context, Scale
+from salgen.generators.interfaces import Context, Scale
 from salgen.generators.saliency_bench.marked_scene import CutoutScene, cutout
 from salgen.generators.saliency_bench.people import DRESSES, STANDING, person
 from salgen.parameters import param

@@ -1,14 +1,12 @@
 """Drawn cats and dogs of 37 breeds, told apart by kind, coat and markings: a stand-in for Pet-XAI."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar
 
 from salgen.generators.composites.pasting import Pixels, Window
-from salgen.generators.declarations import Context, Scale
+from salgen.generators.interfaces import Context, Scale
 from salgen.generators.saliency_bench.marked_scene import CutoutScene, cutout
 from salgen.generators.stand_ins.cutouts.library import sketch
 from salgen.generators.stand_ins.cutouts.sketch import Sketch

@@ -1,14 +1,12 @@
 """Drawn open places with nature or a town in them: a stand-in for Environment-XAI."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from salgen.generators.declarations import Context, Scale
+from salgen.generators.interfaces import Context, Scale
 from salgen.generators.saliency_bench.marked_scene import MarkedScene
 from salgen.generators.stand_ins.sceneries.grammar import play, read_layout
 from salgen.generators.stand_ins.sceneries.painting import LAYOUTS

@@ -5,8 +5,6 @@ References
 Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual explanations* (KDD).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +15,7 @@ from numpy.typing import NDArray
 
 from salgen.generators.composites.bam import SCENES
 from salgen.generators.composites.pasting import Pixels, Window, paste, resized
-from salgen.generators.declarations import Context, Edit, Rendered
+from salgen.generators.interfaces import Context, Edit, Rendered
 from salgen.generators.painted_base import Drawn, check_edit
 from salgen.generators.stand_ins.cutouts.painting import painted
 from salgen.generators.stand_ins.cutouts.sketch import Sketch

@@ -1,7 +1,5 @@
 """Drawn people: their dress and pose as sketches, from the catalogue `people.json`."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from salgen.generators.drawing.catalogue import catalogue

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.drawing.outlines import turned
 from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, photographs
 from salgen.generators.drawing.shapes import oval, paint, polygon
+from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.generators.textured.objects.clutter import cluttered, draw_background
 from salgen.generators.textured.objects.textured import SHAPES, TEXTURES, outline, texture

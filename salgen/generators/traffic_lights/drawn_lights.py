@@ -1,7 +1,5 @@
 """Crops of traffic lights: red or green, told apart by the colour of the lamp alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, photographs
 from salgen.generators.drawing.shapes import paint
+from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.generators.traffic_lights.lights.streets import draw_street, seen_by_camera, street
 from salgen.generators.traffic_lights.lights.traffic_light import (

@@ -5,8 +5,6 @@ References
 Szczepankiewicz et al. 2023, *Ground truth based comparison of saliency maps algorithms* (Scientific Reports 13).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, photographs
 from salgen.generators.drawing.pictures import Pixels
+from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.generators.traffic_signs.signs.scenes import SignScenes
 from salgen.parameters import param

@@ -10,7 +10,7 @@ from own_image_files import H, W, painted, write_images, write_labels
 from PIL import Image
 
 from salgen.datasets.annotation.annotated_dataset import Annotation
-from salgen.datasets.importers.layouts.saliency_bench.attention_folders import read_benchmark
+from salgen.datasets.layouts.saliency_bench.attention_folders import read_benchmark
 
 SIZE = (224, 224)
 DRAWN = {

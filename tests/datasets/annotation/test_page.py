@@ -10,7 +10,7 @@ import pytest
 from drawing_pages import ITEMS
 from own_image_files import H, W
 
-from salgen.datasets.importers.layouts.own_images.outlines import Polygons
+from salgen.datasets.layouts.own_images.outlines import Polygons
 from salgen.datasets.reading.reader import open_dataset
 
 

@@ -1,7 +1,5 @@
 """An altered byte of an archive with its digest is found, and so is everything that would be found in the folder."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

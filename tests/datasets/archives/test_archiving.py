@@ -1,7 +1,5 @@
 """The same bytes for the same data set, whole or not at all, and such as other tools read."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import resource

@@ -1,7 +1,5 @@
 """Whatever an archive holds, nothing is written outside the target, and what is wrong is one line."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

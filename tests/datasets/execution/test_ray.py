@@ -1,7 +1,5 @@
 """Ray gives the bytes that the local processes give, on several nodes too, and when workers are killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

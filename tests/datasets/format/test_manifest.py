@@ -1,7 +1,5 @@
 """`salgen.json` survives being written and read, and refuses what it is not."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

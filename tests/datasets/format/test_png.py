@@ -1,7 +1,5 @@
 """PNG written by salgen and read by Pillow and imagecodecs, and the other way round."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

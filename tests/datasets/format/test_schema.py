@@ -1,7 +1,5 @@
 """The columns, and what Hugging Face makes of them without salgen."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 

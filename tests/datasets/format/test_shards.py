@@ -1,7 +1,5 @@
 """A shard depends on nothing but generator, spec, split and number."""
 
-from __future__ import annotations
-
 import pyarrow.parquet as pq
 import pytest
 from made_datasets import made

@@ -9,8 +9,8 @@ from ct_series import write_slice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from salgen.datasets.importers.layouts.saliency_bench.dicom_series import open_series, read_dicom, series_of
-from salgen.datasets.libraries.picture_sampling import UnusableError
+from salgen.datasets.layouts.saliency_bench.dicom_series import open_series, read_dicom, series_of
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 
 SIZE = (10, 12)
 NAMED = {"series": "1.2.3", "patient": "p"}

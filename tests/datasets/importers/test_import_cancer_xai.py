@@ -10,7 +10,7 @@ from ct_series import UPRIGHT, cut_short, write_slice
 from marked_trees import SIDE, nearest, opened, samples
 from PIL import Image
 
-from salgen.datasets.importers.layouts.saliency_bench.ct_slices import CtVolume
+from salgen.datasets.layouts.saliency_bench.ct_slices import CtVolume
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
 from salgen.evaluation.verification.verifying import verify

@@ -9,8 +9,8 @@ import pytest
 from made_datasets import assert_resumable
 from PIL import Image
 
-from salgen.datasets.libraries.coco import CLASSES
 from salgen.datasets.making import make
+from salgen.datasets.picture_libraries.coco import CLASSES
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.verification.verifying import verify
@@ -262,7 +262,7 @@ def test_annotations_are_read_once_and_not_sent_to_workers(copy, monkeypatch):
     made = opened(copy, masks="segmentation")
     sample = made.sample(0, "test", 0)
     assert len(pickle.dumps(made.source)) < 3000
-    monkeypatch.setattr("salgen.datasets.importers.layouts.detection_datasets.coco_annotations.CocoCopy.read", None)
+    monkeypatch.setattr("salgen.datasets.layouts.detection_datasets.coco_annotations.CocoCopy.read", None)
     again = opened(copy, masks="segmentation").sample(0, "test", 0)
     np.testing.assert_array_equal(again.regions["object"], sample.regions["object"])
 

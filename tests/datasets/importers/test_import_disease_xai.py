@@ -9,7 +9,7 @@ from ct_series import cut_short, ring, roi, write_slice, write_xml
 from marked_trees import SIDE, nearest, noise, opened, samples
 from PIL import Image
 
-from salgen.datasets.importers.layouts.saliency_bench import dicom_series
+from salgen.datasets.layouts.saliency_bench import dicom_series
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
 from salgen.evaluation.verification.verifying import verify

@@ -14,7 +14,7 @@ from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Resiz
 
 import salgen
 from salgen.datasets.importers.imagenet_s50 import WNIDS, ImageNetS50, middle
-from salgen.datasets.importers.layouts.imagenet_s_layout import CATEGORIES, decode
+from salgen.datasets.layouts.imagenet_s_layout import CATEGORIES, decode
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
 

@@ -26,9 +26,9 @@ from own_image_files import (
 from PIL import Image
 
 import salgen
-from salgen.datasets.importers.layouts.own_images.label_table import read_rows
-from salgen.datasets.importers.layouts.own_images.outlines import Polygons
-from salgen.datasets.importers.layouts.own_images.own_split import by_shares
+from salgen.datasets.layouts.own_images.label_table import read_rows
+from salgen.datasets.layouts.own_images.outlines import Polygons
+from salgen.datasets.layouts.own_images.own_split import by_shares
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
 from salgen.evaluation.verification.verifying import verify

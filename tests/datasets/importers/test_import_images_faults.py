@@ -19,7 +19,7 @@ from own_image_files import (
 from PIL import Image, ImageFilter, ImageOps
 
 import salgen
-from salgen.datasets.importers.layouts.broken import faults_of
+from salgen.datasets.layouts.broken import faults_of
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.generators.factory import generator
 

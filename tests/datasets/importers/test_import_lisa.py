@@ -12,10 +12,10 @@ import salgen
 from salgen import cache
 from salgen.cache import cache_path
 from salgen.datasets.format.manifest import read_manifest
-from salgen.datasets.importers.layouts.lisa import vetting
-from salgen.datasets.importers.layouts.lisa.lamp_masks import MaskRules, overlap
-from salgen.datasets.importers.layouts.lisa.lisa_layout import nearest_bulb, split_clips
 from salgen.datasets.importers.lisa_lights import LisaLights
+from salgen.datasets.layouts.lisa import vetting
+from salgen.datasets.layouts.lisa.lamp_masks import MaskRules, overlap
+from salgen.datasets.layouts.lisa.lisa_layout import nearest_bulb, split_clips
 from salgen.errors import SalgenError
 from salgen.evaluation.verification.verifying import verify
 from salgen.generators.factory import generator
@@ -497,7 +497,7 @@ def test_masks_that_differ_are_reported(copy, monkeypatch):
     def two(pixels, bulb, *, red, rules):
         return [crop, half]
 
-    monkeypatch.setattr("salgen.datasets.importers.layouts.lisa.vetting.acceptable_masks", two)
+    monkeypatch.setattr("salgen.datasets.layouts.lisa.vetting.acceptable_masks", two)
     made = opened(copy)
     assert "several acceptable masks, of which the two that differ most have a mean IoU of 0.75" in made.source.notes
     assert made.recipe(0, "train", 0).parameters["agreement"] == 0.75

@@ -6,7 +6,7 @@ from marked_trees import SIDE, nearest, opened, samples
 from scipy.io import savemat
 from voc_tree import VOID, H, W, tree, write_mask, write_xml
 
-from salgen.datasets.importers.layouts.detection_datasets.voc_annotations import CLASSES
+from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
 from salgen.evaluation.verification.verifying import verify

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from voc_tree import TRAIN, VAL, H, W, picture, tree, write_xml
 
-from salgen.datasets.importers.layouts.detection_datasets.voc_annotations import CLASSES
+from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
 from salgen.evaluation.verification.verifying import verify
@@ -265,7 +265,7 @@ def test_annotations_are_read_once_and_not_sent_to_workers(copy, monkeypatch):
     sample = made.sample(0, "test", 3)
     sent = pickle.dumps(made.source)
     assert b"2009_000001" not in sent
-    monkeypatch.setattr("salgen.datasets.importers.layouts.detection_datasets.voc_annotations.VocCopy.read", None)
+    monkeypatch.setattr("salgen.datasets.layouts.detection_datasets.voc_annotations.VocCopy.read", None)
     assert opened(copy).available == made.available
     np.testing.assert_array_equal(pickle.loads(sent).table.arrays["boxes"], made.source.table.arrays["boxes"])
     np.testing.assert_array_equal(opened(copy).sample(0, "test", 3).image, sample.image)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from skimage.color import rgb2lab
 
-from salgen.datasets.importers.layouts.lisa.lamp_masks import (
+from salgen.datasets.layouts.lisa.lamp_masks import (
     MaskRules,
     above_otsu,
     acceptable_masks,
@@ -82,9 +82,7 @@ def disc_of(area):
 @pytest.fixture
 def given_masks(monkeypatch):
     def give(*masks):
-        monkeypatch.setattr(
-            "salgen.datasets.importers.layouts.lisa.lamp_masks.segmentations", lambda *_, **__: iter(masks)
-        )
+        monkeypatch.setattr("salgen.datasets.layouts.lisa.lamp_masks.segmentations", lambda *_, **__: iter(masks))
         return acceptable_masks(np.zeros((20, 20, 3), np.uint8), (4, 4, 16, 16), red=True, rules=RULES)
 
     return give

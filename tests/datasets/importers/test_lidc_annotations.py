@@ -8,13 +8,13 @@ from ct_series import ring, roi, write_xml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salgen.datasets.importers.layouts.saliency_bench.lidc_annotations import (
+from salgen.datasets.layouts.saliency_bench.lidc_annotations import (
     NoduleOutline,
     consensus,
     read_lidc_xml,
     same_nodules,
 )
-from salgen.datasets.libraries.picture_sampling import UnusableError
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 
 SIZE = (24, 26)
 ROUND = st.tuples(st.integers(8, 15), st.integers(8, 17), st.floats(1.5, 7), st.floats(1.5, 7))

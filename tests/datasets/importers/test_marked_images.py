@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salgen.datasets.importers.layouts.own_images.own_split import by_shares
-from salgen.datasets.importers.layouts.saliency_bench.marked_images import some_of
+from salgen.datasets.layouts.own_images.own_split import by_shares
+from salgen.datasets.layouts.saliency_bench.marked_images import some_of
 
 ITEMS = [f"{number:05}.jpg" for number in range(4000)]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from salgen.datasets.importers.layouts.mask_levels import (
+from salgen.datasets.layouts.mask_levels import (
     CLASSES,
     OPACITY,
     SOFT,

@@ -8,8 +8,8 @@ import pytest
 from own_image_files import BOXES, H, W, painted, picture
 from PIL import ExifTags, Image, ImageOps
 
-from salgen.datasets.importers.layouts.broken import faults_of
-from salgen.datasets.importers.layouts.own_images.upright_pictures import header_of, read_mask, read_picture
+from salgen.datasets.layouts.broken import faults_of
+from salgen.datasets.layouts.own_images.upright_pictures import header_of, read_mask, read_picture
 from salgen.errors import SalgenError
 
 MASK = painted(BOXES["a0"][1])

@@ -1,7 +1,5 @@
 """The card says what the folder holds, and its last code block makes the folder again."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """mlcroissant validates the description and reads every record through it, offline."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import socket

@@ -1,7 +1,5 @@
 """The contact sheet shows the stored pixels; the words say what is inside."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from made_datasets import made

@@ -4,8 +4,6 @@ Repositories are lists of commits; a commit is a mapping of names to bytes. Parq
 are kept by their digests, committed or not.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """A published data set says what it is, is the same bytes each time, and holds no pixels that may not be passed on."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

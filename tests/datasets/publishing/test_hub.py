@@ -1,7 +1,5 @@
 """Repositories on a Hugging Face hub: huggingface_hub uploads to a local server, which fails as servers do."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os

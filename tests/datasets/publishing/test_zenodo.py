@@ -1,7 +1,5 @@
 """Drafts on a Zenodo: requests uploads to a local server, which fails in the ways in which servers do."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

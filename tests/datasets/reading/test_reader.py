@@ -1,7 +1,5 @@
 """What is read is what was rendered; faults of files are named."""
 
-from __future__ import annotations
-
 import gc
 import pickle
 import weakref

@@ -1,7 +1,5 @@
 """A data set without pictures reads as the one with pictures does, and says what it is."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import re

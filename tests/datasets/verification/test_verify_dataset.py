@@ -1,7 +1,5 @@
 """A sound data set has no problems; every fault is found, and all at once."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 

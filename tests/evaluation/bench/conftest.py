@@ -1,15 +1,13 @@
 """A small benchmark, run once: one data set, one network, two trainings plainly and two for reliance."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest
 
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
-from salgen.evaluation.bench.bench_run import RESULTS, run_entry
-from salgen.evaluation.bench.bench_spec import BenchData, bench_spec
+from salgen.evaluation.bench.run_entry import RESULTS, run_entry
+from salgen.evaluation.bench.versions import BenchData, bench_spec
 
 SPLITS = {"train": 32, "val": 8, "test": 32}
 METHODS = ["gradient", "grad-cam", "input-x-gradient"]

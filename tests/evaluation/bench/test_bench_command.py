@@ -1,7 +1,5 @@
 """`salgen bench` at the command line."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import shutil
@@ -9,15 +7,14 @@ import shutil
 import pytest
 
 from salgen.cli.main import main
-from salgen.evaluation.bench import bench_run
-from salgen.evaluation.bench.bench_run import RESULTS
+from salgen.evaluation.bench.run_entry import RESULTS, run_entry
 
 ENTRY = "perlin-lesions-lesion-cnn-reliance"
 
 
 @pytest.fixture(autouse=True)
 def small(spec, monkeypatch):
-    monkeypatch.setattr("salgen.evaluation.bench.bench_spec.bench_spec", lambda: spec)
+    monkeypatch.setattr("salgen.evaluation.bench.versions.bench_spec", lambda: spec)
 
 
 @pytest.fixture
@@ -43,8 +40,10 @@ def test_entries_are_listed(spec, said):
 def test_a_part_is_run_and_goes_on_where_it_was_stopped(spec, out, said, tmp_path, monkeypatch):
     shutil.copytree(out / "checkpoints", tmp_path / "checkpoints")
     few = dataclasses.replace(spec, images=4)
-    monkeypatch.setattr("salgen.evaluation.bench.bench_spec.bench_spec", lambda: few)
-    monkeypatch.setattr(bench_run, "run_entry", functools.partial(bench_run.run_entry, methods=["gradient"]))
+    monkeypatch.setattr("salgen.evaluation.bench.versions.bench_spec", lambda: few)
+    monkeypatch.setattr(
+        "salgen.evaluation.bench.run_entry.run_entry", functools.partial(run_entry, methods=["gradient"])
+    )
     for _ in range(2):
         assert said("run", "--out", tmp_path, "--part", "1/2") == f"{tmp_path}/results/{ENTRY[:-8]}plain\n"
     assert [path.name for path in (tmp_path / RESULTS).iterdir()] == ["perlin-lesions-lesion-cnn-plain"]

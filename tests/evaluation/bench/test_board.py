@@ -1,7 +1,5 @@
 """The board: every number is that of the tables, every link leads somewhere, and a browser shows it."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re
@@ -16,12 +14,12 @@ from scipy.stats import t as student
 
 from salgen.cli.main import main
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.bench_run import RESULTS
-from salgen.evaluation.bench.bench_spec import bench_spec
 from salgen.evaluation.bench.board import board
 from salgen.evaluation.bench.rankings import main_entries, method_scores, metric_agreement, standing_by
+from salgen.evaluation.bench.run_entry import RESULTS
 from salgen.evaluation.bench.standing import standing
 from salgen.evaluation.bench.standing_figure import standing_figure
+from salgen.evaluation.bench.versions import bench_spec
 
 ENTRY = "perlin-lesions-lesion-cnn-reliance"
 
@@ -79,7 +77,7 @@ def test_the_first_page_has_the_standing(spec, results, site):
 def test_no_method_is_best_where_networks_use_the_cause_on_fewer_than_half_of_the_images(
     spec, results, tmp_path, capsys, monkeypatch, shares, named
 ):
-    monkeypatch.setattr("salgen.evaluation.bench.bench_spec.bench_spec", lambda: spec)
+    monkeypatch.setattr("salgen.evaluation.bench.versions.bench_spec", lambda: spec)
     folder = shutil.copytree(results, tmp_path / "results")
     record = json.loads((folder / ENTRY / "run.json").read_text())
     for model, share in zip(record["certificates"]["models"], shares, strict=True):
@@ -168,7 +166,7 @@ def test_the_agreement_has_students_interval_over_data_sets():
 
 
 def test_the_command_takes_a_folder_of_results_and_replaces_the_site(spec, results, site, monkeypatch, capsys):
-    monkeypatch.setattr("salgen.evaluation.bench.bench_spec.bench_spec", lambda: spec)
+    monkeypatch.setattr("salgen.evaluation.bench.versions.bench_spec", lambda: spec)
     (site / "methods" / "gradient.html").unlink()
     assert main(["leaderboard", str(results), "--out", str(site)]) == 0
     assert capsys.readouterr().out == f"leaderboard: {site / 'index.html'}\n"

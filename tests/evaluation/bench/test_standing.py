@@ -1,7 +1,5 @@
 """The order of methods over data sets, computed a second time by hand, and its interval's coverage."""
 
-from __future__ import annotations
-
 import math
 import statistics
 import warnings

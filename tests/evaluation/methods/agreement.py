@@ -4,8 +4,6 @@
 measure again and hold every difference to what that page states.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import warnings

@@ -3,8 +3,6 @@
 ``python tests/evaluation/methods/architecture_table.py`` measures and writes them; the test measures again.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache

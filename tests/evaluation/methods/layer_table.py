@@ -4,8 +4,6 @@
 The library is told by hand, block by block, which axes are which, as its `reshape_transform` asks.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from salgen.evaluation.reliance.reliance import STEP, TOLERATED, certificate_of
+from salgen.evaluation.reliance.certificate_rule import STEP, TOLERATED, certificate_of
 from salgen.evaluation.reliance.rerender import Renderer, _images
-from salgen.generators.declarations import Movable, Redrawable
 from salgen.generators.factory import generator
+from salgen.generators.interfaces import Movable, Redrawable
 from salgen.registry import GENERATORS
 
 SAMPLES, REDRAWS = 2, 3

@@ -10,7 +10,7 @@ from torch import nn
 import salgen
 from benchmarks.marked_lesions import KINDS, MarkedLesions
 from benchmarks.shortcuts import toggle, tried
-from salgen.evaluation.reliance.reliance import certificate_of
+from salgen.evaluation.reliance.certificate_rule import certificate_of
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.testing import check_generator
 

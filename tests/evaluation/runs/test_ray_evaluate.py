@@ -1,7 +1,5 @@
 """Ray finds the scores that one process finds, on several nodes too, and when workers are killed."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import shutil
@@ -29,7 +27,7 @@ from salgen.evaluation.runs import pipeline, ray_job, ray_work
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.saved_maps import read_maps
-from salgen.evaluation.runs.certificate import Certifier
+from salgen.evaluation.runs.certify import Certifier
 from salgen.evaluation.runs.evaluated_models import load_model
 from salgen.evaluation.runs.given_models import given_model
 from salgen.evaluation.runs.model_runner import ModelRunner

@@ -12,7 +12,7 @@ from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.retraining import FAILED, FOLDER, Retraining
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.training.checkpoints import load_checkpoint
-from salgen.evaluation.training.redraws import REPLACED
+from salgen.evaluation.training.reliance_penalty import REPLACED
 from salgen.registry import METRICS
 from salgen.seeding import Stream
 

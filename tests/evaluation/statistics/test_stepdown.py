@@ -1,7 +1,5 @@
 """The step-down correction of sign flips, written a second time, its laws, and its simulated error rate."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import numpy as np

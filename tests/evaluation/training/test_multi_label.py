@@ -18,7 +18,7 @@ from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.diagnostics.clever_hans import false_positives
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.reliance.reliance import Answers, certificate_of
+from salgen.evaluation.reliance.certificate_rule import Answers, certificate_of
 from salgen.evaluation.runs.artifacts.predictions import FILE, Predictions, predicted_classes, write_predictions
 from salgen.evaluation.training.trainer import _hits, _loss
 from salgen.evaluation.training.training_data import DeviceSplit

@@ -1,7 +1,5 @@
 """Objects on scenes: composed as stated, each combination once, the same pixels under both labels."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,9 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from salgen.datasets.libraries import photograph_crops
-from salgen.datasets.libraries.picture_file import PictureFile, write_library
 from salgen.datasets.making import make
+from salgen.datasets.picture_libraries import photograph_crops
+from salgen.datasets.picture_libraries.picture_file import PictureFile, write_library
 from salgen.datasets.verification.verify_dataset import verify
 from salgen.errors import SalgenError
 from salgen.generators.composites.bam import OBJECTS, SCENES, Bam

@@ -1,18 +1,16 @@
 """eBAM: the classes follow from the source and stand in the spec; pictures that a detector disagrees with are out."""
 
-from __future__ import annotations
-
 import json
 from itertools import product
 
 import numpy as np
 import pytest
 
-from salgen.datasets.libraries import coco, filtered
-from salgen.datasets.libraries.detector import Weights
-from salgen.datasets.libraries.filtering import on_black
-from salgen.datasets.libraries.stand_ins import StandIns
 from salgen.datasets.making import make
+from salgen.datasets.picture_libraries import coco, filtered
+from salgen.datasets.picture_libraries.detector import Weights
+from salgen.datasets.picture_libraries.filtering import on_black
+from salgen.datasets.picture_libraries.stand_ins import StandIns
 from salgen.datasets.reading.reader import open_dataset
 from salgen.datasets.verification.verify_dataset import verify
 from salgen.errors import SalgenError

@@ -11,8 +11,8 @@ from salgen.errors import SalgenError
 from salgen.generators.composites.bam import OBJECTS
 from salgen.generators.composites.class_schedule import ClassRounds
 from salgen.generators.composites.pasting import placed
-from salgen.generators.declarations import Context
 from salgen.generators.factory import generator
+from salgen.generators.interfaces import Context
 from salgen.seeding import Stream
 
 SIDE = 32

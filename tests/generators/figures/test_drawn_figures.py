@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Context, Edit
 from salgen.generators.factory import generator
+from salgen.generators.interfaces import Context, Edit
 
 SEED = 2
 SIDES = ("left_eye", "right_eye")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Context, Edit
+from salgen.generators.interfaces import Context, Edit
 from salgen.generators.lesions.brains import BrainBank
 from salgen.generators.lesions.lesion_shape import lesion_profile
 from salgen.generators.lesions.lesions import LesionMaterial, Lesions

@@ -8,9 +8,9 @@ import pytest
 from salgen.datasets.importers.pet_xai import SPECIES
 from salgen.errors import SalgenError
 from salgen.evaluation.protocols.saliency_bench import OBJECT, STAND_INS
-from salgen.generators.declarations import Context, Edit
 from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.factory import generator
+from salgen.generators.interfaces import Context, Edit
 from salgen.generators.saliency_bench.drawn_actions import ACTIVITIES, PAIRS
 from salgen.generators.saliency_bench.drawn_luggage import TOOLS
 from salgen.generators.saliency_bench.drawn_pets import BREEDS, COATS

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Edit
 from salgen.generators.drawing.photographs import photographs
 from salgen.generators.factory import generator
+from salgen.generators.interfaces import Edit
 from salgen.generators.traffic_signs.drawn_signs import VARIANT_SPLITS, DrawnSigns, places_apart
 from salgen.generators.traffic_signs.signs.pictures import NAMES_OF_SIGNS, sign_picture
 from salgen.generators.traffic_signs.signs.scenes import SignScenes, warped

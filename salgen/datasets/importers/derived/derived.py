@@ -1,7 +1,5 @@
 """Base of data sets that are made from the images of another one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,7 +7,7 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from salgen.datasets.importers.derived.salgen_data import SalgenData
-from salgen.generators.declarations import Edit, Rendered
+from salgen.generators.interfaces import Edit, Rendered
 from salgen.parameters import param
 
 

@@ -1,7 +1,5 @@
 """Grids of images: a classifier's logit can depend on one cell alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -11,7 +9,7 @@ import numpy as np
 from salgen.datasets.importers.derived.derived import Derived
 from salgen.datasets.importers.derived.salgen_data import Images, SalgenData
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Context, Edit, Rendered, Scale
+from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import check_edit
 from salgen.parameters import param
 from salgen.types import Mask

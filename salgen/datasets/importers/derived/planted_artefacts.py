@@ -1,7 +1,5 @@
 """Images of a data set with a square whose colour says the class, as surely as it is told to."""
 
-from __future__ import annotations
-
 import colorsys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,8 +11,8 @@ from numpy.typing import NDArray
 from salgen.datasets.importers.derived.derived import Derived
 from salgen.datasets.importers.derived.salgen_data import SalgenData
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.generator import to_levels
+from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import check_edit
 from salgen.parameters import param
 

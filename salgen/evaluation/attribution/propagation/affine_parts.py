@@ -1,7 +1,5 @@
 """Operations that are affine in their signals, judged call by call."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Bounds of the inputs of a network's first linear maps, derived from bounds of the network's input."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any

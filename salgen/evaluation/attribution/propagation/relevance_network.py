@@ -3,7 +3,7 @@
 Linear maps take the rule that a method chooses; a batch norm is first merged into the linear map
 before it, or is a map of its own where there is none; sums and averages share relevance in
 proportion; a max pool passes it to the winner; a ReLU, with a ceiling or without, and whatever only
-moves values pass it on. LRP has rules for more, in `lrp_rules`; the other methods refuse a network that needs them.
+moves values pass it on. LRP has rules for more, in `attnlrp_rules`; the other methods refuse a network that needs them.
 Anything else is refused.
 """
 
@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from salgen.errors import SalgenError
+from salgen.evaluation.attribution.propagation.attnlrp_rules import DIVISIONS, GATES, RULES, Function
 from salgen.evaluation.attribution.propagation.input_bounds import Bounds, InputBounds
-from salgen.evaluation.attribution.propagation.lrp_rules import DIVISIONS, GATES, RULES, Function
 from salgen.evaluation.attribution.propagation.operations import (
     ADD,
     ANY_NETWORK,

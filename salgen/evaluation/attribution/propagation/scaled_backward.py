@@ -6,8 +6,6 @@ else; a factor within one branch would. It is the same factor for all samples, s
 samples inside a network is not known, and a power of two, which changes no digit.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager

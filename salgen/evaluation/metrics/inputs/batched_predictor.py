@@ -1,7 +1,5 @@
 """A model that metrics ask about many changed images."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +9,7 @@ import torch
 from torch import Tensor
 
 from salgen.evaluation.attribution.batch_explainer import FORWARD_BATCH_SIZE
-from salgen.evaluation.models.inspection.memory import MicroBatches, images_at_once, memory_budget
+from salgen.evaluation.models.inspection.batch_size import MicroBatches, images_at_once, memory_budget
 from salgen.evaluation.models.inspection.model_view import ModelView
 
 

@@ -1,7 +1,5 @@
 """The explained class's probability on images that are changed in the order of a map."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

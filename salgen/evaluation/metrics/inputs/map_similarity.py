@@ -1,7 +1,5 @@
 """Similarities of two maps of one image: rank correlation, structural similarity, histograms of gradients."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any

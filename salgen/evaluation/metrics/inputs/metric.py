@@ -5,8 +5,6 @@ defaults. No metric takes an absolute value: how channels and signs become a map
 reduction.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
@@ -45,13 +43,13 @@ class Metric(Protocol):
     Besides, it has one of these:
 
     - ``__call__(ranking, **evidence) -> (value, reason)`` for one map, see
-      :class:`~salgen.evaluation.metrics.inputs.declarations.MaskMetric`;
+      :class:`~salgen.evaluation.metrics.inputs.metric_bases.MaskMetric`;
     - ``partial(rankings) -> float64 (k,)`` for one map and ``aggregate(partial) -> float64 (N,)`` once all
-      maps are known, see :class:`~salgen.evaluation.metrics.inputs.declarations.DatasetMetric`;
+      maps are known, see :class:`~salgen.evaluation.metrics.inputs.metric_bases.DatasetMetric`;
     - ``measure(data) -> (values, reasons)`` for a batch, see
-      :class:`~salgen.evaluation.metrics.inputs.declarations.ModelMetric`;
+      :class:`~salgen.evaluation.metrics.inputs.metric_bases.ModelMetric`;
     - none of them, where whole trainings stand behind a value, see
-      :class:`~salgen.evaluation.metrics.inputs.declarations.RetrainingMetric`.
+      :class:`~salgen.evaluation.metrics.inputs.metric_bases.RetrainingMetric`.
     """
 
     # name, aliases: registered name, and other names that `score` takes

@@ -97,7 +97,7 @@ class MetricInputs:
         bool (N,): whether the model classifies it rightly.
     attributions
         float32 (N, rows, columns): the exact attribution of the explained class, see
-        :class:`~salgen.generators.declarations.Attributed`.
+        :class:`~salgen.generators.interfaces.Attributed`.
     counterparts
         Of `COUNTERPARTS` to the second maps.
     view, max_memory

@@ -1,7 +1,5 @@
 """The order in which pixels are changed: the map's largest value first, tied pixels in a random order."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

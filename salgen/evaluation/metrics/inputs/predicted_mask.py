@@ -1,15 +1,13 @@
 """A map made into a predicted mask, and its overlap with the ground truth."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.boxes import Overlap, above_mean, mask_overlap
-from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics, hits_of_the_largest
 from salgen.evaluation.metrics.inputs.metric import compat_of
+from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import by_parameters, param
 

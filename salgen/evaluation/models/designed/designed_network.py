@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.models.declarations import FromScratch
+from salgen.evaluation.models.weight_sources import FromScratch
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -1,7 +1,5 @@
 """Networks compiled by `torch.compile`, for passes without gradient."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a computation costs on any machine: its convolutions and matrix products, forwards and backwards."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from torch.utils._python_dispatch import TorchDispatchMode

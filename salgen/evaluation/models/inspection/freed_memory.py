@@ -1,7 +1,5 @@
 """What networks free on a processor is kept for their next pass."""
 
-from __future__ import annotations
-
 import ctypes
 import platform
 from functools import cache

@@ -1,7 +1,5 @@
 """Whether gradients see all of a network: what it computes from the image without a gradient is found and weighed."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Mapping, Sequence

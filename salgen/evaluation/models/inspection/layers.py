@@ -1,7 +1,5 @@
 """The layers of a network by name, and their outputs as channels of an image."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError, unknown_name

@@ -1,7 +1,5 @@
 """Errors that mean out of memory."""
 
-from __future__ import annotations
-
 import torch
 
 

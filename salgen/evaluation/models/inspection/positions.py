@@ -4,8 +4,6 @@
 columns: a shape alone cannot tell (n, K, h, w) from (n, h, w, K), nor a grid from windows of one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

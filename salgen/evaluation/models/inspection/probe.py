@@ -1,7 +1,5 @@
 """What a method or a metric would take of a network: its passes are counted, and only the first of them run."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Torch's random numbers by what they are for, without a trace in its global generators."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock

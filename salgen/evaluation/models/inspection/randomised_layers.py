@@ -1,7 +1,5 @@
 """A model whose layers lose what they have learnt, from the logits down or one at a time."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

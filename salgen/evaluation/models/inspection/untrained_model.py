@@ -1,7 +1,5 @@
 """The same architecture with weights that have learnt nothing: the floor of every comparison."""
 
-from __future__ import annotations
-
 import copy
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The conventions of a run: the explained class, the reduction to one number per pixel, the ground truth."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Names of a run's files: digests of everything that a file depends on, so that a stopped run finds its files."""
 
-from __future__ import annotations
-
 import hashlib
 from functools import cache
 from importlib.metadata import version

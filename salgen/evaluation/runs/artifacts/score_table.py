@@ -1,7 +1,5 @@
 """`scores.parquet`: the rows of all chunks, completed where a value depends on samples of other chunks."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Backdrops of cartoon figures: plain patterns in a pair of colours."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from salgen.generators.drawing.shapes import oval

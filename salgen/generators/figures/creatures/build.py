@@ -1,7 +1,5 @@
 """The measures and colours that the parts of a cartoon creature share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from salgen.generators.figures.creatures.choices import Choices, Tint, shade

@@ -1,7 +1,5 @@
 """The random choices of a drawing, and the colours they pick."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 

@@ -3,8 +3,6 @@
 Coordinates are (down, across) from the middle between the eyes, in shares of the image's shorter side.
 """
 
-from __future__ import annotations
-
 from salgen.generators.figures.creatures.build import INK, LINE, Build, new_build
 from salgen.generators.figures.creatures.choices import Choices, Tint, shade
 from salgen.generators.figures.creatures.drawing import Drawing, rounded

@@ -5,8 +5,6 @@ of its samples. Only + - * / and square roots decide which samples a shape cover
 the same bits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Markings and clothes on a cartoon creature's body."""
 
-from __future__ import annotations
-
 from salgen.generators.drawing.shapes import oval
 from salgen.generators.figures.creatures.build import INK, LINE, Build
 from salgen.generators.figures.creatures.choices import Choices, shade

@@ -1,7 +1,5 @@
 """Cartoon eyes, painted on a finished figure so that nothing outside them depends on their colour."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Horns, ears, hats, mouths and brows of a cartoon creature: its head and face without the eyes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from salgen.generators.drawing.shapes import oval

@@ -1,7 +1,5 @@
 """Limbs, cape, wings and tail of a cartoon creature."""
 
-from __future__ import annotations
-
 from salgen.generators.drawing.shapes import oval
 from salgen.generators.figures.creatures.build import INK, LINE, Build, no_part
 from salgen.generators.figures.creatures.choices import Choices, Tint, shade

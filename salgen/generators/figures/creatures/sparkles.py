@@ -1,7 +1,5 @@
 """White and yellow things that float beside a figure: stars, rings and gems, in both colours in every picture."""
 
-from __future__ import annotations
-
 from salgen.generators.drawing.shapes import oval
 from salgen.generators.figures.creatures.choices import Choices, Tint
 from salgen.generators.figures.creatures.drawing import Drawing, Points

@@ -1,7 +1,5 @@
 """The sketches, by the names of their COCO classes."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Markings: stripes, patches, tiles and checks, as the share of a second colour at each pixel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From a posed sketch to pixels: coverage, shading by a light, texture and marking, and a tight crop."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

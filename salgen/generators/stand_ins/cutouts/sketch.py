@@ -1,7 +1,5 @@
 """A sketch: the parts and skins of a class of objects; and the pose of one of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

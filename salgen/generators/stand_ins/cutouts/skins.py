@@ -3,8 +3,6 @@
 Palettes are wide and overlap, so that a colour says little about the class.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Of a step's options, a pair of numbers [low, high] is drawn once, and one in `ea
 runs from its first to its last value as the part is repeated. Whole numbers are drawn where both bounds are whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any

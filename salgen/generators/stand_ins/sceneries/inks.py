@@ -4,8 +4,6 @@ Scenes must not be told apart by their mean colour, so ranges are wide and overl
 in shade, walls have any colour.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A scene from its name and a stream: its layout drawn, then lit and seen through a camera."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -4,8 +4,6 @@ A pattern takes the two coordinates of each pixel on its plane and the extent of
 lightness of the ink there. It fades where it is finer than the pixels, so that it does not alias in the distance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

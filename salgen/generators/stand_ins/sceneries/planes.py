@@ -4,8 +4,6 @@ A pixel on a plane is at the scale s (one over its depth): on the floor s grows 
 image's lower edge, and so towards the other three edges for ceiling and walls; a room ends where s is that of its back.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -5,8 +5,6 @@ reaches from its leftmost to its rightmost edge, so that all rows of all shapes 
 notch in a row is made of several shapes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The open air: skies with weather, ridges of hills and rocks, masses of leaves, mist."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

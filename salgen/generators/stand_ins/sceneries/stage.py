@@ -4,8 +4,6 @@ Places are (u, v, z): u to the right and v downwards in shares of the image at d
 v = 1, and lines into the depth meet at the eye's point.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Strokes: bars, ribbons along the ground, stems and leaves."""
 
-from __future__ import annotations
-
 from salgen.generators.stand_ins.sceneries.stage import Stage
 
 # depths of a ribbon's corners

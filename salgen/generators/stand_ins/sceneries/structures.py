@@ -1,7 +1,5 @@
 """Structures on a stage: things on planes, grids of things, boxes, towers, stairs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -11,8 +11,6 @@ and its look. Shapes are
 - ``panes`` rows, columns, left, top, right, bottom, and the share of a pane that is frame.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,17 +1,15 @@
 """Cluttered backgrounds: a piece of a photograph with blobs of colour and of other photographs on it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from salgen.generators.declarations import Context
 from salgen.generators.drawing.outlines import turned
 from salgen.generators.drawing.photographs import Photographs, of_split
 from salgen.generators.drawing.pictures import Pixels, resize_rgb
 from salgen.generators.drawing.shapes import paint, polygon
+from salgen.generators.interfaces import Context
 from salgen.seeding import Stream
 from salgen.types import Float64
 

@@ -5,8 +5,6 @@ pixel's share of the second colour. Both are sums and products of the numbers in
 the same pixels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,18 +1,16 @@
 """Streets behind a traffic light: by day cut from a photograph, by night with lights out of focus."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from salgen.generators.declarations import Context
 from salgen.generators.drawing.photographs import Photographs, of_split
 from salgen.generators.drawing.pictures import Pixels, resize_rgb
 from salgen.generators.drawing.shapes import paint
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.generator import to_levels
+from salgen.generators.interfaces import Context
 from salgen.seeding import Stream
 from salgen.types import Float64
 

@@ -4,8 +4,6 @@ Everything is measured in a frame that stands, leans and turns with the housing.
 and square roots are taken, so that every machine draws the same bits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ A pictogram is a tuple of parts in a box from -1 to 1, x to the right and y down
 pictogram's colour, or one of its own.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -9,8 +9,6 @@ Each stands in a box from -1 to 1, x to the right and y downwards. Its rows are
 - the name of another pictogram.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -4,8 +4,6 @@ Stallkamp et al. 2012, *Man vs. computer: benchmarking machine learning algorith
 recognition* (Neural Networks 32), number the classes as :data:`NAMES_OF_SIGNS` does.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from itertools import pairwise
 

@@ -4,8 +4,6 @@ A scene is drawn at the resolution at which a camera in a car sees a sign from a
 of the German benchmark are. Its look therefore does not depend on the image size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +11,11 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import uniform_filter1d
 
-from salgen.generators.declarations import Context
 from salgen.generators.drawing.photographs import Photographs, of_split
 from salgen.generators.drawing.pictures import Pixels, resize_rgb
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.generator import to_levels
+from salgen.generators.interfaces import Context
 from salgen.generators.traffic_signs.signs.pictures import REACH, SIGNS, sign_picture
 from salgen.generators.traffic_signs.signs.surroundings import box, places, surroundings
 from salgen.seeding import Stream

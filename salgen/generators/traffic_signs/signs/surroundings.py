@@ -1,7 +1,5 @@
 """The surroundings of a traffic sign: a piece of a photograph, sky and trees, and the sign's post."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any

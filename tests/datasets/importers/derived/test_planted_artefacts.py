@@ -16,7 +16,7 @@ from salgen.datasets.importers.derived.salgen_data import Images
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.reliance.reliance import certificate_of
+from salgen.evaluation.reliance.certificate_rule import certificate_of
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.verification.verifying import verify
 from salgen.generators.factory import generator

@@ -9,10 +9,10 @@ import torch
 
 import salgen
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.generators.declarations import Edit
 from salgen.generators.designed.coloured_cells import COLOURS
 from salgen.generators.designed.designed_images import NEUTRAL
 from salgen.generators.factory import generator
+from salgen.generators.interfaces import Edit
 from salgen.registry import MODELS
 
 SAMPLES = range(6)

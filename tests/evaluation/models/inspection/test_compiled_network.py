@@ -1,7 +1,5 @@
 """Passes without gradient by `torch.compile`: the same values, whatever hooks into the network."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

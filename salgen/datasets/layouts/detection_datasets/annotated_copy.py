@@ -1,0 +1,152 @@
+"""A user's copy of annotated photographs as a source: its images and their annotations."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.cache import cached
+from salgen.datasets.layouts.broken import MANY, faults_of
+from salgen.datasets.layouts.detection_datasets.object_boxes import Size, box_mask
+from salgen.datasets.layouts.detection_datasets.table import SPLITS, VERSION, Annotated, ObjectTable, table_of
+from salgen.datasets.layouts.mask_limits import FAULTS, mask_fault
+from salgen.datasets.picture_libraries.picture_sampling import listed
+from salgen.progress import progress
+from salgen.sources import OWN_COPY, Files
+from salgen.types import Mask
+
+BOXES, SEGMENTATION = "boxes", "segmentation"
+
+
+class AnnotatedCopy(Files):
+    """A copy of annotated photographs, of which an image may show several classes.
+
+    Parameters
+    ----------
+    root
+        The folder that holds it.
+    masks
+        ``"boxes"`` or ``"segmentation"``.
+    image_size
+        (H, W) to which images are resized.
+    min_mask
+        Masks of fewer pixels are no ground truth.
+
+    Attributes
+    ----------
+    kind
+        The beginning of the names of its files in the cache.
+    about
+        Sentences on the copy and its splits.
+    """
+
+    kind: ClassVar[str]
+
+    root: Path
+    masks: str
+    image_size: Size
+    min_mask: int
+    given: tuple[str, ...]
+
+    def __init__(self, root: Path, masks: str, image_size: Size, min_mask: int, **more: Any) -> None:
+        # Files stores values; here most are computed after the folders or all annotations are read.
+        given = {"name": OWN_COPY, "root": root, "masks": masks, "image_size": image_size, "min_mask": min_mask, **more}
+        vars(self).update(given, given=(*given, "given", "digest"))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State without cached values, which can be large: each process reads them itself."""
+        return {name: value for name, value in vars(self).items() if name in self.given}
+
+    @property
+    def about(self) -> str:
+        """Sentences on the copy and its splits, for the data set's card."""
+        raise NotImplementedError
+
+    @property
+    def choices(self) -> list[Any]:
+        """Everything besides the files that determines the table, as JSON values."""
+        return [self.masks]
+
+    def read(self, skipped: Counter[str]) -> Iterable[Annotated]:
+        """The usable images by their annotations; unusable ones are counted by reason in `skipped`."""
+        raise NotImplementedError
+
+    def readable(self, skipped: Counter[str]) -> Iterator[Annotated]:
+        """Those of them that can be decoded; the others are counted too."""
+        images = iter(self.read(skipped))
+        while part := list(islice(images, MANY)):
+            for image, fault in zip(part, faults_of(self.path_of(image.item) for image in part), strict=True):
+                if fault:
+                    skipped[fault] += 1
+                else:
+                    yield image
+
+    def path_of(self, item: str) -> Path:
+        """The file of an image."""
+        return self.root / item
+
+    def class_mask(self, image: int, number: int) -> Mask:
+        """The mask of a class in the resized image, bool (H, W): its boxes, or its outlines."""
+        return self.box_mask(image, number) if self.masks == BOXES else self.outlines(image, number)
+
+    def outlines(self, image: int, number: int) -> Mask:
+        """The union of the outlines of a class's objects in the resized image, bool (H, W)."""
+        raise NotImplementedError
+
+    def annotated_mask(self, image: int) -> Mask:
+        """The annotated part of the resized image, bool (H, W)."""
+        return np.ones(self.image_size, dtype=bool)
+
+    def box_mask(self, image: int, number: int) -> Mask:
+        """The union of the boxes of a class's objects in the resized image."""
+        return box_mask(self.table.boxes(image, number), self.table.size(image), self.image_size)
+
+    @cached_property
+    def table(self) -> ObjectTable:
+        """The annotations as arrays, read from the cache if they are in it."""
+        return table_of(self.kind, [self.digest, *self.choices], self.readable)
+
+    @cached_property
+    def scored(self) -> Mapping[int, tuple[int, ...]]:
+        """Number of each test image to those of its classes whose mask is ground truth in the resized image."""
+        scored: dict[int, list[int]] = {image: [] for image in self.table.images("test").tolist()}
+        for (image, number), fault in self._faults.items():
+            scored[image] += [number] * (not fault)
+        return {image: tuple(numbers) for image, numbers in scored.items()}
+
+    @cached_property
+    def _faults(self) -> Mapping[tuple[int, int], int]:
+        """The fault of each test image's mask of each class that it shows, or 0."""
+        test = self.table.images("test").tolist()
+        pairs = [(image, number) for image in test for number in self.table.present(image)]
+        depends_on = [VERSION, self.digest, *self.choices, list(self.image_size), self.min_mask]
+        kept = cached(f"{self.kind}-scored", depends_on, ("faults",), lambda: {"faults": self._looked_at(pairs)})
+        return dict(zip(pairs, kept["faults"].tolist(), strict=True))
+
+    def _looked_at(self, pairs: Sequence[tuple[int, int]]) -> NDArray[np.int8]:
+        """The fault of the mask of each pair of image and class, int8 (pairs,)."""
+        faults = np.zeros(len(pairs), dtype=np.int8)
+        with progress("looking at masks", len(pairs), "masks") as advance:
+            for place, (image, number) in enumerate(pairs):
+                faults[place] = mask_fault(self.class_mask(image, number), self.min_mask, self.annotated_mask(image))
+                advance()
+        return faults
+
+    @cached_property
+    def notes(self) -> str:
+        """Numbers of images, and of those passed over by reason, for the data set's card."""
+        images = {split: len(self.table.images(split)) for split in SPLITS}
+        usable = ", ".join(f"{count:,} for {split}" for split, count in images.items() if count)
+        pairs = sum(map(len, self.scored.values()))
+        counts = Counter(self._faults.values())
+        refused = [f"{counts[fault]:,} {why}" for fault, why in FAULTS.items() if counts[fault]]
+        lost = f" Masks that are no ground truth at this size are left out: {', '.join(refused)}." if refused else ""
+        return (
+            f"{self.about} Images that can be used: {usable}. In test there are {pairs:,} pairs of an image and a "
+            f"class that it shows, and each is a sample.{lost} {listed(self.table.skipped)}"
+        ).strip()

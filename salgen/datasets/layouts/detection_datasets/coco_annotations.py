@@ -1,0 +1,207 @@
+"""COCO 2017: all instances that its annotations list, with boxes or outlines.
+
+References
+----------
+Lin et al. 2014, *Microsoft COCO: common objects in context*.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from salgen.datasets.layouts.broken import check_size
+from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy
+from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, box_fault
+from salgen.datasets.layouts.detection_datasets.table import Annotated
+from salgen.datasets.picture_libraries.coco import (
+    CLASSES,
+    FOLDER,
+    LICENCE,
+    TRAIN,
+    VAL,
+    CocoPart,
+    need_pycocotools,
+    origin_of,
+    parts_of,
+    runs_of,
+)
+from salgen.datasets.picture_libraries.coco_instances import (
+    CROWD,
+    MALFORMED,
+    UNLISTED,
+    box_of,
+    outline_of,
+    read_annotations,
+)
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, split_of
+from salgen.errors import SalgenError
+from salgen.generators.drawing.pictures import resize_nearest
+from salgen.progress import progress
+from salgen.seeding import Stream
+from salgen.types import Mask
+
+ABOUT = "COCO 2017: {splits} {masks} Crowd regions are no objects here. Images are resized as a whole."
+SPLIT = {
+    True: "images of train2017 are for training and, one in ten, for validation; those of val2017 are for test.",
+    False: "images of val2017 are for test; the copy has no train2017, so there are none to train on.",
+}
+MARKED = {False: "Masks are unions of boxes.", True: "Masks are unions of the instances' outlines."}
+
+
+class CocoCopy(AnnotatedCopy):
+    """A copy of COCO 2017, at `root`."""
+
+    kind: ClassVar[str] = "coco"
+    parts: Sequence[CocoPart]
+    licence: str = LICENCE
+
+    @property
+    def about(self) -> str:
+        """Sentences on the copy and its splits, for the data set's card."""
+        return ABOUT.format(splits=SPLIT[len(self.parts) > 1], masks=MARKED[self.masks == SEGMENTATION])
+
+    @cached_property
+    def files(self) -> Mapping[str, Path]:
+        """The annotations."""
+        return {part.name: part.annotations for part in self.parts}
+
+    @property
+    def splits(self) -> Mapping[str, str]:
+        """Of no use to annotations: both training and validation images are in one file."""
+        return {}
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over the annotations, and the names and sizes of the images: to read them all would take too long."""
+        return origin_of(self.parts)
+
+    def path_of(self, item: str) -> Path:
+        """The file of an image."""
+        name, file = item.split("/")
+        return next(part.images for part in self.parts if part.name == name) / file
+
+    def read(self, skipped: Counter[str]) -> Iterator[Annotated]:
+        """The images of all parts, with their instances."""
+        for part in self.parts:
+            yield from _read_part(part, self.masks == SEGMENTATION, skipped)
+
+    def outlines(self, image: int, number: int) -> Mask:
+        """The union of the outlines of a class's instances, resized."""
+        from pycocotools import mask
+
+        size = self.table.size(image)
+        decoded = mask.decode({"size": list(size), "counts": self.table.runs(image, number)})
+        return np.asarray(resize_nearest(decoded, self.image_size) > 0)
+
+
+def open_coco(path: Path, masks: str, image_size: Size, min_mask: int) -> CocoCopy:
+    """The copy at a path: the folder that holds `annotations` and `images`, or one that holds it as `coco`."""
+    root = path / FOLDER if (path / FOLDER / "annotations").is_dir() else path
+    parts = parts_of(root)
+    if parts[-1].name != VAL:
+        raise SalgenError(f"{root / 'annotations' / f'instances_{VAL}.json'} is missing: its images are those of test")
+    if masks == SEGMENTATION:
+        need_pycocotools("outlines of COCO are read")
+    return CocoCopy(root, masks, image_size, min_mask, parts=tuple(parts))
+
+
+class _Instances:
+    """All annotations of a file, in little memory; outlines where they are wanted."""
+
+    def __init__(self, outlined: bool) -> None:
+        self.images, self.categories, self.boxes = array("q"), array("q"), array("d")
+        self.outlines: list[Any] | None = [] if outlined else None
+        self.crowds = 0
+
+    def take(self, entry: dict[str, Any]) -> None:
+        image, category, box = entry["image_id"], entry["category_id"], box_of(entry)
+        if entry["iscrowd"]:
+            self.crowds += 1
+            return
+        array("q", [image, category])  # numbers too large for the arrays are refused before anything is kept
+        self.images.append(image)
+        self.categories.append(category)
+        self.boxes.extend(box)
+        if self.outlines is not None:
+            self.outlines.append(outline_of(entry))
+
+    def of_images(self, numbers: Sequence[int]) -> Iterator[list[int]]:
+        """The places of each image's annotations; `numbers` rise."""
+        owners = np.array(self.images, dtype=np.int64)
+        order = np.argsort(owners, kind="stable")
+        starts, stops = (np.searchsorted(owners[order], numbers, side=side) for side in ("left", "right"))
+        return (order[start:stop].tolist() for start, stop in zip(starts.tolist(), stops.tolist(), strict=True))
+
+
+def _read_part(part: CocoPart, outlined: bool, skipped: Counter[str]) -> Iterator[Annotated]:
+    instances = _Instances(outlined)
+    images, categories, malformed = read_annotations(part.annotations, instances.take)
+    if any(abs(number) >= 2**63 for number in images):
+        raise SalgenError(f"{part.annotations} is not a file of COCO's instances (an image's id has 64 bits or more)")
+    numbers = sorted(images)
+    unlisted = int((~np.isin(np.array(instances.images, dtype=np.int64), numbers)).sum())
+    counts = {MALFORMED: malformed, CROWD: instances.crowds, UNLISTED: unlisted}
+    skipped.update({why: count for why, count in counts.items() if count})
+    classes = {number: CLASSES.index(name) for name, number in categories.items() if name in CLASSES}
+    grouped = zip(numbers, instances.of_images(numbers), _splits(part, len(numbers)), strict=True)
+    with progress(f"reading {part.name}", len(numbers), "images") as advance:
+        for number, places, split in grouped:
+            file, stated = Path(images[number][0]).name, images[number][1]
+            try:
+                usable = _UsableInstances(instances, classes, check_size(part.images / file, stated), skipped)
+                yield usable.annotated(f"{part.name}/{file}", split, places)
+            except UnusableError as error:
+                skipped[str(error)] += 1
+            advance()
+
+
+def _splits(part: CocoPart, count: int) -> list[str]:
+    """The split of each image, in the order of their numbers."""
+    if part.name != TRAIN:
+        return ["test"] * count
+    ranks = np.argsort(Stream("coco images", part.name).permutation(count)).tolist()
+    return [split_of(rank, count, tested=True) for rank in ranks]
+
+
+class _UsableInstances:
+    """The usable instances of one image."""
+
+    def __init__(self, instances: _Instances, classes: Mapping[int, int], size: Size, skipped: Counter[str]) -> None:
+        self.instances, self.classes, self.size, self.skipped = instances, classes, size, skipped
+        self.objects: list[tuple[int, Box]] = []
+        self.runs: dict[int, list[Any]] = {}
+
+    def annotated(self, item: str, split: str, places: Sequence[int]) -> Annotated:
+        """The image with those of its instances, at some places, that can be used."""
+        for place in places:
+            try:
+                self._take(place)
+            except UnusableError as error:
+                self.skipped[str(error)] += 1
+        return Annotated(item, split, self.size, tuple(self.objects), self._merged())
+
+    def _take(self, place: int) -> None:
+        instances = self.instances
+        number = self.classes.get(instances.categories[place])
+        if number is None:
+            raise UnusableError("object of an unknown class")
+        left, top, width, height = instances.boxes[4 * place : 4 * place + 4]
+        box = left, top, left + width, top + height
+        if fault := box_fault(box, self.size):
+            raise UnusableError(fault)
+        if instances.outlines is not None:
+            self.runs.setdefault(number, []).append(runs_of(instances.outlines[place], self.size))
+        self.objects.append((number, box))
+
+    def _merged(self) -> dict[int, bytes]:
+        """The run lengths of each class's union."""
+        if not self.runs:
+            return {}
+        from pycocotools import mask
+
+        return {number: mask.merge(runs)["counts"] for number, runs in self.runs.items()}

@@ -1,0 +1,65 @@
+"""Rectangles of annotations, as masks of resized images."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.types import Mask
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom: edges, in pixels from the image's corner
+Size = tuple[int, int]  # (H, W)
+
+
+def box_fault(box: Box, size: Size) -> str:
+    """The reason why a box holds no pixel of an image, or ""; a pixel belongs to a box if its centre does."""
+    left, top, right, bottom = box
+    if right <= 0 or bottom <= 0 or left >= size[1] or top >= size[0]:
+        return "box outside of the image"
+    spans = _span(top, bottom, size[0]), _span(left, right, size[1])
+    return "" if all(start < stop for start, stop in spans) else "box without pixels"
+
+
+def area(box: Box, size: Size) -> float:
+    """Of the part of a box that is in the image, in pixels."""
+    left, top, right, bottom = box
+    return max(min(right, size[1]) - max(left, 0.0), 0.0) * max(min(bottom, size[0]) - max(top, 0.0), 0.0)
+
+
+def box_mask(boxes: Iterable[Box], size: Size, image_size: Size) -> Mask:
+    """The union of boxes of an image of `size` that is resized as a whole: the nearest pixel of the mask.
+
+    Parameters
+    ----------
+    boxes
+        Parts outside of the image are cut off.
+    size, image_size
+        (H, W) before and after.
+
+    Returns
+    -------
+    bool (H, W), equal to a mask that is painted at the first size and resized to the second by
+    :func:`~salgen.generators.drawing.pictures.resize_nearest`.
+    """
+    mask = np.zeros(image_size, dtype=bool)
+    for left, top, right, bottom in boxes:
+        rows, columns = (
+            np.searchsorted(_origins(old, new), _span(low, high, old))
+            for low, high, old, new in zip((top, left), (bottom, right), size, image_size, strict=True)
+        )
+        mask[slice(*rows.tolist()), slice(*columns.tolist())] = True
+    return mask
+
+
+def _span(low: float, high: float, length: int) -> tuple[int, int]:
+    """First pixel with its centre between two edges, and the one after the last."""
+    start, stop = (min(max(ceil(edge - 0.5), 0), length) for edge in (low, high))
+    return start, max(start, stop)
+
+
+@lru_cache(maxsize=4096)
+def _origins(old: int, new: int) -> NDArray[np.int64]:
+    """The old pixel that each new one takes its value from, int64 (new,), rising."""
+    return (2 * np.arange(new) + 1) * old // (2 * new)

@@ -1,0 +1,218 @@
+"""The folders of PASCAL VOC 2012: its lists of images, its XML, its mask pictures.
+
+References
+----------
+Everingham et al. 2015, *The PASCAL visual object classes challenge: a retrospective* (IJCV 111).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property, lru_cache
+from math import isfinite
+from pathlib import Path
+from typing import Any, ClassVar
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.datasets.layouts.broken import check_size
+from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy
+from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, box_fault
+from salgen.datasets.layouts.detection_datasets.table import Annotated
+from salgen.datasets.layouts.mask_pictures import check_mask_picture
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, split_of
+from salgen.errors import SalgenError
+from salgen.generators.drawing.pictures import read_levels, resize_nearest
+from salgen.progress import progress
+from salgen.seeding import Stream
+from salgen.types import Mask
+
+CLASSES = (
+    *("aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow", "diningtable", "dog"),
+    *("horse", "motorbike", "person", "pottedplant", "sheep", "sofa", "train", "tvmonitor"),
+)
+FOLDER, DEVKIT = "VOC2012", "VOCdevkit"
+PICTURES, TEXTS, MASKS, LISTS = "JPEGImages", "Annotations", "SegmentationClass", "ImageSets"
+VOID = 255
+CORNERS = ("xmin", "ymin", "xmax", "ymax")
+LICENCE = (
+    "The images are photographs from Flickr, each under the terms that its owner chose and under Flickr's terms of "
+    "use, and may not be passed on; the annotations are those of PASCAL VOC 2012."
+)
+ABOUT = (
+    "PASCAL VOC 2012: images of the list {lists}/train are for training and, one in ten, for validation; those of "
+    "{lists}/val are for test. {masks} Images are resized as a whole."
+)
+MARKED = {
+    False: "Masks are unions of boxes, of which the corners' pixels are part.",
+    True: "Masks are those of the mask pictures; pixels that these leave void are not scored.",
+}
+
+
+class VocCopy(AnnotatedCopy):
+    """A copy of VOC 2012, at `root`; `difficult` says whether objects that are marked so count."""
+
+    kind: ClassVar[str] = "voc"
+    difficult: bool
+    licence: str = LICENCE
+
+    @property
+    def about(self) -> str:
+        """Sentences on the copy and its splits, for the data set's card."""
+        without = "" if self.difficult else " Objects that are marked as difficult are left out."
+        return ABOUT.format(lists=self._lists, masks=MARKED[self.masks == SEGMENTATION]) + without
+
+    @property
+    def choices(self) -> list[Any]:
+        """The masks, and which objects count."""
+        return [self.masks, self.difficult]
+
+    @cached_property
+    def files(self) -> Mapping[str, Path]:
+        """Relative path to file: the lists, and the existing files of the images that they name."""
+        files = {f"{LISTS}/{self._lists}/{part}.txt": self._list(part) for part in ("train", "val")}
+        folders = [(PICTURES, ".jpg"), (TEXTS, ".xml"), *([(MASKS, ".png")] if self.masks == SEGMENTATION else [])]
+        for folder, ending in folders:
+            present = {path.name for path in _folder(self.root / folder).iterdir() if path.is_file()}
+            wanted = (f"{name}{ending}" for name, _ in self._images)
+            files |= {f"{folder}/{name}": self.root / folder / name for name in wanted if name in present}
+        return files
+
+    @cached_property
+    def splits(self) -> Mapping[str, str]:
+        """Image to split."""
+        return {f"{PICTURES}/{name}.jpg": split for name, split in self._images}
+
+    def read(self, skipped: Counter[str]) -> Iterator[Annotated]:
+        """The images of the lists, with the objects of their XML."""
+        with progress("reading annotations", len(self._images), "images") as advance:
+            for name, split in self._images:
+                try:
+                    size = check_size(self.root / PICTURES / f"{name}.jpg")
+                    objects = tuple(self._objects(name, size, skipped))
+                    self._check_mask(name, size)
+                    yield Annotated(f"{PICTURES}/{name}.jpg", split, size, objects)
+                except UnusableError as error:
+                    skipped[str(error)] += 1
+                advance()
+
+    def outlines(self, image: int, number: int) -> Mask:
+        """The pixels of a class in the resized mask picture, bool (H, W)."""
+        return np.asarray(self._ids(image) == number + 1)
+
+    def annotated_mask(self, image: int) -> Mask:
+        """The pixels of the resized mask picture that are not void, bool (H, W)."""
+        return np.asarray(self._ids(image) != VOID)
+
+    @property
+    def _lists(self) -> str:
+        return "Segmentation" if self.masks == SEGMENTATION else "Main"
+
+    def _list(self, part: str) -> Path:
+        path = self.root / LISTS / self._lists / f"{part}.txt"
+        if not path.is_file():
+            raise SalgenError(f"{path} is missing: VOC 2012 lists its images there")
+        return path
+
+    @cached_property
+    def _images(self) -> list[tuple[str, str]]:
+        """Each image's name and split."""
+        train, val = (_names(self._list(part)) for part in ("train", "val"))
+        order = Stream("voc", self._lists).permutation(len(train)).tolist()
+        ranks = {train[place]: rank for rank, place in enumerate(order)}
+        trained = [(name, split_of(ranks[name], len(train), tested=True)) for name in train]
+        return [*trained, *((name, "test") for name in val if name not in ranks)]
+
+    def _objects(self, name: str, size: Size, skipped: Counter[str]) -> Iterable[tuple[int, Box]]:
+        """Class number and box of each object that can be used."""
+        root = read_xml(self.root / TEXTS / f"{name}.xml")
+        stated = tuple(root.findtext(f"size/{side}", "").strip() for side in ("height", "width"))
+        if all(stated) and stated != tuple(map(str, size)):
+            raise UnusableError("image of another size than stated")
+        for entry in root.iterfind("object"):
+            try:
+                if self.difficult or entry.findtext("difficult", "0").strip() != "1":
+                    yield _class_of(entry), box_of(entry, size)
+            except UnusableError as error:
+                skipped[str(error)] += 1
+
+    def _check_mask(self, name: str, size: Size) -> None:
+        """Raise an UnusableError if an image has no mask picture of its size, where one is needed."""
+        if self.masks != SEGMENTATION:
+            return
+        check_mask_picture(self.root / MASKS / f"{name}.png", size, [*range(len(CLASSES) + 1), VOID])
+
+    def _ids(self, image: int) -> NDArray[Any]:
+        """The numbers of an image's mask picture, resized: 0, the class's number and 1, or void."""
+        path = self.root / MASKS / f"{Path(self.table.item(image)).stem}.png"
+        return _resized_ids(path, self.image_size, self.digest)
+
+
+def open_voc(path: Path, masks: str, image_size: Size, min_mask: int, *, difficult: bool) -> VocCopy:
+    """The copy at a path: the folder `VOC2012`, `VOCdevkit`, or the one that it is in."""
+    for root in (path, path / FOLDER, path / DEVKIT / FOLDER):
+        if (root / LISTS).is_dir():
+            copy = VocCopy(root, masks, image_size, min_mask, difficult=difficult)
+            for folder in (PICTURES, TEXTS, *([MASKS] if masks == SEGMENTATION else [])):
+                _folder(root / folder)
+            for part in ("train", "val"):
+                copy._list(part)
+            return copy
+    place = path if path.name == FOLDER else path / FOLDER if path.name == DEVKIT else path / DEVKIT / FOLDER
+    raise SalgenError(f"{place / LISTS} is missing: VOC 2012 has its lists of images there")
+
+
+@lru_cache(maxsize=8)
+def _resized_ids(path: Path, image_size: Size, digest: str) -> NDArray[Any]:
+    """A mask picture's numbers, as they are under a digest; a sample asks for them more than once."""
+    return resize_nearest(read_levels(path), image_size)
+
+
+def _folder(path: Path) -> Path:
+    if not path.is_dir():
+        raise SalgenError(f"{path} is missing: it is part of VOC 2012")
+    return path
+
+
+def _names(path: Path) -> list[str]:
+    """The images of a list, each once; a second column is no name."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise SalgenError(f"{path}: cannot be read as a list of images") from None
+    names = list(dict.fromkeys(line.split()[0] for line in lines if line.strip()))
+    if outside := next((name for name in names if Path(name).name != name), None):
+        raise SalgenError(f"{path}: {outside!r} is no name of an image, but a path")
+    return names
+
+
+def read_xml(path: Path) -> ElementTree.Element:
+    """The annotation of an image; an UnusableError if it is missing or no XML."""
+    if not path.is_file():
+        raise UnusableError("missing annotation")
+    try:
+        return ElementTree.parse(path).getroot()
+    except (OSError, ElementTree.ParseError, ValueError, LookupError):
+        raise UnusableError("annotation that is no XML") from None
+
+
+def _class_of(entry: ElementTree.Element) -> int:
+    name = entry.findtext("name", "").strip()
+    if name not in CLASSES:
+        raise UnusableError("object of an unknown class")
+    return CLASSES.index(name)
+
+
+def box_of(entry: ElementTree.Element, size: Size) -> Box:
+    """Edges from VOC's corners, which count pixels from 1 and are part of the box."""
+    try:
+        left, top, right, bottom = (float(entry.findtext(f"bndbox/{corner}", "")) for corner in CORNERS)
+    except ValueError:
+        raise UnusableError("object without a box") from None
+    box = left - 1, top - 1, right, bottom
+    if not all(map(isfinite, box)):
+        raise UnusableError("object without a box")
+    if fault := box_fault(box, size):
+        raise UnusableError(fault)
+    return box

@@ -1,0 +1,122 @@
+"""Base of importers: samples are read from a user's own copy of published data.
+
+An importer stands where a generator does, so imported data is made, stored, read, checked and cited like any
+other. Its samples are items of the copy, in an order that the seed decides. Nothing can be taken away from
+a photograph, so there are no twins.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.errors import SalgenError
+from salgen.generators.factory import no_copy, stand_in_advice
+from salgen.generators.interfaces import Context, Edit, Rendered
+from salgen.parameters import param
+from salgen.sources import Files
+
+Contents = TypeVar("Contents")
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """The items of a copy that can be used, by split."""
+
+    source: Files  # the copy
+    splits: Mapping[str, Sequence[str]]  # split to the names of its items
+    _orders: dict[tuple[int, str], NDArray[np.int64]] = field(default_factory=dict, repr=False)
+
+    def at(self, context: Context) -> str:
+        """The item at a sample's place in the order that the seed decides."""
+        key = context.seed, context.split
+        if key not in self._orders:
+            self._orders[key] = context.stream("order", key=0).permutation(len(self.splits[context.split]))
+        return self.splits[context.split][int(self._orders[key][context.index])]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Base of importers; a subclass defines `open_source`, `prepare` and `render`.
+
+    `open_source` gives a :class:`~salgen.sources.Files` whose name is :data:`~salgen.sources.OWN_COPY`, or a
+    SalgenError that names the path it expected; `prepare` gives :class:`Items`. `stand_in` is the generator that draws
+    something of the kind, if there is one.
+    """
+
+    default_source: ClassVar[str] = ""
+    stand_in: ClassVar[str] = ""
+
+    image_size: tuple[int, int] = param((224, 224), "height and width in pixels", low=16)
+    bit_depth: int = param(8, "bits per channel", choices=(8,))
+
+    @property
+    def exact(self) -> bool:
+        """There are no twins that could differ."""
+        return True
+
+    @property
+    def valid_region(self) -> str | None:
+        """The whole image is scored."""
+        return None
+
+    def available(self, material: Items) -> Mapping[str, int]:
+        """The number of items of each split."""
+        return {split: len(names) for split, names in material.splits.items()}
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """The item's name."""
+        return {"item": context.material.at(context)}
+
+    def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
+        """The item as a sample."""
+        raise NotImplementedError
+
+    def render_pairs(
+        self, batch: Sequence[Mapping[str, Any]], material: Items, twins: bool
+    ) -> list[tuple[Rendered, NDArray[Any] | None]]:
+        """Samples, without twins."""
+        return [(self.render(parameters, material, Edit()), None) for parameters in batch]
+
+    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
+        """None: nothing can be taken away."""
+        return None
+
+    def cluster(self, parameters: Mapping[str, Any], material: Items) -> str | None:
+        """The item: samples made from one are not independent."""
+        return str(parameters["item"])
+
+    def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
+        """None by default."""
+        return {}
+
+
+def read_own_copy(plugin: Any, given: str | None, read: Callable[[Path], Contents]) -> Contents:
+    """Read a user's copy with `read`, and name the importer's stand-in if the path does not exist."""
+    if not given:
+        raise no_copy(plugin)
+    path = Path(given).expanduser()
+    try:
+        return read(path)
+    except SalgenError as error:
+        if path.exists() or not plugin.stand_in:
+            raise
+        raise SalgenError(f"{error}; {stand_in_advice(plugin)}") from None
+
+
+def by_stem(files: Iterable[Path]) -> dict[str, Path]:
+    """Files by their names without the ending, in their order."""
+    stems: dict[str, Path] = {}
+    for file in files:
+        if stems.setdefault(file.stem, file) is not file:
+            raise SalgenError(f"{file}: {stems[file.stem].name} has the same name, so one mask would be for both")
+    return stems
+
+
+def refuse_edit(edit: Edit) -> None:
+    """Raise a SalgenError if imported data would be edited."""
+    if edit.omit or edit.change:
+        raise SalgenError("imported images cannot be edited: nothing in them was painted")

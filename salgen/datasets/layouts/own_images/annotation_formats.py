@@ -1,0 +1,145 @@
+"""Annotations in the formats that people have: each reader gives the outlines of the objects of each image."""
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from salgen.datasets.layouts.own_images.annotated_tables import ABSENT, is_table, read_table
+from salgen.datasets.layouts.own_images.annotations import (
+    OTHER_SIZE,
+    UNKNOWN,
+    Annotations,
+    Object,
+    check_boxes,
+    coco_outline,
+    image_of,
+    refuse_photographs,
+    refuse_two_names,
+)
+from salgen.datasets.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below, visible_files
+from salgen.datasets.layouts.own_images.outlines import MaskPicture
+from salgen.datasets.layouts.own_images.unread_forms import unread_form
+from salgen.datasets.layouts.own_images.yolo import holds_texts, read_yolo
+from salgen.datasets.picture_libraries.coco_instances import (
+    CROWD,
+    MALFORMED,
+    UNLISTED,
+    box_of,
+    outline_of,
+    read_annotations,
+)
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError
+from salgen.errors import SalgenError, warn
+
+
+def read_mask_pictures(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
+    """A folder of pictures, each of the size and with the name of its image; their suffixes may differ."""
+    objects: dict[str, list[Object]] = {}
+    pictures = pictures_below(path)
+    if not pictures:
+        raise SalgenError(
+            f"{path}: holds no annotations; expected mask pictures such as {path / 'NAME.png'}, or YOLO's .txt; "
+            f"of COCO and of boxes give the file{unread_form(path)}"
+        )
+    for picture in pictures:
+        item = image_of(picture, path, tree)
+        if item in objects:
+            raise SalgenError(f"{picture}: {item} has another mask already: keep one, or give each annotator a folder")
+        objects[item] = [Object(None, MaskPicture(picture, values))]
+    texts = [file for file in visible_files(path) if file.suffix.lower() == ".txt"]
+    texts = [file for file in texts if tree.find(file.relative_to(path).with_suffix("").as_posix(), str(file))]
+    if texts:
+        warn(
+            f"{path}: {len(texts):,} texts such as {texts[0].name} lie beside the mask pictures and are not read; "
+            "to read them instead, give a folder of texts alone"
+        )
+    refuse_photographs({picture: image_of(picture, path, tree) for picture in pictures}, tree, path)
+    return Annotations(objects, (), {file.relative_to(path).as_posix(): file for file in pictures})
+
+
+def read_coco(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
+    """COCO's instances: polygons or run lengths, or boxes where an object has neither."""
+    entries: list[tuple[int, int, bool, Any, Any]] = []
+
+    def take(entry: dict[str, Any]) -> None:
+        outline = outline_of(entry)
+        box = None if outline else (box_of(entry), float(entry.get("area") or 0))
+        entries.append((entry["image_id"], entry["category_id"], entry["iscrowd"], outline, box))
+
+    try:
+        images, numbers, malformed = read_annotations(path, take)
+    except SalgenError as error:
+        raise SalgenError(f"{error}{unread_form(path)}") from None
+    for _ in range(malformed):
+        skipped.add(MALFORMED, path.name)
+    names = {number: name for name, number in numbers.items()}
+    found = {file: tree.find(file, str(path)) for file, _ in images.values()}
+    refuse_two_names(found, path)
+    items = {number: found[file] for number, (file, _) in images.items()}
+    check_boxes([(*box, images[image][1]) for image, _, _, _, box in entries if box and image in images], path)
+    objects: dict[str, list[Object]] = defaultdict(list)
+    for image, category, crowd, outline, box in entries:
+        file, stated = images.get(image, (f"image_id {image}", (0, 0)))
+        item = items.get(image)
+        header, size = tree.headers.get(item or ""), tuple(stated)
+        try:
+            if crowd:
+                raise UnusableError(CROWD)
+            if item is None:
+                raise UnusableError(ABSENT if image in images else UNLISTED)
+            if category not in names:
+                raise UnusableError(UNKNOWN)
+            if header is None:  # a broken image is counted as such
+                continue
+            if size not in (header.size, header.stored):
+                raise UnusableError(OTHER_SIZE)
+            objects[item].append(Object(names[category], coco_outline(outline, box and box[0], size), size))
+        except UnusableError as error:
+            skipped.add(str(error), item or Path(file).name)
+    return Annotations(objects, tuple(sorted(numbers, key=lambda name: numbers[name])), {"annotations": path})
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: what it is called, whether a path is of it, and its reader."""
+
+    name: str
+    recognises: Callable[[Path], bool]
+    read: Callable[[Path, ImageTree, Skipped, tuple[int, ...]], Annotations]
+
+
+FORMATS = (
+    Format("COCO instances (.json)", lambda path: path.suffix.lower() == ".json", read_coco),
+    Format("a table of boxes, masks or objects (.csv, .jsonl)", is_table, read_table),
+    Format(
+        "YOLO (a folder of .txt, or its data.yaml or classes.txt)",
+        lambda path: holds_texts(path) if path.is_dir() else path.suffix.lower() in (".yaml", ".yml", ".txt", ".names"),
+        read_yolo,
+    ),
+    Format("a folder of mask pictures", Path.is_dir, read_mask_pictures),
+)
+
+
+def read_annotations_at(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
+    """The annotations at a path, in the first of :data:`FORMATS` that recognises it.
+
+    Parameters
+    ----------
+    path
+        A file or a folder.
+    tree
+        The images.
+    skipped
+        Counts single annotations that cannot be used.
+    values
+        The object's levels in mask pictures; all but black if empty.
+    """
+    if not path.exists():
+        raise SalgenError(f"{path}: expected the masks or annotations here: {', '.join(each.name for each in FORMATS)}")
+    form = next((form for form in FORMATS if form.recognises(path)), None)
+    if form is None:
+        known = ", ".join(each.name for each in FORMATS)
+        raise SalgenError(f"{path}: not a known form of annotations; give {known}{unread_form(path)}")
+    return form.read(path, tree, skipped, values)

@@ -1,0 +1,125 @@
+"""A user's own images as a source: their classes, splits, clusters and acceptable masks."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from salgen.datasets.layouts.detection_datasets.object_boxes import Size
+from salgen.datasets.layouts.mask_limits import count_faults, mask_fault, mask_faults
+from salgen.datasets.layouts.own_images.outlines import MaskPicture, Outline
+from salgen.errors import SalgenError
+from salgen.generators.drawing.pictures import resize_nearest
+from salgen.sources import OWN_COPY, Files
+from salgen.types import Mask
+
+SPLITS = ("train", "val", "test")
+LICENCE = (
+    "Not known to salgen: the terms of whoever gave you the pictures. Publish pixels made from them only where those "
+    "terms allow it."
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Parameters by which images are read; see :class:`~salgen.datasets.importers.images.ImagesImporter`."""
+
+    image_size: Size
+    min_mask: int
+    mask_values: tuple[int, ...]
+    classes: tuple[str, ...]
+    shares: tuple[float, float, float]
+    split_seed: int
+    exif: str
+
+
+@dataclass(frozen=True, eq=False)
+class OwnImage:
+    """An image with what it shows."""
+
+    # its file and (H, W)
+    path: Path
+    size: Size
+    # their names
+    split: str
+    cluster: str
+    main: int  # the number of its class; where it shows several, of that of its largest object
+    # class number to the outlines of each annotator; of images without a mask, to none
+    outlines: Mapping[int, Sequence[Sequence[Outline]]]
+
+
+class OwnImages(Files):
+    """A user's own images."""
+
+    images: Mapping[str, OwnImage]  # item to image
+    classes: tuple[str, ...]  # their names, in the order of the labels
+    several: bool  # whether an image shows several classes
+    reading: Reading
+    about: str
+
+    def __init__(self, **values: Any) -> None:
+        # Files stores its notes; here they are computed after every mask is read.
+        vars(self).update(values, name=OWN_COPY, licence=LICENCE)
+
+    def masks(self, item: str, number: int) -> list[Mask]:
+        """The acceptable masks of a class in the resized image, bool (H, W): those that are ground truth."""
+        return [mask for mask, fault in self._painted(item, number) if not fault]
+
+    def _painted(self, item: str, number: int) -> list[tuple[Mask, int]]:
+        """Each annotator's mask of a class in the resized image, with its fault or 0."""
+        image = self.images[item]
+        painted = []
+        for outlines in image.outlines[number]:
+            mask = np.logical_or.reduce([outline.paint(image.size) for outline in outlines])
+            resized = resize_nearest(mask, self.reading.image_size)
+            painted.append((resized, mask_fault(resized, self.reading.min_mask)))
+        return painted
+
+    @cached_property
+    def samples(self) -> Mapping[str, tuple[str, int]]:
+        """Sample to item and class number: one for each image, or for each pair with a class that it shows in test."""
+        samples: dict[str, tuple[str, int]] = {}
+        for item, image in self.images.items():
+            if self.several and image.split == "test":
+                samples |= {f"{item}:{self.classes[number]}": (item, number) for number in image.outlines}
+            else:
+                samples[item] = item, image.main
+        return samples
+
+    @cached_property
+    def notes(self) -> str:
+        """Numbers of images by split, what has no mask, and what was skipped, for the data set's card."""
+        counts = Counter(image.split for image in self.images.values())
+        of_splits = ", ".join(f"{counts[split]:,} {split}" for split in SPLITS if counts[split])
+        masked = [name for name, (item, number) in self.samples.items() if self.images[item].outlines[number]]
+        bare = len(self.samples) - len(masked)
+        without = f"{bare:,} of the samples have no mask and are not scored." if bare else ""
+
+        def fault(name: str) -> int:
+            return min(fault for _, fault in self._painted(*self.samples[name]))
+
+        reading = self.reading
+        depends_on = ["own images", self.digest, list(reading.image_size), reading.min_mask, list(reading.mask_values),
+                      list(self.classes), reading.exif]  # fmt: skip
+        faults = mask_faults(depends_on, masked, fault)
+        if sum(faults.values()) == len(masked):
+            raise SalgenError(self._no_truth(masked))
+        refused = count_faults(depends_on, masked, fault)
+        return " ".join(filter(None, [f"Images of the user: {of_splits}.", self.about, without, refused]))
+
+    def _no_truth(self, masked: Sequence[str]) -> str:
+        """Why there is nothing to score, with what to do."""
+        if not masked:
+            return "no image that can be used has a mask or an annotation: give those that belong to these images"
+        item, number = self.samples[masked[0]]
+        outline = self.images[item].outlines[number][0][0]
+        first = str(outline.path) if isinstance(outline, MaskPicture) else item
+        return (
+            f"{first}: is empty, full or too small a mask at this size, and so are all others; name the object's "
+            "levels by --set mask_values=1 (in colours: paint all else black), or choose a larger image_size or a "
+            "smaller min_mask"
+        )

@@ -1,0 +1,182 @@
+"""Series of CT slices in DICOM files: headers are read to order them, pixels only of a slice that is wanted."""
+
+import logging
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError
+from salgen.errors import SalgenError, install
+from salgen.generators.lesions.nifti import silenced
+from salgen.types import Float64
+
+UNREADABLE = "unreadable slice"
+GREYS = ("MONOCHROME1", "MONOCHROME2")  # which of them is shown dark, and not what Hounsfield units are
+ABOUT_SERIES = ("SeriesInstanceUID", "PatientID", "PixelSpacing", "SliceThickness", "Rows", "Columns")
+ABOUT_SLICE = ("ImageOrientationPatient", "ImagePositionPatient", "InstanceNumber")
+
+
+@dataclass(frozen=True, eq=False)
+class DicomSeries:
+    """The transverse slices of a scan, from foot to head."""
+
+    uid: str
+    patient: str  # as the files name it, else `uid`
+    paths: Sequence[Path]
+    heights: Float64  # (n,), of the slices in mm towards the head, rising
+    spacing: tuple[float, float]  # in mm, from row to row and from column to column
+    thickness: float  # mm
+    size: tuple[int, int]  # (H, W), as stored
+    upright: bool  # whether every slice is stored as radiologists see it
+
+    def __len__(self) -> int:
+        """The number of slices."""
+        return len(self.paths)
+
+
+def open_series(paths: Sequence[Path], skipped: Counter[str]) -> DicomSeries:
+    """The series that some files are the slices of.
+
+    Of two slices at one height the one with the lower instance number is taken, as pylidc does.
+
+    Parameters
+    ----------
+    paths
+        The files.
+    skipped
+        Counts files that cannot be used, by reason.
+    """
+    headers = []
+    for path in paths:
+        try:
+            headers.append(_header(path))
+        except UnusableError as error:
+            skipped[str(error)] += 1
+    if not headers:
+        raise UnusableError("series without a slice that can be used")
+    if len({(header.uid, header.size) for header in headers}) > 1:
+        raise UnusableError("folder with slices of several series or sizes")
+    lowest: dict[float, _Header] = {}
+    for header in sorted(headers, key=lambda one: (one.height, one.number)):
+        lowest.setdefault(header.height, header)
+    slices, first = list(lowest.values()), headers[0]
+    heights = np.array(list(lowest))
+    gap = float(np.median(np.diff(heights))) if len(heights) > 1 else 1.0
+    return DicomSeries(
+        first.uid,
+        first.patient,
+        [header.path for header in slices],
+        heights,
+        first.spacing,
+        first.thickness or gap,
+        first.size,
+        all(header.upright for header in slices),
+    )
+
+
+def series_of(path: Path) -> str:
+    """The unique name of the series that a slice belongs to; "" if its file cannot be used."""
+    try:
+        return _header(path).uid
+    except UnusableError:
+        return ""
+
+
+def read_dicom(path: Path) -> NDArray[Any]:
+    """A slice's Hounsfield units as radiologists see it, (H, W): front above, the patient's right on the left."""
+    with _damage():
+        data = _read(path, pixels=True)
+        if data.PhotometricInterpretation not in GREYS:
+            raise UnusableError("slice that is not of greys")
+        across = _turns(data)
+        values = data.pixel_array * float(data.RescaleSlope) + float(data.RescaleIntercept)
+    if values.ndim != 2 or not np.isfinite(values).all():
+        raise UnusableError(UNREADABLE)
+    if abs(across[0, 0]) < abs(across[0, 1]):  # columns run from front to back
+        values, across = values.T, across[::-1]
+    return np.asarray(values[:: _sign(across[1, 1]), :: _sign(across[0, 0])])
+
+
+@dataclass(frozen=True)
+class _Header:
+    path: Path
+    uid: str
+    patient: str
+    height: float
+    number: int
+    spacing: tuple[float, float]
+    thickness: float
+    size: tuple[int, int]
+    upright: bool
+
+
+def _header(path: Path) -> _Header:
+    with _damage():
+        data = _read(path)
+        (right, _), (_, back) = _turns(data).tolist()
+        try:
+            row, column = map(float, data.PixelSpacing)
+            header = _Header(
+                path,
+                str(data.SeriesInstanceUID),
+                str(data.get("PatientID") or data.SeriesInstanceUID),
+                float(data.ImagePositionPatient[2]),
+                int(data.get("InstanceNumber") or 0),
+                (row, column),
+                float(data.get("SliceThickness") or 0),
+                (int(data.Rows), int(data.Columns)),
+                right > 0.5 and back > 0.5,
+            )
+        except (AttributeError, IndexError, TypeError, ValueError):
+            raise UnusableError("slice without a place, spacing or size") from None
+    if (
+        not np.isfinite([header.height, row, column, header.thickness]).all()
+        or min(row, column, *header.size) <= 0
+        or header.thickness < 0
+    ):
+        raise UnusableError("slice without a place, spacing or size")
+    return header
+
+
+def _turns(data: Any) -> Float64:
+    """Along the patient's left and back, the steps from column to column and from row to row, float64 (2, 2)."""
+    try:
+        turns = np.array(data.ImageOrientationPatient, dtype=np.float64).reshape(2, 3)
+    except (AttributeError, TypeError, ValueError):
+        raise UnusableError("slice without an orientation") from None
+    if not (np.abs(turns[:, 2]) < 0.5).all():  # scanners are tilted by up to 30 degrees
+        raise UnusableError("slice that is not transverse")
+    return turns[:, :2]
+
+
+def _sign(step: float) -> int:
+    return -1 if step < 0 else 1
+
+
+def _read(path: Path, pixels: bool = False) -> Any:
+    try:
+        import pydicom
+    except ImportError:
+        raise SalgenError(f"reading DICOM needs the package pydicom: {install('dicom')}") from None
+    wanted = None if pixels else [*ABOUT_SERIES, *ABOUT_SLICE]
+    return pydicom.dcmread(path, stop_before_pixels=not pixels, specific_tags=wanted)
+
+
+@contextmanager
+def _damage() -> Iterator[None]:
+    """Turn an error of pydicom into an UnusableError: it has a dozen kinds, some only when a value is looked at."""
+    try:
+        with warnings.catch_warnings(), silenced(logging.getLogger("pydicom")):
+            warnings.simplefilter("ignore")
+            yield
+    except (SalgenError, UnusableError):
+        raise
+    except Exception:
+        raise UnusableError(UNREADABLE) from None

@@ -1,0 +1,146 @@
+"""Nodules that the four readers of LIDC-IDRI outlined: the published XML, who saw the same nodule, what they agree on.
+
+References
+----------
+Armato et al. 2011, *The Lung Image Database Consortium (LIDC) and Image Database Resource Initiative (IDRI)* (Medical
+Physics 38). Hancock and Magnan 2016, *Lung nodule malignancy classification using only radiologist-quantified image
+features* (Journal of Medical Imaging 3), who wrote pylidc.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.datasets.layouts.detection_datasets.object_boxes import Size
+from salgen.datasets.layouts.detection_datasets.voc_annotations import read_xml
+from salgen.datasets.layouts.own_images.outlines import Polygons
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError
+from salgen.types import Float64, Mask
+
+READERS = 4
+SHRINK, LEAST = 0.9, 0.1  # pylidc's: factor of the distance while a nodule has too many outlines, and its least in mm
+
+
+@dataclass(frozen=True, eq=False)
+class NoduleOutline:
+    """What one reader drew on one slice."""
+
+    # of the slice, in mm towards the head
+    height: float
+    points: NDArray[np.int64]  # (column, row) of the pixels that were drawn, int64 (n, 2), from 0
+    inside: bool  # whether it surrounds nodule; else a hole
+
+    def paint(self, size: Size) -> tuple[Mask, Mask]:
+        """The pixels that the closed line surrounds and those under it, each bool (H, W)."""
+        from skimage.draw import line
+
+        under = np.zeros(size, dtype=bool)
+        for (column, row), (to_column, to_row) in zip(self.points, np.roll(self.points, -1, axis=0), strict=True):
+            under[line(row, column, to_row, to_column)] = True
+        return Polygons([(self.points + 0.5).astype(np.float64)]).paint(size) & ~under, under
+
+
+NoduleReading = Sequence[NoduleOutline]  # outlines by one reader of one nodule
+
+
+def read_lidc_xml(path: Path, skipped: Counter[str]) -> tuple[str, list[NoduleReading]]:
+    """The series that a file annotates, and all readers' nodules; a small one is a single point.
+
+    Marks of what is no nodule are left out.
+
+    Parameters
+    ----------
+    path
+        A file of ``LidcReadMessage``.
+    skipped
+        Counts outlines that cannot be used, by reason.
+    """
+    root = read_xml(path)
+    series = root.findtext("{*}ResponseHeader/{*}SeriesInstanceUid", "").strip()
+    if not series:
+        raise UnusableError("annotation that names no series of CT")
+    readings: list[NoduleReading] = []
+    for nodule in root.iterfind("{*}readingSession/{*}unblindedReadNodule"):
+        outlines = []
+        for roi in nodule.iterfind("{*}roi"):
+            try:
+                height = float(roi.findtext("{*}imageZposition", ""))
+                edges = [
+                    [int(edge.findtext(f"{{*}}{axis}Coord", "")) for axis in "xy"]
+                    for edge in roi.iterfind("{*}edgeMap")
+                ]
+                points = np.array(edges, dtype=np.int64).reshape(-1, 2)
+            except (ValueError, OverflowError):
+                skipped["outline that is no list of points"] += 1
+                continue
+            inside = roi.findtext("{*}inclusion", "TRUE").strip().upper() != "FALSE"
+            if len(points) and np.isfinite(height):
+                outlines.append(NoduleOutline(height, points, inside))
+            else:
+                skipped["outline that is no list of points"] += 1
+        if outlines:
+            readings.append(outlines)
+    return series, readings
+
+
+def same_nodules(points: Sequence[Float64], distance: float) -> list[list[int]]:
+    """The outlines that are of one nodule, as numbers of readings.
+
+    As in pylidc's `cluster_annotations`: two readings are of one nodule if the least distance of their points is no
+    larger than `distance`, and so are all that such pairs link. While a nodule has more readings than there are
+    readers, the distance is reduced by a tenth, down to 0.1 mm.
+
+    Parameters
+    ----------
+    points
+        Of each reading all points in mm, float64 (n, 3).
+    distance
+        In mm; pylidc's is the thickness of a slice.
+    """
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import KDTree
+
+    count = len(points)
+    apart = np.zeros((count, count))
+    trees = [KDTree(one) for one in points]
+    for first, second in combinations(range(count), 2):
+        apart[first, second] = apart[second, first] = trees[first].query(points[second])[0].min()
+    while True:
+        _, nodules = connected_components(apart <= distance, directed=False)
+        distance *= SHRINK
+        if np.bincount(nodules).max() <= READERS or distance < LEAST:
+            return [np.flatnonzero(nodules == number).tolist() for number in np.unique(nodules)]
+
+
+def consensus(readings: Sequence[Mapping[int, Sequence[NoduleOutline]]], size: Size) -> dict[int, Mask]:
+    """The pixels that at least half of some readings hold, as pylidc's `consensus` with its level of 0.5.
+
+    A reading holds the pixels that one of its outlines surrounds; those under the line are outside, since readers drew
+    the first pixels that are not nodule. A hole takes away what it surrounds and its own line.
+
+    Parameters
+    ----------
+    readings
+        Of each the outlines on each slice, which has a number.
+    size
+        (H, W) of a slice.
+
+    Returns
+    -------
+    The number of each slice that shows such pixels, in order, and bool (H, W).
+    """
+    counts: dict[int, NDArray[np.int64]] = defaultdict(lambda: np.zeros(size, dtype=np.int64))
+    for reading in readings:
+        for place, outlines in reading.items():
+            held = np.zeros(size, dtype=bool)
+            for outline in sorted(outlines, key=lambda one: not one.inside):  # holes are the last
+                surrounded, line = outline.paint(size)
+                held = held | surrounded if outline.inside else held & ~surrounded & ~line
+            counts[place] += held
+    agreed = {place: 2 * counts[place] >= len(readings) for place in sorted(counts)}
+    return {place: mask for place, mask in agreed.items() if mask.any()}

@@ -1,0 +1,184 @@
+"""The instances that a COCO file of annotations lists: of each image and class the largest."""
+
+import json
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from salgen.errors import SalgenError, reason, unknown_name
+
+MALFORMED = "annotation not in COCO's form"
+CROWD = "crowd region"
+UNLISTED = "annotation of an image that is not listed"
+
+Box = tuple[float, float, float, float]
+Images = Mapping[int, tuple[str, tuple[int, int]]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instance:
+    """An object in an image."""
+
+    area: float  # pixels
+    box: Box  # left, top, width and height, in pixels
+    outline: Any  # as outline_of gives it
+
+
+@dataclass(frozen=True, eq=False)
+class Instances:
+    """The instances of some classes that a file lists."""
+
+    classes: tuple[str, ...]
+    images: Images  # file name and (H, W), by the image's number
+    largest: Mapping[tuple[int, int], Instance]  # by image and the class's place among `classes`
+    skipped: Mapping[str, int]  # how many annotations were passed over, by reason
+
+    def of_image(self, image: int) -> Iterator[tuple[str, Instance]]:
+        """The classes that an image shows, with the largest instance of each."""
+        for place, name in enumerate(self.classes):
+            if (image, place) in self.largest:
+                yield name, self.largest[image, place]
+
+
+def read_instances(path: Path, classes: Sequence[str]) -> Instances:
+    """Read a file of annotations."""
+    heap = _Heap()
+    images, categories, malformed = read_annotations(path, heap.take)
+    for name in classes:
+        if name not in categories:
+            raise unknown_name("object", name, categories)
+    return heap.of_classes(tuple(classes), [categories[name] for name in classes], images, malformed)
+
+
+def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tuple[Images, dict[str, int], int]:
+    """Hand over the annotations of a file one by one: all of them at once would need gigabytes.
+
+    Parameters
+    ----------
+    path
+        A file of COCO's instances.
+    take
+        A function of an annotation with numbers as ids; one on which it fails is not in COCO's form.
+
+    Returns
+    -------
+    The images by number, the categories' numbers by name, and how many annotations are not in COCO's form.
+    """
+    malformed = 0
+
+    def handed_over(entry: dict[str, Any]) -> dict[str, Any] | None:
+        nonlocal malformed
+        is_image = "file_name" in entry and not {"bbox", "segmentation"} & entry.keys()
+        if is_image or not {"image_id", "category_id"} & entry.keys():
+            return entry
+        try:
+            ids = {key: whole_number(entry[key]) for key in ("image_id", "category_id")}
+            take({**entry, **ids, "iscrowd": bool(float(entry.get("iscrowd") or 0))})  # "0" is no crowd
+        except (KeyError, TypeError, ValueError, OverflowError):
+            malformed += 1
+        return None
+
+    try:
+        with open(path, encoding="utf-8-sig") as handle:
+            whole = json.load(handle, object_hook=handed_over)
+        keys = ("images", "annotations", "categories")
+        if lacking := [key for key in keys if key not in whole or not isinstance(whole[key], list)]:
+            raise ValueError(f"it has no {', '.join(lacking)}, or not as a list")
+        images: dict[int, tuple[str, tuple[int, int]]] = {}
+        for entry in whole["images"]:
+            file, number = str(entry["file_name"]), whole_number(entry["id"], "an image's id")
+            if images.get(number, (file,))[0] != file:
+                raise ValueError(f"{images[number][0]} and {file} both have the id {number}")
+            height, width = (whole_number(entry.get(side), f"{side} of {file}") for side in ("height", "width"))
+            images[number] = file, (height, width)
+        categories: dict[str, int] = {}
+        for entry in whole["categories"]:
+            name, number = str(entry["name"]), whole_number(entry["id"], "a category's id")
+            if entry["name"] in (None, ""):
+                raise ValueError(f"the category with the id {number} has no name: write one")
+            if number in categories.values() or name in categories:
+                what = f"name {name!r}" if name in categories else f"id {number}"
+                raise ValueError(f"two categories have the {what}: rename or remove one")
+            categories[name] = number
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        raise SalgenError(f"{path} is not a file of COCO's instances ({reason(error)})") from None
+    return images, categories, malformed
+
+
+def whole_number(value: Any, what: str = "") -> int:
+    """A whole number, or a text of one; a ValueError that says what is none."""
+    try:
+        if int(value) == float(value) or not isinstance(value, float):
+            return int(value)
+    except (ValueError, TypeError, OverflowError):
+        pass
+    raise ValueError(f"{what} is {value!r}, but must be a whole number")
+
+
+def box_of(entry: Mapping[str, Any]) -> Box:
+    """Left, top, width and height of an annotation."""
+    left, top, width, height = map(float, entry["bbox"])
+    if not all(map(isfinite, (left, top, width, height))):
+        raise ValueError
+    return left, top, width, height
+
+
+def outline_of(entry: Mapping[str, Any]) -> Any:
+    """The outline of an annotation: polygons, x, y, x, y, ... each, or a dict of run lengths; numbers are in arrays.
+
+    A polygon may be a list of numbers, of pairs, or of dicts with x and y; one alone need not be in a list. None if
+    there is no outline, :data:`MALFORMED` if it is in another form.
+    """
+    outline = entry.get("segmentation") or None
+    try:
+        if isinstance(outline, dict):
+            counts = outline.get("counts")
+            return {**outline, "counts": array("q", counts) if isinstance(counts, list) else counts}
+        if isinstance(outline, list):
+            several = isinstance(outline[0], list) and not all(len(each) == 2 for each in outline)
+            polygons = outline if several else [outline]  # else it is one, of numbers, pairs or dicts
+            return [array("d", map(float, _flat(polygon))) for polygon in polygons]
+    except (TypeError, ValueError, KeyError, OverflowError):
+        return MALFORMED
+    return outline and MALFORMED
+
+
+def _flat(polygon: Any) -> Any:
+    """The numbers of a polygon, x, y, x, y, ..."""
+    points = [(each["x"], each["y"]) for each in polygon] if polygon and isinstance(polygon[0], dict) else polygon
+    return [place for x, y in points for place in (x, y)] if points and isinstance(points[0], list | tuple) else points
+
+
+@dataclass(eq=False)
+class _Heap:
+    """Takes annotations while the file is read."""
+
+    largest: dict[tuple[int, int], Instance] = field(default_factory=dict)
+    crowds: Counter[int] = field(default_factory=Counter)
+
+    def take(self, entry: dict[str, Any]) -> None:
+        place = entry["image_id"], entry["category_id"]
+        if entry["iscrowd"]:
+            self.crowds[place[1]] += 1
+            return
+        area, box = float(entry["area"]), box_of(entry)
+        if not isfinite(area):
+            raise ValueError
+        if place not in self.largest or area > self.largest[place].area:
+            self.largest[place] = Instance(area, box, outline_of(entry))
+
+    def of_classes(self, classes: tuple[str, ...], numbers: Sequence[int], images: Images, malformed: int) -> Instances:
+        places = {number: place for place, number in enumerate(numbers)}
+        largest = {
+            (image, places[kind]): instance for (image, kind), instance in self.largest.items() if kind in places
+        }
+        skipped = {
+            CROWD: sum(self.crowds[number] for number in numbers),
+            MALFORMED: malformed,
+            UNLISTED: sum(image not in images for image, _ in largest),
+        }
+        return Instances(classes, images, largest, {why: count for why, count in skipped.items() if count})

@@ -1,0 +1,111 @@
+"""Libraries from which a detector has removed what it disagrees with: the material of eBAM."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+from salgen.datasets.picture_libraries import coco, detector, miniplaces
+from salgen.datasets.picture_libraries.filtering import CONFIDENCE, Filtered, filtered, objects_rule, scenes_rule
+from salgen.datasets.picture_libraries.own_copy import OwnCopy
+from salgen.datasets.picture_libraries.stand_ins import StandIns
+from salgen.errors import SalgenError
+from salgen.generators.composites.libraries import Composite, Library
+from salgen.generators.stand_ins import cutouts, sceneries
+
+NAMES = ("filtered",)
+
+UNFILTERED = "They are not filtered by a detector."
+OF_PAPER = 53  # classes of objects that the paper's filter left
+ENDING = "-filtered"  # what the source's name ends in
+
+
+@dataclass(frozen=True)
+class FilteredLibraries:
+    """Objects that a detector finds on black by their own names, on scenes in which it finds nothing."""
+
+    name: ClassVar[str] = "filtered"
+
+    # a folder that holds `detector`, and `coco`, `miniplaces` or both; None for drawn pictures as they are
+    path: Path | None
+    image_size: tuple[int, int]  # (H, W) of the scenes
+    longest: int  # pixels that the objects' longer side has at most
+    # candidate_objects, candidate_scenes: the classes to choose from; all that there are if none are named
+    candidate_objects: tuple[str, ...]
+    candidate_scenes: tuple[str, ...]
+    # objects, scenes: the classes wanted; all that are left if none are named
+    objects: tuple[str, ...]
+    scenes: tuple[str, ...]
+    # the most of each class for training before the filter; a tenth of that, ten at least, for validation and test
+    pictures: int
+    fewest: int  # pictures for training that must be left of a class of objects
+
+    def open(self) -> Composite:
+        """Both libraries; filtered the first time, and then kept in the user's cache."""
+        if self.path is None:
+            drawn = StandIns(*self._wanted).open()
+            return self._chosen(replace(drawn, notes=f"{drawn.notes} {UNFILTERED}"), {}, {})
+        self._check_folder(self.path)
+        weights = detector.weights_in(self.path)
+        unfiltered = OwnCopy(self.path, *self._wanted).open() if self._copies else StandIns(*self._wanted).open()
+        objects = filtered(unfiltered.objects, weights, objects_rule(self.image_size, self.longest, self.fewest))
+        scenes = filtered(unfiltered.scenes, weights, scenes_rule())
+        notes = f"{unfiltered.notes} {_filter_note(weights, objects, scenes, self.fewest)}"
+        name = f"{unfiltered.name}{ENDING}"
+        kept = replace(unfiltered, name=name, notes=notes, objects=objects.library, scenes=scenes.library)
+        return self._chosen(kept, objects.dropped, scenes.dropped)
+
+    @cached_property
+    def _copies(self) -> list[str]:
+        """The copies of data sets in the folder, including broken links, which are an error later."""
+        names = (coco.FOLDER, miniplaces.FOLDER)
+        return [name for name in names if self.path is not None and os.path.lexists(self.path / name)]
+
+    @property
+    def _wanted(self) -> tuple[tuple[int, int], int, tuple[str, ...], tuple[str, ...], int]:
+        kinds = cutouts.KINDS if self.path is not None else cutouts.KINDS[:OF_PAPER]
+        objects = self.candidate_objects or (coco.CLASSES if coco.FOLDER in self._copies else kinds)
+        return self.image_size, self.longest, objects, self.candidate_scenes or sceneries.KINDS, self.pictures
+
+    def _check_folder(self, path: Path) -> None:
+        if not path.is_dir():
+            raise SalgenError(f"{path} is not a folder: give one that holds copies of data sets and a detector")
+        if not (self._copies or (path / detector.FOLDER).is_dir()):
+            expected = f"{coco.FOLDER}, {miniplaces.FOLDER} or both, and {detector.FOLDER}"
+            raise SalgenError(f"{path} lacks the folders that are expected in it: {expected}")
+
+    def _chosen(self, composite: Composite, no_objects: Mapping[str, str], no_scenes: Mapping[str, str]) -> Composite:
+        """The classes wanted of those that are left."""
+        _, _, objects, scenes, _ = self._wanted
+        return replace(
+            composite,
+            objects=_restricted("objects", composite.objects, self.objects, no_objects),
+            scenes=_restricted("scenes", composite.scenes, self.scenes, no_scenes),
+            candidate_objects=objects,
+            candidate_scenes=scenes,
+        )
+
+
+def _restricted(kind: str, library: Library, wanted: Sequence[str], dropped: Mapping[str, str]) -> Library:
+    if not wanted:
+        return library
+    for name in wanted:
+        if name in dropped:
+            raise SalgenError(f"{kind} of {name!r} did not pass the filter: {dropped[name]}; leave this class out")
+        if name not in library.classes:
+            raise SalgenError(f"{kind} of {name!r} are not among the candidates: name it there too, or no candidates")
+    return library.of(tuple(wanted))
+
+
+def _filter_note(weights: detector.Weights, objects: Filtered, scenes: Filtered, fewest: int) -> str:
+    """Sentence on the filter for the data set's card."""
+    count, sums = len(objects.library.classes), f"{objects.kept:,} of {objects.total:,}"
+    classes = f"{count} of {count + len(objects.dropped)} classes of objects, those with {fewest} or more for training"
+    empty = f" and the class(es) {', '.join(scenes.dropped)}" if scenes.dropped else ""
+    return (
+        f"By the detector {weights.path.name} (SHA-256 {weights.digest[:12]}), at a confidence above {CONFIDENCE:g}, "
+        f"{sums} objects are found on black by their own names, and {classes}, are kept; "
+        f"{scenes.total - scenes.kept:,} of {scenes.total:,} scenes{empty} are dropped, since it finds objects in them."
+    )

@@ -1,0 +1,193 @@
+"""Pictures of a library that a detector agrees with, in a library of their own."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from salgen.cache import cache_errors
+from salgen.datasets.picture_libraries.detector import Detector, Weights
+from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels, Place, library_path, write_library
+from salgen.datasets.picture_libraries.picture_sampling import FEWEST, SPLITS
+from salgen.errors import SalgenError, reason
+from salgen.files import write_text
+from salgen.generators.composites.libraries import Library
+from salgen.progress import progress
+
+VERSION = "1"  # changes whenever other pictures pass
+CONFIDENCE = 0.5  # above which something is found
+TOGETHER = 16  # pictures that the detector is shown at once
+KEPT = "kept"
+
+Verdicts = Mapping[str, Mapping[str, Sequence[str]]]  # by class and split, for each picture
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Rule that shows pictures to the detector and judges them by its detections."""
+
+    kind: str  # `"objects"` or `"scenes"`
+    show: Callable[[Pixels], Pixels]  # the image for a picture, uint8 (H, W, 3)
+    # `KEPT` or, in a few words, the reason why not, from the class and the detected names, the surest first
+    judge: Callable[[str, Sequence[str]], str]
+    depends_on: Any  # further values that the images depend on, as JSON values
+    fewest: int  # pictures of a class that must be left for training
+
+
+@dataclass(frozen=True, eq=False)
+class Filtered:
+    """A filtered library, the dropped classes with the reason, and the numbers of pictures kept and in all."""
+
+    library: PictureFile
+    dropped: Mapping[str, str]
+    kept: int
+    total: int
+
+
+def objects_rule(image_size: tuple[int, int], longest: int, fewest: int) -> Rule:
+    """An object is kept if it is found on black by its own name."""
+    return Rule(
+        "objects", lambda picture: on_black(picture, image_size, longest), judge_object, [*image_size, longest], fewest
+    )
+
+
+def scenes_rule() -> Rule:
+    """A scene is kept if nothing is found in it."""
+    return Rule("scenes", lambda picture: picture, judge_scene, [], FEWEST)
+
+
+def judge_object(name: str, detections: Sequence[str]) -> str:
+    """`KEPT` if an object is found by its own name, whatever else is found."""
+    return KEPT if name in detections else f"found as {detections[0]}" if detections else "not found"
+
+
+def judge_scene(name: str, detections: Sequence[str]) -> str:
+    """`KEPT` if nothing is found."""
+    return f"shows {detections[0]}" if detections else KEPT
+
+
+def on_black(picture: Pixels, image_size: tuple[int, int], longest: int) -> Pixels:
+    """An object, uint8 (h, w, 4), in the middle of a black image, uint8 (H, W, 3), at the largest size it is pasted in.
+
+    Parameters
+    ----------
+    longest
+        Pixels of the longer side of an object that is as long as the image is.
+    """
+    height, width = image_size
+    scale = longest / max(image_size) / max(picture.shape[0] / height, picture.shape[1] / width)
+    tall, wide = (max(round(side * scale), 1) for side in picture.shape[:2])
+    resized = np.asarray(Image.fromarray(picture).resize((wide, tall), Image.Resampling.BILINEAR)).astype(np.float64)
+    image = np.zeros((height, width, 3), dtype=np.uint8)
+    top, left = (height - tall) // 2, (width - wide) // 2
+    image[top : top + tall, left : left + wide] = np.rint(resized[..., :3] * resized[..., 3:] / 255.0)
+    return image
+
+
+def filtered(library: Library, weights: Weights, rule: Rule) -> Filtered:
+    """The pictures that pass, of the classes of which enough do; built the first time, and then kept in the cache.
+
+    The verdict on each picture is kept too, so that another `fewest` needs no detector. A report lies
+    beside the filtered pictures.
+    """
+    depends_on = [
+        VERSION,
+        rule.kind,
+        library.digest,
+        list(library.classes),
+        weights.digest,
+        CONFIDENCE,
+        rule.depends_on,
+    ]
+    with cache_errors(rule.kind):
+        judged = library_path(f"judged-{rule.kind}", depends_on, ".json")
+        path = library_path(f"filtered-{rule.kind}", [*depends_on, rule.fewest])
+        if not judged.exists():
+            write_text(judged, json.dumps(_judged(library, weights.load(), rule)))
+        verdicts = _read(judged, library)
+        dropped = {name: reason for name in library.classes if (reason := _shortage(verdicts[name], rule.fewest))}
+        kept = [name for name in library.classes if name not in dropped]
+        report = path.with_suffix(".json")
+        if not (path.exists() and report.exists()):
+            write_text(report, json.dumps(_report(weights, rule, dropped, verdicts), indent=1) + "\n")
+            _check_classes(rule.kind, kept, report)
+            write_library(path, _passed(library, kept, verdicts))
+    _check_classes(rule.kind, kept, report)
+    every = [verdict for splits in verdicts.values() for listed in splits.values() for verdict in listed]
+    return Filtered(PictureFile(path, kept), dropped, every.count(KEPT), len(every))
+
+
+def _judged(library: Library, detector: Detector, rule: Rule) -> dict[str, dict[str, list[str]]]:
+    """The verdict on each picture, in the order of the file."""
+    places = [
+        (split, name, n)
+        for split in SPLITS
+        for name in sorted(library.classes)
+        for n in range(library.count(split, name))
+    ]
+    verdicts: dict[str, dict[str, list[str]]] = {name: {split: [] for split in SPLITS} for name in library.classes}
+    remaining = iter(places)
+    with progress(f"looking for objects in {rule.kind}", len(places), "pictures") as advance:
+        while batch := list(islice(remaining, TOGETHER)):
+            images = [rule.show(library.load(*place)) for place in batch]
+            for (split, name, _), findings in zip(batch, detector.detect(images), strict=True):
+                sure = [category for category, confidence in findings if confidence > CONFIDENCE]
+                verdicts[name][split].append(rule.judge(name, sure))
+            advance(len(batch))
+    return verdicts
+
+
+def _shortage(verdicts: Mapping[str, Sequence[str]], fewest: int) -> str:
+    """The reason why a class is dropped, or "" if it is kept."""
+    for split, needed in (("train", fewest), ("val", FEWEST), ("test", FEWEST)):
+        kept = list(verdicts[split]).count(KEPT)
+        if kept < needed:
+            return f"{kept} of {len(verdicts[split])} pictures for {split} pass, and {needed} are needed"
+    return ""
+
+
+def _check_classes(kind: str, kept: Sequence[str], report: Path) -> None:
+    if len(kept) < 2:
+        raise SalgenError(
+            f"the detector leaves {' and '.join(kept) or 'none'} of the classes of {kind}, and two are needed: "
+            f"{report} says what was dropped and why"
+        )
+
+
+def _passed(library: Library, kept: Sequence[str], verdicts: Verdicts) -> Iterator[tuple[Place, Pixels]]:
+    for split in SPLITS:
+        for name in sorted(kept):
+            passed = [number for number, verdict in enumerate(verdicts[name][split]) if verdict == KEPT]
+            for place, number in enumerate(passed):
+                yield (split, name, place), library.load(split, name, number)
+
+
+def _report(weights: Weights, rule: Rule, dropped: Mapping[str, str], verdicts: Verdicts) -> dict[str, Any]:
+    return {
+        "detector": {"file": weights.path.name, "sha256": weights.digest},
+        "confidence": CONFIDENCE,
+        "fewest": rule.fewest,
+        "dropped classes": dict(dropped),
+        "pictures": {
+            name: {split: dict(Counter(listed).most_common()) for split, listed in splits.items()}
+            for name, splits in verdicts.items()
+        },
+    }
+
+
+def _read(path: Path, library: Library) -> dict[str, dict[str, list[str]]]:
+    """The verdicts on a library's pictures, one for each."""
+    try:
+        whole = json.loads(path.read_text(encoding="utf-8"))
+        verdicts = {name: {split: list(map(str, whole[name][split])) for split in SPLITS} for name in library.classes}
+        if any(len(verdicts[name][split]) != library.count(split, name) for name in verdicts for split in SPLITS):
+            raise ValueError("there is not one verdict for each picture")
+        return verdicts
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        raise SalgenError(f"{path} is damaged ({reason(error)}): remove it, and it is built again") from None

@@ -1,0 +1,186 @@
+"""Scenes from the photographs of MiniPlaces.
+
+References
+----------
+Zhou et al. 2018, *Places: a 10 million image database for scene recognition*.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from salgen.datasets.picture_libraries.picture_file import Pixels
+from salgen.datasets.picture_libraries.picture_sampling import (
+    Gathered,
+    PictureSelection,
+    gather,
+    names_and_sizes,
+    read_picture,
+    split_of,
+)
+from salgen.errors import SalgenError, unknown_name
+from salgen.generators.drawing.pictures import resize_rgb
+from salgen.seeding import Stream
+
+FOLDER = "miniplaces"
+PICTURES = (".jpg", ".jpeg", ".png")
+LICENCE = "The scenes are photographs of Places, for research and education only; they may not be passed on."
+NOTES = "Scenes are photographs of MiniPlaces, cropped centrally to the image's proportions. "
+SPLIT = {
+    True: "Its training photographs are for training and, one of a class in ten, for validation; its validation "
+    "photographs are for test.",
+    False: "One photograph of a class in ten is for validation and one for test; all others are for training.",
+}
+
+
+@dataclass(frozen=True)
+class ScenePhotographs:
+    """The photographs of a class, sorted by name: those to train on, and those to test on, if the copy has them."""
+
+    name: str
+    trained: tuple[Path, ...]
+    tested: tuple[Path, ...] | None
+
+    def splits(self) -> Iterator[tuple[Path, str]]:
+        """Each photograph and its split, in a random order."""
+        for rank, place in enumerate(Stream("miniplaces", self.name).permutation(len(self.trained)).tolist()):
+            yield self.trained[place], split_of(rank, len(self.trained), tested=self.tested is not None)
+        yield from ((file, "test") for file in self.tested or ())
+
+
+def scenes(root: Path, classes: Sequence[str], pictures: int, image_size: tuple[int, int]) -> tuple[Gathered, str]:
+    """The library of scenes, uint8 (H, W, 3), and notes on it for the card.
+
+    Parameters
+    ----------
+    root
+        The folder that holds ``images``, or ``train`` itself.
+    classes
+        Folders below their letter: ``"bedroom"``, ``"track/outdoor"``.
+    pictures
+        The most of each class for training.
+    image_size
+        (H, W) of the scenes.
+    """
+    try:
+        photographs = _photographs(root, classes)
+        origin = _origin(photographs)
+    except OSError as error:
+        raise SalgenError(f"{error.filename}: cannot be read ({error.strerror})") from None
+    gathered = gather("scenes", origin, classes, pictures, list(image_size), lambda: _select(photographs, image_size))
+    return gathered, NOTES + SPLIT[photographs[0].tested is not None]
+
+
+def fitted(file: Path, image_size: tuple[int, int]) -> Pixels:
+    """A photograph cropped centrally to the proportions of the image, and resized to it."""
+    pixels = read_picture(file)
+    (height, width), (tall, wide) = pixels.shape[:2], image_size
+    if height * wide > width * tall:
+        length = max(width * tall // wide, 1)
+        start = (height - length) // 2
+        return resize_rgb(pixels[start : start + length], image_size)
+    length = max(height * wide // tall, 1)
+    start = (width - length) // 2
+    return resize_rgb(pixels[:, start : start + length], image_size)
+
+
+def _photographs(root: Path, classes: Sequence[str]) -> list[ScenePhotographs]:
+    folder = _images(root) / "train"
+    if not folder.is_dir():
+        raise SalgenError(
+            f"{root / 'images' / 'train'} is missing, and so is {root / 'train'}: MiniPlaces has its photographs "
+            "there, LETTER/SCENE/*.jpg"
+        )
+    folders = {name: place for letter in _folders(folder) for name, place in _scenes(letter, letter)}
+    for name in classes:
+        if name not in folders:
+            raise unknown_name("scene", name, folders)
+    tested = _tested(root)
+    return [
+        ScenePhotographs(
+            name, _pictures(folders[name]), None if tested is None else tuple(sorted(set(tested.get(name, ()))))
+        )
+        for name in classes
+    ]
+
+
+def _images(root: Path) -> Path:
+    """The folder of photographs; some copies lack the one around `train` and `val`."""
+    return root / "images" if (root / "images").is_dir() else root
+
+
+def _scenes(folder: Path, letter: Path) -> Iterator[tuple[str, Path]]:
+    """The folders that hold photographs, with their names below the letter."""
+    if folder != letter and _pictures(folder):
+        yield folder.relative_to(letter).as_posix(), folder
+    for inner in _folders(folder):
+        yield from _scenes(inner, letter)
+
+
+def _folders(folder: Path) -> list[Path]:
+    with os.scandir(folder) as entries:
+        return sorted(folder / entry.name for entry in entries if entry.is_dir())
+
+
+def _pictures(folder: Path) -> tuple[Path, ...]:
+    with os.scandir(folder) as entries:
+        names = sorted(entry.name for entry in entries if entry.name.lower().endswith(PICTURES))
+    return tuple(folder / name for name in names if not name.startswith("."))
+
+
+def _tested(root: Path) -> dict[str, list[Path]] | None:
+    """The photographs of ``images/val`` by class, or None where they or their list are missing."""
+    folder, labels = _images(root) / "val", _list(root, "val.txt")
+    if labels is None or not folder.is_dir():
+        return None
+    numbered = _list(root, "train.txt")
+    if numbered is None:
+        raise SalgenError(f"{root / 'train.txt'} is missing: it says which scenes the numbers in val.txt stand for")
+    names = {}
+    for file, number in _lines(numbered):  # train/t/track/outdoor/00000001.jpg, with anything before train
+        parts = file.split("/")
+        names[number] = "/".join(parts[parts.index("train") + 2 if "train" in parts else 1 : -1])
+    tested: dict[str, list[Path]] = {}
+    for file, number in _lines(labels):
+        if number not in names:
+            raise SalgenError(f"{labels}: number {number} of {file} stands for no scene in {numbered}")
+        tested.setdefault(names[number], []).append(folder / Path(file).name)
+    return tested
+
+
+def _list(root: Path, name: str) -> Path | None:
+    return next((file for file in (root / name, root / "images" / name, root / "data" / name) if file.is_file()), None)
+
+
+def _lines(file: Path) -> Iterator[tuple[str, int]]:
+    """Each line's path and number: ``train/a/abbey/00000001.jpg 0``."""
+    text = file.read_text(encoding="utf-8", errors="replace")
+    for at, line in enumerate(text.splitlines(), start=1):
+        path, _, number = line.strip().rpartition(" ")
+        if not line.strip():
+            continue
+        if not (path and number.isdecimal()):
+            raise SalgenError(f"{file}, line {at}: expected a path and a number, not {line[:80]!r}")
+        yield path.strip(), int(number)
+
+
+def _origin(classes: Sequence[ScenePhotographs]) -> str:
+    """SHA-256 over the names and sizes of all photographs."""
+    total = hashlib.sha256()
+    for cls in classes:
+        existing = [file for file in cls.tested or () if file.is_file()]
+        parts = [names_and_sizes(cls.trained), names_and_sizes(existing), str(cls.tested is None)]
+        listed = [file.name for file in cls.tested or ()]
+        total.update(repr((cls.name, parts, listed)).encode(errors="surrogateescape"))
+    return total.hexdigest()
+
+
+def _select(classes: Sequence[ScenePhotographs], image_size: tuple[int, int]) -> PictureSelection:
+    candidates: dict[tuple[str, str], list[partial[Pixels]]] = {}
+    for cls in classes:
+        for file, split in cls.splits():
+            candidates.setdefault((split, cls.name), []).append(partial(fitted, file, image_size))
+    return PictureSelection(candidates, {})

@@ -1,0 +1,161 @@
+"""Pictures gathered from a copy of a data set into a library: in a random order, as many usable ones as wanted."""
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from salgen.cache import cache_errors
+from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels, Place, library_path, write_library
+from salgen.errors import SalgenError, reason
+from salgen.files import write_text
+from salgen.generators.drawing.pictures import read_rgb
+from salgen.progress import progress
+
+VERSION = "2"  # changes whenever other pictures are made of the same files, or the form of the library's file
+SPLITS = ("test", "train", "val")
+FEWEST = 2  # pictures of a class in a split
+LEAST = 10  # pictures of a class to gather for a split, if there are so many
+HELD_OUT = 10  # one of so many pictures is for validation, and one for test where the data has no such part
+
+Make = Callable[[], Pixels]
+
+
+class UnusableError(Exception):
+    """The reason why a picture is passed over, in few words and without its name: reasons are counted."""
+
+
+@dataclass(frozen=True, eq=False)
+class PictureSelection:
+    """Candidate pictures for a library."""
+
+    # by split and class, in the order in which they are tried; each raises UnusableError if it cannot be used
+    candidates: Mapping[tuple[str, str], Sequence[Make]]
+    skipped: Mapping[str, int]  # number of pictures passed over so far, by reason
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """A library, and the number of pictures passed over for it, by reason."""
+
+    library: PictureFile
+    skipped: Mapping[str, int]
+
+
+def gather(
+    kind: str, origin: str, classes: Sequence[str], pictures: int, size: object, select: Callable[[], PictureSelection]
+) -> Gathered:
+    """A library out of a copy, built the first time and then kept in the user's cache.
+
+    Parameters
+    ----------
+    kind
+        ``"objects"`` or ``"scenes"``.
+    origin
+        A digest of the copy.
+    classes
+        In the order of the labels.
+    pictures
+        The most of each class for training; a tenth of that, ten at least, for validation and for test.
+    size
+        Of the pictures, in the form that JSON has.
+    select
+        Called if the library is not in the cache.
+    """
+    with cache_errors(kind):
+        path = library_path(kind, [VERSION, kind, origin, list(classes), pictures, size])
+    record = path.with_suffix(".json")
+    if not (path.exists() and record.exists()):
+        _build(path, record, kind, sorted(classes), pictures, select())
+    return Gathered(PictureFile(path, classes), _read(record))
+
+
+def split_of(rank: int, count: int, *, tested: bool) -> str:
+    """The split of the picture at a rank among `count`; `tested` if other pictures are for test."""
+    held_out = ("val",) if tested else ("val", "test")
+    part = rank // (count // HELD_OUT) if count >= HELD_OUT else len(held_out)
+    return held_out[part] if part < len(held_out) else "train"
+
+
+def read_picture(path: Path) -> Pixels:
+    """A picture's colours, uint8 (H, W, 3)."""
+    if not path.is_file():
+        raise UnusableError("missing image")
+    try:
+        return read_rgb(path)
+    except SalgenError:
+        raise UnusableError("unreadable image") from None
+
+
+def names_and_sizes(files: Iterable[Path | os.DirEntry[str]]) -> str:
+    """SHA-256 over the sorted names of files and their sizes: to read them all would take too long."""
+    total = hashlib.sha256()
+    sizes = ((os.fspath(file), file.stat().st_size if file.is_file() else -1) for file in files)  # links to nowhere too
+    for name, size in sorted(sizes):
+        total.update(f"{Path(name).name}\0{size}\n".encode(errors="surrogateescape"))
+    return total.hexdigest()
+
+
+def listed(skipped: Mapping[str, int]) -> str:
+    """A sentence on the pictures passed over, or "" if there are none."""
+    return "Skipped: " + ", ".join(f"{why} ({skipped[why]:,})" for why in sorted(skipped)) + "." if skipped else ""
+
+
+def _build(
+    path: Path, record: Path, kind: str, classes: Sequence[str], pictures: int, selection: PictureSelection
+) -> None:
+    wanted = {"train": pictures}
+    places = [(split, name, wanted.get(split, max(pictures // 10, LEAST))) for split in SPLITS for name in classes]
+    there = {(split, name): len(selection.candidates.get((split, name), ())) for split, name, _ in places}
+    _check_enough(kind, there, "there")
+    skipped = Counter(selection.skipped)
+    usable: Counter[tuple[str, str]] = Counter()
+
+    def made() -> Iterator[tuple[Place, Pixels]]:
+        total = sum(min(most, len(selection.candidates[split, name])) for split, name, most in places)
+        with progress(f"gathering {kind}", total, "pictures") as advance:
+            for split, name, most in places:
+                usable[split, name] = 0
+                for pixels in islice(_usable(selection.candidates[split, name], skipped), most):
+                    yield (split, name, usable[split, name]), pixels
+                    advance()
+                    usable[split, name] += 1
+        _check_enough(kind, usable, "usable")
+
+    with cache_errors(kind):
+        write_library(path, made())
+        write_text(record, json.dumps(dict(sorted(skipped.items()))))
+
+
+def _usable(candidates: Sequence[Make], skipped: Counter[str]) -> Iterator[Pixels]:
+    for make in candidates:
+        try:
+            yield make()
+        except UnusableError as error:
+            skipped[str(error)] += 1
+
+
+def _check_enough(kind: str, counts: Mapping[tuple[str, str], int], state: str) -> None:
+    """Raise a SalgenError that names every class with too few pictures in a split."""
+    short = [
+        f"{name!r}: {count} {'is' if count == 1 else 'are'} {state} for {split}"
+        for (split, name), count in counts.items()
+        if count < FEWEST
+    ]
+    if short:
+        which = "this class" if len({name for (_, name), count in counts.items() if count < FEWEST}) == 1 else "these"
+        raise SalgenError(
+            f"{kind} of {', '.join(short)}, and each split needs at least {FEWEST}: leave {which} out, or give a copy "
+            "that has more"
+        )
+
+
+def _read(record: Path) -> dict[str, int]:
+    try:
+        return {str(why): int(count) for why, count in json.loads(record.read_text(encoding="utf-8")).items()}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise SalgenError(f"{record} is damaged ({reason(error)}): remove it, and it is built again") from None

@@ -1,0 +1,305 @@
+"""Rules of LRP for what no plain ReLU network has: smooth activations, norms, products, quotients, attention.
+
+:data:`RULES` says what :class:`RelevanceNetwork` does with each operation. They are those of AttnLRP (Achtibat et al.
+2024, AttnLRP: attention-aware layer-wise relevance propagation for transformers), but for gates. With them lrp-z is
+still input times gradient, of a network in which some factors are constant: f(x)/x of an activation, the deviation of a
+norm, a gate, a divisor, and one half of each product after the other.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from salgen.evaluation.attribution.propagation.operations import Operation, name_of, tensors_in
+
+Function = Callable[[Tensor], Tensor]
+
+
+class Steps(Protocol):
+    """What rules are made of: functions of one signal, with a rule for the way back."""
+
+    gates: set[int]  # ids of the tensors that take nothing as factors
+
+    def keep(self, function: Function, signal: Tensor) -> Tensor:
+        """Each value takes the relevance of the value that the function makes of it."""
+
+    def share(self, function: Function, signal: Tensor) -> Tensor:
+        """Relevance in proportion to value times gradient, which are the contributions to a linear function."""
+
+    def scale(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """Each value times its weight plus its bias, by the rule of a batch norm with no linear map before it."""
+
+    def linear(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """``functional.linear`` with the method's rule."""
+
+    def add(self, input: Any, other: Any) -> Tensor:
+        """A sum, which shares relevance in proportion to its terms."""
+
+    def refuse(self, operation: str, advice: str) -> Exception:
+        """The error for a network with that operation."""
+
+
+Rule = Callable[[Steps, Operation, Sequence[Any], Mapping[str, Any]], Any]
+
+SIGMOIDS: frozenset[Operation] = frozenset({torch.sigmoid, Tensor.sigmoid, functional.sigmoid, functional.hardsigmoid})
+LENGTHS: frozenset[Operation] = frozenset(
+    {torch.norm, Tensor.norm, torch.linalg.norm, torch.linalg.vector_norm, torch.std, Tensor.std}
+)
+INVERSES: frozenset[Operation] = frozenset(
+    {torch.rsqrt, Tensor.rsqrt, torch.reciprocal, Tensor.reciprocal, Tensor.__rdiv__}
+)
+GATES = SIGMOIDS | LENGTHS | INVERSES
+DIVISIONS: frozenset[Operation] = frozenset(
+    {torch.div, Tensor.div, Tensor.div_, torch.divide, Tensor.divide, torch.true_divide, Tensor.true_divide}
+)
+
+_ADVICE = "choose another network, or a method that takes any: gradient, integrated-gradients, occlusion or rise"
+
+
+def _kept(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    signal, *options = _only_signal(steps, operation, args, kwargs)
+    new = {**kwargs, "inplace": False} if kwargs.get("inplace") else kwargs
+    return steps.keep(lambda t: operation(t, *options, **new), signal)
+
+
+def _shared(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    signal, *options = _only_signal(steps, operation, args, kwargs)
+    return steps.share(lambda t: operation(t, *options, **kwargs), signal)
+
+
+def _only_signal(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any]:
+    """The arguments, if the first alone is a signal."""
+    if not args or any(tensor.requires_grad for tensor in tensors_in((args[1:], kwargs))):
+        raise steps.refuse(f"{name_of(operation)} of several signals", _ADVICE)
+    return args
+
+
+def _difference(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    """A sum with a negative term."""
+    parts = {**dict(zip(("input", "other"), args, strict=False)), **kwargs}
+    first, second = parts.pop("input"), parts.pop("other")
+    if operation in (torch.rsub, Tensor.__rsub__):
+        first, second = second, first
+    if parts.get("alpha", 1) != 1:
+        raise steps.refuse("a difference with alpha", "multiply the term in the model")
+    signal = isinstance(second, Tensor) and second.requires_grad
+    return steps.add(first, steps.keep(torch.neg, second) if signal else -second)
+
+
+def _scaled_sum(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    """A sum with a product (`addcmul`)."""
+
+    def parts(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: float = 1) -> Tensor:
+        if not (tensor1.requires_grad or tensor2.requires_grad):
+            return steps.add(input, value * tensor1 * tensor2)
+        product = _product(steps, torch.mul, (tensor1, tensor2), {})
+        return steps.add(input, steps.keep(lambda t: value * t, product))
+
+    return parts(*args, **kwargs)
+
+
+def _winner(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The first of the largest values takes all, or of the smallest, as in a max pool."""
+    result = operation(*args, **kwargs)
+    if not isinstance(result, Tensor):
+        return result  # a maximum over one axis, with its positions
+    tensors = list(tensors_in((args, kwargs)))
+    signal, dims = tensors[0], kwargs.get("dim", args[1] if len(args) > 1 else ())
+    if len(tensors) == 2:
+        same_shape: list[Tensor] = torch.broadcast_tensors(*tensors)  # type: ignore[no-untyped-call]
+        signal, dims = torch.stack(same_shape, dim=-1), -1
+    dims = [dims] if isinstance(dims, int) else list(dims) or list(range(signal.ndim))
+    last = signal.movedim(dims, list(range(-len(dims), 0))).flatten(-len(dims))
+    place = last.argmin(dim=-1) if "min" in name_of(operation) else last.argmax(dim=-1)
+    return last.gather(-1, place[..., None]).reshape(result.shape)
+
+
+def _product(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    """Half of it to each factor, or all to the signal if the other is constant or a gate.
+
+    Halves are AttnLRP's uniform rule (proposition 3.2). A gate is what comes from a sigmoid; that it takes nothing is
+    the rule of Arras et al. 2017 (Explaining recurrent neural network predictions in sentiment analysis), which Pahde
+    et al. 2023 (Optimizing explanations by network canonization and hyperparameter search) have for
+    squeeze-and-excitation.
+    """
+    factors = [torch.as_tensor(factor) for factor in (*args, *kwargs.values())]
+    first, second = torch.broadcast_tensors(*factors)  # type: ignore[no-untyped-call]
+    takes = [first.requires_grad, second.requires_grad]
+    gates = [id(factor) in steps.gates for factor in factors]
+    if all(takes) and gates[0] != gates[1]:
+        takes = [not gate for gate in gates]
+    sides = []
+    if takes[0]:
+        sides.append(steps.keep(lambda t: t * second.detach(), first))
+    if takes[1]:
+        sides.append(steps.keep(lambda t: first.detach() * t, second))
+    return _mean(sides)
+
+
+def _quotient(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    """All of it to the dividend: a divisor is constant, as the deviation of a norm is (AttnLRP, proposition 3.4)."""
+    parts = {**dict(zip(("input", "other"), args, strict=False)), **kwargs}
+    signal, divisor = (torch.as_tensor(part) for part in (parts.pop("input"), parts.pop("other")))
+    if parts.get("rounding_mode") is not None:
+        raise steps.refuse("division that rounds", _ADVICE)
+    if not signal.requires_grad:
+        return steps.keep(lambda t: signal / t, divisor.expand((signal + divisor).shape))
+    return _product(steps, torch.mul, (signal, 1 / divisor.detach()), {})
+
+
+def _variance(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    """The square of the deviation."""
+    return steps.keep(torch.square, _shared(steps, torch.std, args, kwargs))
+
+
+def _bilinear(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    """Half of it to each factor, in proportion (AttnLRP, proposition 3.3); all of it to the only signal."""
+    equation = [part for part in args if isinstance(part, str)]  # einsum's equation
+    factors = list(tensors_in((args, kwargs)))
+    if len(factors) != 2:
+        raise steps.refuse(f"{name_of(operation)} of {len(factors)} tensors", _ADVICE)
+    first, second = factors
+    sides = []
+    if first.requires_grad:
+        sides.append(steps.share(lambda t: operation(*equation, t, second.detach()), first))
+    if second.requires_grad:
+        sides.append(steps.share(lambda t: operation(*equation, first.detach(), t), second))
+    return _mean(sides)
+
+
+def _mean(sides: list[Tensor]) -> Tensor:
+    """One or two equal results, each of which takes its part of the relevance."""
+    return sides[0] if len(sides) == 1 else 0.5 * (sides[0] + sides[1])
+
+
+def _layer_norm(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    def parts(input: Tensor, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
+        return _normed(steps, input, input.shape, tuple(range(-len(normalized_shape), 0)), weight, bias, eps)
+
+    return parts(*args, **kwargs)
+
+
+def _rms_norm(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    """The root of the mean square is constant, as a deviation is."""
+
+    def parts(input: Tensor, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Tensor:
+        axes = tuple(range(-len(normalized_shape), 0))
+        least = torch.finfo(input.dtype).eps if eps is None else eps
+        inverse = (input.detach().square().mean(dim=axes, keepdim=True) + least).rsqrt().expand_as(input)
+        return steps.scale(input, inverse if weight is None else inverse * weight, None)
+
+    return parts(*args, **kwargs)
+
+
+def _group_norm(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    def parts(input: Tensor, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
+        grouped = (len(input), num_groups, -1, *input.shape[2:])
+        weight, bias = (None if v is None else v.view(-1, *[1] * (input.ndim - 2)) for v in (weight, bias))
+        return _normed(steps, input, grouped, tuple(range(2, len(grouped))), weight, bias, eps)
+
+    return parts(*args, **kwargs)
+
+
+def _normed(
+    steps: Steps, signal: Tensor, shape: Sequence[int], axes: tuple[int, ...], weight: Any, bias: Any, eps: float
+) -> Tensor:
+    """Over some axes of the signal in that shape: centring shares relevance in proportion, the deviation is constant.
+
+    This is the LN-rule of Ali et al. 2022 (XAI for transformers: better explanations through conservative propagation)
+    and AttnLRP's (proposition 3.4 for the deviation, the epsilon rule for the mean).
+    """
+
+    def centre(values: Tensor) -> Tensor:
+        values = values.reshape(shape)
+        return (values - values.mean(dim=axes, keepdim=True)).reshape(signal.shape)
+
+    centred = steps.share(centre, signal)
+    groups = centred.detach().reshape(shape)
+    inverse = (groups.square().mean(dim=axes, keepdim=True) + eps).rsqrt().expand_as(groups).reshape(signal.shape)
+    return steps.scale(centred, inverse if weight is None else inverse * weight, bias)
+
+
+def _attention(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    def parts(
+        query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
+        is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
+    ) -> Tensor:  # fmt: skip
+        if dropout_p or is_causal or enable_gqa:
+            raise steps.refuse("attention with dropout, a causal mask or grouped queries", _ADVICE)
+        return _bilinear(steps, torch.matmul, (_weights(steps, query, key, attn_mask, scale), value), {})
+
+    return parts(*args, **kwargs)
+
+
+def _weights(steps: Steps, query: Tensor, key: Tensor, mask: Tensor | None, scale: float | None) -> Tensor:
+    """Attention weights (..., T, S) from queries (..., T, d) and keys (..., S, d); a mask is constant there."""
+    if mask is not None and mask.dtype == torch.bool:
+        mask = torch.zeros(mask.shape).to(query).masked_fill(~mask, -torch.inf)
+    factor = query.shape[-1] ** -0.5 if scale is None else scale
+    scores = _bilinear(steps, torch.matmul, (query, key.transpose(-2, -1)), {})
+    scaled = steps.keep(lambda t: t * factor, scores)
+    return steps.share(lambda t: torch.softmax(t if mask is None else t + mask, dim=-1), scaled)
+
+
+def _multi_head_attention(
+    steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Tensor, Tensor | None]:
+    """Projections, attention by head and a projection, of (T, n, E), as ``nn.MultiheadAttention`` calls it."""
+    tokens, heads, packed, packed_bias = args[:3], args[4], args[5], args[6]
+    bias_k, bias_v, add_zero, dropout, out_weight, out_bias = args[7:13]
+    masks = [kwargs.get("key_padding_mask"), kwargs.get("attn_mask"), bias_k, bias_v, add_zero or None]
+    if any(mask is not None for mask in masks) or (dropout and kwargs["training"]) or args[0].ndim != 3:
+        raise steps.refuse("attention with masks, added keys or dropout, or without an axis for the batch", _ADVICE)
+    separate = [kwargs.get(f"{name}_proj_weight") for name in "qkv"]
+    weights = separate if kwargs.get("use_separate_proj_weight") else packed.chunk(3)
+    biases = [None] * 3 if packed_bias is None else packed_bias.chunk(3)
+    query, key, value = (_by_head(steps.linear(*parts), heads) for parts in zip(tokens, weights, biases, strict=True))
+    shares = _weights(steps, query, key, None, None)
+    attended = _bilinear(steps, torch.matmul, (shares, value), {}).permute(2, 0, 1, 3).flatten(2)
+    average = kwargs.get("average_attn_weights", True)
+    shown = (shares.mean(dim=1) if average else shares) if kwargs.get("need_weights", True) else None
+    return steps.linear(attended, out_weight, out_bias), shown
+
+
+def _by_head(tokens: Tensor, heads: int) -> Tensor:
+    """(T, n, E) as (n, heads, T, E / heads)."""
+    return tokens.view(*tokens.shape[:2], heads, -1).permute(1, 2, 0, 3)
+
+
+ACTIVATIONS: frozenset[Operation] = SIGMOIDS | {
+    *(functional.silu, functional.gelu, functional.hardswish, functional.mish, functional.elu, functional.selu),
+    *(functional.leaky_relu, functional.softplus, functional.tanh, torch.tanh, Tensor.tanh, functional.prelu),
+    *(functional.celu, functional.softsign, functional.hardtanh, functional.hardtanh_, functional.threshold),
+    *(torch.clamp, Tensor.clamp, Tensor.clamp_, torch.clip, Tensor.clip, torch.clamp_min, Tensor.clamp_min),
+    *(torch.abs, Tensor.abs, torch.exp, Tensor.exp, torch.sqrt, Tensor.sqrt, torch.square, Tensor.square),
+    *(torch.pow, Tensor.pow, Tensor.__pow__, Tensor.__rpow__, torch.neg, Tensor.neg, torch.negative, Tensor.negative),
+}
+RULES: dict[Operation, Rule] = {
+    **dict.fromkeys(
+        ACTIVATIONS | INVERSES, _kept
+    ),  # AttnLRP, equation 9: the identity rule of what acts on each value alone
+    # AttnLRP, proposition 3.4: a division by the signal's own length
+    **dict.fromkeys({functional.normalize, functional.local_response_norm}, _kept),
+    # linear, or a length, whose values times gradient add up to it
+    **dict.fromkeys(LENGTHS | {functional.interpolate, functional.fold, torch.cumsum, Tensor.cumsum}, _shared),
+    **dict.fromkeys({torch.sub, Tensor.sub, Tensor.sub_, torch.subtract, Tensor.subtract}, _difference),
+    **dict.fromkeys({torch.rsub, Tensor.__rsub__}, _difference),
+    **dict.fromkeys({torch.addcmul, Tensor.addcmul}, _scaled_sum),
+    **dict.fromkeys({torch.amax, Tensor.amax, torch.amin, Tensor.amin, torch.maximum, Tensor.maximum}, _winner),
+    **dict.fromkeys({torch.max, Tensor.max, torch.min, Tensor.min, torch.minimum, Tensor.minimum}, _winner),
+    # AttnLRP, proposition 3.1: R(x) = x (R - s sum R), the Taylor expansion at x, is value times gradient of R / s.
+    # What its constant term has is lost: here relevance is not conserved.
+    **dict.fromkeys({functional.softmax, torch.softmax, Tensor.softmax}, _shared),
+    **dict.fromkeys({torch.mul, Tensor.mul, Tensor.mul_, torch.multiply, Tensor.multiply}, _product),
+    **dict.fromkeys(DIVISIONS, _quotient),
+    **dict.fromkeys({torch.matmul, Tensor.matmul, torch.bmm, Tensor.bmm, torch.einsum}, _bilinear),
+    **dict.fromkeys({torch.var, Tensor.var}, _variance),
+    functional.layer_norm: _layer_norm,
+    functional.rms_norm: _rms_norm,
+    functional.group_norm: _group_norm,
+    functional.scaled_dot_product_attention: _attention,
+    functional.multi_head_attention_forward: _multi_head_attention,
+}

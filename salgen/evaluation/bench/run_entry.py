@@ -1,0 +1,118 @@
+"""Running salgen-bench: data, trainings, frozen checkpoints, and the scores of all methods on them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from salgen.datasets.making import make
+from salgen.datasets.reading.reader import open_dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.bench.frozen_weights import freeze
+from salgen.evaluation.bench.published import keep_results
+from salgen.evaluation.bench.rankings import main_entries
+from salgen.evaluation.bench.versions import BenchData, BenchEntry, BenchSpec
+from salgen.evaluation.runs.run_snapshot import copy_checkpoint
+from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.training.training import train_seeds
+from salgen.evaluation.training.training_settings import RELIANCE
+from salgen.parameters import parse_call
+
+DATA, CHECKPOINTS, RUNS, RESULTS = "data", "checkpoints", "runs", "results"
+
+
+def run_entry(
+    spec: BenchSpec,
+    entry: BenchEntry,
+    out: Path,
+    *,
+    methods: Sequence[str] = ("all",),
+    recipes_only: bool = False,
+    checkpoints: Path | None = None,
+    **options: Any,
+) -> list[Path]:
+    """Compute one entry of the benchmark, or go on where it was stopped.
+
+    Parameters
+    ----------
+    out
+        The benchmark's folder. ``data`` holds data sets, ``checkpoints`` frozen weights, ``runs`` run folders, and
+        ``results`` what is published of these. Checkpoints that are there are taken, and not trained again.
+    methods
+        Calls and groups; the controls are always added.
+    recipes_only
+        Whether images are rendered as they are needed, and not stored.
+    checkpoints
+        A folder of frozen checkpoints, to be scored as they are; those of `out`, trained if need be, if None.
+    options
+        Further ones of :func:`~salgen.evaluation.runs.running.evaluate`, such as `max_memory`.
+
+    Returns
+    -------
+    The folders of the entry's results, one for each split that is scored.
+    """
+    data, (model, settings) = entry.data, _training(entry)
+    dataset = make_data(spec, data, out / DATA / data.name, recipes_only=recipes_only)
+    if data.designed:
+        trainings = []
+    elif checkpoints is None:
+        trainings = _trainings(spec, entry, out / CHECKPOINTS / entry.name, dataset)
+    else:
+        trainings = [checkpoints / f"{model}-seed{seed}" for seed in range(spec.trainings)]
+    results = []
+    for split in data.tests:
+        name = run_name(entry, split)
+        run = out / RUNS / name
+        for checkpoint in trainings:
+            copy_checkpoint(checkpoint, run / checkpoint.name)
+        evaluate(
+            dataset,
+            model=model,
+            settings=None if data.designed else settings,
+            seeds=None if data.designed else spec.trainings,
+            methods=list(methods),
+            metrics=spec.metrics_on(data),
+            scale=spec.scale,
+            split=split,
+            limit=spec.images,
+            seed=spec.seed,
+            out=run,
+            **options,
+        )
+        keep_results(spec, run, out / RESULTS / name, gallery=entry in main_entries(spec) and name == entry.name)
+        results.append(out / RESULTS / name)
+    for checkpoint in trainings:
+        copy_checkpoint(checkpoint, out / RESULTS / entry.name / checkpoint.name)
+    return results
+
+
+def make_data(spec: BenchSpec, data: BenchData, folder: Path, **options: Any) -> Path:
+    """Make a data set of the benchmark; `options` are further ones of :func:`~salgen.datasets.making.make`."""
+    how: dict[str, Any] = {"splits": data.splits, "parameters": data.parameters, "scale": spec.scale, "seed": spec.seed}
+    made = make(data.name, folder, **how, **options)
+    fingerprint = open_dataset(made).fingerprint
+    if fingerprint != data.fingerprint:
+        raise SalgenError(
+            f"{made}: this salgen makes another {data.name} (fingerprint {fingerprint[:12]}) than salgen-bench "
+            f"{spec.version} is of ({data.fingerprint[:12]}): install a salgen that makes that one"
+        )
+    return made
+
+
+def _training(entry: BenchEntry) -> tuple[str, dict[str, Any]]:
+    """The name of an entry's network, and its parameters and settings."""
+    model, parameters = parse_call(entry.network)
+    return model, {**parameters, "reliance": RELIANCE if entry.reliance else 0.0}
+
+
+def run_name(entry: BenchEntry, split: str) -> str:
+    """The name of the folders of an entry's results on one split: ``drawn-signs-scnn-plain-noisy-square``."""
+    return "-".join([entry.name, *split.split("_")[1:]])
+
+
+def _trainings(spec: BenchSpec, entry: BenchEntry, folder: Path, dataset: Path) -> list[Path]:
+    """The frozen checkpoints of an entry, trained if they are not there."""
+    model, settings = _training(entry)
+    trained = train_seeds(dataset, folder, model=model, scale=spec.scale, settings=settings, seeds=spec.trainings)
+    for checkpoint in trained:
+        freeze(checkpoint.path, dataset)
+    return [checkpoint.path for checkpoint in trained]

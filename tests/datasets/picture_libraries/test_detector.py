@@ -1,0 +1,416 @@
+"""The filter of eBAM: what is kept of what a detector finds, and a real one, trained on two kinds of objects."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+from torchvision.models import detection, get_model
+from torchvision.models.detection.image_list import ImageList
+
+from salgen.datasets.picture_libraries import detector, filtering
+from salgen.datasets.picture_libraries.detector import Weights, weights_in
+from salgen.datasets.picture_libraries.filtering import filtered, objects_rule, on_black, scenes_rule
+from salgen.datasets.picture_libraries.picture_file import PictureFile, write_library
+from salgen.datasets.picture_libraries.stand_ins import StandIns
+from salgen.errors import SalgenError
+from salgen.evaluation.detectors.torchvision_networks import TorchvisionDetector
+from salgen.generators.factory import generator, generator_of
+from salgen.generators.stand_ins import cutouts, sceneries
+from salgen.seeding import Stream
+
+SIDE, LONGEST = 64, 45
+SPLITS = ("test", "train", "val")
+KNOWN, UNKNOWN = ("stop sign", "kite"), ("pizza", "truck")
+PLACES = ("desert/sand", "corn_field")
+ARCHITECTURE = "fasterrcnn_mobilenet_v3_large_320_fpn"
+STEPS, TOGETHER = 300, 8
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
+
+
+class Told:
+    """A detector that is told by a picture's colour what to say: red by how sure, green by which name."""
+
+    categories = ("background", "a", "b", "c")
+    asked: list[int]
+
+    def __init__(self):
+        self.asked = []
+
+    def detect(self, images):
+        self.asked.append(len(images))
+        brightest = [image.reshape(-1, 3).max(axis=0) for image in images]
+        found = [[(self.categories[green], red / 200)] if green else [] for red, green, _ in brightest]
+        return [[*one, ("c", 0.3)] for one in found]
+
+
+def library(path, told, channels=4):
+    """A library of pictures, 6x6, that carry their findings: by class, pairs of confidence and name in each split."""
+
+    def picture(sure, name, number):
+        made = np.full((6, 6, channels), 255, dtype=np.uint8)
+        made[..., :3] = (round(200 * sure), Told.categories.index(name) if name else 0, number)
+        return made
+
+    places = [
+        ((split, name, number), picture(sure, found, number))
+        for split in SPLITS
+        for name in sorted(told)
+        for number, (sure, found) in enumerate(told[name])
+    ]
+    write_library(path, places)
+    return PictureFile(path, sorted(told))
+
+
+@pytest.fixture
+def told(monkeypatch, tmp_path):
+    """A file of weights that stands for :class:`Told`, who counts how often it is asked."""
+    found = Told()
+    monkeypatch.setattr(Weights, "load", lambda self: found)
+    (tmp_path / "told.safetensors").write_bytes(b"told")
+    return Weights(tmp_path / "told.safetensors"), found
+
+
+def blue(pictures):
+    return [int(picture[0, 0, 2]) for picture in pictures]
+
+
+def kept(library, name, split="train"):
+    return [library.load(split, name, number) for number in range(library.count(split, name))]
+
+
+def test_objects_found_by_their_own_name_are_kept_and_classes_with_too_few_are_dropped(tmp_path, told):
+    weights, _ = told
+    given = {
+        "a": [(0.9, "a"), (0.5, "a"), (0.505, "a"), (0.9, "b"), (0.9, None), (1.0, "a")],
+        "b": [(0.9, "b")] * 3,
+        "c": [(0.9, "c"), (0.9, "c"), (0.9, "a"), (0.4, "c")],
+    }
+    found = filtered(library(tmp_path / "all", given), weights, objects_rule((8, 8), 6, 3))
+    assert found.library.classes == ("a", "b")
+    assert blue(kept(found.library, "a")) == [0, 2, 5]
+    assert blue(kept(found.library, "a", "val")) == [0, 2, 5]
+    assert found.dropped == {"c": "2 of 4 pictures for train pass, and 3 are needed"}
+    assert (found.kept, found.total) == (24, 39)
+    report = json.loads(found.library.path.with_suffix(".json").read_text())
+    assert report["detector"] == {"file": "told.safetensors", "sha256": weights.digest}
+    assert report["dropped classes"] == found.dropped
+    assert report["pictures"]["a"]["train"] == {"kept": 3, "not found": 2, "found as b": 1}
+    assert (report["confidence"], report["fewest"]) == (0.5, 3)
+
+
+def test_scenes_with_an_object_in_them_are_dropped(tmp_path, told):
+    weights, _ = told
+    given = {"x": [(0.9, "a"), (0.5, "b"), (0.4, "b")], "y": [(0.6, "a")] * 3, "z": [(0.0, None)] * 2}
+    found = filtered(library(tmp_path / "all", given, 3), weights, scenes_rule())
+    assert found.library.classes == ("x", "z")
+    assert blue(kept(found.library, "x", "test")) == [1, 2]
+    assert found.dropped == {"y": "0 of 3 pictures for train pass, and 2 are needed"}
+    report = json.loads(found.library.path.with_suffix(".json").read_text())
+    assert report["pictures"]["y"]["val"] == {"shows a": 3}
+
+
+def test_the_detector_is_asked_once_in_batches_and_another_threshold_of_classes_asks_nobody(tmp_path, told):
+    weights, detector_ = told
+    given = {name: [(0.9, name)] * 5 for name in ("a", "b")}
+    every = library(tmp_path / "all", given)
+    first = filtered(every, weights, objects_rule((8, 8), 6, 2))
+    assert detector_.asked == [filtering.TOGETHER, 30 - filtering.TOGETHER]
+    stamp = first.library.path.stat().st_mtime_ns
+    again = filtered(every, weights, objects_rule((8, 8), 6, 2))
+    other = filtered(every, weights, objects_rule((8, 8), 6, 3))
+    assert len(detector_.asked) == 2
+    assert again.library.path.stat().st_mtime_ns == stamp
+    assert other.library.path != again.library.path
+    assert other.library.digest == again.library.digest
+    filtered(every, weights, objects_rule((8, 8), 5, 2))
+    assert len(detector_.asked) == 4
+
+
+def test_what_is_killed_leaves_nothing_half_and_what_is_damaged_is_said(tmp_path, told, monkeypatch):
+    weights, detector_ = told
+    every = library(tmp_path / "all", {name: [(0.9, name)] * 8 for name in ("a", "b")}, 3)
+
+    def stops(images):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(detector_, "detect", stops)
+        with pytest.raises(KeyboardInterrupt):
+            filtered(every, weights, scenes_rule())
+    assert list((tmp_path / "cache/libraries").iterdir()) == []
+    with pytest.raises(
+        SalgenError, match=r"leaves none of the classes of scenes, and two .*filtered-scenes-.*\.json says"
+    ):
+        filtered(every, weights, scenes_rule())
+    assert not list((tmp_path / "cache/libraries").glob("*.parquet"))
+    judged = next((tmp_path / "cache/libraries").glob("judged-*.json"))
+    verdicts = json.loads(judged.read_text())
+    verdicts["a"]["val"].pop()
+    judged.write_text(json.dumps(verdicts))
+    with pytest.raises(
+        SalgenError, match=r"judged-.*is damaged \(there is not one verdict for each picture\): remove it"
+    ):
+        filtered(every, weights, scenes_rule())
+
+
+@pytest.mark.parametrize(("size", "shape"), [((64, 64), (20, 10)), ((48, 64), (10, 40)), ((64, 32), (90, 90))])
+def test_an_object_is_shown_on_black_as_large_as_it_is_pasted(size, shape):
+    picture = np.zeros((*shape, 4), dtype=np.uint8)
+    picture[..., :3], picture[..., 3] = 200, 255
+    shown = on_black(picture, size, round(max(size) * 0.7))
+    rows, columns = np.nonzero(shown.any(axis=2))
+    tall, wide = np.ptp(rows) + 1, np.ptp(columns) + 1
+    assert max(tall / size[0], wide / size[1]) == pytest.approx(0.7, abs=0.03)
+    assert tall / wide == pytest.approx(shape[0] / shape[1], rel=0.08)
+    assert abs(rows.min() + rows.max() - size[0] + 1) <= 1
+    assert abs(columns.min() + columns.max() - size[1] + 1) <= 1
+    assert (shown[rows, columns] == 200).all()
+    picture[..., 3] = 128
+    assert on_black(picture, size, 40).max() == round(200 * 128 / 255)
+
+
+def scenes_of(split, count):
+    """Plain scenes, and the same with a known object pasted on them, with the object's place and which it is."""
+    for label, (place, name) in enumerate(zip(PLACES, KNOWN, strict=True)):
+        for number in range(count):
+            plain = sceneries.scenery(place, Stream("place", split, place, index=number), (SIDE, SIDE))
+            thing = cutouts.cutout(name, Stream("thing", split, name, index=number), LONGEST)
+            alpha = on_black(np.dstack([255 * np.ones_like(thing[..., :3]), thing[..., 3]]), (SIDE, SIDE), LONGEST)
+            pasted = on_black(thing, (SIDE, SIDE), LONGEST) + plain * (1 - alpha / 255)
+            yield plain, np.rint(pasted).clip(0, 255).astype(np.uint8), alpha.any(axis=2), label
+
+
+def objects_of(names, split, count):
+    """Objects on black as the filter shows them, with their places."""
+    for label, name in enumerate(names):
+        for number in range(count):
+            shown = on_black(
+                cutouts.cutout(name, Stream("thing", split, name, index=number), LONGEST), (SIDE, SIDE), LONGEST
+            )
+            yield shown, shown.any(axis=2), label
+
+
+def boxed(there, label):
+    """What torchvision's networks are trained by; nothing where nothing is there."""
+    rows, columns = np.nonzero(there)
+    boxes = [[columns.min(), rows.min(), columns.max() + 1, rows.max() + 1]] if len(rows) else []
+    return {
+        "boxes": torch.tensor(boxes, dtype=torch.float32).reshape(-1, 4),
+        "labels": torch.tensor([label + 1] * len(boxes), dtype=torch.int64),
+    }
+
+
+def as_tensor(image):
+    return torch.tensor(image).permute(2, 0, 1) / 255
+
+
+def trained():
+    """A Faster R-CNN that knows two kinds of objects: on a backbone of random weights, which is run once."""
+    examples = list(objects_of(KNOWN, "train", 40))
+    for plain, pasted, there, label in scenes_of("train", 30):
+        examples += [(plain, np.zeros_like(there), 0), (pasted, there, label)]
+    sizes = {"min_size": SIDE, "max_size": SIDE, "box_batch_size_per_image": 8, "rpn_post_nms_top_n_train": 50}
+    network = get_model(ARCHITECTURE, weights=None, weights_backbone=None, num_classes=3, **sizes)
+    targets = [boxed(there, label) for _, there, label in examples]
+    images, targets = network.transform([as_tensor(image) for image, _, _ in examples], targets)
+    features = frozen(network, images)
+    optimiser = torch.optim.Adam([weight for weight in network.parameters() if weight.requires_grad], lr=1e-3)
+    for _ in range(STEPS):
+        chosen = torch.randperm(len(examples))[:TOGETHER].tolist()
+        pyramid = network.backbone.fpn({level: found[chosen] for level, found in features.items()})
+        part = ImageList(images.tensors[chosen], [images.image_sizes[number] for number in chosen])
+        wanted = [targets[number] for number in chosen]
+        proposals, first = network.rpn(part, pyramid, wanted)
+        _, more = network.roi_heads(pyramid, proposals, part.image_sizes, wanted)
+        optimiser.zero_grad()
+        sum([*first.values(), *more.values()]).backward()
+        optimiser.step()
+    return network.eval()
+
+
+def frozen(network, images):
+    """What the backbone makes of all images, its statistics set by them; it and the widest layer are not trained."""
+    body = network.backbone.body.requires_grad_(False)
+    network.roi_heads.box_head.fc6.requires_grad_(False)
+    for module in body.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            module.momentum = None  # the mean over all
+    with torch.no_grad():
+        body.train()(images.tensors)
+        return body.eval()(images.tensors)
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory):
+    """A file of a detector that was trained here, on one thread, as its weights depend on how many there are."""
+    torch.manual_seed(0)
+    path, threads = tmp_path_factory.mktemp("detector") / "drawn.safetensors", torch.get_num_threads()
+    torch.set_num_threads(1)
+    network = trained()
+    torch.set_num_threads(threads)
+    return saved(network, path)
+
+
+def saved(network, path, **about):
+    described = {
+        "architecture": ARCHITECTURE,
+        "categories": json.dumps(["background", *KNOWN]),
+        "min_size": str(SIDE),
+        "max_size": str(SIDE),
+        **about,
+    }
+    save_file(network.state_dict(), path, {key: text for key, text in described.items() if text})
+    return Weights(path)
+
+
+def share_kept(found, name):
+    return found.library.count("train", name) / 20
+
+
+@pytest.mark.torture
+def test_a_trained_detector_keeps_objects_that_it_knows_and_drops_others(weights, tmp_path):
+    every = StandIns((SIDE, SIDE), LONGEST, (*UNKNOWN, *KNOWN), PLACES, 20).drawn_objects()
+    found = filtered(every, weights, objects_rule((SIDE, SIDE), LONGEST, 8))
+    assert found.library.classes == KNOWN
+    assert set(found.dropped) == set(UNKNOWN)
+    assert share_kept(found, "stop sign") >= 0.8
+    assert share_kept(found, "kite") >= 0.5
+    noise = np.random.default_rng(0)
+
+    def garbled():
+        for split in SPLITS:
+            for name in sorted(KNOWN):
+                for number in range(5):
+                    blank = np.zeros((LONGEST, LONGEST, 4), dtype=np.uint8)
+                    blank[..., 3] = noise.integers(0, 2, (LONGEST, LONGEST)) * 255 if number else 255
+                    yield (split, name, number), blank
+
+    write_library(tmp_path / "garbled", garbled())
+    with pytest.raises(SalgenError, match="the detector leaves none of the classes of objects"):
+        filtered(PictureFile(tmp_path / "garbled", KNOWN), weights, objects_rule((SIDE, SIDE), LONGEST, 2))
+
+
+@pytest.mark.torture
+def test_a_trained_detector_drops_scenes_with_an_object_in_them(weights, tmp_path):
+    def pictures():
+        for split in SPLITS:
+            whole = list(scenes_of(f"scenes {split}", 20))
+            for name, column in (("pasted", 1), ("plain", 0)):
+                yield from (((split, name, number), scene[column]) for number, scene in enumerate(whole))
+
+    write_library(tmp_path / "scenes", pictures())
+    found = filtered(PictureFile(tmp_path / "scenes", ("plain", "pasted")), weights, scenes_rule())
+    kept = {name: sum(found.library.count(split, name) for split in SPLITS) / 120 for name in ("plain", "pasted")}
+    assert kept["plain"] >= 0.75
+    assert kept["pasted"] <= 0.5
+
+
+def test_what_a_network_detects_is_told_by_name_the_surest_first_in_any_batch(tmp_path):
+    """Of chance weights, which are not sure of anything."""
+    network = get_model(ARCHITECTURE, weights=None, weights_backbone=None, num_classes=3, min_size=SIDE, max_size=SIDE)
+    weights = saved(network.eval(), tmp_path / "chance.safetensors")
+    images = [image for image, _, _ in objects_of(KNOWN, "again", 3)]
+    first, second = weights.load(), weights.load()
+    assert first.categories == ("background", *KNOWN)
+    together = first.detect(images)
+    assert together == second.detect(images)
+    with torch.inference_mode():
+        expected = network([as_tensor(image) for image in images])
+    for image, found, wanted in zip(images, together, expected, strict=True):
+        (alone,) = first.detect([image])
+        pairs = sorted(zip(wanted["scores"].tolist(), wanted["labels"].tolist(), strict=True), reverse=True)
+        assert len(found) == len(pairs) > 1
+        assert [sure for _, sure in found] == pytest.approx([sure for sure, _ in pairs], abs=1e-4)
+        assert [sure for _, sure in alone] == pytest.approx([sure for _, sure in found], abs=1e-4)
+        assert {name for name, _ in found} == {first.categories[label] for _, label in pairs}
+
+
+@pytest.mark.torture
+def test_ebam_is_made_with_a_trained_detector(weights, tmp_path):
+    place = tmp_path / "own/detector"
+    place.mkdir(parents=True)
+    (place / "drawn.safetensors").symlink_to(weights.path)
+    given = {
+        "image_size": (SIDE, SIDE), "pictures": 10, "fewest": 3,
+        "candidate_objects": (*KNOWN, *UNKNOWN), "candidate_scenes": PLACES,
+    }  # fmt: skip
+    made = generator("ebam", str(tmp_path / "own"), **given)
+    assert made.plugin.objects == KNOWN
+    assert "By the detector drawn.safetensors" in made.source.notes
+    again = generator_of(made.spec({"train": 4}, 0), str(tmp_path / "own"))
+    assert again.plugin == made.plugin
+    for index in range(4):
+        np.testing.assert_array_equal(again.sample(0, "train", index).image, made.sample(0, "train", index).image)
+
+
+def test_torchvision_s_checkpoint_is_read_as_torchvision_reads_it(tmp_path, monkeypatch):
+    """With weights of chance in its form: frozen statistics, which have no count of batches and no epsilon."""
+    known = detection.FasterRCNN_ResNet50_FPN_Weights.COCO_V1
+    network = detection.fasterrcnn_resnet50_fpn(weights=None, weights_backbone=None)
+    state = {name: value for name, value in network.state_dict().items() if not name.endswith("num_batches_tracked")}
+    for name in [name for name in state if name.endswith("running_var")]:
+        state[name] = (torch.rand_like(state[name]) + 0.5) * 1e-3
+        state[name.replace("running_var", "weight")] = torch.full_like(state[name], 1e-3**0.5)
+    torch.save(state, tmp_path / "fasterrcnn_resnet50_fpn_coco-00000000.pth")
+    monkeypatch.setattr(type(known), "get_state_dict", lambda self, *args, **options: state)
+    theirs = detection.fasterrcnn_resnet50_fpn(weights=known, progress=False).eval()
+    ours = TorchvisionDetector(tmp_path / "fasterrcnn_resnet50_fpn_coco-00000000.pth")
+    assert (len(ours.categories), ours.categories[17:19]) == (91, ("cat", "dog"))
+    (found, expected) = (made.state_dict() for made in (ours._network, theirs))
+    assert all(torch.equal(found[name], value) for name, value in expected.items())
+    with torch.inference_mode():
+        image = torch.rand(1, 3, 64, 64)
+        found, expected = (made.backbone(image) for made in (ours._network, theirs))
+        for level, features in expected.items():
+            torch.testing.assert_close(found[level], features, rtol=1e-4, atol=1e-4)
+
+
+def test_what_is_no_detector_is_refused(tmp_path):
+    def refused(message, path):
+        with pytest.raises(SalgenError, match=message) as caught:
+            Weights(path).load()
+        assert "\n" not in str(caught.value)
+
+    checkpoint = tmp_path / "fasterrcnn_resnet50_fpn_coco-1.pth"
+    checkpoint.write_bytes(b"no checkpoint")
+    refused("it is not torchvision's checkpoint", checkpoint)
+    checkpoint.write_bytes(pickle.dumps(Told()))
+    refused("it is not torchvision's checkpoint", checkpoint)
+    torch.save({"a": torch.zeros(1)}, checkpoint)
+    refused("its weights do not fit the network", checkpoint)
+    torch.save([1, 2], checkpoint)
+    refused("its weights do not fit the network", checkpoint)
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(b"none")
+    refused("cannot be read", path)
+    few = torch.nn.Linear(1, 1)
+    refused(r"metadata unknown architecture 'fasterrcnn_mobilenet_v3': did you mean",
+            saved(few, path, architecture="fasterrcnn_mobilenet_v3").path)  # fmt: skip
+    refused("metadata categories must be a JSON list of names", saved(few, path, categories="").path)
+    refused("metadata categories must be a JSON list of names", saved(few, path, categories='["background"]').path)
+    for size in ("x", "0", "-1"):
+        refused("metadata min_size and max_size must be whole numbers above 0", saved(few, path, min_size=size).path)
+    refused("its weights do not fit the network: .* is missing or unexpected", saved(few, path).path)
+
+
+def test_one_file_of_weights_is_expected(tmp_path):
+    with pytest.raises(SalgenError, match=f"detector is missing: .*{detector.PUBLISHED}"):
+        weights_in(tmp_path)
+    (tmp_path / "detector").mkdir()
+    (tmp_path / "detector/README.txt").touch()
+    with pytest.raises(SalgenError, match="detector holds 0 files of weights, but one is expected"):
+        weights_in(tmp_path)
+    (tmp_path / "detector/fasterrcnn_resnet50_fpn_coco-258fb6c6.pth").write_bytes(b"x")
+    found = weights_in(tmp_path)
+    assert found.path.suffix == ".pth"
+    assert found.digest == "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
+    found.path.rename(tmp_path / "detector/other.pth")
+    with pytest.raises(SalgenError, match="holds 0 files"):
+        weights_in(tmp_path)

@@ -1,0 +1,80 @@
+"""The definition of salgen-bench: frozen, and in parts that together are the whole."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from salgen.errors import SalgenError
+from salgen.evaluation.bench import versions as module
+from salgen.evaluation.bench.run_entry import make_data
+from salgen.evaluation.bench.versions import VERSIONS, bench_spec
+from salgen.evaluation.scoring.metric_selection import choose_metrics
+from salgen.evaluation.sweeps.dose import Dose
+from salgen.parameters import parse_call
+from salgen.registry import MODELS
+
+DIGESTS = {1: "0e375ee08ab5d3b207d05582734dd35864530f1b0898d1d3957e6d78e0c8a4f3"}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_version_never_changes(version):
+    content = Path(module.__file__).with_name(f"salgen-bench-{version}.toml").read_bytes()
+    assert hashlib.sha256(content).hexdigest() == bench_spec(version).digest == DIGESTS[version]
+
+
+@pytest.mark.parametrize("data", bench_spec().data, ids=lambda data: data.name)
+def test_its_data_sets_are_those_that_this_salgen_makes(data, tmp_path):
+    make_data(bench_spec(), data, tmp_path / data.name, recipes_only=True, workers=1)
+
+
+def test_a_data_set_that_would_be_another_one_is_refused(tmp_path):
+    spec = bench_spec()
+    with pytest.raises(SalgenError, match="this salgen makes another perlin-lesions"):
+        make_data(spec, module.BenchData("perlin-lesions", "0" * 64, {"train": 1}), tmp_path / "data")
+
+
+def test_entries_are_of_registered_networks_and_have_names_of_their_own():
+    entries = bench_spec().entries
+    assert len({entry.name for entry in entries}) == len(entries) == 24
+    for entry in entries:
+        MODELS.create(*parse_call(entry.network))
+    assert sum(bool(entry.data.designed) for entry in entries) == 2
+    assert sum(entry.reliance for entry in entries) == 11
+
+
+@pytest.mark.parametrize("of", [1, 2, 5, 24, 30])
+def test_parts_have_each_entry_once(of):
+    spec = bench_spec()
+    parts = [entry.name for number in range(1, of + 1) for entry in spec.part(number, of)]
+    assert sorted(parts) == sorted(entry.name for entry in spec.entries)
+
+
+@pytest.mark.parametrize("of", [2, 4, 8])
+def test_no_part_has_all_trainings_for_reliance(of):
+    spec = bench_spec()
+    for number in range(1, of + 1):
+        assert {entry.reliance for entry in spec.part(number, of)} == {False, True}
+
+
+@pytest.mark.parametrize("part", [(0, 3), (4, 3)])
+def test_a_part_that_is_not_there_is_an_error(part):
+    with pytest.raises(SalgenError, match="must be K/N with K from 1 to N"):
+        bench_spec().part(*part)
+
+
+def test_a_version_that_is_not_there_is_an_error():
+    with pytest.raises(SalgenError, match="salgen-bench has no version 9: there are 1"):
+        bench_spec(9)
+
+
+def test_methods_are_ranked_by_metrics_that_are_computed():
+    spec = bench_spec()
+    choose_metrics([*spec.metrics, *spec.checks.metrics])
+    assert set(spec.headlines.values()) <= {*spec.metrics, *spec.attribution_metrics}
+
+
+def test_the_checks_are_of_an_entry_and_of_a_parameter_of_its_data():
+    spec = bench_spec()
+    (entry,) = (entry for entry in spec.entries if entry.name == spec.checks.entry)
+    Dose.parse(spec.checks.dose, entry.data.name).check(entry.data.name, None, spec.scale, entry.data.parameters)

@@ -1,0 +1,195 @@
+"""LIME and KernelSHAP: against captum called plainly, loops, and networks solved by hand."""
+
+import itertools
+import math
+
+import captum.attr
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_networks import Tidy, linear
+from torch import nn
+
+import salgen
+from salgen.evaluation.methods.lime_kernel_shap import grid, slic
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.random_state import random_state
+
+
+@pytest.fixture(scope="module")
+def images():
+    return torch.rand(3, 1, 8, 8, generator=torch.Generator().manual_seed(1))
+
+
+def in_regions(weights, cells):
+    """The sum of an image (8, 8) over each cell of a grid, spread over the cell."""
+    regions = grid(8, 8, cells)
+    return torch.stack([weights[regions == k].sum() for k in range(cells * cells)])[regions]
+
+
+@pytest.mark.parametrize("baseline", ["black", "zero"])
+def test_kernel_shap_of_a_linear_network_is_exact(baseline, images):
+    """The Shapley value of a region is its weights times the way from the baseline."""
+
+    class Shift(nn.Module):
+        def forward(self, pixels):
+            return 2 * pixels - 1
+
+    net = linear()
+    found = salgen.explain(
+        Classifier(net, Shift()), images, 2, method="kernel-shap", cells=3, n=60, output="score", baseline=baseline
+    ).values
+    way = 2 * images[:, 0] - 1 + (1 if baseline == "black" else 0)
+    expected = torch.stack([in_regions(one * net[1].weight[2].detach().view(8, 8), 3) for one in way])
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4)
+
+
+def test_kernel_shap_comes_near_the_shapley_values(images):
+    """All orders of four regions, on a network in which they interact."""
+    net, image, regions = Tidy(), images[:1], grid(8, 8, 2)
+
+    def value(kept):
+        mask = torch.isin(regions, torch.tensor(kept, dtype=torch.int64))
+        return float(net(image * mask).detach()[0, 1])
+
+    shapley = torch.zeros(4)
+    orders = list(itertools.permutations(range(4)))
+    for order in orders:
+        for place, region in enumerate(order):
+            shapley[region] += (value(order[: place + 1]) - value(order[:place])) / len(orders)
+    found = salgen.explain(net, image, 1, method="kernel-shap", cells=2, n=3000, output="score").values[0]
+    assert shapley.abs().max() > 1e-3
+    torch.testing.assert_close(found, shapley[regions], rtol=0, atol=0.05 * float(shapley.abs().max()))
+
+
+@settings(max_examples=15)
+@given(
+    st.integers(0, 1000),
+    st.integers(1, 4),
+    st.sampled_from(["grid", "slic"]),
+    st.sampled_from(["probability", "score"]),
+)
+def test_kernel_shap_is_complete(seed, cells, features, output):
+    """The attributions of all regions sum to the difference from black."""
+    net, image = Tidy(), torch.rand(1, 1, 8, 8, generator=torch.Generator().manual_seed(seed))
+    found = salgen.explain(
+        net, image, 0, method="kernel-shap", seed=seed, cells=cells, segments=6, n=40, features=features, output=output
+    ).values[0]
+    regions = grid(8, 8, cells) if features == "grid" else slic(image[0], 6)
+    total = sum(found[regions == k].mean() for k in regions.unique())
+    values = net(torch.cat([image, torch.zeros_like(image)])).detach()
+    values = values.softmax(dim=1) if output == "probability" else values
+    assert float(total) == pytest.approx(float(values[0, 0] - values[1, 0]), abs=2e-4)
+
+
+def test_lime_is_a_weighted_ridge_regression(images):
+    """Solved again, in closed form, on the same draws."""
+    net, count, cells = Tidy(), 50, 3
+    found = salgen.explain(net, images, 1, method="lime", cells=cells, n=count, ids=["a", "b", "c"], seed=4).values
+    regions = grid(8, 8, cells)
+    for image, name, ours in zip(images, "abc", found, strict=True):
+        with random_state(4, "lime", name):
+            kept = torch.cat([torch.bernoulli(torch.full((1, cells * cells), 0.5)) for _ in range(count)])
+        values = net(kept[:, regions][:, None] * image).softmax(dim=1)[:, 1].detach().double().numpy()
+        kept = kept.double().numpy()
+        weights = np.array([near(row) for row in kept])
+        columns = kept - np.average(kept, axis=0, weights=weights)
+        centred = values - np.average(values, weights=weights)
+        normal = columns.T @ (weights[:, None] * columns) + np.eye(cells * cells)
+        solved = np.linalg.solve(normal, columns.T @ (weights * centred))
+        torch.testing.assert_close(ours, torch.from_numpy(solved).float()[regions], rtol=1e-3, atol=1e-6)
+    assert found.abs().max() > 1e-4
+
+
+def near(row):
+    """The kernel of the authors' code: the cosine distance to the whole image, width 0.25."""
+    ones = [1.0] * len(row)
+    length = math.sqrt(sum(k * k for k in row)) * math.sqrt(len(row))
+    cosine = sum(k * one for k, one in zip(row, ones, strict=True)) / length if length else 0.0
+    return math.exp(-((1 - cosine) ** 2) / (2 * 0.25**2))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_equals_captum_called_plainly(images):
+    net, regions = Tidy(), grid(8, 8, 4)[None, None]
+    for name, image in zip("ab", images, strict=False):
+        with random_state(0, "kernel-shap", name):
+            peer = captum.attr.KernelShap(lambda x: net(x)[:, 1]).attribute(
+                image[None], torch.zeros(1, 1, 8, 8), feature_mask=regions, n_samples=30, perturbations_per_eval=30
+            )
+        found = salgen.explain(
+            net, image[None], 1, method="kernel-shap:cells=4,n=30,output=score", ids=[name], reduce=None
+        )
+        torch.testing.assert_close(found.values, peer, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["lime", "kernel-shap", "gradient-shap"])
+def test_draws_belong_to_the_sample(method, images):
+    """Not to the batch, the memory budget, or anybody's global generator; and the seed changes them."""
+    net, ids = Tidy(), ["a", "b", "c"]
+    options = {"method": method, "n": 20} | ({"cells": 3} if method != "gradient-shap" else {})
+    before = torch.get_rng_state(), str(np.random.get_state())  # noqa: NPY002
+    maps = salgen.explain(net, images, 1, ids=ids, **options).values
+    assert torch.equal(before[0], torch.get_rng_state())
+    assert before[1] == str(np.random.get_state())  # noqa: NPY002
+    turned = salgen.explain(net, images.flip(0), 1, ids=ids[::-1], **options).values.flip(0)
+    torch.testing.assert_close(turned, maps, rtol=1e-4, atol=1e-6)
+    poor = salgen.explain(net, images, 1, ids=ids, max_memory=1e-9, **options).values
+    torch.testing.assert_close(poor, maps, rtol=1e-4, atol=1e-6)
+    other = salgen.explain(net, images, 1, ids=ids, seed=1, **options).values
+    assert not torch.allclose(other, maps, rtol=1e-2)
+
+
+@pytest.mark.parametrize("method", ["lime", "kernel-shap"])
+def test_changed_images_keep_to_the_memory_budget(method, images):
+    sizes = []
+
+    class Measured(Tidy):
+        def forward(self, x):
+            sizes.append(len(x))
+            return super().forward(x)
+
+    salgen.explain(Measured(), images, 1, method=method, cells=3, n=12, max_memory=1e-9)
+    assert sizes.count(2) == 1  # at a first look
+    assert max(sizes) == 2
+
+
+@pytest.mark.parametrize("method", ["lime", "kernel-shap"])
+def test_margins_and_probabilities_are_two_questions(method, images):
+    options = {"method": method, "n": 20, "cells": 3}
+    logit, margin = (
+        salgen.explain(Tidy(), images, 1, output="score", score=score, **options).values
+        for score in ("logit", "margin")
+    )
+    opposite = salgen.explain(Tidy(), images, 0, output="score", score="margin", **options).values
+    torch.testing.assert_close(opposite, -margin, rtol=1e-3, atol=1e-5)
+    assert not torch.allclose(logit, margin, rtol=1e-2)
+
+
+def test_one_region_takes_all(images):
+    found = salgen.explain(linear(), images, 0, method="kernel-shap", cells=1, output="score").values
+    gap = (linear()(images) - linear()(torch.zeros_like(images))).detach()[:, 0]
+    torch.testing.assert_close(found, gap[:, None, None].expand(3, 8, 8), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(("height", "width", "cells"), [(8, 8, 14), (30, 17, 14), (5, 1, 3), (28, 42, 14)])
+def test_a_grid_is_even(height, width, cells):
+    regions = grid(height, width, cells)
+    down, across = min(height, cells), min(width, cells)
+    assert regions.unique().tolist() == list(range(down * across))
+    for k in range(down * across):
+        rows, columns = (regions == k).nonzero(as_tuple=True)
+        assert height // down <= len(rows.unique()) <= -(-height // down)
+        assert len(rows) == len(rows.unique()) * len(columns.unique())
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3])
+def test_slic_finds_what_there_is(channels):
+    image = torch.zeros(channels, 16, 16)
+    image[:, :, 8:] = 1
+    regions = slic(image, 4)
+    assert regions.unique().tolist() == list(range(len(regions.unique())))
+    assert set(regions[:, :8].unique().tolist()).isdisjoint(regions[:, 8:].unique().tolist())
+    assert slic(torch.zeros(channels, 8, 8), 4).min() == 0
