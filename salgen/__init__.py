@@ -8,6 +8,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from salgen.import_paths import names_for_type_checkers
 from salgen.numpy_kernels import prefer_fast_sort
 
 prefer_fast_sort()
@@ -29,28 +30,6 @@ if TYPE_CHECKING:
     from salgen.evaluation.training.training import train
     from salgen.evaluation.verification.verifying import verify
     from salgen.generators.factory import generator
-
-_PUBLIC = {
-    "Run": "salgen.evaluation.results.run:Run",
-    "SalgenError": "salgen.errors:SalgenError",
-    "collate": "salgen.evaluation.training.collate:collate",
-    "evaluate": "salgen.evaluation.results.opening:evaluate",
-    "explain": "salgen.evaluation.attribution.explaining:explain",
-    "explain_all": "salgen.evaluation.attribution.explaining:explain_all",
-    "fit_patterns": "salgen.evaluation.attribution.patterns:fit_patterns",
-    "generator": "salgen.generators.factory:generator",
-    "import_images": "salgen.datasets.importing:import_images",
-    "make": "salgen.datasets.making:make",
-    "open": "salgen.evaluation.results.opening:open",
-    "publish": "salgen.evaluation.publishing.publishing:publish",
-    "report": "salgen.evaluation.report:report",
-    "rescore": "salgen.evaluation.results.opening:rescore",
-    "score": "salgen.evaluation.scoring.scoring:score",
-    "sweep": "salgen.evaluation.sweeps.sweep:sweep",
-    "train": "salgen.evaluation.training.training:train",
-    "unpack": "salgen.datasets.archives.unpacking:unpack",
-    "verify": "salgen.evaluation.verification.verifying:verify",
-}
 
 __all__ = [
     "Run",
@@ -75,16 +54,18 @@ __all__ = [
 ]
 
 
+_MODULES = names_for_type_checkers(__name__)
+
+
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return version("salgen")
-    if name not in _PUBLIC:
+    if name not in _MODULES:
         raise AttributeError(f"module 'salgen' has no attribute {name!r}")
-    module, _, attribute = _PUBLIC[name].partition(":")
-    value = getattr(import_module(module), attribute)
+    value = getattr(import_module(_MODULES[name]), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_PUBLIC, "__version__"])
+    return sorted([*globals(), *__all__, "__version__"])

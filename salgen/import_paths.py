@@ -1,5 +1,6 @@
-"""Models and methods of the user's own modules, named as text: ``package.module:name``."""
+"""Names that are imported late: those of salgen's own packages on first use, and a user's, given as text."""
 
+import ast
 import sys
 from functools import reduce
 from importlib import import_module
@@ -7,6 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from salgen.errors import SalgenError
+
+
+def names_for_type_checkers(module: str) -> dict[str, str]:
+    """Name to module of what a module's source imports within ``if TYPE_CHECKING:``.
+
+    A package imports these on first use, by its ``__getattr__``. So each public name stands in one list, which type
+    checkers read too.
+    """
+    tree = ast.parse(Path(str(sys.modules[module].__file__)).read_text(encoding="utf-8"))
+    checked = next(node for node in tree.body if isinstance(node, ast.If))
+    imports = [node for node in checked.body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: str(node.module) for node in imports for alias in node.names}
 
 
 def imported(text: str, kind: str, example: str) -> Any:

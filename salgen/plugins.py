@@ -7,6 +7,8 @@ name is imported on first use, so that a generator does not wait for torch.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from salgen.import_paths import names_for_type_checkers
+
 if TYPE_CHECKING:
     from salgen.datasets.layouts.imported import Imported, Items, refuse_edit
     from salgen.errors import SalgenError
@@ -62,40 +64,6 @@ if TYPE_CHECKING:
     from salgen.parameters import param
     from salgen.seeding import Stream
     from salgen.sources import OWN_COPY, Files, Nothing
-
-_NAMES = {
-    "salgen.datasets.layouts.imported": "Imported Items refuse_edit",
-    "salgen.errors": "SalgenError",
-    "salgen.evaluation.attribution.attribution_context": "AttributionContext Explanation",
-    "salgen.evaluation.attribution.class_activation": "ClassActivation",
-    "salgen.evaluation.attribution.passes": "PassRequirements",
-    "salgen.evaluation.metrics.inputs.metric_bases": "DatasetMetric MaskMetric ModelMetric RetrainingMetric",
-    "salgen.evaluation.metrics.inputs.mask_statistics": "MaskStatistics",
-    "salgen.evaluation.metrics.inputs.metric_inputs": "MetricInputs",
-    "salgen.evaluation.metrics.inputs.ranking": "Ranking",
-    "salgen.evaluation.models.convolutional": "Convolutional",
-    "salgen.evaluation.models.weight_sources": "FromFile FromScratch FromTorchvision",
-    "salgen.evaluation.models.start_weights": "Seams",
-    "salgen.evaluation.protocols.claims": (
-        "Claim Margin Order among_the_best averaged between higher_median highest lowest mean_of networks_on on "
-        "on_each rows_by share_left spread"
-    ),
-    "salgen.evaluation.protocols.paper_table": "PaperTable Row",
-    "salgen.evaluation.protocols.protocol": "Experiment Protocol",
-    "salgen.generators.interfaces": (
-        "Attributed Context Edit Finite Fitting Guaranteed Labelled Movable Redrawable Rendered Scale"
-    ),
-    "salgen.generators.drawing.photographs": "photographs",
-    "salgen.generators.drawing.pictures": "read_levels read_rgb resize_nearest resize_rgb",
-    "salgen.generators.drawing.shapes": "oval paint polygon",
-    "salgen.generators.drawing.splines": "smooth_field",
-    "salgen.generators.lesions.lesions": "Lesions",
-    "salgen.generators.painted_base": "Painted check_edit",
-    "salgen.parameters": "param",
-    "salgen.seeding": "Stream",
-    "salgen.sources": "OWN_COPY Files Nothing",
-}
-_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "OWN_COPY",
@@ -167,6 +135,7 @@ __all__ = [
     "smooth_field",
     "spread",
 ]
+_MODULES = names_for_type_checkers(__name__)
 
 
 def __getattr__(name: str) -> Any:
