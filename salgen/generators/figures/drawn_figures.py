@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.generators.figures.creatures.backdrops import draw_backdrop
-from salgen.generators.figures.creatures.choices import Choices, Tint
-from salgen.generators.figures.creatures.creature import draw_creature
-from salgen.generators.figures.creatures.drawing import Drawing, Frame
-from salgen.generators.figures.creatures.eyes import Eye, paint_eye, reach_of, support_of
-from salgen.generators.figures.creatures.sparkles import draw_sparkles
+from salgen.generators.drawing.choices import Choices, Tint
+from salgen.generators.figures.backdrops import draw_backdrop, draw_sparkles
+from salgen.generators.figures.creature import draw_creature
+from salgen.generators.figures.drawing import Drawing, Frame
+from salgen.generators.figures.eyes import Eye, paint_eye, reach_of, support_of
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Drawn, check_edit
 from salgen.seeding import Stream

@@ -9,9 +9,9 @@ import numpy as np
 
 from salgen.generators.composites.pasting import Pixels, Window
 from salgen.generators.interfaces import Context, Scale
+from salgen.generators.saliency_bench.drawn_people import DRESSES, PLACES, person
 from salgen.generators.saliency_bench.marked_scene import CutoutScene, cutout
-from salgen.generators.saliency_bench.people import DRESSES, PLACES, person
-from salgen.generators.stand_ins.cutouts.library import sketch
+from salgen.generators.stand_ins.cutouts.painting import sketch
 
 NAMES = ("drawn-actions",)
 

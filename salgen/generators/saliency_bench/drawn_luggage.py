@@ -12,16 +12,14 @@ from numpy.typing import NDArray
 
 from salgen.generators.composites.pasting import Window, filled_box
 from salgen.generators.drawing.catalogue import catalogue
+from salgen.generators.drawing.choices import Choices
 from salgen.generators.drawing.outlines import box
 from salgen.generators.drawing.shapes import polygon, polygons
 from salgen.generators.drawing.splines import smooth_field
-from salgen.generators.figures.creatures.choices import Choices
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.saliency_bench.marked_scene import MarkedScene
-from salgen.generators.stand_ins.cutouts.library import sketch
-from salgen.generators.stand_ins.cutouts.painting import CHOICES
-from salgen.generators.stand_ins.cutouts.parts import read_items
-from salgen.generators.stand_ins.cutouts.sketch import Sketch, posed
+from salgen.generators.stand_ins.cutouts.painting import CHOICES, sketch
+from salgen.generators.stand_ins.cutouts.sketch import Sketch, posed, read_items
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from salgen.generators.composites.pasting import Pixels, Window
 from salgen.generators.interfaces import Context, Scale
 from salgen.generators.saliency_bench.marked_scene import CutoutScene, cutout
-from salgen.generators.stand_ins.cutouts.library import sketch
+from salgen.generators.stand_ins.cutouts.painting import sketch
 from salgen.generators.stand_ins.cutouts.sketch import Sketch
 from salgen.generators.stand_ins.cutouts.skins import Marking, Skin
 

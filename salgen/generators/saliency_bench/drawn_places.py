@@ -8,8 +8,7 @@ import numpy as np
 
 from salgen.generators.interfaces import Context, Scale
 from salgen.generators.saliency_bench.marked_scene import MarkedScene
-from salgen.generators.stand_ins.sceneries.grammar import play, read_layout
-from salgen.generators.stand_ins.sceneries.painting import LAYOUTS
+from salgen.generators.stand_ins.sceneries.painting import LAYOUTS, play, read_layout
 from salgen.generators.stand_ins.sceneries.stage import Stage
 from salgen.parameters import param
 from salgen.seeding import Stream

@@ -12,8 +12,8 @@ from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, phot
 from salgen.generators.drawing.shapes import paint
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
-from salgen.generators.traffic_lights.lights.streets import draw_street, seen_by_camera, street
-from salgen.generators.traffic_lights.lights.traffic_light import (
+from salgen.generators.traffic_lights.streets import draw_street, seen_by_camera, street
+from salgen.generators.traffic_lights.traffic_light import (
     GREEN_FULL,
     LENS,
     PITCH,

@@ -18,7 +18,7 @@ from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, phot
 from salgen.generators.drawing.pictures import Pixels
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
-from salgen.generators.traffic_signs.signs.scenes import SignScenes
+from salgen.generators.traffic_signs.scenes import SignScenes
 from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask

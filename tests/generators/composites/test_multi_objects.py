@@ -9,7 +9,7 @@ from PIL import Image
 
 from salgen.errors import SalgenError
 from salgen.generators.composites.bam import OBJECTS
-from salgen.generators.composites.class_schedule import ClassRounds
+from salgen.generators.composites.multi_objects import ClassRounds
 from salgen.generators.composites.pasting import placed
 from salgen.generators.factory import generator
 from salgen.generators.interfaces import Context

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from salgen.generators.drawing.choices import Choices, shade
 from salgen.generators.drawing.shapes import FINE
-from salgen.generators.figures.creatures.choices import Choices, shade
-from salgen.generators.figures.creatures.drawing import Drawing, Frame, covered, oval, rounded, widened
+from salgen.generators.figures.drawing import Drawing, Frame, covered, oval, rounded, widened
 from salgen.seeding import Stream
 
 SIZE = (12, 9)

@@ -13,11 +13,10 @@ from salgen.generators.factory import generator
 from salgen.generators.interfaces import Context, Edit
 from salgen.generators.saliency_bench.drawn_actions import ACTIVITIES, PAIRS
 from salgen.generators.saliency_bench.drawn_luggage import TOOLS
+from salgen.generators.saliency_bench.drawn_people import DRESSES, PLACES
 from salgen.generators.saliency_bench.drawn_pets import BREEDS, COATS
 from salgen.generators.saliency_bench.drawn_places import SHOWN, Layer
-from salgen.generators.saliency_bench.people import DRESSES, PLACES
-from salgen.generators.stand_ins.sceneries.grammar import play
-from salgen.generators.stand_ins.sceneries.painting import LAYOUTS
+from salgen.generators.stand_ins.sceneries.painting import LAYOUTS, play
 from salgen.registry import IMPORTERS
 from salgen.seeding import Stream
 

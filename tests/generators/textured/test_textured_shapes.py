@@ -13,8 +13,7 @@ from salgen.errors import SalgenError
 from salgen.generators.drawing.outlines import turned
 from salgen.generators.drawing.shapes import polygon
 from salgen.generators.factory import generator
-from salgen.generators.textured.objects.textured import SHAPES, TEXTURES, outline, texture
-from salgen.generators.textured.textured_shapes import CLASSES
+from salgen.generators.textured.textured_shapes import CLASSES, SHAPES, TEXTURES, outline, texture
 from salgen.testing import check_generator
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
-from salgen.generators.traffic_lights.lights.traffic_light import GREEN_FULL, LENS, LUMA, PITCH, RED_FULL, light_colour
+from salgen.generators.traffic_lights.traffic_light import GREEN_FULL, LENS, LUMA, PITCH, RED_FULL, light_colour
 
 SIZE = (32, 32)
 GREEN, RED = 0, 1

@@ -16,8 +16,8 @@ from salgen.generators.drawing.photographs import photographs
 from salgen.generators.factory import generator
 from salgen.generators.interfaces import Edit
 from salgen.generators.traffic_signs.drawn_signs import VARIANT_SPLITS, DrawnSigns, places_apart
-from salgen.generators.traffic_signs.signs.pictures import NAMES_OF_SIGNS, sign_picture
-from salgen.generators.traffic_signs.signs.scenes import SignScenes, warped
+from salgen.generators.traffic_signs.pictures import NAMES_OF_SIGNS, sign_picture
+from salgen.generators.traffic_signs.scenes import SignScenes, warped
 
 SIZE = 32
 SIDE = 5  # a seventh of 32, rounded

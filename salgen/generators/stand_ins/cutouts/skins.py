@@ -3,11 +3,94 @@
 Palettes are wide and overlap, so that a colour says little about the class.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from salgen.generators.drawing.catalogue import catalogue
+from salgen.generators.drawing.splines import smooth_field
+from salgen.seeding import Stream
+from salgen.types import Float64
+
+
+def marking(kind: str, scale: float, size: tuple[int, int], stream: Stream) -> Float64:
+    """The share of the second colour, float64 (H, W) in [0, 1].
+
+    Parameters
+    ----------
+    kind
+        One of :data:`MARKINGS`.
+    scale
+        Size of the pattern, in shares of the longer side.
+    size
+        (H, W) in pixels.
+    stream
+        Decides the pattern's position and bending.
+    """
+    longer = max(size)
+    start = stream.uniform(2)
+    down = ((np.arange(size[0]) + 0.5) / longer / scale + start[0])[:, np.newaxis]
+    across = ((np.arange(size[1]) + 0.5) / longer / scale + start[1])[np.newaxis]
+    signed = MARKINGS[kind](down, across, size, stream)
+    return np.clip(0.5 + signed * (scale * longer), 0.0, 1.0)
+
+
+def _bands(across: Float64, width: float = 0.25) -> Float64:
+    """Signed distance from the edges of bands that repeat after 1; `width` is half a band's."""
+    return np.asarray(width - np.abs(across - np.floor(across) - 0.5))
+
+
+def _upright(down: Float64, across: Float64, size: tuple[int, int], stream: Stream) -> Float64:
+    """Bent stripes from top to bottom."""
+    return _bands(across + 0.25 * down + 1.1 * smooth_field(stream, size, (4, 3)))
+
+
+def _level(down: Float64, across: Float64, size: tuple[int, int], stream: Stream) -> Float64:
+    """Bent stripes from side to side."""
+    return _bands(down + 0.1 * across + 0.8 * smooth_field(stream, size, (3, 4)))
+
+
+def _ribs(down: Float64, across: Float64, size: tuple[int, int], stream: Stream) -> Float64:
+    """Straight narrow stripes from top to bottom."""
+    return _bands(across + 0.0 * down, 0.14)
+
+
+def _patches(down: Float64, across: Float64, size: tuple[int, int], stream: Stream) -> Float64:
+    """Large patches with smooth edges."""
+    return 1.2 * (smooth_field(stream, size, (5, 5)) - 0.1)
+
+
+def _tiles(down: Float64, across: Float64, size: tuple[int, int], stream: Stream) -> Float64:
+    """Bent bricks with thin joints between them."""
+    down = down + 1.1 * smooth_field(stream, size, (6, 6))
+    across = across + 0.5 * (np.floor(down) % 2) + 1.1 * smooth_field(stream, size, (6, 6))
+    return np.minimum(_bands(down, 0.38), _bands(across, 0.38))
+
+
+def _checks(down: Float64, across: Float64, size: tuple[int, int], stream: Stream) -> Float64:
+    """Crossing stripes."""
+    return np.maximum(_bands(down, 0.16) + 0.0 * across, _bands(across, 0.16))
+
+
+def _spots(down: Float64, across: Float64, size: tuple[int, int], stream: Stream) -> Float64:
+    """Round spots in rows."""
+    across = across + 0.5 * (np.floor(down) % 2)
+    down, across = down - np.floor(down) - 0.5, across - np.floor(across) - 0.5
+    return np.asarray(0.24 - np.sqrt(down * down + across * across))
+
+
+MARKINGS: dict[str, Callable[[Float64, Float64, tuple[int, int], Stream], Float64]] = {
+    "upright": _upright,
+    "level": _level,
+    "ribs": _ribs,
+    "patches": _patches,
+    "tiles": _tiles,
+    "checks": _checks,
+    "spots": _spots,
+}
+
 
 Tint = list[int]  # red, green and blue in 0..255
 

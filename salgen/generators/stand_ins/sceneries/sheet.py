@@ -5,12 +5,14 @@ reaches from its leftmost to its rightmost edge, so that all rows of all shapes 
 notch in a row is made of several shapes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.drawing.shapes import FINE
 from salgen.types import Float64
 
@@ -131,3 +133,25 @@ def _slopes(start: Float64, end: Float64) -> Float64:
     """Columns per row of each edge; 0 for level ones, which cross no row."""
     down = end[:, 0] - start[:, 0]
     return np.divide(end[:, 1] - start[:, 1], down, out=np.zeros(len(down)), where=down != 0)
+
+
+# By kind: "colours" that an ink lies between, and in "texture" its mottle, grain and streak
+RANGES: dict[str, dict[str, Any]] = catalogue("inks.json")
+
+
+def mixed(name: str, draw: Callable[[], float]) -> Ink:
+    """An ink of a kind: between two of its colours, lighter or darker.
+
+    Parameters
+    ----------
+    name
+        One of RANGES; digits at the end distinguish inks of one kind.
+    draw
+        Returns numbers in [0, 1).
+    """
+    kind = RANGES[name.rstrip("0123456789")]
+    colours = kind["colours"]
+    first, second = colours[int(draw() * len(colours))], colours[int(draw() * len(colours))]
+    share, gain = 0.5 * draw(), 0.82 + 0.3 * draw()
+    red, green, blue = (min((a + share * (b - a)) * gain, 1.0) for a, b in zip(first, second, strict=True))
+    return Ink((red, green, blue), *kind["texture"])

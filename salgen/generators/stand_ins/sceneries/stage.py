@@ -11,8 +11,7 @@ import numpy as np
 
 from salgen.generators.drawing.shapes import paint
 from salgen.generators.drawing.splines import smooth_field
-from salgen.generators.stand_ins.sceneries.inks import mixed
-from salgen.generators.stand_ins.sceneries.sheet import STEPS, Ink, Sheet
+from salgen.generators.stand_ins.sceneries.sheet import STEPS, Ink, Sheet, mixed
 from salgen.seeding import Stream
 from salgen.types import Float64
 

@@ -11,8 +11,19 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from salgen.generators.drawing.pictures import Pixels
-from salgen.generators.traffic_signs.signs.parts import Pictogram, SignPart, arc, dot, line, placed, poly
-from salgen.generators.traffic_signs.signs.pictograms import CATALOGUE, pictogram, read_pictogram, text
+from salgen.generators.traffic_signs.pictograms import (
+    CATALOGUE,
+    Pictogram,
+    SignPart,
+    arc,
+    dot,
+    line,
+    pictogram,
+    placed,
+    poly,
+    read_pictogram,
+    text,
+)
 
 SIDE = 256  # pixels of a finished sign picture
 FINE = 4  # samples per pixel along each axis while it is drawn

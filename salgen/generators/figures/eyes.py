@@ -6,9 +6,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from salgen.generators.drawing.choices import Tint
 from salgen.generators.drawing.shapes import oval
-from salgen.generators.figures.creatures.choices import Tint
-from salgen.generators.figures.creatures.drawing import Drawing, Frame
+from salgen.generators.figures.drawing import Drawing, Frame
 from salgen.types import Float64, Mask
 
 INK: Tint = (26, 20, 34)

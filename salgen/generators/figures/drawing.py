@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from salgen.generators.drawing.choices import Tint
 from salgen.generators.drawing.outlines import bar
 from salgen.generators.drawing.shapes import FINE, covered, following, means, oval
-from salgen.generators.figures.creatures.choices import Tint
 from salgen.types import Float64
 
 Points = Sequence[Sequence[float]] | Float64
