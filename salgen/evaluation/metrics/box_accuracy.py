@@ -15,7 +15,7 @@ from salgen.evaluation.metrics.inputs.boxes import (
     mask_overlap,
     tight_box,
 )
-from salgen.evaluation.metrics.inputs.metric_bases import DatasetMetric
+from salgen.evaluation.metrics.inputs.metric import DatasetMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Float64, Mask

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from salgen.evaluation.metrics.inputs.boxes import Box, above_mean, largest_component, tight_box
-from salgen.evaluation.metrics.inputs.metric_bases import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.metric import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.parameters import param
 from salgen.types import Float64

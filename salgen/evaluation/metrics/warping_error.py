@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from salgen.evaluation.metrics.inputs.boxes import above_mean
-from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
+from salgen.evaluation.metrics.inputs.metric import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Mask

@@ -12,9 +12,16 @@ from torch import nn
 
 import salgen
 from salgen.evaluation.metrics.inputs import device_maps
-from salgen.evaluation.metrics.inputs.pixel_order import pixel_ranks, ranks_on_device
-from salgen.evaluation.metrics.inputs.reference_images import REFERENCES, blurred, reference_images
-from salgen.evaluation.metrics.insertion import DeletionAuc, InsertionAuc, deletion_curve, insertion_curve
+from salgen.evaluation.metrics.inputs.changed_images import pixel_ranks, ranks_on_device
+from salgen.evaluation.metrics.insertion import (
+    REFERENCES,
+    DeletionAuc,
+    InsertionAuc,
+    blurred,
+    deletion_curve,
+    insertion_curve,
+    reference_images,
+)
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.normalisation import Normalisation

@@ -9,7 +9,7 @@ from maps_and_masks import cases, odd_maps, odd_masks
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, NOT_THE_MAPS_DOING, TRIVIAL_FULL_MASK
+from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, TRIVIAL_FULL_MASK, UNUSABLE_SAMPLE
 from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.scoring.metric_computation import worst_of
@@ -161,13 +161,13 @@ def test_no_map_and_no_mask_is_too_odd(call, side, kind):
     for pair, value, least, reason in zip(pairs, values, worst, reasons, strict=True):
         if math.isnan(value):
             assert reason, pair
-            assert least == pytest.approx(math.nan if reason in NOT_THE_MAPS_DOING else filled, nan_ok=True), pair
+            assert least == pytest.approx(math.nan if reason in UNUSABLE_SAMPLE else filled, nan_ok=True), pair
         else:
             assert low - 1e-12 <= value <= high + 1e-12, pair
             assert reason in ("", TRIVIAL_FULL_MASK), pair
             assert least == value, pair
         if pair[0] in ("nan", "inf", "-inf"):
-            assert reason == NON_FINITE_MAP or reason in NOT_THE_MAPS_DOING, pair
+            assert reason == NON_FINITE_MAP or reason in UNUSABLE_SAMPLE, pair
 
 
 def _worst_of_all(metric, values):

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from salgen.evaluation.metrics.inputs.device_maps import SortedMaps
-from salgen.evaluation.metrics.inputs.mask_statistics import Cut, Levels
+from salgen.evaluation.metrics.inputs.ranking import Cut, Levels
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy import ndimage
 
-from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
+from salgen.evaluation.metrics.inputs.metric import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 from salgen.types import Mask
 
