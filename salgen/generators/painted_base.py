@@ -22,6 +22,7 @@ class Painted:
     Nothing may touch the canvas after the feature, so that image and twin are equal outside its support.
     """
 
+    version: ClassVar[str] = "1"
     valid_region: ClassVar[str | None] = None
     default_source: ClassVar[str] = ""
 
@@ -48,6 +49,22 @@ class Painted:
     def exact(self) -> bool:
         """Always."""
         return True
+
+    def prepare(self, source: Any) -> Any:
+        """The source itself."""
+        return source
+
+    def region_names(self) -> list[str]:
+        """The regions that every sample has; the first one is the mask, unless `target` says otherwise."""
+        raise NotImplementedError
+
+    def target(self, task: str) -> str:
+        """The first region."""
+        return self.region_names()[0]
+
+    def cluster(self, parameters: Mapping[str, Any], material: Any) -> str | int | None:
+        """None: each image is drawn by itself."""
+        return None
 
     def render(self, parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
         """The sample that the choices describe, with the edit applied."""
@@ -86,9 +103,6 @@ class Drawn(Painted):
         if source:
             raise SalgenError(f"source = {source!r}: {self.name} {self.takes_no_source}")
         return Nothing()
-
-    def prepare(self, source: Source) -> None:
-        """Nothing is needed."""
 
 
 def check_edit(edit: Edit, features: Sequence[str], values: Mapping[str, Sequence[str]]) -> None:

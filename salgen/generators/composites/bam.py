@@ -62,7 +62,6 @@ class Bam(Painted):
     """
 
     name: ClassVar[str] = "bam"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "bam"
     default_source: ClassVar[str] = STAND_INS
     takes: ClassVar[str] = "PATH of a folder with coco, miniplaces or both"
@@ -118,10 +117,6 @@ class Bam(Painted):
         library = LIBRARIES.load(STAND_INS)(*wanted) if drawn else LIBRARIES.load(OWN_COPY)(Path(str(source)), *wanted)
         composite: Composite = library.open()
         return composite
-
-    def prepare(self, source: Composite) -> Composite:
-        """The source itself, from which pictures are read as they are needed."""
-        return source
 
     def draw(self, context: Context) -> dict[str, Any]:
         """A combination of the block, with the pictures, the size and the place that belong to it."""

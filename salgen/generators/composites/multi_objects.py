@@ -117,7 +117,6 @@ class MultiObjects(Painted):
     """
 
     name: ClassVar[str] = "multi-objects"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "multi-objects"
     default_source: ClassVar[str] = STAND_INS
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "pictures": 10}
@@ -173,10 +172,6 @@ class MultiObjects(Painted):
         library = LIBRARIES.load(STAND_INS)(self.image_size, longest, self.objects, self.scenes, self.pictures)
         composite: Composite = library.open()
         return composite
-
-    def prepare(self, source: Composite) -> Composite:
-        """The source itself, from which pictures are read as they are needed."""
-        return source
 
     def draw(self, context: Context) -> dict[str, Any]:
         """The class that the sample is about, and the image: the same for all samples of one image."""
@@ -235,10 +230,6 @@ class MultiObjects(Painted):
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
         """The image without the objects of the class."""
         return Edit(omit=(OBJECT,))
-
-    def target(self, task: str) -> str:
-        """The objects of the class."""
-        return OBJECT
 
     def region_names(self) -> list[str]:
         """The objects of the class, their opaque part, their boxes, and the other objects."""

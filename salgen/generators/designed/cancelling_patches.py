@@ -82,10 +82,6 @@ class CancellingPatches(DesignedImages):
         """The evidence in the colour of the other class."""
         return Edit(change={EVIDENCE: CLASSES[1 - parameters["label"]]})
 
-    def target(self, task: str) -> str:
-        """The evidence for the class."""
-        return EVIDENCE
-
     def region_names(self) -> list[str]:
         """The evidence for the class, that against it, and the pairs that are cancelled."""
         return [EVIDENCE, "against", "cancelled"]

@@ -36,7 +36,6 @@ class ColouredCells(DesignedImages):
     """
 
     name: ClassVar[str] = "coloured-cells"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "coloured-cells"  # names the streams of random numbers
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (27, 27)}
     attribution_kind: ClassVar[str] = (
@@ -88,10 +87,6 @@ class ColouredCells(DesignedImages):
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
         """No spots of the class."""
         return Edit(omit=(SPOTS,))
-
-    def target(self, task: str) -> str:
-        """The spots of the class."""
-        return SPOTS
 
     def region_names(self) -> list[str]:
         """The spots of the class."""

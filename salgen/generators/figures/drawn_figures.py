@@ -36,7 +36,6 @@ class DrawnFigures(Drawn):
     """
 
     name: ClassVar[str] = "drawn-figures"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "zings"  # names the streams of random numbers
     takes_no_source: ClassVar[str] = "takes none; your own pictures are read by zings"
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
@@ -71,16 +70,9 @@ class DrawnFigures(Drawn):
         """The other class's eyes."""
         return Edit(change={"eyes": COLOURS[1 - parameters["label"]]})
 
-    def target(self, task: str) -> str:
-        """Both eyes."""
-        return "eyes"
-
     def region_names(self) -> list[str]:
         """Both eyes, and each."""
         return ["eyes", *SIDES]
-
-    def cluster(self, parameters: Mapping[str, Any], material: Any) -> None:
-        """None: each creature is drawn by itself."""
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Position of the eyes, in shares of the image's side from its middle, and their shape."""

@@ -37,7 +37,6 @@ class PerlinLesions(Lesions):
     """
 
     name: ClassVar[str] = "perlin-lesions"
-    version: ClassVar[str] = "1"
     scales: ClassVar[Mapping[str, Scale]] = {
         **Lesions.scales,
         "full": Scale(Lesions.scales["full"].splits, {"image_size": (140, 192), "lattice": (5, 8)}),

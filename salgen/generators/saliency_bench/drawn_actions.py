@@ -34,7 +34,6 @@ class DrawnActions(CutoutScene):
     """
 
     name: ClassVar[str] = "drawn-actions"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "drawn-actions"
     task: ClassVar[str] = "activity"
     region: ClassVar[str] = "evidence"

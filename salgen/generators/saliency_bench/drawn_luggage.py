@@ -52,7 +52,6 @@ class DrawnLuggage(MarkedScene):
     """
 
     name: ClassVar[str] = "drawn-luggage"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "drawn-luggage"
     region: ClassVar[str] = "boxes"
     feature: ClassVar[str] = "tools"

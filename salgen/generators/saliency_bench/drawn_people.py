@@ -58,7 +58,6 @@ class DrawnPeople(CutoutScene):
     """
 
     name: ClassVar[str] = "drawn-people"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "drawn-people"
     region: ClassVar[str] = "person"
     feature: ClassVar[str] = "figure"

@@ -35,7 +35,6 @@ class DrawnPets(CutoutScene):
     """
 
     name: ClassVar[str] = "drawn-pets"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "drawn-pets"
     task: ClassVar[str] = "breed"
     region: ClassVar[str] = "pet"

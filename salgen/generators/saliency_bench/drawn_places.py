@@ -60,7 +60,6 @@ class DrawnPlaces(MarkedScene):
     """
 
     name: ClassVar[str] = "drawn-places"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "drawn-places"
     task: ClassVar[str] = "environment"
     region: ClassVar[str] = "evidence"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.drawing.catalogue import catalogue, read_points
 from salgen.generators.drawing.outlines import smooth, turned
-from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, photographs
+from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, open_photographs
 from salgen.generators.drawing.shapes import oval, paint, polygon
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
@@ -122,7 +122,6 @@ class TexturedShapes(Painted):
     """
 
     name: ClassVar[str] = "textured-shapes"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "imagenet-s50"  # names the streams of random numbers
     default_source: ClassVar[str] = PHOTOGRAPHS
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": CLASSES}
@@ -152,15 +151,7 @@ class TexturedShapes(Painted):
 
     def open_source(self, source: str | None) -> Photographs:
         """The shipped photographs."""
-        if source not in (None, "", PHOTOGRAPHS):
-            raise SalgenError(
-                f"source = {source!r}: {self.name} takes {PHOTOGRAPHS}; your own copy is read by imagenet-s50"
-            )
-        return photographs()
-
-    def prepare(self, source: Photographs) -> Photographs:
-        """The photographs themselves."""
-        return source
+        return open_photographs(self.name, source, "imagenet-s50")
 
     def draw(self, context: Context) -> dict[str, Any]:
         """The class, the thing's place and looks, what is ignored beside it, and the background."""
@@ -202,16 +193,9 @@ class TexturedShapes(Painted):
         """The scene without the thing."""
         return Edit(omit=(FEATURE,))
 
-    def target(self, task: str) -> str:
-        """The thing's whole support."""
-        return FEATURE
-
     def region_names(self) -> list[str]:
         """The thing, and all that is not ignored."""
         return [FEATURE, "annotated"]
-
-    def cluster(self, parameters: Mapping[str, Any], material: Any) -> None:
-        """None: each image is drawn by itself."""
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """The square root of the thing's share of the image, its centre in pixels, and its turn in half tangents."""

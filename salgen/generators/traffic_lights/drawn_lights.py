@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.errors import SalgenError
-from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, photographs
+from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, open_photographs
 from salgen.generators.drawing.shapes import paint
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
@@ -54,7 +53,6 @@ class DrawnLights(Painted):
     """
 
     name: ClassVar[str] = "drawn-lights"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "lisa-lights"  # names the streams of random numbers
     default_source: ClassVar[str] = PHOTOGRAPHS
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": COLOURS}
@@ -71,15 +69,7 @@ class DrawnLights(Painted):
 
     def open_source(self, source: str | None) -> Photographs:
         """The shipped photographs."""
-        if source not in (None, PHOTOGRAPHS):
-            raise SalgenError(
-                f"source = {source!r}: {self.name} takes {PHOTOGRAPHS}; your own copy is read by lisa-lights"
-            )
-        return photographs()
-
-    def prepare(self, source: Photographs) -> Photographs:
-        """The photographs themselves."""
-        return source
+        return open_photographs(self.name, source, "lisa-lights")
 
     def draw(self, context: Context) -> dict[str, Any]:
         """The class, the lamp with its place, and what is behind it."""
@@ -105,16 +95,9 @@ class DrawnLights(Painted):
         """The other colour in the same lens."""
         return Edit(change={"lamp": COLOURS[1 - parameters["label"]]})
 
-    def target(self, task: str) -> str:
-        """The lamp with its halo."""
-        return "lamp"
-
     def region_names(self) -> list[str]:
         """The lamp with its halo, and its core."""
         return ["lamp", "core"]
-
-    def cluster(self, parameters: Mapping[str, Any], material: Any) -> None:
-        """None: each light is drawn by itself."""
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Lens that is lit (0 top, 2 bottom), row and column of its centre in pixels, and night or day (1 or 0)."""

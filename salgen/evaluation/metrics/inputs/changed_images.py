@@ -99,9 +99,11 @@ def probabilities_of(data: MetricInputs, owners: Tensor, inputs: Callable[[slice
     start = 0
     while start < len(owners):
         block = slice(start, min(start + probe.batches.size, len(owners)))
-        probabilities = probe.probabilities(
-            block.stop - start, lambda part, start=start: inputs(slice(start + part.start, start + part.stop))
-        )
+
+        def inputs_of_block(part: slice, start: int = start) -> Tensor:
+            return inputs(slice(start + part.start, start + part.stop))
+
+        probabilities = probe.probabilities(block.stop - start, inputs_of_block)
         values[block] = _select_targets(probabilities, targets[owners[block]])
         start = block.stop
     return values
