@@ -9,14 +9,13 @@ import numpy as np
 
 from salgen.evaluation.metrics.inputs.boxes import Box, above_mean, largest_component, tight_box
 from salgen.evaluation.metrics.inputs.metric import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.parameters import param
 from salgen.types import Float64
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-    from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 
 NAMES = ("saliency-metric",)
 

@@ -156,8 +156,7 @@ class Bam(Painted):
 
     def scene(self, parameters: Mapping[str, Any], material: Composite) -> Float64:
         """The scene alone, float64 (H, W, 3) in [0, 1]."""
-        name, number = material.scenes.classes[parameters[SCENE]], parameters["scene_number"]
-        return material.scenes.load(parameters["split"], name, number).astype(np.float64) / 255.0
+        return scene_of(parameters, material)
 
     def paint(self, canvas: Float64, parameters: Mapping[str, Any], material: Composite, edit: Edit) -> None:
         """Paste the object by its alpha."""
@@ -250,6 +249,12 @@ class Bam(Painted):
             min(max(round(height * scale), 1), self.image_size[0]),
             min(max(round(width * scale), 1), self.image_size[1]),
         )
+
+
+def scene_of(parameters: Mapping[str, Any], material: Composite) -> Float64:
+    """The picture of a scene, float64 (H, W, 3) in [0, 1]."""
+    name, number = material.scenes.classes[parameters[SCENE]], parameters["scene_number"]
+    return material.scenes.load(parameters["split"], name, number).astype(np.float64) / 255.0
 
 
 def _order(context: Context, purpose: str, key: int, count: int) -> NDArray[np.int64]:

@@ -118,17 +118,7 @@ SMALLEST, LARGEST = 0.042, 0.055  # the star is larger by a fifth
 
 
 def draw_sparkles(drawing: Drawing, gleams: tuple[Tint, Tint], choices: Choices) -> None:
-    """Draw one thing of each colour, and up to two more.
-
-    Parameters
-    ----------
-    drawing
-        In a frame whose origin is the image's middle.
-    gleams
-        The two colours.
-    choices
-        Decide places, sizes and shapes.
-    """
+    """Draw one thing of each of two colours, and up to two more; the frame's origin is the image's middle."""
     places = [(row, column) for row in ROWS for column in COLUMNS]
     tints = [*gleams, choices.of(gleams), choices.of(gleams)][: choices.count(2, 4)]
     for tint in tints:

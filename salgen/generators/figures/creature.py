@@ -354,18 +354,9 @@ DRESSES = (_no_marks, _belt, _buttons, _buttons)
 
 
 def draw_creature(drawing: Drawing, reach: tuple[float, float], gleams: tuple[Tint, Tint], choices: Choices) -> None:
-    """Draw everything of a creature but its eyes.
+    """Draw everything of a creature but its eyes, in a frame whose origin is between them.
 
-    Parameters
-    ----------
-    drawing
-        In a frame whose origin is between the eyes.
-    reach
-        Extent of the eyes, (up, aside).
-    gleams
-        The colours that eyes may have, used here whatever the eyes' colour is.
-    choices
-        Decide everything else.
+    The eyes reach (up, aside). `gleams` are the colours that eyes may have, used here whatever the eyes' colour is.
     """
     build = new_build(reach, gleams, choices)
     choices.of(BACKS)(drawing, build, choices)

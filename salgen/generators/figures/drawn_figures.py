@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from salgen.generators.drawing.choices import Choices, Tint
 from salgen.generators.figures.backdrops import draw_backdrop, draw_sparkles
 from salgen.generators.figures.creature import draw_creature
-from salgen.generators.figures.drawing import Drawing, Frame
+from salgen.generators.figures.drawing import Drawing, Placement
 from salgen.generators.figures.eyes import Eye, paint_eye, reach_of, support_of
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Drawn, check_edit
@@ -84,13 +84,13 @@ class DrawnFigures(Drawn):
         """The creature without its eyes, in front of its background."""
         streams = {name: Stream.from_key(parameters[name], name) for name in REDRAWN}
         height, width = self.image_size
-        drawing = Drawing(self.image_size, Frame((height / 2, width / 2), float(max(height, width))))
+        drawing = Drawing(self.image_size, Placement((height / 2, width / 2), float(max(height, width))))
         draw_backdrop(drawing, Choices(streams["backdrop"]))
         drawing.frame = self._frame(parameters)
         decoys = Choices(streams["decoys"])
         gleams = _gleam(decoys, "white"), _gleam(decoys, "yellow")
         draw_creature(drawing, reach_of(_eyes(parameters)), gleams, Choices(streams["figure"], 128))
-        drawing.frame = Frame((height / 2, width / 2), float(min(height, width)))
+        drawing.frame = Placement((height / 2, width / 2), float(min(height, width)))
         draw_sparkles(drawing, gleams, decoys)
         return drawing.picture()[0]
 
@@ -108,12 +108,12 @@ class DrawnFigures(Drawn):
         label = COLOURS.index(_colour(parameters, edit))
         return Rendered(image, {"label": label}, {"eyes": regions[SIDES[0]] | regions[SIDES[1]], **regions})
 
-    def _frame(self, parameters: Mapping[str, Any]) -> Frame:
+    def _frame(self, parameters: Mapping[str, Any]) -> Placement:
         side = float(min(self.image_size))
         middle = [
             size / 2 + parameters[way] * side for size, way in zip(self.image_size, ("down", "across"), strict=True)
         ]
-        return Frame((middle[0], middle[1]), side, parameters["turn"])
+        return Placement((middle[0], middle[1]), side, parameters["turn"])
 
 
 def _draw_eyes(context: Context) -> dict[str, Any]:

@@ -34,17 +34,12 @@ class BrainFiles:
 
 
 def choose_brains(names: Iterable[str]) -> BrainFiles:
-    """The brain volumes among the NIfTI files of a folder, by their names.
+    """The brain volumes among the NIfTI files of a folder, by their paths relative to it, with ``/``.
 
     Where some are T1-weighted by their suffix, others are passed over; images of other kinds, segmentations and masks
     always are. A mask beside a volume, ``X_mask`` or in BIDS ``..._desc-brain_mask``, is its brain. Of a subject with a
-    brain, by a mask or by ``desc-brain``, whole heads are passed over; of images with one mask, the one that is
+    brain, by a mask or by ``desc-brain``, whole heads are passed over. Of images with one mask, the one that is
     ``desc-brain`` or the last by name is taken.
-
-    Parameters
-    ----------
-    names
-        Paths relative to the folder, with ``/``.
     """
     names = sorted(names)
     kinds = {name: _suffix(name) for name in names}

@@ -68,15 +68,11 @@ class Volumes(Files):
 
 
 def open_brains(source: str) -> Source:
-    """The source of brain volumes that `source` names.
+    """The source of brain volumes: ``"mni152"``, or the path of a ``.nii`` or ``.nii.gz`` file or of a folder of them.
 
-    Parameters
-    ----------
-    source
-        ``"mni152"``, or the path of a volume or of a folder of ``.nii`` and ``.nii.gz`` files, of which
-        :func:`~salgen.generators.lesions.brain_files.choose_brains` takes the brains. It may hold a
-        ``participants.csv`` with columns `path` and `split`, or BIDS's ``participants.tsv`` with a column
-        `participant_id`; what these do not list is not used.
+    :func:`~salgen.generators.lesions.brain_files.choose_brains` takes a folder's brains. It may hold a
+    ``participants.csv`` with columns `path` and `split`, or BIDS's ``participants.tsv`` with a column `participant_id`;
+    what these do not list is not used.
     """
     if source == MNI152:
         shipped = Path(str(resources.files("salgen.generators")), "assets", MNI152_FILE)

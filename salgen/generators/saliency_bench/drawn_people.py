@@ -13,6 +13,8 @@ from salgen.generators.stand_ins.cutouts.sketch import Sketch, read_items
 from salgen.generators.stand_ins.cutouts.skins import read_skins
 from salgen.parameters import param
 
+NAMES = ("drawn-people",)
+
 PEOPLE = "people.json"
 DRESSES: tuple[str, ...] = tuple(catalogue(PEOPLE)["clothes"])
 STANDING = ("stand", "wave", "akimbo")
@@ -42,9 +44,6 @@ def person(dress: str, pose: str) -> Sketch:
 def _ends(lines: str) -> str:
     """The last point of each line."""
     return " ".join(line.split()[-1] for line in lines.split("/"))
-
-
-NAMES = ("drawn-people",)
 
 
 @dataclass(frozen=True)

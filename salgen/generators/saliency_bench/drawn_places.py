@@ -25,13 +25,7 @@ GROUNDS = ("grass", "earth", "sand", "asphalt", "snow")
 
 
 class Layer(Stage):
-    """A stage whose things are painted on a canvas that is there already, without shadows; it knows which pixels.
-
-    Attributes
-    ----------
-    support
-        The pixels painted so far, bool (H, W).
-    """
+    """A stage that paints on a given canvas without shadows; `support` is the pixels painted so far, bool (H, W)."""
 
     def __init__(self, stream: Stream, canvas: Float64) -> None:
         super().__init__(stream, (canvas.shape[0], canvas.shape[1]))

@@ -22,10 +22,13 @@ from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask
 
+NAMES = ("textured-shapes",)
+
 SILHOUETTES = catalogue("silhouettes.json")  # (row, column) of a whole outline, or of its right half from the top down
 SHAPES = tuple(SILHOUETTES)
 
 
+@lru_cache(maxsize=len(SHAPES))
 def outline(shape: str) -> Float64:
     """A silhouette's corners, float64 (N, 2), centred on its bounding box and scaled to an area of 1."""
     entry = SILHOUETTES[shape]
@@ -38,22 +41,16 @@ def outline(shape: str) -> Float64:
     corners = corners - (corners.max(axis=0) + corners.min(axis=0)) / 2
     following = np.roll(corners, -1, axis=0)
     area = abs(float((corners[:, 0] * following[:, 1] - corners[:, 1] * following[:, 0]).sum())) / 2
-    return np.asarray(np.round(corners / np.sqrt(area), 6))
+    corners = np.round(corners / np.sqrt(area), 6)
+    corners.setflags(write=False)
+    return np.asarray(corners)
 
 
 def texture(name: str, places: Float64, pixel: float, key: int) -> Float64:
     """The share of the second colour at each pixel, float64 (H, W) in [0, 1].
 
-    Parameters
-    ----------
-    name
-        One of :data:`TEXTURES`.
-    places
-        (H, W, 2): each pixel's (row, column) on the object, whose area is 1.
-    pixel
-        A pixel's side on the object: edges are softened over it.
-    key
-        Seed of the pattern's position.
+    Places are each pixel's (row, column) on the object, whose area is 1, (H, W, 2), and `pixel` is a pixel's side
+    there: edges are softened over it.
     """
     return TEXTURES[name](places, pixel, Stream.from_key(key, "texture"))
 
@@ -104,8 +101,6 @@ def _soft(distance: Float64, pixel: float) -> Float64:
     """A step from 0 to 1 across an edge, within one pixel."""
     return np.clip(0.5 + distance / pixel, 0.0, 1.0)
 
-
-NAMES = ("textured-shapes",)
 
 CLASSES = tuple(f"{shape}_{pattern}" for shape in SHAPES for pattern in TEXTURES)
 FEATURE = "object"
@@ -288,7 +283,7 @@ class Thing:
 @lru_cache(maxsize=2)  # a sample and its twin ask for the same one several times
 def thing_at(label: int, side: float, turn: float, place: tuple[float, float], image_size: tuple[int, int]) -> Thing:
     """The silhouette of a class, as large as wanted or as fits, at a place of those where it is whole."""
-    corners = turned(_outline(CLASSES[label].rsplit("_", 1)[0]), turn)
+    corners = turned(outline(CLASSES[label].rsplit("_", 1)[0]), turn)
     low, high = corners.min(axis=0), corners.max(axis=0)
     room = np.array(image_size) - 2 * MARGIN
     pixels = min(side * float(np.sqrt(image_size[0] * image_size[1])), *(room / (high - low)).tolist())
@@ -319,13 +314,6 @@ def _colour(hue: float, saturation: float, value: float) -> list[float]:
     turns = (np.array([0.0, 2 / 3, 1 / 3]) + hue) % 1.0
     ramps = np.clip(np.abs(turns * 6 - 3) - 1, 0.0, 1.0)
     return [float(level) for level in value * (1 - saturation * (1 - ramps))]
-
-
-@lru_cache(maxsize=len(SHAPES))
-def _outline(shape: str) -> Float64:
-    corners = outline(shape)
-    corners.setflags(write=False)
-    return corners
 
 
 def _window(corners: Float64, image_size: tuple[int, int]) -> tuple[slice, slice]:

@@ -17,8 +17,8 @@ from salgen.generators.traffic_lights.traffic_light import (
     LENS,
     PITCH,
     RED_FULL,
-    Frame,
-    frame_of,
+    HousingCoordinates,
+    housing_coordinates,
     lamp_alpha,
     lamp_colours,
     light_colour,
@@ -137,10 +137,10 @@ class DrawnLights(Painted):
             return END_LENSES[label]
         return END_LENSES[int(stream.integers(2, 1)[0])]
 
-    def _frame(self, parameters: Mapping[str, Any]) -> Frame:
-        return frame_of(parameters["pose"], self.image_size)
+    def _frame(self, parameters: Mapping[str, Any]) -> HousingCoordinates:
+        return housing_coordinates(parameters["pose"], self.image_size)
 
-    def _alpha(self, parameters: Mapping[str, Any], frame: Frame) -> Float64:
+    def _alpha(self, parameters: Mapping[str, Any], frame: HousingCoordinates) -> Float64:
         lamp = parameters["lamp"]
         return lamp_alpha(frame, parameters["position"], lamp["halo"], lamp["glow"])
 

@@ -88,16 +88,9 @@ ON_BLUE = {int(sign): read_pictogram(rows) for sign, rows in CATALOGUE["blue"].i
 
 @lru_cache(maxsize=SIGNS)
 def sign_picture(sign: int) -> tuple[Pixels, ...]:
-    """A sign from the front, at SIDE pixels, at half of it, and so on down to 32.
+    """A sign of a class, 0 to 42, from the front, at SIDE pixels, at half of it, and so on down to 32.
 
-    Parameters
-    ----------
-    sign
-        Its class, from 0 to 42.
-
-    Returns
-    -------
-    uint8 (side, side, 4) each: red, green and blue, each times coverage, and coverage.
+    Each is uint8 (side, side, 4): red, green and blue, each times coverage, and coverage.
     """
     drawn = Image.new("RGBA", (SIDE * FINE, SIDE * FINE))
     for part in parts_of(sign):

@@ -13,10 +13,11 @@ from scipy.interpolate import BSpline
 from salgen.errors import SalgenError
 from salgen.generators.drawing.splines import smooth_field, spline_weights
 from salgen.generators.lesions import brains, slicing
-from salgen.generators.lesions.brains import brain_bank, open_brains
+from salgen.generators.lesions.brains import brain_bank
 from salgen.generators.lesions.nifti import Volume
 from salgen.generators.lesions.perlin import PerlinLesions
 from salgen.generators.lesions.slicing import SCALES, TILT_DEGREES, TOP, cut_slice, prepare_volume
+from salgen.generators.lesions.volumes import open_brains
 from salgen.seeding import Stream
 
 VIEW = (140.0, 192.0)

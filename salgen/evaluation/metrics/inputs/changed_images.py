@@ -80,19 +80,10 @@ def original_probabilities(data: MetricInputs) -> Float64:
 
 
 def probabilities_of(data: MetricInputs, owners: Tensor, inputs: Callable[[slice], Tensor]) -> Float64:
-    """The explained class's probability on many changed images, made and run a part at a time.
+    """The explained class's probability on m changed images, float64 (m,), made and run a part at a time.
 
-    Parameters
-    ----------
-    owners
-        int64 (m,): the sample that each changed image was made from.
-    inputs
-        Makes the normalised inputs (k, C, h, w) of a part of ``range(m)``.
-
-    Returns
-    -------
-    Float64
-        (m,). The probabilities of all classes are kept for one part at a time.
+    `owners`, int64 (m,), is the sample that each changed image was made from, and `inputs` makes the normalised inputs
+    (k, C, h, w) of a part of ``range(m)``. The probabilities of all classes are kept for one part at a time.
     """
     probe, targets = data.predictor, _targets(data)
     values = np.empty(len(owners))
@@ -112,17 +103,11 @@ def probabilities_of(data: MetricInputs, owners: Tensor, inputs: Callable[[slice
 def stepwise_probabilities(
     data: MetricInputs, before: Tensor, after: Tensor, step: int | None, steps: range
 ) -> Float64:
-    """The probability as pixels change from `before` to `after`, float64 (N, number of steps).
+    """The probability as pixels change from `before` to `after`, normalised (N, C, h, w): float64 (N, number of steps).
 
-    Parameters
-    ----------
-    before, after
-        Normalised (N, C, h, w). Where the normalisation resizes, a pixel of the network's input changes
-        with the nearest pixel of the image.
-    step
-        Pixels per step, in the order of the map; a row's worth (W) by default.
-    steps
-        Numbers of the steps: after the k-th, the first ``k * step`` pixels have changed.
+    After the k-th of `steps`, the first ``k * step`` pixels in the order of the map have changed; a step is a row's
+    worth (W) by default. Where the normalisation resizes, a pixel of the network's input changes with the nearest pixel
+    of the image.
     """
     per_step, count = _pixels_per_step(data, step), len(steps)
     device = before.device

@@ -4,18 +4,14 @@ A metric plug-in is a frozen dataclass derived from one of the base classes; its
 takes an absolute value: how channels and signs become a map is the method's reduction.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from salgen.evaluation.metrics.inputs.metric_inputs import OWN, PAIRED, MetricInputs
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Float64
-
-if TYPE_CHECKING:
-    from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
-    from salgen.evaluation.metrics.inputs.ranking import Ranking
 
 EMPTY_MASK = "empty_mask"
 TRIVIAL_FULL_MASK = "trivial_full_mask"
@@ -41,7 +37,6 @@ UNUSABLE_SAMPLE = frozenset(
 )
 
 FAMILIES = ("ranking", "localization", "faithfulness", "contrast", "sensitivity", "sanity", "diagnostic", "attribution")
-OWN, PAIRED = "own", "paired"  # whose maps a metric of one model is about: the field `of`
 
 Measured = tuple[Float64, list[str]]
 

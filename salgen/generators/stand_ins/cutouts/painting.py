@@ -187,19 +187,9 @@ def sketch(name: str) -> Sketch:
 
 
 def cutout(name: str, stream: Stream, side: int) -> NDArray[np.uint8]:
-    """An object of a class on a transparent background.
+    """An object of one of :data:`KINDS` on a transparent background, uint8 (h, w, 4), cropped tightly.
 
-    Parameters
-    ----------
-    name
-        One of :data:`KINDS`.
-    stream
-        Decides its form, colours, pose and light.
-    side
-        Pixels of its longer side, at least 24.
-
-    Returns
-    -------
-    uint8 (h, w, 4): red, green, blue and alpha, not multiplied; cropped to where alpha is above 0.
+    The stream decides its form, colours, pose and light. Its longer side has `side` pixels, at least 24. Colours are
+    not multiplied by alpha.
     """
     return painted(sketch(name), stream, side)

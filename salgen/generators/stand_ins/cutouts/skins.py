@@ -16,19 +16,7 @@ from salgen.types import Float64
 
 
 def marking(kind: str, scale: float, size: tuple[int, int], stream: Stream) -> Float64:
-    """The share of the second colour, float64 (H, W) in [0, 1].
-
-    Parameters
-    ----------
-    kind
-        One of :data:`MARKINGS`.
-    scale
-        Size of the pattern, in shares of the longer side.
-    size
-        (H, W) in pixels.
-    stream
-        Decides the pattern's position and bending.
-    """
+    """The share of the second colour, float64 (H, W) in [0, 1]; `scale` is in shares of the longer side."""
     longer = max(size)
     start = stream.uniform(2)
     down = ((np.arange(size[0]) + 0.5) / longer / scale + start[0])[:, np.newaxis]

@@ -110,21 +110,7 @@ LAYOUTS: dict[str, Layout] = {name: read_layout(catalogue("scenes/*.json")[name]
 
 
 def scenery(name: str, stream: Stream, size: tuple[int, int]) -> NDArray[np.uint8]:
-    """A scene of a class; the stream decides all that varies within it.
-
-    Parameters
-    ----------
-    name
-        One of KINDS.
-    stream
-        The same one gives the same bytes.
-    size
-        (H, W) in pixels, each at least 16.
-
-    Returns
-    -------
-    uint8 (H, W, 3): red, green, blue.
-    """
+    """A scene of one of :data:`KINDS`, uint8 (H, W, 3), 16x16 or more; the stream decides all that varies within it."""
     if name not in LAYOUTS:
         raise SalgenError(f"there is no scene {name!r}: it must be one of {', '.join(KINDS)}")
     stage = Stage(stream, size)

@@ -129,16 +129,9 @@ def room(
     back: Cover | None = None,
     glow: float = 0.0,
 ) -> None:
-    """A room that is seen along its axis.
+    """A room that is seen along its axis, to its back wall in a depth; the back is by default like the walls.
 
-    Parameters
-    ----------
-    depth
-        Of its back wall.
-    floor, wall, ceiling, back
-        Ink, pattern and period; the back is by default like the walls.
-    glow
-        Extra lightness of the far end over the near one; negative if it is darker.
+    `glow` is the extra lightness of the far end over the near one; negative if it is darker.
     """
     rows, columns = stage.places()
     x, y = stage.eye
@@ -164,16 +157,8 @@ def room(
 def ground(stage: Stage, *, cover: Cover, haze: float = 0.4, bend: float = 0.0, mirror: float = 0.0) -> None:
     """The ground from the horizon down.
 
-    Parameters
-    ----------
-    cover
-        Ink, pattern and period.
-    haze
-        Share of the sky's colour over it far away.
-    bend
-        Shift of its pattern to the right at depth 2.
-    mirror
-        Strength of the reflection of everything above the horizon, as in water.
+    `haze` is the share of the sky's colour over it far away, `bend` the shift of its pattern to the right at depth 2,
+    and `mirror` the strength of the reflection of everything above the horizon, as in water.
     """
     stage.flush()
     rows, _columns = stage.places()

@@ -43,19 +43,7 @@ class Sheet:
         return bool(self._counts)
 
     def add(self, points: Sequence[tuple[float, float]], ink: Ink, light: float = 1.0, fall: float = 0.0) -> None:
-        """Lay down a shape.
-
-        Parameters
-        ----------
-        points
-            Its corners, at least three.
-        ink
-            Its colour and texture.
-        light
-            Factor of the colour in its middle.
-        fall
-            Loss of light from its top to its bottom.
-        """
+        """Lay down a shape; `light` is a factor of the colour in its middle, `fall` its loss from top to bottom."""
         downs = [y for _, y in points]
         top, bottom = min(downs), max(downs)
         slope = -fall / max(bottom - top, 0.02)
@@ -67,12 +55,7 @@ class Sheet:
     def drawn(self, image_size: tuple[int, int], window: tuple[float, float, float] = (1.0, 0.0, 0.0)) -> Float64:
         """The mean of the shapes' numbers in each pixel, float64 (H, W, COLUMNS), 0 where there is no shape.
 
-        Parameters
-        ----------
-        image_size
-            (H, W) in pixels.
-        window
-            The part of the scene that the image shows: its share, its left and its top.
+        `window` is the part of the scene that the image shows: its share, its left and its top.
         """
         height, width = image_size
         owners = self._owners(height * FINE, width * FINE, window)
@@ -140,15 +123,7 @@ RANGES: dict[str, dict[str, Any]] = catalogue("inks.json")
 
 
 def mixed(name: str, draw: Callable[[], float]) -> Ink:
-    """An ink of a kind: between two of its colours, lighter or darker.
-
-    Parameters
-    ----------
-    name
-        One of RANGES; digits at the end distinguish inks of one kind.
-    draw
-        Returns numbers in [0, 1).
-    """
+    """An ink of a kind, between two of its colours; digits at the end of a name tell inks of one kind apart."""
     kind = RANGES[name.rstrip("0123456789")]
     colours = kind["colours"]
     first, second = colours[int(draw() * len(colours))], colours[int(draw() * len(colours))]

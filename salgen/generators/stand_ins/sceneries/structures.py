@@ -99,15 +99,9 @@ def plane(
 ) -> Projection:
     """The projection of a thing's box, x from -0.5 to 0.5 and y from 0 to 1, into the image.
 
-    Parameters
-    ----------
-    w, h
-        Its width and height; a lying thing's height is its extent in depth.
-    u, v, z
-        Of the middle of its foot; of its near end for a thing that lies or stands along the depth.
-    on
-        "back": it faces the viewer; "side": it stands along the depth, as on a wall; "floor": it lies; "screen": it
-        faces the viewer, and u and v are shares of the image.
+    It is `w` wide and `h` high, with the middle of its foot, or of its near end, at (u, v, z). `on` is "back" where it
+    faces the viewer, "side" where it stands along the depth, as on a wall, "floor" where it lies and its height is its
+    extent in depth, or "screen" where u and v are shares of the image.
     """
     if on == "screen":
         return lambda x, y: (u + x * w, v - h + y * h)
@@ -174,17 +168,7 @@ def box(
     flank: str = "",
     light: float = 1.0,
 ) -> None:
-    """A box; u is its middle, v its foot, z its near face.
-
-    Parameters
-    ----------
-    w, h, d
-        Width, height, extent in depth.
-    ink, lid
-        Of the box, and of its top.
-    face, flank
-        A thing on its front, and on the side that shows.
-    """
+    """A box with u in its middle, v at its foot and z at its near face; `face` and `flank` name things on it."""
     paint, left, right, top = stage.ink(ink), u - w / 2, u + w / 2, v - h
     side = left if left > stage.eye[0] else right if right < stage.eye[0] else None
     if side is not None:
