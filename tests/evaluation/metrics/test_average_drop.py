@@ -10,7 +10,6 @@ import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.normalisation import Normalisation
-from salgen.testing import check_metric
 
 SIZE = (6, 7)
 BOTH = ["average-drop", "average-increase"]
@@ -173,9 +172,3 @@ def test_a_target_that_is_no_class_is_refused():
     maps, images, _ = case(count=1)
     with pytest.raises(SalgenError, match="3 classes"):
         salgen.score(maps, None, BOTH, model=classifier(), images=images, targets=np.array([3]))
-
-
-@pytest.mark.parametrize("name", BOTH)
-@pytest.mark.parametrize("compat", [None, "aabid"])
-def test_conforms_in_both_readings(name, compat):
-    check_metric(name, {"compat": compat})

@@ -27,7 +27,6 @@ from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.normalisation import Normalisation
 from salgen.evaluation.scoring.score_inputs import metric_inputs_of
 from salgen.seeding import Stream
-from salgen.testing import check_metric
 
 SIZE = (5, 7)
 BOTH = ["insertion-auc", "deletion-auc"]
@@ -351,13 +350,3 @@ def test_references_are_normalised_as_the_network_takes_them():
     known = data(classifier(), **case())
     for kind in REFERENCES:
         assert reference_images(known, kind).shape == known.predictor.inputs.shape
-
-
-@pytest.mark.parametrize("variant", ["petsiuk", "li2020", "saliency-bench"])
-def test_variants_conform(variant):
-    check_metric("insertion-auc", {"variant": variant})
-    check_metric("insertion-auc", {"variant": variant, "baseline": "twin", "step": 3})
-
-
-def test_deletion_conforms():
-    check_metric("deletion-auc", {"baseline": "blur"})
