@@ -114,9 +114,7 @@ def test_which_image_a_test_sample_is_of_is_what_counting_from_the_start_finds()
     rounds = ClassRounds.of(5, (1, 3))
     context = Context(3, "any", "test", 0, None)
     counted = [
-        (image, place)
-        for image in range(3 * rounds.images)
-        for place in range(len(rounds.content(context, image).classes))
+        (image, place) for image in range(3 * rounds.images) for place in range(len(rounds.content(context, image)[0]))
     ]
     assert [rounds.pair(context, index) for index in range(3 * rounds.pairs)] == counted
 

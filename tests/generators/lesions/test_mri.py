@@ -13,7 +13,6 @@ from salgen.generators.generator import Generator
 from salgen.generators.lesions import brains
 from salgen.generators.lesions.mri import MriLesions, rician, tissue_curve
 from salgen.generators.lesions.nifti import Volume
-from salgen.generators.lesions.perlin import PerlinLesions
 from salgen.parameters import build
 from salgen.seeding import Stream
 
@@ -78,35 +77,11 @@ def test_image_and_twin_are_equal_outside_the_mask(seed, index, split):
         assert (sample.image[sample.regions["core"]] < twin.image[sample.regions["core"]]).all()
 
 
-def test_a_sample_is_the_same_alone_and_in_any_batch():
-    mri = generator(bit_depth=16)
-    order = [3, 0, 40, 7, 1, 2]
-    in_batch = list(mri.pairs(1, "train", order))
-    for index, (sample, twin) in zip(order, in_batch, strict=True):
-        alone = mri.sample(1, "train", index)
-        np.testing.assert_array_equal(sample.image, alone.image)
-        expected = mri.twin(alone.recipe)
-        assert (twin is None) == (expected is None)
-        if expected is not None:
-            np.testing.assert_array_equal(twin, expected.image)
-
-
 def test_a_recipe_survives_json():
     mri = generator()
     recipe = mri.recipe(0, "test", 5)
     written = dataclasses.replace(recipe, parameters=json.loads(json.dumps(recipe.parameters)))
     np.testing.assert_array_equal(mri.render(written).image, mri.render(recipe).image)
-
-
-def test_perlin_and_mri_lesions_share_slices_labels_and_places():
-    perlin, mri = Generator(PerlinLesions(**SMALL), Head()), generator()
-    shared = ("label", "slice", "shown", "centres")
-    for index in range(20):
-        pair = [g.sample(7, "train", index) for g in (perlin, mri)]
-        first, second = (sample.recipe.parameters for sample in pair)
-        assert [first[key] for key in shared] == [second[key] for key in shared]
-        for region in ("lesions", "brain"):
-            np.testing.assert_array_equal(pair[0].regions[region], pair[1].regions[region])
 
 
 def test_the_slice_is_the_samples_alone_and_the_background_varies_it():

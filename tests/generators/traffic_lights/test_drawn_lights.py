@@ -135,15 +135,6 @@ def test_a_redraw_keeps_the_lamp_and_changes_the_rest():
         assert (sample.image != redrawn.image).any(axis=2)[~sample.regions["lamp"]].mean() > 0.5
 
 
-def test_the_splits_share_no_photograph():
-    used = {
-        split: {LIGHTS.recipe(0, split, index).parameters["street"]["photograph"] for index in range(60)}
-        for split in ("train", "val", "test")
-    }
-    assert {split: len(names) for split, names in used.items()} == {"train": 6, "val": 2, "test": 3}
-    assert len(set.union(*used.values())) == 11
-
-
 def test_factors_name_the_lens_and_its_centre():
     for index in range(6):
         sample = LIGHTS.sample(6, "train", index)
