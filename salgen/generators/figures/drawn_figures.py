@@ -38,17 +38,13 @@ class DrawnFigures(Drawn):
     name: ClassVar[str] = "drawn-figures"
     family: ClassVar[str] = "zings"  # names the streams of random numbers
     takes_no_source: ClassVar[str] = "takes none; your own pictures are read by zings"
+    tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": CLASSES}
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {}),
         "small": Scale({"train": 2000, "val": 400, "test": 400}, {}),
         "full": Scale({"train": 308, "val": 77, "test": 96}, {"image_size": (224, 224)}),
     }
-
-    @property
-    def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """Hero or villain."""
-        return {"label": CLASSES}
 
     def draw(self, context: Context) -> dict[str, Any]:
         """Label, the eyes' places, shapes and colours, and the keys of all that is drawn around them."""

@@ -55,6 +55,7 @@ class SignsWithSquare(Painted):
     """
 
     family: ClassVar[str] = "gtsrb-square"  # names the streams of random numbers
+    tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": ("plain", "square")}
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200, **dict.fromkeys(VARIANT_SPLITS, 40)}, {}),
@@ -91,11 +92,6 @@ class SignsWithSquare(Painted):
     def enlarged_side(self) -> int:
         """The side in `test_resized`."""
         return round(self.side * self.enlarge)
-
-    @property
-    def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """The classes of an image without and with a square."""
-        return {"label": ("plain", "square")}
 
     def available(self, material: SignSource) -> Mapping[str, int] | None:
         """As many as there are pairs of crops, and for each variant as many as for test."""

@@ -85,8 +85,7 @@ def test_what_bet_writes_is_one_brain(tmp_path):
     ],
 )
 def test_names(names, masks, skipped):
-    chosen = choose_brains(names)
-    assert (chosen.masks, chosen.skipped) == (masks, skipped)
+    assert choose_brains(names) == (masks, skipped)
 
 
 def test_scans_of_a_subject_are_one_cluster(tmp_path):

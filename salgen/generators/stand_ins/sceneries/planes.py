@@ -169,17 +169,13 @@ def ground(stage: Stage, *, cover: Cover, haze: float = 0.4, bend: float = 0.0, 
     tone = _tone(stage, cover, replace(straight, across=across))
     colour = tone[..., np.newaxis] * (np.asarray(stage.ink(cover[0]).colour) * stage.light)
     if mirror:
-        colour = colour + mirror * (_upside_down(stage) - colour) * (1.0 - 0.5 * scale)[..., np.newaxis]
+        height = stage.image_size[0]
+        upside_down = stage.canvas[np.clip(2 * stage.row(y) - np.arange(height), 0, height - 1)]
+        colour = colour + mirror * (upside_down - colour) * (1.0 - 0.5 * scale)[..., np.newaxis]
     far = (haze * (1.0 - scale) * (1.0 - scale) * (1.0 - scale))[..., np.newaxis]
     horizon = stage.mean_of_row(stage.row(y) - 1)
     colour = colour + far * (horizon - colour)
     stage.wash(colour, np.clip((rows - y) * stage.image_size[0] + 0.5, 0.0, 1.0))
-
-
-def _upside_down(stage: Stage) -> Float64:
-    """The canvas mirrored at the horizon, float64 (H, W, 3)."""
-    height = stage.image_size[0]
-    return stage.canvas[np.clip(2 * stage.row(stage.eye[1]) - np.arange(height), 0, height - 1)]
 
 
 def _tone(stage: Stage, cover: Cover, coordinates: Coordinates) -> Float64:

@@ -100,7 +100,8 @@ def _spans(
     low, high = np.minimum(rows, rows[after]), np.maximum(rows, rows[after])
     edge = np.repeat(np.arange(len(corners)), high - low)
     row = np.arange(len(edge)) - np.repeat(np.cumsum(high - low) - (high - low), high - low) + low[edge]
-    slope = _slopes(corners, corners[after])
+    down, across = (corners[after] - corners).T
+    slope = np.divide(across, down, out=np.zeros(len(down)), where=down != 0)  # level edges cross no row
     crossing = corners[edge, 1] + (row + 0.5 - corners[edge, 0]) * slope[edge]
     column = np.minimum(np.maximum(np.ceil(crossing - 0.5), 0), width).astype(np.int32)
     shape = np.repeat(np.arange(len(counts)), counts)[edge]
@@ -110,12 +111,6 @@ def _spans(
     np.minimum.at(lefts, place, column)
     np.maximum.at(rights, place, column)
     return tops, bottoms, lefts[:, np.newaxis], rights[:, np.newaxis]
-
-
-def _slopes(start: Float64, end: Float64) -> Float64:
-    """Columns per row of each edge; 0 for level ones, which cross no row."""
-    down = end[:, 0] - start[:, 0]
-    return np.divide(end[:, 1] - start[:, 1], down, out=np.zeros(len(down)), where=down != 0)
 
 
 # By kind: "colours" that an ink lies between, and in "texture" its mottle, grain and streak
