@@ -3,6 +3,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import small_classifiers
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +25,6 @@ from salgen.evaluation.metrics.insertion import (
 )
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.normalisation import Normalisation
 from salgen.evaluation.scoring.score_inputs import metric_inputs_of
 from salgen.seeding import Stream
 
@@ -45,20 +45,12 @@ class Linear(nn.Module):
 
 
 def classifier(size=SIZE, channels=2):
-    network = nn.Sequential(
-        nn.Conv2d(channels, 4, 3, padding=1), nn.Tanh(), nn.Flatten(), nn.Linear(4 * size[0] * size[1], 3)
-    )
-    return Classifier(network, Normalisation([0.4] * channels, [0.2] * channels)).double().eval()
+    return small_classifiers.classifier(size, channels)
 
 
-def case(seed=0, count=4, size=SIZE, channels=2):
-    rng = np.random.default_rng(seed)
-    return {
-        "maps": rng.normal(size=(count, *size)).astype(np.float32),
-        "images": rng.random((count, channels, *size)).astype(np.float32),
-        "targets": rng.integers(0, 3, count),
-        "twins": list(rng.random((count, channels, *size)).astype(np.float32)),
-    }
+def case(size=SIZE, **changes):
+    twins = small_classifiers.case(size, seed=1, **changes)["images"]
+    return {**small_classifiers.case(size, **changes), "twins": list(twins)}
 
 
 def data(model, maps, images, targets, twins=None, ids=None, seed=0):

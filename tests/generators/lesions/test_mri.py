@@ -1,9 +1,9 @@
 import dataclasses
 import json
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from brain_volumes import Heads, radii
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -29,29 +29,16 @@ def _own_cache(tmp_path_factory):
         brains._bank.cache_clear()
 
 
-@dataclass(frozen=True)
-class Head:
-    """An ellipsoid brain, white inside and grey outside."""
-
-    name: str = "head"
-    digest: str = "head"
-    licence: str = ""
-    notes: str = ""
-
-    def names(self):
-        return ["head.nii"]
-
-    def split_of(self, name):
-        return None
+class Head(Heads):
+    """One brain, white inside and grey outside."""
 
     def load(self, name):
-        places = (np.indices((27, 37, 25)).T - (13, 18, 12)).T / np.array([13, 18, 12])[:, None, None, None]
-        radius = np.sqrt((places**2).sum(axis=0))
+        radius = radii((27, 37, 25), (5.0, 5.0, 5.0), (65.0, 90.0, 60.0))
         return Volume(np.select([radius < 0.6, radius < 0.95], [900.0, 600.0]).astype(np.float32), (5.0, 5.0, 5.0))
 
 
 def generator(**parameters):
-    return Generator(MriLesions(**{**SMALL, **parameters}), Head())
+    return Generator(MriLesions(**{**SMALL, **parameters}), Head(digest="white and grey"))
 
 
 def background(generator, index=0, **changes):
