@@ -25,6 +25,7 @@ class Painted:
     version: ClassVar[str] = "1"
     valid_region: ClassVar[str | None] = None
     default_source: ClassVar[str] = ""
+    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
 
     image_size: tuple[int, int] = param((64, 64), "height and width in pixels", low=16)
     bit_depth: int = param(8, "bits per channel", choices=(8,))
@@ -42,8 +43,8 @@ class Painted:
         raise NotImplementedError
 
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
-        """The edit that gives the twin, or None where there is nothing to take away."""
-        raise NotImplementedError
+        """The edit that gives the twin, by default without the first region's feature; None where there is no twin."""
+        return Edit(omit=(self.region_names()[0],))
 
     @property
     def exact(self) -> bool:
@@ -61,6 +62,10 @@ class Painted:
     def target(self, task: str) -> str:
         """The first region."""
         return self.region_names()[0]
+
+    def features(self, parameters: Mapping[str, Any]) -> list[str]:
+        """The first region."""
+        return self.region_names()[:1]
 
     def cluster(self, parameters: Mapping[str, Any], material: Any) -> str | int | None:
         """None: each image is drawn by itself."""

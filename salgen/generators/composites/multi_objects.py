@@ -157,10 +157,6 @@ class MultiObjects(Painted):
         regions = {OBJECT: alpha > 0, CORE: alpha >= OPAQUE, BOXES: boxes, OTHERS: others_alpha > 0}
         return Rendered(image, {OBJECT: parameters[OBJECT]}, regions, present={OBJECT: tuple(sorted(present))})
 
-    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
-        """The image without the objects of the class."""
-        return Edit(omit=(OBJECT,))
-
     def region_names(self) -> list[str]:
         """The objects of the class, their opaque part, their boxes, and the other objects."""
         return [OBJECT, CORE, BOXES, OTHERS]

@@ -70,10 +70,6 @@ class CancellingPatches(DesignedImages):
         """The same patches with other noise in the channels that do not count."""
         return {**parameters, "noise": context.stream("noise").key()}
 
-    def features(self, parameters: Mapping[str, Any]) -> list[str]:
-        """The evidence for the class."""
-        return [EVIDENCE]
-
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
         """The evidence in the colour of the other class."""
         return Edit(change={EVIDENCE: CLASSES[1 - parameters["label"]]})

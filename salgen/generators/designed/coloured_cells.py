@@ -80,14 +80,6 @@ class ColouredCells(DesignedImages):
         again = [own if k == label else [next(free) for _ in own] for k, own in enumerate(spots)]
         return {"label": label, "spots": again, "noise": context.stream("noise").key()}
 
-    def features(self, parameters: Mapping[str, Any]) -> list[str]:
-        """The spots of the class."""
-        return [SPOTS]
-
-    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
-        """No spots of the class."""
-        return Edit(omit=(SPOTS,))
-
     def region_names(self) -> list[str]:
         """The spots of the class."""
         return [SPOTS]

@@ -39,7 +39,6 @@ class DrawnFigures(Drawn):
     family: ClassVar[str] = "zings"  # names the streams of random numbers
     takes_no_source: ClassVar[str] = "takes none; your own pictures are read by zings"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": CLASSES}
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {}),
         "small": Scale({"train": 2000, "val": 400, "test": 400}, {}),

@@ -39,7 +39,6 @@ class DrawnActions(CutoutScene):
     region: ClassVar[str] = "evidence"
     feature: ClassVar[str] = "evidence"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"activity": ACTIVITIES}
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 3810, "val": 254, "test": 254}, {}),
         "small": Scale({"train": 8001, "val": 508, "test": 1016}, {}),

@@ -56,7 +56,6 @@ class DrawnLuggage(MarkedScene):
     region: ClassVar[str] = "boxes"
     feature: ClassVar[str] = "tools"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": ("clear", "prohibited")}
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {}),
         "small": Scale({"train": 8000, "val": 500, "test": 1000}, {}),

@@ -61,7 +61,6 @@ class DrawnPeople(CutoutScene):
     region: ClassVar[str] = "person"
     feature: ClassVar[str] = "figure"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": DRESSES}
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 1000, "val": 200, "test": 200}, {}),
         "small": Scale({"train": 3500, "val": 750, "test": 750}, {}),

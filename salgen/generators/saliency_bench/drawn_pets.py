@@ -40,7 +40,6 @@ class DrawnPets(CutoutScene):
     region: ClassVar[str] = "pet"
     feature: ClassVar[str] = "pet"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"breed": BREEDS, "species": tuple(KINDS)}
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {}),
         "small": Scale({"train": 5000, "val": 500, "test": 1000}, {}),

@@ -59,7 +59,6 @@ class DrawnPlaces(MarkedScene):
     region: ClassVar[str] = "evidence"
     feature: ClassVar[str] = "things"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"environment": tuple(SHOWN)}
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 1000, "val": 200, "test": 200}, {}),
         "small": Scale({"train": 3500, "val": 750, "test": 750}, {}),

@@ -1,4 +1,8 @@
-"""Textured shapes of fifty classes, at any place and size, on cluttered photographs: a stand-in for ImageNet-S50."""
+"""Textured shapes of fifty classes, at any place and size, on cluttered photographs: a stand-in for ImageNet-S50.
+
+A silhouette is a closed outline around the origin, rows pointing down. A texture gives each pixel's share of the second
+colour. Both are sums and products of the numbers in a recipe, so that any machine gets the same pixels.
+"""
 
 from __future__ import annotations
 
@@ -120,7 +124,6 @@ class TexturedShapes(Painted):
     family: ClassVar[str] = "imagenet-s50"  # names the streams of random numbers
     default_source: ClassVar[str] = PHOTOGRAPHS
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": CLASSES}
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 4000, "val": 200, "test": 200}, {"area": (0.2, 0.6), "tilt": 20.0, "clutter": 4}),
         "small": Scale({"train": 8000, "val": 400, "test": 752}, {"area": (0.1, 0.6)}),
@@ -179,14 +182,6 @@ class TexturedShapes(Painted):
             "turn": most * (2 * float(place[1]) - 1),
             "place": [float(place[2]), float(place[3])],
         }
-
-    def features(self, parameters: Mapping[str, Any]) -> list[str]:
-        """The thing."""
-        return [FEATURE]
-
-    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
-        """The scene without the thing."""
-        return Edit(omit=(FEATURE,))
 
     def region_names(self) -> list[str]:
         """The thing, and all that is not ignored."""

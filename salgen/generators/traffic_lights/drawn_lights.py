@@ -87,10 +87,6 @@ class DrawnLights(Painted):
         moved = {**parameters, "pose": _draw_pose(context)}
         return {**moved, **_draw_scene(context, moved)}
 
-    def features(self, parameters: Mapping[str, Any]) -> list[str]:
-        """The lit lamp."""
-        return ["lamp"]
-
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
         """The other colour in the same lens."""
         return Edit(change={"lamp": COLOURS[1 - parameters["label"]]})

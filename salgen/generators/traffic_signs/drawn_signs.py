@@ -56,7 +56,6 @@ class SignsWithSquare(Painted):
 
     family: ClassVar[str] = "gtsrb-square"  # names the streams of random numbers
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": ("plain", "square")}
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200, **dict.fromkeys(VARIANT_SPLITS, 40)}, {}),
         "small": Scale({"train": 2000, "val": 400, "test": 400, **dict.fromkeys(VARIANT_SPLITS, 100)}, {}),

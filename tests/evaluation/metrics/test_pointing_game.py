@@ -25,14 +25,6 @@ def hits(saliency, mask, tolerance=0.0, valid=None):
     return [close(place) for place in places if float(saliency[place]) == highest]
 
 
-@given(cases(min_negatives=0))
-def test_is_the_share_of_the_largest_pixels_in_the_mask(case):
-    saliency, mask = case
-    highest = max(saliency.ravel().tolist())
-    inside = [bool(m) for v, m in zip(saliency.ravel().tolist(), mask.ravel(), strict=True) if v == highest]
-    assert value(PointingGame(), saliency, mask) == float(Fraction(sum(inside), len(inside)))
-
-
 def test_hit_and_miss():
     mask = np.array([[True, False]])
     assert value(PointingGame(), [[1.0, 0.0]], mask) == 1.0

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from salgen.types import Float64, Mask
 
+Values = NDArray[np.floating[Any]]
+Counts = NDArray[np.int64]
+
 
 class Levels(NamedTuple):
     """Counts of pixels at the values of the mask pixels, an entry for each distinct value, or for each pixel."""
@@ -101,10 +104,6 @@ def hits_of_the_largest(ranking: MaskStatistics) -> tuple[int, int]:
     tied = cut.positives_tied + cut.negatives_tied
     left = ranking.p - cut.positives_above - cut.negatives_above
     return cut.positives_above * tied + left * cut.positives_tied, tied
-
-
-Values = NDArray[np.floating[Any]]
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,8 @@ class Coordinates:
     reach_along: Float64
 
 
+# The lightness of an ink by a pixel's coordinates on its plane, a period and a stream. It fades where the pattern is
+# finer than the pixels, so that it does not alias in the distance.
 Pattern = Callable[[Coordinates, float, Stream], Float64]
 
 

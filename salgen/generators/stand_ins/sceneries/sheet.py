@@ -113,6 +113,8 @@ def _spans(
     return tops, bottoms, lefts[:, np.newaxis], rights[:, np.newaxis]
 
 
+# Scenes must not be told apart by their mean colour, so ranges are wide and overlap: grass may be dry, snow may lie in
+# shade, walls have any colour.
 # By kind: "colours" that an ink lies between, and in "texture" its mottle, grain and streak
 RANGES: dict[str, dict[str, Any]] = catalogue("inks.json")
 
