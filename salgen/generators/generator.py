@@ -105,7 +105,7 @@ class Generator:
         """
         return replace(recipe, parameters=self._redrawable.redraw(recipe.parameters, self._again(recipe, seed, number)))
 
-    @property
+    @cached_property
     def movable(self) -> bool:
         """True if the feature of a sample can be shown elsewhere."""
         return isinstance(self.plugin, Movable)

@@ -99,14 +99,8 @@ def _rectangle(top: float, left: float, bottom: float, right: float) -> list[tup
     return [(top, left), (top, right), (bottom, right), (bottom, left)]
 
 
-PATTERNS: tuple[Callable[[Drawing, Choices, Tint, Tint], None], ...] = (
-    _stripes,
-    _dots,
-    _rays,
-    _hills,
-    _checks,
-    _spotlight,
-)
+Pattern = Callable[[Drawing, Choices, Tint, Tint], None]
+PATTERNS: tuple[Pattern, ...] = (_stripes, _dots, _rays, _hills, _checks, _spotlight)
 
 
 INK: Tint = (26, 20, 34)
@@ -129,16 +123,7 @@ def draw_sparkles(drawing: Drawing, gleams: tuple[Tint, Tint], choices: Choices)
 
 def _star(drawing: Drawing, middle: tuple[float, float], radius: float, tint: Tint) -> None:
     """A star with four points."""
-    points = [
-        (-1.0, 0.0),
-        (-0.4, 0.4),
-        (0.0, 1.0),
-        (0.4, 0.4),
-        (1.0, 0.0),
-        (0.4, -0.4),
-        (0.0, -1.0),
-        (-0.4, -0.4),
-    ]
+    points = [(-1.0, 0.0), (-0.4, 0.4), (0.0, 1.0), (0.4, 0.4), (1.0, 0.0), (0.4, -0.4), (0.0, -1.0), (-0.4, -0.4)]
     _outlined(drawing, middle, 1.2 * radius, points, tint)
 
 

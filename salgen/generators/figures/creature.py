@@ -244,14 +244,9 @@ def _mouth_place(build: Build) -> float:
 def _smile(drawing: Drawing, build: Build, choices: Choices) -> None:
     """A line, bent up or down."""
     down, wide, bend = _mouth_place(build), choices.between(0.05, 0.09), choices.between(-0.02, 0.035)
-    points = [
-        (down, -wide),
-        (down + bend, -wide * 0.5),
-        (down + 1.3 * bend, 0.0),
-        (down + bend, wide * 0.5),
-        (down, wide),
-    ]
-    drawing.line(points, 0.014, INK)
+    right = [(down + bend, wide * 0.5), (down, wide)]
+    left = [(down, -wide), (down + bend, -wide * 0.5)]
+    drawing.line([*left, (down + 1.3 * bend, 0.0), *right], 0.014, INK)
 
 
 def _open_mouth(drawing: Drawing, build: Build, choices: Choices) -> None:

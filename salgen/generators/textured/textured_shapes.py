@@ -59,10 +59,6 @@ def texture(name: str, places: Float64, pixel: float, key: int) -> Float64:
     return TEXTURES[name](places, pixel, Stream.from_key(key, "texture"))
 
 
-def _stripes(places: Float64, pixel: float, stream: Stream) -> Float64:
-    return _soft(_wave(places[..., 0] + float(stream.uniform(1)[0]), 0.3), pixel)
-
-
 def _checks(places: Float64, pixel: float, stream: Stream) -> Float64:
     start = stream.uniform(2)
     down, across = (2 * _soft(_wave(places[..., axis] + start[axis], 0.5), pixel) - 1 for axis in (0, 1))
@@ -77,21 +73,14 @@ def _dots(places: Float64, pixel: float, stream: Stream) -> Float64:
     return _soft((0.33 - np.sqrt(down * down + across * across)) * period, pixel)
 
 
-def _rings(places: Float64, pixel: float, stream: Stream) -> Float64:
-    radius = np.sqrt((places * places).sum(axis=-1))
-    return _soft(_wave(radius + float(stream.uniform(1)[0]), 0.28), pixel)
-
-
-def _halves(places: Float64, pixel: float, stream: Stream) -> Float64:
-    return _soft(places[..., 1] + 0.2 * (float(stream.uniform(1)[0]) - 0.5), pixel)
-
-
 TEXTURES: dict[str, Callable[[Float64, float, Stream], Float64]] = {
-    "stripes": _stripes,
+    "stripes": lambda places, pixel, stream: _soft(_wave(places[..., 0] + float(stream.uniform(1)[0]), 0.3), pixel),
     "checks": _checks,
     "dots": _dots,
-    "rings": _rings,
-    "halves": _halves,
+    "rings": lambda places, pixel, stream: _soft(
+        _wave(np.sqrt((places * places).sum(axis=-1)) + float(stream.uniform(1)[0]), 0.28), pixel
+    ),
+    "halves": lambda places, pixel, stream: _soft(places[..., 1] + 0.2 * (float(stream.uniform(1)[0]) - 0.5), pixel),
 }
 
 

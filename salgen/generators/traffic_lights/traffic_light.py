@@ -59,10 +59,12 @@ class HousingCoordinates:
 
 
 def housing_coordinates(pose: Mapping[str, float], image_size: tuple[int, int]) -> HousingCoordinates:
-    """The frame of a housing.
+    """The coordinates of a housing in a pose.
 
-    A pose is ``row`` and ``column`` of its centre in image heights and widths, ``height`` in shorter sides of the
-    image, ``lean`` as columns per row, and ``width`` as the factor by which it appears wider than it is.
+    - ``row``, ``column``: its centre in image heights and widths.
+    - ``height``: in shorter sides of the image.
+    - ``lean``: columns per row.
+    - ``width``: the factor by which it appears wider than it is.
     """
     rows = (np.arange(image_size[0]) + 0.5 - pose["row"] * image_size[0])[:, np.newaxis]
     columns = (np.arange(image_size[1]) + 0.5 - pose["column"] * image_size[1])[np.newaxis]
@@ -73,11 +75,12 @@ def housing_coordinates(pose: Mapping[str, float], image_size: tuple[int, int]) 
 
 
 def paint_housing(canvas: Float64, frame: HousingCoordinates, look: Mapping[str, Any]) -> None:
-    """Paint pole, border plate, housing, visors and three unlit lenses on a canvas (H, W, 3) in place.
+    """Paint pole, border plate, housing, visors and three unlit lenses on a canvas (H, W, 3) in place, by a look.
 
-    A look is ``colour`` of the housing, ``pole`` (0 below, 1 above, 2 both), ``plate`` (half its width beyond the
-    housing's, in heights; 0 for none), ``border`` (number of the border colour), ``side`` (-1 to 1, where the light
-    is), and ``light`` (0 to 1).
+    - ``colour``: of the housing.
+    - ``pole``: 0 below, 1 above, 2 both.
+    - ``plate``, ``border``: half its width beyond the housing's, in heights (0 for none); number of the border colour.
+    - ``side``, ``light``: where the light is, from -1 to 1; its strength, from 0 to 1.
     """
     light, side = look["light"], look["side"]
     colour = np.asarray(look["colour"]) * (0.25 + 0.75 * light)

@@ -141,10 +141,6 @@ def _triangle() -> Pictogram:
     )
 
 
-def _yield() -> Pictogram:
-    return tuple(SignPart(tuple((x, -y) for x, y in part.points), part.width, part.colour) for part in _triangle())
-
-
 def _diamond() -> Pictogram:
     corners = ((0.0, -0.9), (0.9, 0.0), (0.0, 0.9), (-0.9, 0.0))
     inner = tuple((0.66 * x, 0.66 * y) for x, y in corners)
@@ -179,7 +175,7 @@ OTHER_SIGNS: dict[int, Pictogram] = {
     9: (*_ring(), *_side_by_side(CAR, "red", CAR)),
     10: (*_ring(), *_side_by_side(pictogram("truck"), "red", CAR)),
     12: _diamond(),
-    13: _yield(),
+    13: tuple(SignPart(tuple((x, -y) for x, y in part.points), part.width, part.colour) for part in _triangle()),
     14: _octagon(),
     15: _ring(),
     16: (*_ring(), *placed(pictogram("lorry"), (0, 0), 0.58, "black")),

@@ -66,8 +66,8 @@ class Overlap(NamedTuple):
 def above_mean(saliency: Values, region: Mask) -> Mask:
     """The pixels of a region whose value is at least its mean, bool (H, W); the map is finite there.
 
-    All of the region for a constant map, told by its extremes. Of any other map the smallest value is left out and the
-    largest is in, as they are for the exact mean, which a sum may miss by its rounding.
+    All of the region for a constant map, told by its extremes. Of any other map the smallest value is out and the
+    largest in. So it is for the exact mean, which a sum may miss by its rounding.
     """
     values = saliency[region].astype(np.float64)
     if np.abs(values).max() > SUMMABLE:

@@ -82,8 +82,8 @@ def original_probabilities(data: MetricInputs) -> Float64:
 def probabilities_of(data: MetricInputs, owners: Tensor, inputs: Callable[[slice], Tensor]) -> Float64:
     """The explained class's probability on m changed images, float64 (m,), made and run a part at a time.
 
-    `owners`, int64 (m,), is the sample that each changed image was made from, and `inputs` makes the normalised inputs
-    (k, C, h, w) of a part of ``range(m)``. The probabilities of all classes are kept for one part at a time.
+    `owners`, int64 (m,), is the sample that each changed image was made from. `inputs` makes the normalised inputs (k,
+    C, h, w) of a part of ``range(m)``. The probabilities of all classes are kept for one part at a time.
     """
     probe, targets = data.predictor, _targets(data)
     values = np.empty(len(owners))
@@ -105,9 +105,9 @@ def stepwise_probabilities(
 ) -> Float64:
     """The probability as pixels change from `before` to `after`, normalised (N, C, h, w): float64 (N, number of steps).
 
-    After the k-th of `steps`, the first ``k * step`` pixels in the order of the map have changed; a step is a row's
-    worth (W) by default. Where the normalisation resizes, a pixel of the network's input changes with the nearest pixel
-    of the image.
+    After the k-th of `steps`, the first ``k * step`` pixels in the map's order have changed. A step is a row's worth
+    (W) by default. Where the normalisation resizes, a pixel of the network's input changes with the nearest pixel of
+    the image.
     """
     per_step, count = _pixels_per_step(data, step), len(steps)
     device = before.device

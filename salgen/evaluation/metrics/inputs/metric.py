@@ -79,16 +79,16 @@ class Metric:
 class MaskMetric(Metric):
     """A metric of one map against one mask: write ``__call__(ranking) -> (value, reason)``.
 
-    The map is finite and all that is needed is given; the reason says why a value is NaN, and is "" where it
-    is not. Of several acceptable masks the one with the best value counts. What `needs` names besides the mask
-    comes as keyword arguments: ``image`` float32 (C, H, W), ``target`` int, ``correct`` bool, ``attribution`` float32
-    (rows, columns), ``twin_map``,
-    ``patched_map``, ``paired_map``, ``paired_twin_map``, ``paired_patched_map``, ``shuffled_map`` float (H, W).
+    The map is finite and all that is needed is given. The reason says why a value is NaN; it is "" where the value is
+    not. Of several acceptable masks the one with the best value counts. What `needs` names besides the mask comes as
+    keyword arguments: ``image`` float32 (C, H, W), ``target`` int, ``correct`` bool, ``attribution`` float32 (rows,
+    columns), ``twin_map``, ``patched_map``, ``paired_map``, ``paired_twin_map``, ``paired_patched_map``,
+    ``shuffled_map`` float (H, W).
 
     `ignores_position` says that shuffling the pixels of map and mask together changes nothing. A metric with
     `reads_pixels` False asks its `ranking` only for what
-    :class:`~salgen.evaluation.metrics.inputs.ranking.MaskStatistics` has, and so is computed on the accelerator
-    where the maps are.
+    :class:`~salgen.evaluation.metrics.inputs.ranking.MaskStatistics` has. It is computed on the accelerator where the
+    maps are.
     """
 
     ignores_position: ClassVar[bool] = True

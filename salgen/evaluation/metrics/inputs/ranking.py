@@ -283,8 +283,8 @@ def _above_and_at(ascending: Values, value: np.floating[Any]) -> tuple[int, int]
 def _pth_largest(ranking: Ranking) -> np.floating[Any]:
     """The p-th largest value of all, from the two sorted sides.
 
-    The p largest are the j largest positives and the p - j largest negatives. The positive of rank j
-    is among them when it beats the negative of rank p - j, which holds up to some j and not beyond.
+    The p largest are the j largest positives and the p - j largest negatives. The positive of rank j is among them when
+    it beats the negative of rank p - j. That holds up to some j and not beyond.
     """
     positives, negatives, p = ranking.positives, ranking.negatives, ranking.p
     faced = min(p, ranking.n)  # the p - n largest positives face no negative at all

@@ -78,36 +78,11 @@ def _bands(across: Float64, width: float = 0.25) -> Float64:
     return np.asarray(width - np.abs(across - np.floor(across) - 0.5))
 
 
-def _upright(down: Float64, across: Float64, size: tuple[int, int], stream: Stream) -> Float64:
-    """Bent stripes from top to bottom."""
-    return _bands(across + 0.25 * down + 1.1 * smooth_field(stream, size, (4, 3)))
-
-
-def _level(down: Float64, across: Float64, size: tuple[int, int], stream: Stream) -> Float64:
-    """Bent stripes from side to side."""
-    return _bands(down + 0.1 * across + 0.8 * smooth_field(stream, size, (3, 4)))
-
-
-def _ribs(down: Float64, across: Float64, size: tuple[int, int], stream: Stream) -> Float64:
-    """Straight narrow stripes from top to bottom."""
-    return _bands(across + 0.0 * down, 0.14)
-
-
-def _patches(down: Float64, across: Float64, size: tuple[int, int], stream: Stream) -> Float64:
-    """Large patches with smooth edges."""
-    return 1.2 * (smooth_field(stream, size, (5, 5)) - 0.1)
-
-
 def _tiles(down: Float64, across: Float64, size: tuple[int, int], stream: Stream) -> Float64:
     """Bent bricks with thin joints between them."""
     down = down + 1.1 * smooth_field(stream, size, (6, 6))
     across = across + 0.5 * (np.floor(down) % 2) + 1.1 * smooth_field(stream, size, (6, 6))
     return np.minimum(_bands(down, 0.38), _bands(across, 0.38))
-
-
-def _checks(down: Float64, across: Float64, size: tuple[int, int], stream: Stream) -> Float64:
-    """Crossing stripes."""
-    return np.maximum(_bands(down, 0.16) + 0.0 * across, _bands(across, 0.16))
 
 
 def _spots(down: Float64, across: Float64, size: tuple[int, int], stream: Stream) -> Float64:
@@ -118,11 +93,16 @@ def _spots(down: Float64, across: Float64, size: tuple[int, int], stream: Stream
 
 
 MARKINGS: dict[str, Callable[[Float64, Float64, tuple[int, int], Stream], Float64]] = {
-    "upright": _upright,
-    "level": _level,
-    "ribs": _ribs,
-    "patches": _patches,
+    # bent stripes from top to bottom, and from side to side; straight narrow ones
+    "upright": lambda down, across, size, stream: _bands(
+        across + 0.25 * down + 1.1 * smooth_field(stream, size, (4, 3))
+    ),
+    "level": lambda down, across, size, stream: _bands(down + 0.1 * across + 0.8 * smooth_field(stream, size, (3, 4))),
+    "ribs": lambda down, across, size, stream: _bands(across + 0.0 * down, 0.14),
+    # large patches with smooth edges
+    "patches": lambda down, across, size, stream: 1.2 * (smooth_field(stream, size, (5, 5)) - 0.1),
     "tiles": _tiles,
-    "checks": _checks,
+    # crossing stripes
+    "checks": lambda down, across, size, stream: np.maximum(_bands(down, 0.16) + 0.0 * across, _bands(across, 0.16)),
     "spots": _spots,
 }

@@ -93,14 +93,7 @@ def ripples(places: Coordinates, period: float, stream: Stream) -> Float64:
 
 
 PATTERNS: dict[str, Pattern] = {
-    "plain": plain,
-    "boards": boards,
-    "tiles": tiles,
-    "grout": grout,
-    "bricks": bricks,
-    "furrows": furrows,
-    "stripes": stripes,
-    "ripples": ripples,
+    pattern.__name__: pattern for pattern in (plain, boards, tiles, grout, bricks, furrows, stripes, ripples)
 }
 
 
@@ -159,8 +152,8 @@ def room(
 def ground(stage: Stage, *, cover: Cover, haze: float = 0.4, bend: float = 0.0, mirror: float = 0.0) -> None:
     """The ground from the horizon down.
 
-    `haze` is the share of the sky's colour over it far away, `bend` the shift of its pattern to the right at depth 2,
-    and `mirror` the strength of the reflection of everything above the horizon, as in water.
+    `haze` is the share of the sky's colour over it far away. `bend` shifts its pattern to the right at depth 2.
+    `mirror` is the strength of the reflection of everything above the horizon, as in water.
     """
     stage.flush()
     rows, _columns = stage.places()

@@ -68,9 +68,10 @@ def ridge(
 ) -> None:
     """Land that rises by a height above its foot, in shares of the image, to a skyline of (x, share of the height).
 
-    `rough` and `cells` are the skyline's unevenness and number of bumps; `cap` is the ink of the summits (snow), which
-    reach down by `capped` of the height; `layers` is the strength of level strata, `haze` the share of the sky's colour
-    over it. It is drawn down to the row `down`.
+    - ``rough``, ``cells``: the skyline's unevenness and number of bumps.
+    - ``cap``, ``capped``: the ink of the summits (snow), and the share of the height that they reach down.
+    - ``layers``, ``haze``: the strength of level strata, and the share of the sky's colour over it.
+    - ``down``: the row down to which it is drawn.
     """
     rows, _ = stage.places()
     width = stage.image_size[1]

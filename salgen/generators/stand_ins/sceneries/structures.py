@@ -99,9 +99,11 @@ def plane(
 ) -> Projection:
     """The projection of a thing's box, x from -0.5 to 0.5 and y from 0 to 1, into the image.
 
-    It is `w` wide and `h` high, with the middle of its foot, or of its near end, at (u, v, z). `on` is "back" where it
-    faces the viewer, "side" where it stands along the depth, as on a wall, "floor" where it lies and its height is its
-    extent in depth, or "screen" where u and v are shares of the image.
+    It is `w` wide and `h` high, with the middle of its foot, or of its near end, at (u, v, z). `on` says how it stands:
+
+    - ``back``: it faces the viewer; on a ``screen`` it does too, and u and v are shares of the image.
+    - ``side``: it stands along the depth, as on a wall.
+    - ``floor``: it lies, and its height is its extent in depth.
     """
     if on == "screen":
         return lambda x, y: (u + x * w, v - h + y * h)
