@@ -10,7 +10,7 @@ from quick_generators import quick
 
 from salgen.errors import SalgenError
 from salgen.generators.generator import Generator
-from salgen.generators.interfaces import Context, Edit
+from salgen.generators.interfaces import Context
 
 SEED = 5
 
@@ -84,14 +84,6 @@ def test_a_sample_without_lesions_has_no_features():
     negative = recipe_of_class(made, 0)
     assert made.features(negative) == []
     assert np.array_equal(made.render(negative, omit=("lesion_1",)).image, made.render(negative).image)
-
-
-def test_faults():
-    made = quick("perlin-lesions")
-    with pytest.raises(SalgenError, match=r"'lesion_3' is not a feature .* one to omit: lesion_1, lesion_2"):
-        made.render(recipe_of_class(made, 1), omit=("lesion_3",))
-    with pytest.raises(SalgenError, match="'lesion_1' is not a feature"):
-        made.plugin.render(recipe_of_class(made, 1).parameters, made.material, Edit(change={"lesion_1": 0}))
 
 
 def test_a_generator_that_cannot_redraw_says_so():

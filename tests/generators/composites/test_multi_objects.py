@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from salgen.errors import SalgenError
 from salgen.generators.composites.bam import OBJECTS
 from salgen.generators.composites.multi_objects import ClassRounds
 from salgen.generators.composites.pasting import placed
@@ -182,20 +181,3 @@ def test_every_free_place_is_as_likely():
     found = Counter(placed([(2, 4), (2, 2)], (4, 4), Stream("free", index=index))[0].row for index in range(300))
     assert set(found) == {0, 1, 2}
     assert min(found.values()) > 70
-
-
-def test_parameters_that_cannot_be_are_refused():
-    for given, said in (
-        ({"objects": "dog"}, "give two classes or more"),
-        ({"objects": "dog,dog"}, "each once"),
-        ({"objects": "dog,cat"}, "objects_per_image = 4: objects has 2 classes"),
-        ({"objects_per_image": "3,2"}, "the least must not be above the most"),
-        ({"area": "0.5,0.2"}, "the least must not be above the most"),
-        ({"area": "0.01,0.02", "image_size": "16,16"}, "show nothing"),
-        ({"scenes": ""}, "give one kind or more"),
-        ({"objects": "dog,cta,bird,kite"}, "unknown object 'cta'"),
-    ):
-        with pytest.raises(SalgenError, match=said):
-            generator("multi-objects", **given)
-    with pytest.raises(SalgenError, match="voc-2012 and coco-2017 are imported"):
-        generator("multi-objects", source="/somewhere")

@@ -8,12 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from salgen.errors import SalgenError
 from salgen.generators.generator import Generator
 from salgen.generators.lesions import brains
 from salgen.generators.lesions.mri import MriLesions, rician, tissue_curve
 from salgen.generators.lesions.nifti import Volume
-from salgen.parameters import build
 from salgen.seeding import Stream
 
 SMALL = {"image_size": (32, 40), "diameter": 5, "slices": 12}
@@ -138,9 +136,3 @@ def test_noise_is_independent_from_pixel_to_pixel():
     for axis in (0, 1):
         first, second = np.take(values, range(99), axis), np.take(values, range(1, 100), axis)
         assert abs(np.corrcoef(first.ravel(), second.ravel())[0, 1]) < 0.05
-
-
-@pytest.mark.parametrize("values", [{"noise": -0.1}, {"bias": 1.0}, {"texture_scale": 0.5}, {"contrast": 1.5}])
-def test_amplitudes_out_of_range_are_refused(values):
-    with pytest.raises(SalgenError, match="mri-lesions"):
-        build(MriLesions, values)

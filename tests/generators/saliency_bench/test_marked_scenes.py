@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from salgen.datasets.importers.pet_xai import SPECIES
-from salgen.errors import SalgenError
 from salgen.evaluation.protocols.saliency_bench import OBJECT, STAND_INS
 from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.factory import generator
@@ -146,15 +145,6 @@ def test_an_image_that_is_not_marked_has_no_mask_and_no_twin_but_its_feature(nam
     same = marked.render(marked.recipe(SEED, "test", 3))
     assert np.array_equal(same.image, sample.image)
     assert np.array_equal(same.regions[made.plugin.region], sample.regions[made.plugin.feature])
-
-
-@names
-def test_a_source_and_other_edits_are_refused(name):
-    with pytest.raises(SalgenError, match=rf"^source = 'x': drawn-{name} is drawn and takes none$"):
-        generator(f"drawn-{name}", source="x")
-    made = drawn(name)
-    with pytest.raises(SalgenError, match=rf"omit 'hat': it takes {made.plugin.feature}"):
-        made.render(made.recipe(0, "train", 0), omit=("hat",))
 
 
 def test_breeds_are_of_the_kinds_coats_and_markings_that_differ():

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from skimage.measure import label as components
 from sklearn.linear_model import RidgeClassifier
 
-from salgen.errors import SalgenError
 from salgen.generators.drawing.outlines import turned
 from salgen.generators.drawing.shapes import polygon
 from salgen.generators.factory import generator
@@ -126,21 +125,6 @@ def test_what_is_not_the_class_is_drawn_alike_for_all_classes():
     for numbers in map(np.array, values.values()):
         means = np.array([numbers[labels == label].mean() for label in range(50)])
         assert np.abs(means - numbers.mean()).max() < 4.5 * numbers.std() / math.sqrt(40)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"), [({"area": (0.5, 0.1)}, "least must come first"), ({"ignore": "half"}, "drop, background")]
-)
-def test_wrong_parameters_are_refused(changes, message):
-    with pytest.raises(SalgenError, match=message):
-        quick(**changes)
-
-
-def test_wrong_edits_are_refused():
-    with pytest.raises(SalgenError, match="omit 'background': it takes object"):
-        quick().sample(0, "train", 0, omit=("background",))
-    with pytest.raises(SalgenError, match="change 'object'"):
-        quick().sample(0, "train", 0, change={"object": "none"})
 
 
 # Silhouettes and textures -------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salgen.errors import SalgenError
 from salgen.generators.factory import generator
 from salgen.generators.traffic_lights.traffic_light import GREEN_FULL, LENS, LUMA, PITCH, RED_FULL, light_colour
 
@@ -144,15 +143,3 @@ def test_factors_name_the_lens_and_its_centre():
         assert factors["column"] == pytest.approx(columns.mean() + 0.5, abs=0.5)
         assert (factors["position"] == 0) == (factors["row"] < SIZE[0] / 2)
         assert factors["night"] in (0, 1)
-
-
-def test_what_it_does_not_have_is_refused():
-    sample = LIGHTS.sample(0, "train", 0)
-    with pytest.raises(SalgenError, match="omit 'halo': it takes lamp"):
-        LIGHTS.render(sample.recipe, omit=("halo",))
-    with pytest.raises(SalgenError, match="change lamp = 'amber': must be one of green, red"):
-        LIGHTS.render(sample.recipe, change={"lamp": "amber"})
-    with pytest.raises(SalgenError, match=r"position_bias = 1\.5: must be from 0\.0 to 1\.0"):
-        lights(position_bias=1.5)
-    with pytest.raises(SalgenError, match="takes photographs; your own copy is read by lisa-lights"):
-        LIGHTS.plugin.open_source("/some/path")

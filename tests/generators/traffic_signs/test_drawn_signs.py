@@ -11,10 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import salgen
-from salgen.errors import SalgenError
 from salgen.generators.drawing.photographs import photographs
 from salgen.generators.factory import generator
-from salgen.generators.interfaces import Edit
 from salgen.generators.traffic_signs.drawn_signs import VARIANT_SPLITS, DrawnSigns, places_apart
 from salgen.generators.traffic_signs.pictures import NAMES_OF_SIGNS, sign_picture
 from salgen.generators.traffic_signs.scenes import SignScenes, warped
@@ -209,35 +207,6 @@ def test_scales_have_even_counts_and_every_variant():
     for scale in DrawnSigns.scales.values():
         assert set(VARIANT_SPLITS) < set(scale.splits)
         assert all(count % 2 == 0 for count in scale.splits.values())
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"square_side": 17}, r"square_side = 17: .* must be at least 34 pixels"),
-        ({"square_side": 10, "margin": 13}, r"square_side = 10: with margin = 13 .* at least 33 .* is 32x32"),
-        ({"square_side": 10, "enlarge": 3.5}, r"enlarge = 3.5 .* at least 35"),
-        ({"square_side": 0}, "square_side = 0: must be at least 1"),
-        ({"square_color": (0, 1.5, 0)}, "square_color = 1.5: must be from 0"),
-        ({"square_color": (0.0, 1.0)}, "square_color = .* has 2 values; it takes 3"),
-        ({"enlarge": 0.5}, "enlarge = 0.5: must be at least 1"),
-        ({"noise": -0.1}, "noise = -0.1: must be from 0"),
-        ({"margin": -1}, "margin = -1: must be at least 0"),
-    ],
-)
-def test_parameters_that_are_refused(changes, message):
-    with pytest.raises(SalgenError, match=message):
-        generator("drawn-signs", image_size=(SIZE, SIZE), **changes)
-
-
-def test_edits_and_sources_that_are_refused():
-    sample = samples("train")[0]
-    with pytest.raises(SalgenError, match="omit 'sign': it takes square"):
-        made().render(sample.recipe, omit=("sign",))
-    with pytest.raises(SalgenError, match="change 'square'"):
-        made().plugin.render(sample.recipe.parameters, made().material, Edit(change={"square": "red"}))
-    with pytest.raises(SalgenError, match="drawn-signs takes photographs; your own copy is read by gtsrb-square"):
-        made().plugin.open_source("~/gtsrb")
 
 
 # Drawn signs --------------------------------------------------------------------------------------------
