@@ -15,10 +15,9 @@ if TYPE_CHECKING:
     from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
     from salgen.evaluation.attribution.class_activation import ClassActivation
     from salgen.evaluation.attribution.passes import PassRequirements
-    from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
-    from salgen.evaluation.metrics.inputs.metric_bases import DatasetMetric, MaskMetric, ModelMetric, RetrainingMetric
+    from salgen.evaluation.metrics.inputs.metric import DatasetMetric, MaskMetric, ModelMetric, RetrainingMetric
     from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
-    from salgen.evaluation.metrics.inputs.ranking import Ranking
+    from salgen.evaluation.metrics.inputs.ranking import MaskStatistics, Ranking
     from salgen.evaluation.models.convolutional import Convolutional
     from salgen.evaluation.models.start_weights import Seams
     from salgen.evaluation.models.weight_sources import FromFile, FromScratch, FromTorchvision

@@ -67,13 +67,7 @@ class Generator:
         )
 
     def recipe(self, seed: int, split: str, index: int) -> Recipe:
-        """Draw the choices of one sample.
-
-        Raises
-        ------
-        SalgenError
-            If the index is negative, or beyond what the source holds.
-        """
+        """Draw the choices of one sample, whose index is at least 0 and within what the source holds."""
         if index < 0:
             raise SalgenError(f"index = {index}: must be 0 or more")
         if self.available is not None and index >= self.available.get(split, 0):
@@ -84,13 +78,7 @@ class Generator:
         return Recipe(self.plugin.name, self.plugin.version, split, index, self.plugin.draw(context))
 
     def render(self, recipe: Recipe, omit: Collection[str] = (), change: Mapping[str, Any] | None = None) -> Sample:
-        """Render a recipe, without the features in `omit` and with the values in `change`.
-
-        Raises
-        ------
-        SalgenError
-            If the recipe belongs to another generator or to another version of this one.
-        """
+        """Render a recipe of this version without the features in `omit`, and with the values in `change`."""
         if (recipe.generator, recipe.version) != (self.plugin.name, self.plugin.version):
             raise SalgenError(
                 f"recipe of {recipe.generator} version {recipe.version} cannot be rendered by "
@@ -101,15 +89,7 @@ class Generator:
     def sample(
         self, seed: int, split: str, index: int, omit: Collection[str] = (), change: Mapping[str, Any] | None = None
     ) -> Sample:
-        """One sample by its place, without touching the disk.
-
-        Parameters
-        ----------
-        seed, split, index
-            The place of the sample.
-        omit, change
-            Features to leave out, or to show with another value, as in the sample's twin.
-        """
+        """One sample by its place, without touching the disk; `omit` and `change` as in the sample's twin."""
         return self.render(self.recipe(seed, split, index), omit, change)
 
     def twin(self, recipe: Recipe) -> Sample | None:
@@ -118,26 +98,14 @@ class Generator:
         return None if edit is None else self.render(recipe, edit.omit, edit.change)
 
     def redraw(self, recipe: Recipe, seed: int, number: int) -> Recipe:
-        """The recipe of the same sample on another background.
+        """The recipe of the same sample on another background, with the seed of its data set.
 
-        Parameters
-        ----------
-        recipe
-            The sample.
-        seed
-            The seed of its data set.
-        number
-            The number of the redraw, from 0; any two are independent of one another and of the
-            sample. Draws that are balanced over a split are balanced over a sample's redraws.
-
-        Raises
-        ------
-        SalgenError
-            If the generator has no background that can be drawn again.
+        Redraws are numbered from 0; any two are independent of one another and of the sample. Draws that are balanced
+        over a split are balanced over a sample's redraws.
         """
         return replace(recipe, parameters=self._redrawable.redraw(recipe.parameters, self._again(recipe, seed, number)))
 
-    @property
+    @cached_property
     def movable(self) -> bool:
         """True if the feature of a sample can be shown elsewhere."""
         return isinstance(self.plugin, Movable)
@@ -155,13 +123,7 @@ class Generator:
         return recipe.id if name is None else str(name)
 
     def features(self, recipe: Recipe) -> list[str]:
-        """The names of the features that can be left out of a sample one by one; each is a region too.
-
-        Raises
-        ------
-        SalgenError
-            If the generator does not say.
-        """
+        """The names of the features that can be left out of a sample one by one; each is a region too."""
         return self._redrawable.features(recipe.parameters)
 
     def pairs(

@@ -80,91 +80,66 @@ class Context:
 class GeneratorPlugin(Protocol):
     """Interface of a registered generator; its dataclass fields are its parameters.
 
-    Attributes
-    ----------
-    name, version
-        Registered name; the version changes whenever pixels do.
-    family
-        Names the random streams, see :class:`Context`.
-    default_source
-        Name of the shipped source used when the user gives none; "" for none.
-    quick
-        Parameters that make it small, for the conformance checks.
-
     A generator that accepts a user's own source describes it in the class variable `takes`.
     One whose parameter is the strength of a spurious correlation names it in the class variable `spurious`; its factor
     `agrees` is 1 where a sample shows what goes with its label.
     """
 
-    name: ClassVar[str]
-    version: ClassVar[str]
-    family: ClassVar[str]
-    default_source: ClassVar[str]
+    name: ClassVar[str]  # the registered name
+    version: ClassVar[str]  # changes whenever pixels do
+    family: ClassVar[str]  # names the random streams, see `Context`
+    default_source: ClassVar[str]  # name of the shipped source used when the user gives none; "" for none
     scales: ClassVar[Mapping[str, Scale]]
-    quick: ClassVar[Mapping[str, Any]]
+    quick: ClassVar[Mapping[str, Any]]  # parameters that make it small, for the conformance checks
 
     @property
     def valid_region(self) -> str | None:
         """The region in which maps are scored by default, or None for the whole image."""
-        ...
 
     @property
     def image_size(self) -> tuple[int, int]:
         """Height and width in pixels."""
-        ...
 
     @property
     def bit_depth(self) -> int:
         """8 or 16."""
-        ...
 
     @property
     def exact(self) -> bool:
         """True if image and twin are equal outside the mask; False only to keep a flaw of the authors' code."""
-        ...
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
         """Task name to class names, in the order of the labels; the first task is the default one."""
-        ...
 
     def open_source(self, source: str | None) -> Source:
         """The source named or pointed to by `source`, or the default one."""
-        ...
 
     def prepare(self, source: Source) -> Any:
         """The material that drawing and rendering need from the source; made once per process."""
-        ...
 
     def draw(self, context: Context) -> dict[str, Any]:
         """Every random choice of one sample, as JSON values."""
-        ...
 
     def render(self, parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
         """The sample that the choices describe, with the edit applied. No random choice is made."""
-        ...
 
     def render_pairs(
         self, batch: Sequence[Mapping[str, Any]], material: Any, twins: bool
     ) -> list[tuple[Rendered, NDArray[Any] | None]]:
         """For each sample what `render` gives, and its twin's image if asked for, equal to `render` bit for bit."""
-        ...
 
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
         """The edit that gives the twin, or None where there is nothing to take away."""
-        ...
 
     def target(self, task: str) -> str:
         """The region that is the ground-truth mask of a task."""
-        ...
 
     def region_names(self) -> list[str]:
         """The regions that every sample has."""
-        ...
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Scalars to filter by; the keys are the same for every sample."""
-        ...
 
     def cluster(self, parameters: Mapping[str, Any], material: Any) -> str | int | None:
         """The name of what a sample shares with others of its split, such as an object, a slice, a subject or a clip.
@@ -172,7 +147,6 @@ class GeneratorPlugin(Protocol):
         Samples of one cluster are not independent: intervals and tests take the cluster for what was sampled. None
         for a sample that shares nothing.
         """
-        ...
 
 
 @runtime_checkable
@@ -185,11 +159,9 @@ class Redrawable(Protocol):
         The background is drawn in `context` as it is in `draw`, so that one which depends on the
         label gets that of any class.
         """
-        ...
 
     def features(self, parameters: Mapping[str, Any]) -> list[str]:
         """The regions of a sample whose feature `render` can leave out alone, by ``omit=(name,)``."""
-        ...
 
 
 @runtime_checkable
@@ -198,7 +170,6 @@ class Movable(Protocol):
 
     def move(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """The same sample with its feature at another place, on another background; its class stays as it is."""
-        ...
 
 
 @runtime_checkable
@@ -207,7 +178,6 @@ class Finite(Protocol):
 
     def available(self, material: Any) -> Mapping[str, int] | None:
         """Split to the number of samples it has, all splits that there are; None where any number can be drawn."""
-        ...
 
 
 @runtime_checkable
@@ -216,7 +186,6 @@ class Labelled(Protocol):
 
     def labels(self, parameters: Mapping[str, Any]) -> dict[str, int]:
         """Each task's class of the sample that `render` gives with no edit."""
-        ...
 
 
 @runtime_checkable
@@ -225,7 +194,6 @@ class Fitting(Protocol):
 
     def fitted(self, source: Source) -> Self:
         """The plug-in with the parameters that follow from its source; it opens that source again, and no other."""
-        ...
 
 
 @runtime_checkable
@@ -234,7 +202,6 @@ class Guaranteed(Protocol):
 
     def guarantee(self) -> str:
         """What is proved, by which accuracy and why, in Markdown for the card."""
-        ...
 
 
 @runtime_checkable
@@ -255,4 +222,3 @@ class Attributed(Protocol):
         Rows and columns divide the image into equal rectangles, single pixels at the finest: a value is the sum over
         its rectangle.
         """
-        ...

@@ -22,8 +22,10 @@ class Painted:
     Nothing may touch the canvas after the feature, so that image and twin are equal outside its support.
     """
 
+    version: ClassVar[str] = "1"
     valid_region: ClassVar[str | None] = None
     default_source: ClassVar[str] = ""
+    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
 
     image_size: tuple[int, int] = param((64, 64), "height and width in pixels", low=16)
     bit_depth: int = param(8, "bits per channel", choices=(8,))
@@ -41,13 +43,33 @@ class Painted:
         raise NotImplementedError
 
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
-        """The edit that gives the twin, or None where there is nothing to take away."""
-        raise NotImplementedError
+        """The edit that gives the twin, by default without the first region's feature; None where there is no twin."""
+        return Edit(omit=(self.region_names()[0],))
 
     @property
     def exact(self) -> bool:
         """Always."""
         return True
+
+    def prepare(self, source: Any) -> Any:
+        """The source itself."""
+        return source
+
+    def region_names(self) -> list[str]:
+        """The regions that every sample has; the first one is the mask, unless `target` says otherwise."""
+        raise NotImplementedError
+
+    def target(self, task: str) -> str:
+        """The first region."""
+        return self.region_names()[0]
+
+    def features(self, parameters: Mapping[str, Any]) -> list[str]:
+        """The first region."""
+        return self.region_names()[:1]
+
+    def cluster(self, parameters: Mapping[str, Any], material: Any) -> str | int | None:
+        """None: each image is drawn by itself."""
+        return None
 
     def render(self, parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
         """The sample that the choices describe, with the edit applied."""
@@ -86,9 +108,6 @@ class Drawn(Painted):
         if source:
             raise SalgenError(f"source = {source!r}: {self.name} {self.takes_no_source}")
         return Nothing()
-
-    def prepare(self, source: Source) -> None:
-        """Nothing is needed."""
 
 
 def check_edit(edit: Edit, features: Sequence[str], values: Mapping[str, Sequence[str]]) -> None:

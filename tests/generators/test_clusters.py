@@ -5,11 +5,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from quick_generators import quick
 
 from salgen.datasets.importers.lisa_lights import LisaLights
 from salgen.datasets.layouts.gtsrb.gtsrb_copy import SignPhotographs
-from salgen.generators.factory import generator
-from salgen.registry import GENERATORS
 
 ALONE = [
     "drawn-signs",
@@ -28,14 +27,14 @@ def recipes(made, count=40):
 
 @pytest.mark.parametrize("name", ALONE)
 def test_what_is_drawn_by_itself_is_its_own_cluster(name):
-    made = generator(name, **GENERATORS.load(name).quick)
+    made = quick(name)
     found = recipes(made)
     assert [made.cluster(recipe) for recipe in found] == [recipe.id for recipe in found]
 
 
 @pytest.mark.parametrize("name", ["bam", "ebam"])
 def test_pictures_of_an_object_on_all_scenes_are_one_cluster(name):
-    made = generator(name, **GENERATORS.load(name).quick)
+    made = quick(name)
     found = recipes(made, 4 * len(made.plugin.objects) * len(made.plugin.scenes))
     pictures = [(r.parameters["object"], r.parameters["object_number"]) for r in found]
     assert partition([made.cluster(recipe) for recipe in found]) == partition(pictures)
@@ -43,7 +42,7 @@ def test_pictures_of_an_object_on_all_scenes_are_one_cluster(name):
 
 
 def test_an_image_that_counts_once_for_each_class_is_one_cluster():
-    made = generator("multi-objects", **GENERATORS.load("multi-objects").quick)
+    made = quick("multi-objects")
     found = recipes(made)
     images = [made.render(recipe).image.tobytes() for recipe in found]
     assert partition([made.cluster(recipe) for recipe in found]) == partition(images)
@@ -51,7 +50,7 @@ def test_an_image_that_counts_once_for_each_class_is_one_cluster():
 
 
 def test_lesions_on_one_slice_are_one_cluster():
-    made = generator("perlin-lesions", **GENERATORS.load("perlin-lesions").quick)
+    made = quick("perlin-lesions")
     found = recipes(made)
     slices = [recipe.parameters["slice"] for recipe in found]
     assert partition([made.cluster(recipe) for recipe in found]) == partition(slices)
@@ -65,7 +64,7 @@ def partition(names):
 
 def test_a_subject_a_track_and_a_clip_are_one_cluster(tmp_path):
     material = SimpleNamespace(bank=SimpleNamespace(subjects=np.array([0, 0, 1, 2])))
-    lesions = generator("perlin-lesions", **GENERATORS.load("perlin-lesions").quick).plugin
+    lesions = quick("perlin-lesions").plugin
     assert [lesions.cluster({"slice": number}, material) for number in range(4)] == [
         *("subject-0", "subject-0", "subject-1", "subject-2")
     ]

@@ -1,12 +1,12 @@
 """What is left of an image without the feature of its class does not know the class."""
 
-import importlib.util
 from functools import cache
 
 import numpy as np
 import pytest
 import repeats
 from PIL import Image
+from quick_generators import marked, quick
 from scipy.stats import binom, f_oneway
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -14,13 +14,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from salgen.generators.composites.bam import Bam
-from salgen.generators.factory import generator
 from salgen.registry import GENERATORS
 
-needs_noise = pytest.mark.skipif(importlib.util.find_spec("noise") is None, reason="the noise extra is not installed")
 # Designed networks do not learn: what else is in the image of one may know its class.
 LEARNT = [name for name in GENERATORS.names() if not hasattr(GENERATORS.load(name), "attribution")]
-NAMES = [pytest.param(n, marks=needs_noise) if n == "simplex-lesions" else n for n in LEARNT]
+NAMES = marked(LEARNT)
 
 DRAWN = 1000  # recipes whose places are compared
 SEED = 11
@@ -31,10 +29,6 @@ CLASSIFIERS = {
     "linear": make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=300)),
     "forest": RandomForestClassifier(n_estimators=60, min_samples_leaf=4, random_state=0),
 }
-
-
-def quick(name, **changes):
-    return generator(name, **{**GENERATORS.load(name).quick, **changes})
 
 
 def described(image):

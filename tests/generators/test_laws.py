@@ -1,19 +1,17 @@
 """The laws that every registered generator keeps, and what the family of lesions shares."""
 
-import importlib.util
 import json
 
 import golden
 import numpy as np
 import pytest
+from quick_generators import marked, quick
 
 from salgen.errors import SalgenError
-from salgen.generators.factory import generator
 from salgen.registry import GENERATORS
 from salgen.testing import check_generator
 
-needs_noise = pytest.mark.skipif(importlib.util.find_spec("noise") is None, reason="the noise extra is not installed")
-NAMES = [pytest.param(n, marks=needs_noise) if n == "simplex-lesions" else n for n in GENERATORS.names()]
+NAMES = marked(GENERATORS.names())
 LESIONS = ["mri-lesions", "perlin-lesions", "pink-lesions", "uniform-lesions", "white-lesions"]
 
 
@@ -25,10 +23,6 @@ def test_laws(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_pixels_are_those_of_this_version(name):
     assert golden.digests(name) == json.loads(golden.PATH.read_text(encoding="utf-8"))[name]
-
-
-def quick(name, **changes):
-    return generator(name, **{**GENERATORS.load(name).quick, **changes})
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,7 @@ import numpy as np
 from scipy.ndimage import distance_transform_edt, gaussian_filter, shift
 
 from salgen.evaluation.diagnostics.markdown import markdown_table
-from salgen.evaluation.metrics.inputs.metric import Metric
-from salgen.evaluation.metrics.inputs.metric_bases import RetrainingMetric
+from salgen.evaluation.metrics.inputs.metric import Metric, RetrainingMetric
 from salgen.seeding import Stream
 from salgen.types import Float32, Float64, Mask
 

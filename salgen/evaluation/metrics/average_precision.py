@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from salgen.evaluation.metrics.inputs.mask_statistics import Levels, MaskStatistics
-from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
+from salgen.evaluation.metrics.inputs.metric import MaskMetric
+from salgen.evaluation.metrics.inputs.ranking import Levels, MaskStatistics
 
 NAMES = ("average-precision",)
 

@@ -15,7 +15,7 @@ from salgen.evaluation.metrics.inputs.boxes import (
     mask_overlap,
     tight_box,
 )
-from salgen.evaluation.metrics.inputs.metric_bases import DatasetMetric
+from salgen.evaluation.metrics.inputs.metric import DatasetMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Float64, Mask
@@ -99,21 +99,10 @@ def levels_of(ranking: Ranking) -> Levels:
 
 
 def components(levels: Levels, places: NDArray[np.int64]) -> Iterator[tuple[int, Box, Mask]]:
-    """The largest component at some of the thresholds.
+    """For each of some ascending thresholds its index, the largest component's box, and the component within it.
 
-    Each selection lies within the one before, so only the box around that one is searched.
-
-    Parameters
-    ----------
-    levels
-        Number of thresholds that each pixel reaches.
-    places
-        Ascending indices of thresholds.
-
-    Yields
-    ------
-    int, Box, Mask
-        The threshold's index, the box around the component, and the component within that box.
+    `levels` is the number of thresholds that each pixel reaches. Each selection lies within the one before, so only the
+    box around that one is searched.
     """
     outer = Box(0, levels.shape[0], 0, levels.shape[1])
     for place in places.tolist():

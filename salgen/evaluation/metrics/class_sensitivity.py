@@ -7,8 +7,7 @@ import numpy as np
 
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.map_similarity import pearson
-from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, NON_FINITE_MAP
-from salgen.evaluation.metrics.inputs.metric_bases import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, NON_FINITE_MAP, Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.evaluation.metrics.inputs.map_similarity import pearson, ranks
-from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP
-from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
+from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.types import Float32, Float64
 

@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
-from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
+from salgen.evaluation.metrics.inputs.metric import MaskMetric
+from salgen.evaluation.metrics.inputs.ranking import MaskStatistics
 from salgen.evaluation.metrics.relevance_mass import RelevanceMass
 from salgen.parameters import by_parameters, param
 

@@ -16,8 +16,8 @@ from salgen.evaluation.metrics.inputs.metric import (
     CONSTANT_MAP,
     ZERO_ATTRIBUTION,
     ZERO_ENERGY,
+    MaskMetric,
 )
-from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.types import Float32, Float64
 
@@ -71,7 +71,10 @@ class AttributionCosine(AttributionMetric):
         """In [-1, 1]."""
         if not exact.any():
             return math.nan, ZERO_ATTRIBUTION
-        return (_cosine(sums, exact), "") if sums.any() else (math.nan, ZERO_ENERGY)
+        if not sums.any():
+            return math.nan, ZERO_ENERGY
+        s, e = (values / abs(values).max() for values in (sums, exact))
+        return float(np.clip(s @ e / math.sqrt((s @ s) * (e @ e)), -1.0, 1.0)), ""
 
 
 @dataclass(frozen=True)
@@ -172,11 +175,6 @@ def summed(saliency: Any, shape: tuple[int, ...]) -> Float64:
     (height, width), (rows, columns) = saliency.shape, shape
     parts = saliency.reshape(rows, height // rows, columns, width // columns)
     return np.asarray(parts.sum(axis=(1, 3), dtype=np.float64))
-
-
-def _cosine(first: Float64, second: Float64) -> float:
-    first, second = (values / abs(values).max() for values in (first, second))
-    return float(np.clip(first @ second / math.sqrt((first @ first) * (second @ second)), -1.0, 1.0))
 
 
 def _relative(values: Float64) -> Float64:

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from salgen.evaluation.metrics.inputs.metric import PAIRED
-from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric, of_param
+from salgen.evaluation.metrics.inputs.metric import MaskMetric, of_param
+from salgen.evaluation.metrics.inputs.metric_inputs import PAIRED
 from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 from salgen.parameters import by_parameters
 from salgen.types import Float64

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from salgen.evaluation.metrics.g_cf import beside, mean_in_mask
-from salgen.evaluation.metrics.inputs.metric import OWN, PAIRED
-from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric, of_param
+from salgen.evaluation.metrics.inputs.metric import MaskMetric, of_param
+from salgen.evaluation.metrics.inputs.metric_inputs import OWN, PAIRED
 from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 from salgen.parameters import by_parameters, param
 

@@ -1,20 +1,25 @@
 """The explained class's probability as pixels appear, or disappear, in the order of the map."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from salgen.evaluation.metrics.inputs.metric import NO_TWIN
-from salgen.evaluation.metrics.inputs.metric_bases import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.metric import NO_TWIN, Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
-from salgen.evaluation.metrics.inputs.reference_images import REFERENCES, reference_images
 from salgen.parameters import by_parameters, param
 from salgen.types import Float64
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 NAMES = ("insertion-auc", "deletion-auc")
 
+REFERENCES = ("blur", "black", "mean", "zero", "twin")  # images whose pixels replace those taken away
+BLUR_SIDE, BLUR_SIGMA = 11, 5.0
 REFERENCE_OF = {"petsiuk": "blur", "li2020": "blur", "saliency-bench": "black"}
 DELETED = "zero"
 
@@ -117,46 +122,32 @@ def insertion_curve(data: MetricInputs, baseline: str = "blur", step: int | None
     Parameters
     ----------
     baseline
-        One of :data:`~salgen.evaluation.metrics.inputs.reference_images.REFERENCES`, where it starts; with ``"twin"``
-        every sample must have one. It ends at the image itself.
+        One of `REFERENCES`, where it starts; with ``"twin"`` every sample must have one. It ends at the image itself.
     step
         Pixels per step, W by default.
     """
-
-    def compute() -> Float64:
-        from salgen.evaluation.metrics.inputs.changed_images import (
-            original_probabilities,
-            step_count,
-            stepwise_probabilities,
-        )
-
-        steps = range(step_count(data, step))
-        empty = reference_images(data, baseline)
-        on_the_way = stepwise_probabilities(data, empty, data.predictor.inputs, step, steps)
-        return np.column_stack([on_the_way, original_probabilities(data)])
-
-    return data.cached(("insertion curve", baseline, step), compute)
+    return _curve(data, baseline, step, insertion=True)
 
 
 def deletion_curve(data: MetricInputs, baseline: str = DELETED, step: int | None = None) -> Float64:
-    """The explained class's probability after each step of taking pixels out, float64 (N, steps + 1).
+    """The same for taking pixels out: it starts at the image itself and ends at the reference."""
+    return _curve(data, baseline, step, insertion=False)
 
-    It starts at the image itself and ends at the reference; the parameters are those of :func:`insertion_curve`.
-    """
 
+def _curve(data: MetricInputs, baseline: str, step: int | None, *, insertion: bool) -> Float64:
     def compute() -> Float64:
-        from salgen.evaluation.metrics.inputs.changed_images import (
-            original_probabilities,
-            step_count,
-            stepwise_probabilities,
-        )
+        from salgen.evaluation.metrics.inputs import changed_images
 
-        steps = range(1, step_count(data, step) + 1)
-        empty = reference_images(data, baseline)
-        on_the_way = stepwise_probabilities(data, data.predictor.inputs, empty, step, steps)
-        return np.column_stack([original_probabilities(data), on_the_way])
+        count = changed_images.step_count(data, step)
+        image, empty = data.predictor.inputs, reference_images(data, baseline)
+        at_image = changed_images.original_probabilities(data)
+        if insertion:
+            on_the_way = changed_images.stepwise_probabilities(data, empty, image, step, range(count))
+            return np.column_stack([on_the_way, at_image])
+        on_the_way = changed_images.stepwise_probabilities(data, image, empty, step, range(1, count + 1))
+        return np.column_stack([at_image, on_the_way])
 
-    return data.cached(("deletion curve", baseline, step), compute)
+    return data.cached(("insertion" if insertion else "deletion", baseline, step), compute)
 
 
 def _needs(baseline: str | None) -> frozenset[str]:
@@ -180,3 +171,45 @@ def _with_twins(data: MetricInputs, baseline: str, curve: Curve, step: int | Non
 def _area(curves: Float64) -> Float64:
     """The trapezoidal rule over steps of equal width 1 / n: float64 (N,) of (N, n + 1)."""
     return np.asarray((curves[:, :-1] + curves[:, 1:]).mean(axis=1) / 2.0)
+
+
+def reference_images(data: MetricInputs, kind: str) -> Tensor:
+    """One of `REFERENCES` for each image, normalised (N, C, h, w).
+
+    - ``blur``: the normalised image under a Gaussian of 11x11 pixels, sigma 5, reflected at the borders.
+    - ``black``: black mapped through the normalisation.
+    - ``mean``: the normalised image's mean in each channel.
+    - ``zero``: zero after the normalisation.
+    - ``twin``: the image without the feature, which every sample must have.
+    """
+    inputs = data.predictor.inputs
+    if kind == "blur":
+        return data.cached("blurred images", lambda: blurred(inputs))
+    if kind == "twin":
+        twins = np.stack([twin for twin in data.twins or () if twin is not None])
+        return data.cached("normalised twins", lambda: replace(data.predictor, images=twins).inputs)
+    if kind == "black":
+        return data.predictor.black.expand_as(inputs)
+    if kind == "mean":
+        return inputs.mean(dim=(2, 3), keepdim=True).expand_as(inputs)
+    return inputs.new_zeros(1).expand_as(inputs)
+
+
+def blurred(images: Tensor) -> Tensor:
+    """Images (N, C, h, w) under the Gaussian: a product with one matrix along each axis."""
+    import torch
+
+    down, across = (torch.from_numpy(_blur_matrix(length)).to(images) for length in images.shape[2:])
+    return down @ images @ across.mT
+
+
+def _blur_matrix(length: int) -> np.ndarray:
+    """Each pixel's weights (length, length): the Gaussian's, with pixels beyond a border mirrored in the last one."""
+    reach = BLUR_SIDE // 2
+    offsets = np.arange(-reach, reach + 1)
+    weights = np.exp(-(offsets**2) / (2 * BLUR_SIGMA**2))
+    sources = np.pad(np.arange(length), reach, mode="reflect")
+    matrix = np.zeros((length, length))
+    for offset, weight in zip(offsets + reach, weights / weights.sum(), strict=True):
+        np.add.at(matrix, (np.arange(length), sources[offset : offset + length]), weight)
+    return matrix

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
-from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY
-from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
+from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY, MaskMetric
+from salgen.evaluation.metrics.inputs.ranking import MaskStatistics
 from salgen.parameters import param
 
 NAMES = ("iosr",)

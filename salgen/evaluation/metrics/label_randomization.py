@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, mean_similarity
-from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP
-from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
+from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 from salgen.parameters import param
 

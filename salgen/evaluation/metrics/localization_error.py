@@ -1,16 +1,40 @@
-"""The localization error of the box and of the pixels that a map marks."""
+"""What a map marks against the mask: the localization error, and the F1 score, of boxes and of pixels."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.metrics.inputs.boxes import MarkMetric, Overlap, marked_box_overlap, marked_mask_overlap
+from salgen.evaluation.metrics.inputs.boxes import (
+    Overlap,
+    above_mean,
+    box_overlap,
+    largest_component,
+    mask_overlap,
+    tight_box,
+)
+from salgen.evaluation.metrics.inputs.metric import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
+from salgen.types import Mask
 
-NAMES = ("localization-error", "mask-localization-error", "official-localization-error")
+NAMES = ("localization-error", "mask-localization-error", "official-localization-error", "f1-box", "f1-mask")
 
 PAPER = "Aabid & Sicre, Foreground segmentation to measure deep neural networks interpretability"
 COMPAT_HELP = "`aabid`: 1 - recall, which is what the paper's code computes"
+
+
+@dataclass(frozen=True)
+class MarkMetric(MaskMetric):
+    """A metric of the pixels that a map marks, which depends on where they are.
+
+    The mask itself as a map marks its largest component alone.
+    """
+
+    ignores_position: ClassVar[bool] = False
+
+    def ceiling(self, p: int, n: int) -> float:
+        """NaN: it depends on the mask's shape."""
+        return math.nan
 
 
 @dataclass(frozen=True)
@@ -92,3 +116,62 @@ def error(overlap: Overlap, compat: str | None) -> float:
     """One minus the intersection over union; under `compat` over the reference alone. Counted, and divided once."""
     whole = overlap.reference if compat else overlap.union
     return (whole - overlap.both) / whole
+
+
+@dataclass(frozen=True)
+class F1Box(MarkMetric):
+    """Dice coefficient of the boxes around what the map marks and around the mask.
+
+    2 |A and B| / (|A| + |B|), where A is the tight box of the largest 8-connected component of the pixels with
+    S >= mean(S) in the scored region, and B the tight box of the whole mask. It is 2 (1 - LE) / (2 - LE) with
+    `localization-error` LE.
+
+    Ties: pixels equal to the mean are marked; of components of equal size the first in raster order counts. A
+    constant map, tested exactly, marks all of the region.
+    Undefined: never, where the mask is not empty.
+    Errata: the paper prints 2 TP / (2 TP + TN + FN); it is 2 TP / (2 TP + FP + FN). The values of its table are of
+    the kind of `soft-f1`.
+    """
+
+    name: ClassVar[str] = "f1-box"
+    reference: ClassVar[str] = f"{PAPER}, F1"
+
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+        """In [0, 1]."""
+        return marked_box_overlap(ranking).dice, ""
+
+
+@dataclass(frozen=True)
+class F1Mask(MarkMetric):
+    """Dice coefficient of what the map marks and the mask.
+
+    2 |A and M| / (|A| + |M|), where A is the largest 8-connected component of the pixels with S >= mean(S) in the
+    scored region, and M the whole mask. It is 2 (1 - MLE) / (2 - MLE) with `mask-localization-error` MLE.
+
+    Ties: pixels equal to the mean are marked; of components of equal size the first in raster order counts. A
+    constant map, tested exactly, marks all of the region.
+    Undefined: never, where the mask is not empty.
+    Errata: as `f1-box`.
+    """
+
+    name: ClassVar[str] = "f1-mask"
+    reference: ClassVar[str] = f"{PAPER}, MF1"
+
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+        """In [0, 1]."""
+        return marked_mask_overlap(ranking).dice, ""
+
+
+def marked(ranking: Ranking) -> Mask:
+    """The pixels that a map marks within the scored region: the largest component of those at or above its mean."""
+    return largest_component(above_mean(ranking.saliency, ranking.region))
+
+
+def marked_mask_overlap(ranking: Ranking) -> Overlap:
+    """The overlap of the pixels that the map marks with the mask."""
+    return mask_overlap(marked(ranking), ranking.truth)
+
+
+def marked_box_overlap(ranking: Ranking) -> Overlap:
+    """The overlap of the box around the marked pixels with the box around the whole mask."""
+    return box_overlap(tight_box(marked(ranking)), tight_box(ranking.truth))

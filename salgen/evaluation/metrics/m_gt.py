@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics, hits_of_the_largest
-from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
+from salgen.evaluation.metrics.inputs.metric import MaskMetric
+from salgen.evaluation.metrics.inputs.ranking import MaskStatistics, hits_of_the_largest
 
 NAMES = ("m-gt",)
 

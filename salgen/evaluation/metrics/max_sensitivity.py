@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, ZERO_ENERGY
-from salgen.evaluation.metrics.inputs.metric_bases import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, ZERO_ENERGY, Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.parameters import param
@@ -111,14 +110,14 @@ def _relative(start: Float64, moved: Float64) -> Float64:
     return np.asarray(np.divide(change, size, out=np.where(change > 0, np.nan, 0.0), where=size > 0))
 
 
-def _rms(start: Float64, moved: Float64) -> Float64:
-    return _l2(_scaled(start), _scaled(moved)) / math.sqrt(start.shape[1])
-
-
 def _scaled(maps: Float64) -> Float64:
     """Each map divided by its largest absolute value; zeros stay zeros."""
     top = np.abs(maps).max(axis=1, keepdims=True)
     return np.asarray(np.divide(maps, top, out=np.zeros_like(maps), where=top > 0))
 
 
-DISTANCES: dict[str, Callable[[Float64, Float64], Float64]] = {"l2": _l2, "relative": _relative, "rms": _rms}
+DISTANCES: dict[str, Callable[[Float64, Float64], Float64]] = {
+    "l2": _l2,
+    "relative": _relative,
+    "rms": lambda start, moved: _l2(_scaled(start), _scaled(moved)) / math.sqrt(start.shape[1]),
+}

@@ -9,8 +9,7 @@ import numpy as np
 
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, mean_similarity
-from salgen.evaluation.metrics.inputs.metric import FITTED_METHOD, NON_FINITE_MAP
-from salgen.evaluation.metrics.inputs.metric_bases import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.metric import FITTED_METHOD, NON_FINITE_MAP, Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.parameters import param
@@ -64,7 +63,12 @@ class ParameterRandomization(ModelMetric):
             return np.full(len(data), np.nan), [FITTED_METHOD] * len(data)
         key = (self.name, self.order, self.layers)
         stages = data.cached(key, lambda: self._stages(data))
-        results = [self._compare(own, [maps[i] for maps in stages]) for i, own in enumerate(data.maps)]
+        results = [
+            mean_similarity(self.similarity, own, of_stages)
+            if all(np.isfinite(stage_map).all() for stage_map in of_stages)
+            else (math.nan, NON_FINITE_MAP)
+            for own, *of_stages in zip(data.maps, *stages, strict=True)
+        ]
         return np.array([value for value, _ in results], dtype=np.float64), [reason for _, reason in results]
 
     def _stages(self, data: MetricInputs) -> list[Values]:
@@ -81,8 +85,3 @@ class ParameterRandomization(ModelMetric):
         stages = range(len(layers)) if self.layers is None else [self.layers - 1]
         models = randomised(data.view, layers, self.order == "cascading", stages, data.seed)
         return [data.explained(data.images, data.targets, view=model) for model in models]
-
-    def _compare(self, own: Values, stage_maps: list[Values]) -> tuple[float, str]:
-        if not all(np.isfinite(stage_map).all() for stage_map in stage_maps):
-            return math.nan, NON_FINITE_MAP
-        return mean_similarity(self.similarity, own, stage_maps)

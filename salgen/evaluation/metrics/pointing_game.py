@@ -6,9 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
-from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
-from salgen.evaluation.metrics.inputs.ranking import Ranking
+from salgen.evaluation.metrics.inputs.metric import MaskMetric
+from salgen.evaluation.metrics.inputs.ranking import MaskStatistics, Ranking
 from salgen.parameters import by_parameters, param
 from salgen.types import Mask
 
@@ -61,18 +60,14 @@ class PointingGame(MaskMetric):
         """In [0, 1]; 0 or 1 unless ties are `expected`."""
         if self.reads_pixels:
             assert isinstance(ranking, Ranking)
-            return self._by_place(ranking), ""
-        cut = ranking.cut_at_top
-        return self._settled(cut.positives_tied, cut.positives_tied + cut.negatives_tied), ""
-
-    def _by_place(self, ranking: Ranking) -> float:
-        """The value where the positions of the largest pixels matter."""
-        largest = (ranking.saliency == ranking.top) & ranking.region
-        hit = _grown(ranking.truth, self.tolerance)[largest]  # in reading order
-        return float(hit[0]) if self.ties == "first" else self._settled(int(np.count_nonzero(hit)), len(hit))
-
-    def _settled(self, hits: int, largest: int) -> float:
-        return float(hits > 0) if self.compat or self.ties == "any" else hits / largest
+            hit = _grown(ranking.truth, self.tolerance)[(ranking.saliency == ranking.top) & ranking.region]
+            if self.ties == "first":  # in reading order
+                return float(hit[0]), ""
+            hits, largest = int(np.count_nonzero(hit)), len(hit)
+        else:
+            cut = ranking.cut_at_top
+            hits, largest = cut.positives_tied, cut.positives_tied + cut.negatives_tied
+        return float(hits > 0) if self.compat or self.ties == "any" else hits / largest, ""
 
 
 def _grown(mask: Mask, tolerance: float) -> Mask:

@@ -4,9 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.metrics.inputs.mask_statistics import Cut, MaskStatistics
-from salgen.evaluation.metrics.inputs.metric import TOO_FEW_NEGATIVES
-from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
+from salgen.evaluation.metrics.inputs.metric import TOO_FEW_NEGATIVES, MaskMetric
+from salgen.evaluation.metrics.inputs.ranking import Cut, MaskStatistics
 from salgen.parameters import param
 
 NAMES = ("prec99",)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from salgen.evaluation.metrics.inputs.metric_bases import RetrainingMetric
+from salgen.evaluation.metrics.inputs.metric import RetrainingMetric
 from salgen.parameters import param
 
 NAMES = ("roar", "kar")

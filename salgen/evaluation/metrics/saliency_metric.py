@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from salgen.evaluation.metrics.inputs.boxes import Box, above_mean, largest_component, tight_box
-from salgen.evaluation.metrics.inputs.metric_bases import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.metric import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.parameters import param
 from salgen.types import Float64
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-    from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 
 NAMES = ("saliency-metric",)
 

@@ -4,9 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
-from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY
-from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
+from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY, MaskMetric
+from salgen.evaluation.metrics.inputs.ranking import MaskStatistics
 from salgen.parameters import by_parameters, param
 
 NAMES = ("soft-f1",)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from salgen.evaluation.metrics.inputs.boxes import above_mean
-from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
+from salgen.evaluation.metrics.inputs.metric import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Mask
@@ -84,17 +84,9 @@ def distance_to_boundary(truth: Mask) -> NDArray[np.float64]:
 
 
 def warped(start: Mask, goal: Mask) -> Mask:
-    """`start` after flipping simple points where it differs from `goal`, farthest from its boundary first.
+    """`start` after flipping simple points where it differs from `goal`, farthest from its boundary first; bool (H, W).
 
-    Parameters
-    ----------
-    start, goal
-        bool (H, W); `goal` has at least one pixel.
-
-    Returns
-    -------
-    Mask
-        bool (H, W), which differs from `goal` at no simple point.
+    `goal` has at least one pixel. The result differs from it at no simple point.
     """
     padded, width = np.pad(start, 1), start.shape[1] + 2
     wrong = np.pad(start != goal, 1).ravel().tolist()

@@ -11,11 +11,11 @@ from salgen.evaluation.metrics.inputs.metric import (
     MISCLASSIFIED,
     NO_TWIN,
     NON_FINITE_MAP,
-    NOT_THE_MAPS_DOING,
     PATCH_MATTERS,
     PATCH_VANISHED,
     TOO_FEW_NEGATIVES,
     TRIVIAL_FULL_MASK,
+    UNUSABLE_SAMPLE,
     ZERO_ENERGY,
 )
 from salgen.evaluation.report.runs import Run
@@ -135,7 +135,7 @@ def _consequence(row: SummaryRow, reason: str, higher_is_better: bool | None) ->
         return KEPT
     if reason == FITTED_METHOD:
         return NOT_RANKED
-    if reason in NOT_THE_MAPS_DOING:
+    if reason in UNUSABLE_SAMPLE:
         return DROPPED
     return WORST if higher_is_better is not None else UNRANKED
 

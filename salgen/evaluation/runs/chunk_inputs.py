@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from salgen.datasets.reading.reader import Batch
-from salgen.evaluation.metrics.inputs.metric import PAIRED
-from salgen.evaluation.metrics.inputs.metric_inputs import Counterpart, Explain, MapKind, MetricInputs
+from salgen.evaluation.metrics.inputs.metric_inputs import PAIRED, Counterpart, Explain, MapKind, MetricInputs
 from salgen.evaluation.runs.artifacts.conventions import PREDICTED
 from salgen.evaluation.runs.artifacts.predictions import Classes
 from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps

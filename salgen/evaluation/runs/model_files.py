@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from salgen.evaluation.attribution.patterns import VERSION as PATTERNS_VERSION
-from salgen.evaluation.metrics.inputs.metric import PAIRED
-from salgen.evaluation.metrics.inputs.metric_inputs import SHUFFLED, MapKind
+from salgen.evaluation.metrics.inputs.metric_inputs import PAIRED, SHUFFLED, MapKind
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, WORK, ScoreChunk, is_written
 from salgen.evaluation.runs.artifacts.costs import Costs
 from salgen.evaluation.runs.artifacts.provenance import library_versions, provenance

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from salgen.datasets.reading.batch import to_unit
 from salgen.datasets.reading.reader import Batch, Dataset
+from salgen.evaluation.metrics.inputs.changed_images import pixel_ranks
 from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP
-from salgen.evaluation.metrics.inputs.pixel_order import pixel_ranks
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, RESULT_COLUMNS, read_rows
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
 from salgen.evaluation.runs.artifacts.provenance import provenance

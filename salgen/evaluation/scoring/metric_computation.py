@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
 from salgen.evaluation.metrics.inputs.metric import (
     EMPTY_MASK,
     MISCLASSIFIED,
     NO_TWIN,
     NON_FINITE_MAP,
-    NOT_THE_MAPS_DOING,
     TRIVIAL_FULL_MASK,
+    UNUSABLE_SAMPLE,
     Metric,
 )
 from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MetricInputs
+from salgen.evaluation.metrics.inputs.ranking import MaskStatistics
 from salgen.types import Float64, Scores
 
 
@@ -94,7 +94,7 @@ def worst_of(metric: Metric) -> float:
 
 def worst_case(metric: Metric, values: Float64, reasons: list[str]) -> Float64:
     """The values, with the worst possible one (which may be infinite) where the map is at fault."""
-    at_fault = [bool(np.isnan(v)) and r not in NOT_THE_MAPS_DOING for v, r in zip(values, reasons, strict=True)]
+    at_fault = [bool(np.isnan(v)) and r not in UNUSABLE_SAMPLE for v, r in zip(values, reasons, strict=True)]
     return np.where(at_fault, worst_of(metric), values)
 
 
@@ -136,7 +136,7 @@ def _compute_one(
         rankings = [ranking for ranking in rankings if ranking.p] or rankings[:1]
     if isinstance(inputs, str):
         fault = _fault(metric, rankings[0])
-        scores.reasons[name][index] = fault if fault in NOT_THE_MAPS_DOING else inputs
+        scores.reasons[name][index] = fault if fault in UNUSABLE_SAMPLE else inputs
         return
     if name in scores.partial:
         reason = _fault(metric, rankings[0])

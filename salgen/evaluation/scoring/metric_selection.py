@@ -149,5 +149,5 @@ def _group(name: str, available: Collection[str]) -> dict[str, Metric]:
 def _replace_fields(metric: Metric, changes: Mapping[str, object]) -> Metric:
     import dataclasses
 
-    changed: Metric = dataclasses.replace(metric, **changes) if changes else metric  # type: ignore[type-var]
+    changed: Metric = dataclasses.replace(metric, **changes) if changes else metric
     return changed

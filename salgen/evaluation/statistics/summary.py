@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.evaluation.metrics.inputs.metric import EMPTY_MASK, NOT_THE_MAPS_DOING, TRIVIAL_FULL_MASK
+from salgen.evaluation.metrics.inputs.metric import EMPTY_MASK, TRIVIAL_FULL_MASK, UNUSABLE_SAMPLE
 from salgen.evaluation.scoring.metric_groups import bounds, higher_is_better
 from salgen.evaluation.statistics.intervals import normalised
 from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS, mean_intervals
@@ -159,7 +159,7 @@ def _kind(reason: str) -> int:
     """The index into `WHY_UNDEFINED` of the count of undefined values with this reason."""
     if reason in (EMPTY_MASK, TRIVIAL_FULL_MASK):
         return 0
-    return 2 if reason in NOT_THE_MAPS_DOING else 1
+    return 2 if reason in UNUSABLE_SAMPLE else 1
 
 
 def _mean(values: Float64) -> float:

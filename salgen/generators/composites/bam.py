@@ -62,7 +62,6 @@ class Bam(Painted):
     """
 
     name: ClassVar[str] = "bam"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "bam"
     default_source: ClassVar[str] = STAND_INS
     takes: ClassVar[str] = "PATH of a folder with coco, miniplaces or both"
@@ -119,10 +118,6 @@ class Bam(Painted):
         composite: Composite = library.open()
         return composite
 
-    def prepare(self, source: Composite) -> Composite:
-        """The source itself, from which pictures are read as they are needed."""
-        return source
-
     def draw(self, context: Context) -> dict[str, Any]:
         """A combination of the block, with the pictures, the size and the place that belong to it."""
         kinds = len(self.objects), len(self.scenes)
@@ -161,8 +156,7 @@ class Bam(Painted):
 
     def scene(self, parameters: Mapping[str, Any], material: Composite) -> Float64:
         """The scene alone, float64 (H, W, 3) in [0, 1]."""
-        name, number = material.scenes.classes[parameters[SCENE]], parameters["scene_number"]
-        return material.scenes.load(parameters["split"], name, number).astype(np.float64) / 255.0
+        return scene_of(parameters, material)
 
     def paint(self, canvas: Float64, parameters: Mapping[str, Any], material: Composite, edit: Edit) -> None:
         """Paste the object by its alpha."""
@@ -255,6 +249,12 @@ class Bam(Painted):
             min(max(round(height * scale), 1), self.image_size[0]),
             min(max(round(width * scale), 1), self.image_size[1]),
         )
+
+
+def scene_of(parameters: Mapping[str, Any], material: Composite) -> Float64:
+    """The picture of a scene, float64 (H, W, 3) in [0, 1]."""
+    name, number = material.scenes.classes[parameters[SCENE]], parameters["scene_number"]
+    return material.scenes.load(parameters["split"], name, number).astype(np.float64) / 255.0
 
 
 def _order(context: Context, purpose: str, key: int, count: int) -> NDArray[np.int64]:

@@ -40,7 +40,6 @@ class Ebam(Bam):
     """
 
     name: ClassVar[str] = "ebam"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "ebam"
     takes: ClassVar[str] = "PATH of a folder with coco, miniplaces or both, and detector"
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "pictures": 10, "fewest": 5, **TEN}

@@ -22,28 +22,22 @@ class Library(Hashable, Protocol):
     @property
     def classes(self) -> tuple[str, ...]:
         """The classes of the pictures, in the order of the labels."""
-        ...
 
     @property
     def digest(self) -> str:
         """SHA-256 of all pictures with their places."""
-        ...
 
     def count(self, split: str, name: str) -> int:
         """Number of pictures of a class in a split; a split of another name has those of ``test``."""
-        ...
 
     def of(self, classes: tuple[str, ...]) -> Library:
         """The same pictures, of these classes alone and in this order; the digest stays that of all."""
-        ...
 
     def size(self, split: str, name: str, number: int) -> tuple[int, int]:
         """(h, w) of one picture, at no cost: recipes are drawn from it."""
-        ...
 
     def load(self, split: str, name: str, number: int) -> NDArray[np.uint8]:
         """One picture, uint8 (h, w, 3), or (h, w, 4) with straight alpha; not to be written to."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,7 @@
 """Several objects in an image: each class that it shows is a sample of its own."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.generators.composites.bam import OBJECTS, SCENES
-from salgen.generators.composites.class_schedule import ClassRounds, ImageContent
+from salgen.generators.composites.bam import CORE, OBJECT, OBJECTS, OPAQUE, SCENES, SMALLEST, STAND_INS, scene_of
 from salgen.generators.composites.libraries import Composite
 from salgen.generators.composites.pasting import Pixels, Window, filled_box, paste, placed, resized
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
@@ -22,13 +23,10 @@ from salgen.types import Float64
 
 NAMES = ("multi-objects",)
 
-STAND_INS = "stand-ins"
-OBJECT, CORE, BOXES, OTHERS = "object", "object_core", "boxes", "others"
+BOXES, OTHERS = "boxes", "others"
 ONCE = ("train", "val")  # splits that hold each image once
-OPAQUE = 128  # half of 255
 LONGEST = 0.9  # largest side of a window, as a share of the image's
 NEXT = (0.4, 0.9)  # least and largest share of the largest window that each other one takes
-SMALLEST = 4  # pixels of the side of the largest window
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,6 @@ class MultiObjects(Painted):
     """
 
     name: ClassVar[str] = "multi-objects"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "multi-objects"
     default_source: ClassVar[str] = STAND_INS
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "pictures": 10}
@@ -110,21 +107,14 @@ class MultiObjects(Painted):
         composite: Composite = library.open()
         return composite
 
-    def prepare(self, source: Composite) -> Composite:
-        """The source itself, from which pictures are read as they are needed."""
-        return source
-
     def draw(self, context: Context) -> dict[str, Any]:
         """The class that the sample is about, and the image: the same for all samples of one image."""
-        place = 0
-        image = context.index
-        if context.split not in ONCE:
-            image, place = self._rounds.pair(context, context.index)
-        content = self._rounds.content(context, image)
+        image, place = (context.index, 0) if context.split in ONCE else self._rounds.pair(context, context.index)
+        classes, objects = self._rounds.content(context, image)
         return {
-            OBJECT: content.classes[place],
+            OBJECT: classes[place],
             "image": image,
-            **self._objects(context, image, content),
+            **self._objects(context, image, classes, objects),
             **self._scene(context, image),
         }
 
@@ -144,8 +134,7 @@ class MultiObjects(Painted):
 
     def scene(self, parameters: Mapping[str, Any], material: Composite) -> Float64:
         """The scene alone, float64 (H, W, 3) in [0, 1]."""
-        name, number = material.scenes.classes[parameters["scene"]], parameters["scene_number"]
-        return material.scenes.load(parameters["split"], name, number).astype(np.float64) / 255.0
+        return scene_of(parameters, material)
 
     def paint(self, canvas: Float64, parameters: Mapping[str, Any], material: Composite, edit: Edit) -> None:
         """Paste the objects by their alpha; they do not overlap, so their order does not matter."""
@@ -167,14 +156,6 @@ class MultiObjects(Painted):
                 others_alpha[window.slices] = picture[..., 3]
         regions = {OBJECT: alpha > 0, CORE: alpha >= OPAQUE, BOXES: boxes, OTHERS: others_alpha > 0}
         return Rendered(image, {OBJECT: parameters[OBJECT]}, regions, present={OBJECT: tuple(sorted(present))})
-
-    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
-        """The image without the objects of the class."""
-        return Edit(omit=(OBJECT,))
-
-    def target(self, task: str) -> str:
-        """The objects of the class."""
-        return OBJECT
 
     def region_names(self) -> list[str]:
         """The objects of the class, their opaque part, their boxes, and the other objects."""
@@ -205,10 +186,10 @@ class MultiObjects(Painted):
     def _rounds(self) -> ClassRounds:
         return ClassRounds.of(len(self.objects), self.objects_per_image)
 
-    def _objects(self, context: Context, image: int, content: ImageContent) -> dict[str, Any]:
-        """Class, picture and window of each object; the largest is first, and of the first class."""
-        more = context.stream("twice", key=image).integers(len(content.classes), content.objects)
-        classes = [*content.classes, *(content.classes[number] for number in more[len(content.classes) :])]
+    def _objects(self, context: Context, image: int, shown: tuple[int, ...], count: int) -> dict[str, Any]:
+        """Class, picture and window of each object; the largest is first, and of the first class that is shown."""
+        more = context.stream("twice", key=image).integers(len(shown), count)
+        classes = [*shown, *(shown[number] for number in more[len(shown) :])]
         library, numbers = context.material.objects, context.stream("pictures", key=image)
         names = [library.classes[number] for number in classes]
         pictures = [int(numbers.integers(library.count(context.split, name), 1)[0]) for name in names]
@@ -256,3 +237,57 @@ def _pasted(parameters: Mapping[str, Any], material: Composite, edit: Edit) -> I
         if (OBJECT if number == parameters[OBJECT] else OTHERS) not in edit.omit:
             name, place = material.objects.classes[number], Window(*window)
             yield number, place, resized(material.objects.load(parameters["split"], name, picture), place)
+
+
+@dataclass(frozen=True)
+class ClassRounds:
+    """Blocks of images, each made of rounds of as many images as there are classes.
+
+    The images of a round show equally many objects and classes, and in each place (largest object, second class, ...)
+    every class once. So a block shows every class equally often, and holds a fixed number of pairs of an image
+    and a class that it shows. The rounds are interleaved: every run of as many images as there are classes has every
+    class once as that of the largest object.
+    """
+
+    classes: int  # number of classes
+    counts: tuple[tuple[int, int], ...]  # for each round the number of objects and of classes in its images
+
+    @classmethod
+    def of(cls, classes: int, objects: tuple[int, int]) -> ClassRounds:
+        """Rounds of each number of objects, with a class for each of them and, from two on, with two of one class."""
+        numbers = range(objects[0], objects[1] + 1)
+        return cls(classes, tuple((count, kinds) for count in numbers for kinds in sorted({count, max(count - 1, 1)})))
+
+    @property
+    def images(self) -> int:
+        """Images of a block."""
+        return self.classes * len(self.counts)
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of an image and a class that it shows, of a block."""
+        return self.classes * sum(kinds for _, kinds in self.counts)
+
+    def content(self, context: Context, image: int) -> tuple[tuple[int, ...], int]:
+        """The classes of an image by its number, that of its largest object first, and its number of objects."""
+        block, place = divmod(image, self.images)
+        turn, place = divmod(place, self.classes)
+        rank = int(self._ranks(context, block, turn)[place])
+        number = (turn + rank) % len(self.counts)
+        objects, kinds = self.counts[number]
+        offsets = context.stream("others", key=block * len(self.counts) + number).permutation(self.classes - 1)
+        order = context.stream("classes", key=block).permutation(self.classes)
+        apart = np.append(0, 1 + offsets[: kinds - 1])
+        return tuple(order[(rank + apart) % self.classes].tolist()), objects
+
+    def pair(self, context: Context, index: int) -> tuple[int, int]:
+        """The image's number, and the place of the class among those that it shows, of the pair with a number."""
+        block, place = divmod(index, self.pairs)
+        kinds, turns = np.array([kinds for _, kinds in self.counts]), range(len(self.counts))
+        ends = np.cumsum([kinds[(turn + self._ranks(context, block, turn)) % len(kinds)] for turn in turns])
+        image = int(np.searchsorted(ends, place, side="right"))
+        return block * self.images + image, place - int(ends[image - 1] if image else 0)
+
+    def _ranks(self, context: Context, block: int, turn: int) -> NDArray[np.int64]:
+        """The order of a turn's images, int64 (classes,)."""
+        return context.stream("turns", key=block * len(self.counts) + turn).permutation(self.classes)

@@ -38,6 +38,7 @@ class CancellingPatches(DesignedImages):
     name: ClassVar[str] = "cancelling-patches"
     version: ClassVar[str] = "2"
     family: ClassVar[str] = "cancelling-patches"  # names the streams of random numbers
+    tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": CLASSES}
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (16, 16), "patch": 4}
     attribution_kind: ClassVar[str] = (
         "asymmetric Shapley value against black, in which a canceller joins after the patch that it cancels"
@@ -48,11 +49,6 @@ class CancellingPatches(DesignedImages):
 
     def __post_init__(self) -> None:
         self._check_divides("two patches", 2 * self.patch)
-
-    @property
-    def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """The colour with the larger sum."""
-        return {"label": CLASSES}
 
     def draw(self, context: Context) -> dict[str, Any]:
         """The class, each pair's signed level (0 for none), which pairs are cancelled, and the key of the noise."""
@@ -74,17 +70,9 @@ class CancellingPatches(DesignedImages):
         """The same patches with other noise in the channels that do not count."""
         return {**parameters, "noise": context.stream("noise").key()}
 
-    def features(self, parameters: Mapping[str, Any]) -> list[str]:
-        """The evidence for the class."""
-        return [EVIDENCE]
-
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
         """The evidence in the colour of the other class."""
         return Edit(change={EVIDENCE: CLASSES[1 - parameters["label"]]})
-
-    def target(self, task: str) -> str:
-        """The evidence for the class."""
-        return EVIDENCE
 
     def region_names(self) -> list[str]:
         """The evidence for the class, that against it, and the pairs that are cancelled."""
@@ -110,7 +98,7 @@ class CancellingPatches(DesignedImages):
         )
         left[..., 2] = left[..., 0]  # grey but for green: no excess
         shown = (levels != 0) & ~self._evidence(parameters)
-        left[shown] = self._coloured(levels, left)[shown]
+        left[shown] = np.stack([np.maximum(levels, 0), left[..., 1], np.maximum(-levels, 0)], axis=-1)[shown]
         right[..., 1] = 255 * cancelled
         patches = np.stack([left, right], axis=2).reshape(levels.shape[0], -1, 3)
         return np.asarray(enlarged(patches, self.patch) / 255.0)
@@ -156,10 +144,6 @@ class CancellingPatches(DesignedImages):
         """The pairs that count for the class, bool (rows, columns)."""
         levels, cancelled = self._values(parameters)
         return np.asarray((levels * SIGNS[parameters["label"]] > 0) & ~cancelled)
-
-    def _coloured(self, levels: NDArray[np.int64], patches: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Patches whose excess of red over blue is their level, with the green that they have."""
-        return np.stack([np.maximum(levels, 0), patches[..., 1], np.maximum(-levels, 0)], axis=-1)
 
     def _pixels(self, pairs: Mask) -> Mask:
         """The left patches of some pairs, bool (H, W)."""

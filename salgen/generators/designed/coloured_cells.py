@@ -36,7 +36,6 @@ class ColouredCells(DesignedImages):
     """
 
     name: ClassVar[str] = "coloured-cells"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "coloured-cells"  # names the streams of random numbers
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (27, 27)}
     attribution_kind: ClassVar[str] = (
@@ -80,18 +79,6 @@ class ColouredCells(DesignedImages):
         )
         again = [own if k == label else [next(free) for _ in own] for k, own in enumerate(spots)]
         return {"label": label, "spots": again, "noise": context.stream("noise").key()}
-
-    def features(self, parameters: Mapping[str, Any]) -> list[str]:
-        """The spots of the class."""
-        return [SPOTS]
-
-    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
-        """No spots of the class."""
-        return Edit(omit=(SPOTS,))
-
-    def target(self, task: str) -> str:
-        """The spots of the class."""
-        return SPOTS
 
     def region_names(self) -> list[str]:
         """The spots of the class."""

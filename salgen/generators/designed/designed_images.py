@@ -28,9 +28,6 @@ class DesignedImages(Drawn):
         "full": Scale({"train": 2000, "val": 400, "test": 2000}, {}),
     }
 
-    def cluster(self, parameters: Mapping[str, Any], material: Any) -> None:
-        """None: each image is drawn by itself."""
-
     def _check_divides(self, name: str, side: int) -> None:
         if any(extent % side for extent in self.image_size):
             height, width = self.image_size

@@ -38,7 +38,6 @@ class LogicSlots(DesignedImages):
     """
 
     name: ClassVar[str] = "logic-slots"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "logic-slots"  # names the streams of random numbers
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (16, 16)}
     attribution_kind: ClassVar[str] = "Shapley value of each slot's disc against the pattern that is there otherwise"
@@ -131,10 +130,6 @@ class LogicSlots(DesignedImages):
         if self.class_of([]) != label:
             return Edit(omit=(PRESENT,))
         return Edit(change={"discs": "fewer"}) if discs and self.class_of(discs[1:]) != label else None
-
-    def target(self, task: str) -> str:
-        """All discs."""
-        return PRESENT
 
     def region_names(self) -> list[str]:
         """All discs, and the slots that change the class by themselves."""

@@ -42,6 +42,13 @@ class Photographs(Files):
         return _read(self.files[name])
 
 
+def open_photographs(generator: str, source: str | None, importer: str) -> Photographs:
+    """The shipped photographs, for a generator that takes no other source; `importer` reads a user's own copy."""
+    if source not in (None, "", PHOTOGRAPHS):
+        raise SalgenError(f"source = {source!r}: {generator} takes {PHOTOGRAPHS}; your own copy is read by {importer}")
+    return photographs()
+
+
 @lru_cache(maxsize=1)
 def photographs() -> Photographs:
     """The shipped photographs, divided among train, val and test."""

@@ -40,7 +40,9 @@ def read_rgb(path: Path) -> Pixels:
 def rgb_of(picture: Image.Image, path: Path) -> Pixels:
     """The colours of an open picture; see :func:`read_rgb`."""
     if picture.mode.startswith("I;16") or (picture.mode, picture.format) == ("I", "PPM"):  # Pillow scales PGM to 65535
-        return _from_16_bits(levels_of(picture))
+        # Pillow's own conversion clips greys at 255; 65535 is 255 times 257
+        greys = ((levels_of(picture).astype(np.uint32) + 128) // 257).astype(np.uint8)
+        return np.repeat(greys[..., None], 3, axis=2)
     if picture.mode.startswith(("I", "F")):
         raise SalgenError(
             f"{path}: expected 8 or 16 bits per channel, but Pillow reads it in mode {picture.mode!r}: save it as an "
@@ -82,12 +84,6 @@ def resize_nearest(values: NDArray[Any], image_size: tuple[int, int]) -> NDArray
         (2 * np.arange(new) + 1) * old // (2 * new) for new, old in zip(image_size, values.shape[:2], strict=True)
     )
     return np.asarray(values[rows[:, None], columns[None, :]])
-
-
-def _from_16_bits(levels: NDArray[Any]) -> Pixels:
-    """Greys from 0 to 65535 as colours, rounded; Pillow's own conversion clips them at 255."""
-    greys = ((levels.astype(np.uint32) + 128) // 257).astype(np.uint8)  # 65535 is 255 times 257
-    return np.repeat(greys[..., None], 3, axis=2)
 
 
 @contextmanager

@@ -33,17 +33,7 @@ def polygon(corners: Sequence[Sequence[float]] | Float64, image_size: tuple[int,
 
 
 def polygons(corners: Float64, counts: Sequence[int], image_size: tuple[int, int]) -> Float64:
-    """Coverage of several polygons at once, float64 (H, W) in [0, 1]; see :func:`covered`.
-
-    Parameters
-    ----------
-    corners
-        (row, column) of each, float64 (N, 2), in pixels.
-    counts
-        Number of corners of each polygon.
-    image_size
-        (H, W) in pixels.
-    """
+    """Coverage of several polygons at once, float64 (H, W) in [0, 1]; corners and counts as in :func:`covered`."""
     fine = np.zeros((image_size[0] * FINE, image_size[1] * FINE), dtype=bool)
     window, inside = covered(corners * FINE, counts, fine.shape)
     fine[window] = inside
@@ -66,20 +56,9 @@ def covered(
 ) -> tuple[tuple[slice, slice], Mask]:
     """The grid points whose middle lies in a polygon, or in any of several (nonzero winding rule).
 
-    Parameters
-    ----------
-    corners
-        (row, column) of each, float64 (N, 2), in grid steps.
-    counts
-        Number of corners of each polygon.
-    shape
-        Of the grid.
-    even_odd
-        Whether what a polygon encloses twice is outside (even-odd rule).
-
-    Returns
-    -------
-    The part of the grid that can lie in a polygon, and a bool array of that part.
+    Corners are (row, column) in grid steps, float64 (N, 2), and `counts` says how many each polygon has. With
+    `even_odd`, what a polygon encloses twice is outside. Returns the part of the grid that can lie in a polygon, and a
+    bool array of that part.
     """
     (top, left), (bottom, right) = _bounds(corners, shape)
     after = following(tuple(counts))

@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.generators.figures.creatures.backdrops import draw_backdrop
-from salgen.generators.figures.creatures.choices import Choices, Tint
-from salgen.generators.figures.creatures.creature import draw_creature
-from salgen.generators.figures.creatures.drawing import Drawing, Frame
-from salgen.generators.figures.creatures.eyes import Eye, paint_eye, reach_of, support_of
-from salgen.generators.figures.creatures.sparkles import draw_sparkles
+from salgen.generators.drawing.choices import Choices, Tint
+from salgen.generators.figures.backdrops import draw_backdrop, draw_sparkles
+from salgen.generators.figures.creature import draw_creature
+from salgen.generators.figures.drawing import Drawing, Placement
+from salgen.generators.figures.eyes import Eye, paint_eye, reach_of, support_of
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Drawn, check_edit
 from salgen.seeding import Stream
@@ -37,20 +36,14 @@ class DrawnFigures(Drawn):
     """
 
     name: ClassVar[str] = "drawn-figures"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "zings"  # names the streams of random numbers
     takes_no_source: ClassVar[str] = "takes none; your own pictures are read by zings"
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
+    tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": CLASSES}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {}),
         "small": Scale({"train": 2000, "val": 400, "test": 400}, {}),
         "full": Scale({"train": 308, "val": 77, "test": 96}, {"image_size": (224, 224)}),
     }
-
-    @property
-    def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """Hero or villain."""
-        return {"label": CLASSES}
 
     def draw(self, context: Context) -> dict[str, Any]:
         """Label, the eyes' places, shapes and colours, and the keys of all that is drawn around them."""
@@ -72,16 +65,9 @@ class DrawnFigures(Drawn):
         """The other class's eyes."""
         return Edit(change={"eyes": COLOURS[1 - parameters["label"]]})
 
-    def target(self, task: str) -> str:
-        """Both eyes."""
-        return "eyes"
-
     def region_names(self) -> list[str]:
         """Both eyes, and each."""
         return ["eyes", *SIDES]
-
-    def cluster(self, parameters: Mapping[str, Any], material: Any) -> None:
-        """None: each creature is drawn by itself."""
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Position of the eyes, in shares of the image's side from its middle, and their shape."""
@@ -93,13 +79,13 @@ class DrawnFigures(Drawn):
         """The creature without its eyes, in front of its background."""
         streams = {name: Stream.from_key(parameters[name], name) for name in REDRAWN}
         height, width = self.image_size
-        drawing = Drawing(self.image_size, Frame((height / 2, width / 2), float(max(height, width))))
+        drawing = Drawing(self.image_size, Placement((height / 2, width / 2), float(max(height, width))))
         draw_backdrop(drawing, Choices(streams["backdrop"]))
         drawing.frame = self._frame(parameters)
         decoys = Choices(streams["decoys"])
         gleams = _gleam(decoys, "white"), _gleam(decoys, "yellow")
         draw_creature(drawing, reach_of(_eyes(parameters)), gleams, Choices(streams["figure"], 128))
-        drawing.frame = Frame((height / 2, width / 2), float(min(height, width)))
+        drawing.frame = Placement((height / 2, width / 2), float(min(height, width)))
         draw_sparkles(drawing, gleams, decoys)
         return drawing.picture()[0]
 
@@ -117,12 +103,12 @@ class DrawnFigures(Drawn):
         label = COLOURS.index(_colour(parameters, edit))
         return Rendered(image, {"label": label}, {"eyes": regions[SIDES[0]] | regions[SIDES[1]], **regions})
 
-    def _frame(self, parameters: Mapping[str, Any]) -> Frame:
+    def _frame(self, parameters: Mapping[str, Any]) -> Placement:
         side = float(min(self.image_size))
         middle = [
             size / 2 + parameters[way] * side for size, way in zip(self.image_size, ("down", "across"), strict=True)
         ]
-        return Frame((middle[0], middle[1]), side, parameters["turn"])
+        return Placement((middle[0], middle[1]), side, parameters["turn"])
 
 
 def _draw_eyes(context: Context) -> dict[str, Any]:

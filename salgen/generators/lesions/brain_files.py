@@ -8,8 +8,7 @@ a suffix, joined by underscores (``sub-01_ses-2_desc-brain_T1w.nii.gz``).
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 T1, MASK = "T1w", "mask"
 OTHER_SUFFIXES = frozenset(
@@ -24,27 +23,13 @@ HEAD = "whole head of a subject whose brain is there too"
 TWICE = "image with the same mask as another"
 
 
-@dataclass(frozen=True)
-class BrainFiles:
-    """The brain volumes among some files."""
+def choose_brains(names: Iterable[str]) -> tuple[dict[str, str | None], dict[str, int]]:
+    """The brain volumes among NIfTI files, each with its mask or None; and the reasons and numbers of those skipped.
 
-    # each volume to the file that masks its brain, or None for a volume that is taken as it is
-    masks: Mapping[str, str | None]
-    skipped: Mapping[str, int]  # reason to the number of files that are neither
-
-
-def choose_brains(names: Iterable[str]) -> BrainFiles:
-    """The brain volumes among the NIfTI files of a folder, by their names.
-
-    Where some are T1-weighted by their suffix, others are passed over; images of other kinds, segmentations and masks
-    always are. A mask beside a volume, ``X_mask`` or in BIDS ``..._desc-brain_mask``, is its brain. Of a subject with a
-    brain, by a mask or by ``desc-brain``, whole heads are passed over; of images with one mask, the one that is
-    ``desc-brain`` or the last by name is taken.
-
-    Parameters
-    ----------
-    names
-        Paths relative to the folder, with ``/``.
+    Names are paths relative to the folder, with ``/``. Where some are T1-weighted by their suffix, others are passed
+    over; images of other kinds, segmentations and masks always are. A mask beside a volume, ``X_mask`` or in BIDS
+    ``..._desc-brain_mask``, is its brain. Of a subject with a brain, by a mask or by ``desc-brain``, whole heads are
+    passed over. Of images with one mask, the one that is ``desc-brain`` or the last by name is taken.
     """
     names = sorted(names)
     kinds = {name: _suffix(name) for name in names}
@@ -61,7 +46,7 @@ def choose_brains(names: Iterable[str]) -> BrainFiles:
         f"*_{kinds[name]}" if kinds[name] else "file of another kind" for name in names if name not in used
     )
     skipped.update({HEAD: len(images) - len(brains), TWICE: len(brains) - len(chosen)})
-    return BrainFiles(chosen, {reason: count for reason, count in skipped.items() if count})
+    return chosen, {reason: count for reason, count in skipped.items() if count}
 
 
 def subject_of(name: str) -> str:

@@ -14,14 +14,12 @@ from numpy.typing import NDArray
 from salgen.cache import cached
 from salgen.errors import SalgenError
 from salgen.generators.lesions.brain_files import subject_of
-from salgen.generators.lesions.slicing import Levels, check_area, cut_slice, prepare_volume
-from salgen.generators.lesions.volumes import open_brains, spread_splits
+from salgen.generators.lesions.slicing import Levels, cut_slice, prepare_volume
+from salgen.generators.lesions.volumes import spread_splits
 from salgen.progress import Advance, progress
 from salgen.seeding import Stream
 from salgen.sources import Source
 from salgen.types import Mask
-
-__all__ = ["BrainBank", "brain_bank", "open_brains"]
 
 BANK_VERSION = "1"  # changes whenever a slice does
 CHECKS_VERSION = "2"  # changes whenever another volume is refused
@@ -79,18 +77,9 @@ class _Request:
 def brain_bank(
     source: Source, image_size: tuple[int, int], field_of_view: tuple[float, float], slices: int
 ) -> BrainBank:
-    """The bank of a source's slices, from the cache where it is there.
+    """The bank of slices (H, W) of a source of volumes, from the cache where it is there.
 
-    Parameters
-    ----------
-    source
-        Its items are :class:`~salgen.generators.lesions.nifti.Volume`.
-    image_size
-        (H, W) in pixels.
-    field_of_view
-        Millimetres along rows and columns that the image must hold.
-    slices
-        Number of slices; raised to the number of volumes, since each gives at least one.
+    The image holds `field_of_view`, millimetres along rows and columns. Each volume gives one slice at least.
     """
     height, width = image_size
     down, across = field_of_view
@@ -130,7 +119,11 @@ def _cut_volume(request: _Request, name: str, masks: Mask, slices: Levels, advan
     for number in range(len(masks)):
         stream = Stream("brain-bank", BANK_VERSION, name, index=number)
         masks[number], slices[number] = cut_slice(slab, stream, request.image_size, request.pixel_mm)
-        check_area(masks[number], SMALLEST_BRAIN, name)
+        if masks[number].mean() < SMALLEST_BRAIN:
+            raise SalgenError(
+                f"{name}: the brain covers {masks[number].mean():.1%} of a slice, must be {SMALLEST_BRAIN:.0%} or "
+                "more: make field_of_view smaller, or check the volume"
+            )
         advance()
 
 

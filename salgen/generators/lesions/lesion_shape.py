@@ -52,18 +52,10 @@ def support_at(centre: Sequence[int], profile: Mask, image_size: tuple[int, int]
 
 
 def find_places(brain: Mask, diameter: int, region: str, *, whole: bool, pair: bool) -> Centres:
-    """Every centre that a lesion may have, int16 (n, 2) of row and column.
+    """Every centre in a brain, bool (H, W), that a lesion may have, int16 (n, 2) of row and column.
 
-    Parameters
-    ----------
-    brain
-        bool (H, W): centres lie in it.
-    region
-        ``"top"`` or ``"bottom"`` half of the image's rows, or ``"anywhere"``.
-    whole
-        Whether the lesion's whole square must lie in the image.
-    pair
-        Whether the place must leave room for a second lesion.
+    `region` is one of :data:`REGIONS`. With `whole` the lesion's whole square lies in the image, and with `pair` there
+    is room for a second lesion.
     """
     height, width = brain.shape
     allowed = brain.copy()

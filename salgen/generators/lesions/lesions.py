@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.generator import to_levels
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
-from salgen.generators.lesions.brains import BrainBank, brain_bank, open_brains
+from salgen.generators.lesions.brains import BrainBank, brain_bank
 from salgen.generators.lesions.lesion_shape import (
     REGIONS,
     WINDOWS,
@@ -30,6 +30,7 @@ from salgen.generators.lesions.lesion_shape import (
     support_at,
     window_at,
 )
+from salgen.generators.lesions.volumes import open_brains
 from salgen.parameters import param
 from salgen.sources import Source
 from salgen.types import Float64, Mask
@@ -56,6 +57,7 @@ class Lesions:
     factor other than 1 was multiplied into.
     """
 
+    version: ClassVar[str] = "1"
     family: ClassVar[str] = "lesions"
     default_source: ClassVar[str] = "mni152"
     takes: ClassVar[str] = "PATH of T1-weighted brains, .nii or .nii.gz, skull-stripped or with masks beside them"

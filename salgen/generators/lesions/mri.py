@@ -35,7 +35,6 @@ class MriLesions(Lesions):
     """
 
     name: ClassVar[str] = "mri-lesions"
-    version: ClassVar[str] = "1"
     authors_sum: ClassVar[bool] = False
 
     contrast: float = param(0.5, "how much the intensity curve of the tissues varies", low=0.0, high=1.0)

@@ -29,14 +29,9 @@ class Volume:
 
 
 def load_volume(path: Path, mask: Path | None = None) -> Volume:
-    """Read a brain volume, whichever way its axes run; a file that is no such thing is refused by name.
+    """Read a brain volume, ``.nii`` or ``.nii.gz``, whichever way its axes run.
 
-    Parameters
-    ----------
-    path
-        A NIfTI-1 or NIfTI-2 file, ``.nii`` or ``.nii.gz``.
-    mask
-        Another one of the same shape and affine that is above 0.5 in the brain; None for a skull-stripped volume.
+    A mask of the same shape and affine is above 0.5 in the brain; a volume without one is skull-stripped.
     """
     values, affine, axes = _read(path)
     right, front, up = np.linalg.norm(affine[:3, :3], axis=0).tolist()

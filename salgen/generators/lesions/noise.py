@@ -30,7 +30,6 @@ class PinkLesions(Lesions):
     """
 
     name: ClassVar[str] = "pink-lesions"
-    version: ClassVar[str] = "1"
 
     beta: float = param(1.0, "exponent of the power spectrum: 0 white, 1 pink, 2 like photographs", low=0.0, high=8.0)
 
@@ -50,7 +49,6 @@ class WhiteLesions(Lesions):
     """Dark lesions on white Gaussian noise in the shape of a brain."""
 
     name: ClassVar[str] = "white-lesions"
-    version: ClassVar[str] = "1"
 
     def draw_background(self, context: Context) -> dict[str, Any]:
         """The stream key of the noise."""
@@ -66,7 +64,6 @@ class UniformLesions(Lesions):
     """Dark lesions on one flat grey in the shape of a brain: nothing but the lesions to see."""
 
     name: ClassVar[str] = "uniform-lesions"
-    version: ClassVar[str] = "1"
 
     def draw_background(self, context: Context) -> dict[str, Any]:
         """Nothing is random."""
@@ -82,7 +79,6 @@ class SimplexLesions(Lesions):
     """Dark lesions on simplex noise in the shape of a brain (needs the `noise` extra)."""
 
     name: ClassVar[str] = "simplex-lesions"
-    version: ClassVar[str] = "1"
 
     lattice: tuple[int, int] = param((3, 3), "noise periods along rows and columns", low=1, high=256)
 

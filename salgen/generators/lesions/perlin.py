@@ -37,7 +37,6 @@ class PerlinLesions(Lesions):
     """
 
     name: ClassVar[str] = "perlin-lesions"
-    version: ClassVar[str] = "1"
     scales: ClassVar[Mapping[str, Scale]] = {
         **Lesions.scales,
         "full": Scale(Lesions.scales["full"].splits, {"image_size": (140, 192), "lattice": (5, 8)}),
@@ -68,19 +67,10 @@ def lattice_gradients(key: int, lattice: tuple[int, int]) -> Float64:
 
 
 def perlin_fields(gradients: Float64, image_size: tuple[int, int]) -> Float64:
-    """One octave of Perlin noise for each set of lattice gradients.
+    """One octave of Perlin noise, float64 (N, H, W), for lattice gradients, float64 (N, 2, rows + 1, columns + 1).
 
-    Parameters
-    ----------
-    gradients
-        float64 (N, 2, rows + 1, columns + 1).
-    image_size
-        (H, W); a lattice cell is H / rows by W / columns pixels.
-
-    Returns
-    -------
-    float64 (N, H, W), in about [-1, 1]: sqrt(2) times the faded sum of gradient times offset, with
-    the fade 6t^5 - 15t^4 + 10t^3 (Perlin 2002).
+    A lattice cell is H / rows by W / columns pixels. Values are in about [-1, 1]: sqrt(2) times the faded sum of
+    gradient times offset, with the fade 6t^5 - 15t^4 + 10t^3 (Perlin 2002).
     """
     count, periods = len(gradients), gradients.shape[2] - 1
     weight_x, ramp_x = _axis(image_size[1], gradients.shape[3] - 1)

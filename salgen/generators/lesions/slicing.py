@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from salgen.errors import SalgenError
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.lesions.nifti import Volume
 from salgen.seeding import Stream
@@ -66,22 +65,10 @@ def prepare_volume(volume: Volume, pixel_mm: float) -> Slab:
 
 
 def cut_slice(slab: Slab, stream: Stream, image_size: tuple[int, int], pixel_mm: float) -> tuple[Mask, Levels]:
-    """One slice with its brain mask.
+    """One slice: its brain mask, bool (H, W), and its levels, uint16 (H, W), which are zero outside it.
 
-    Parameters
-    ----------
-    slab
-        The volume.
-    stream
-        Where height, tilt, turn, scale, shear and bend come from.
-    image_size
-        (H, W): rows run from left to right, columns from back to front.
-    pixel_mm
-        Side of a pixel.
-
-    Returns
-    -------
-    bool (H, W), and uint16 (H, W) that is zero outside it.
+    Height, tilt, turn, scale, shear and bend come from the stream. Rows run from left to right, columns from back to
+    front.
     """
     places = _coordinates(slab, stream, image_size, pixel_mm)
     values = ndimage.map_coordinates(slab.levels, places, output=np.float64, order=1, mode="constant", prefilter=False)
@@ -167,12 +154,3 @@ def _whole_pieces(brain: Mask) -> Mask:
     large = areas >= SMALLEST_PIECE * areas.max()
     large[0] = False
     return np.asarray(large[pieces])
-
-
-def check_area(brain: Mask, smallest: float, name: str) -> None:
-    """Refuse a slice in which the brain covers less than `smallest` of the image."""
-    if brain.mean() < smallest:
-        raise SalgenError(
-            f"{name}: the brain covers {brain.mean():.1%} of a slice, must be {smallest:.0%} or more: "
-            "make field_of_view smaller, or check the volume"
-        )

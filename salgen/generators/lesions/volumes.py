@@ -68,15 +68,11 @@ class Volumes(Files):
 
 
 def open_brains(source: str) -> Source:
-    """The source of brain volumes that `source` names.
+    """The source of brain volumes: ``"mni152"``, or the path of a ``.nii`` or ``.nii.gz`` file or of a folder of them.
 
-    Parameters
-    ----------
-    source
-        ``"mni152"``, or the path of a volume or of a folder of ``.nii`` and ``.nii.gz`` files, of which
-        :func:`~salgen.generators.lesions.brain_files.choose_brains` takes the brains. It may hold a
-        ``participants.csv`` with columns `path` and `split`, or BIDS's ``participants.tsv`` with a column
-        `participant_id`; what these do not list is not used.
+    :func:`~salgen.generators.lesions.brain_files.choose_brains` takes a folder's brains. It may hold a
+    ``participants.csv`` with columns `path` and `split`, or BIDS's ``participants.tsv`` with a column `participant_id`;
+    what these do not list is not used.
     """
     if source == MNI152:
         shipped = Path(str(resources.files("salgen.generators")), "assets", MNI152_FILE)
@@ -103,11 +99,10 @@ def _open_folder(folder: Path) -> Volumes:
         unused = len(files) - len(splits)
         source = f"{PARTICIPANTS} assigns them to splits" + (f" and leaves out {unused} others" if unused else "")
         return _user_volumes(files, {name: mask_of(name, files) for name in splits}, splits, source, skipped)
-    brains = choose_brains(files)
-    masks = dict(brains.masks)
-    skipped.update(brains.skipped)
+    masks, others = choose_brains(files)
+    skipped.update(others)
     if (folder / SUBJECTS).exists():
-        listed = _read_subjects(folder / SUBJECTS)
+        listed = {row["participant_id"].strip() for _, row in _rows(folder / SUBJECTS, ("participant_id",), "\t")}
         for name in [name for name in masks if subject_of(name) not in listed]:
             del masks[name]
             skipped[f"volume of a subject that {SUBJECTS} does not list"] += 1
@@ -213,11 +208,6 @@ def _read_participants(table: Path, files: Mapping[str, Path]) -> dict[str, str]
     if not splits:
         raise SalgenError(f"{table}: lists no volume")
     return splits
-
-
-def _read_subjects(table: Path) -> set[str]:
-    """The subjects that a BIDS table lists."""
-    return {row["participant_id"].strip() for _, row in _rows(table, ("participant_id",), "\t")}
 
 
 def _rows(table: Path, columns: Sequence[str], delimiter: str = ",") -> list[tuple[int, dict[str, str]]]:

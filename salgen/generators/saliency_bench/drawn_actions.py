@@ -9,9 +9,9 @@ import numpy as np
 
 from salgen.generators.composites.pasting import Pixels, Window
 from salgen.generators.interfaces import Context, Scale
+from salgen.generators.saliency_bench.drawn_people import DRESSES, PLACES, person
 from salgen.generators.saliency_bench.marked_scene import CutoutScene, cutout
-from salgen.generators.saliency_bench.people import DRESSES, PLACES, person
-from salgen.generators.stand_ins.cutouts.library import sketch
+from salgen.generators.stand_ins.cutouts.painting import sketch
 
 NAMES = ("drawn-actions",)
 
@@ -34,13 +34,11 @@ class DrawnActions(CutoutScene):
     """
 
     name: ClassVar[str] = "drawn-actions"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "drawn-actions"
     task: ClassVar[str] = "activity"
     region: ClassVar[str] = "evidence"
     feature: ClassVar[str] = "evidence"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"activity": ACTIVITIES}
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 3810, "val": 254, "test": 254}, {}),
         "small": Scale({"train": 8001, "val": 508, "test": 1016}, {}),

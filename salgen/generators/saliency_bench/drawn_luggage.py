@@ -12,16 +12,14 @@ from numpy.typing import NDArray
 
 from salgen.generators.composites.pasting import Window, filled_box
 from salgen.generators.drawing.catalogue import catalogue
+from salgen.generators.drawing.choices import Choices
 from salgen.generators.drawing.outlines import box
 from salgen.generators.drawing.shapes import polygon, polygons
 from salgen.generators.drawing.splines import smooth_field
-from salgen.generators.figures.creatures.choices import Choices
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.saliency_bench.marked_scene import MarkedScene
-from salgen.generators.stand_ins.cutouts.library import sketch
-from salgen.generators.stand_ins.cutouts.painting import CHOICES
-from salgen.generators.stand_ins.cutouts.parts import read_items
-from salgen.generators.stand_ins.cutouts.sketch import Sketch, posed
+from salgen.generators.stand_ins.cutouts.painting import CHOICES, sketch
+from salgen.generators.stand_ins.cutouts.sketch import Sketch, posed, read_items
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask
 
@@ -54,12 +52,10 @@ class DrawnLuggage(MarkedScene):
     """
 
     name: ClassVar[str] = "drawn-luggage"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "drawn-luggage"
     region: ClassVar[str] = "boxes"
     feature: ClassVar[str] = "tools"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": ("clear", "prohibited")}
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {}),
         "small": Scale({"train": 8000, "val": 500, "test": 1000}, {}),

@@ -2,15 +2,48 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 from salgen.generators.composites.pasting import Pixels, Window
+from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.interfaces import Context, Scale
 from salgen.generators.saliency_bench.marked_scene import CutoutScene, cutout
-from salgen.generators.saliency_bench.people import DRESSES, STANDING, person
+from salgen.generators.stand_ins.cutouts.sketch import Sketch, read_items
+from salgen.generators.stand_ins.cutouts.skins import read_skins
 from salgen.parameters import param
 
 NAMES = ("drawn-people",)
+
+PEOPLE = "people.json"
+DRESSES: tuple[str, ...] = tuple(catalogue(PEOPLE)["clothes"])
+STANDING = ("stand", "wave", "akimbo")
+# Poses with a thing: its middle, (down, across) from the person's middle in shares of the person's height
+PLACES: dict[str, tuple[float, float]] = {
+    name: tuple(pose["at"]) for name, pose in catalogue(PEOPLE)["poses"].items() if "at" in pose
+}
+
+
+@cache
+def person(dress: str, pose: str) -> Sketch:
+    """The sketch of a person: skin, hair and colours vary, dress and pose are given."""
+    entries = catalogue(PEOPLE)
+    limbs = entries["poses"][pose]
+    leg, body = "skin" if dress == "gown" else "bottom", entries["clothes"][dress]
+    rows = [
+        ["line", leg, 11, limbs["legs"]],
+        ["dots", "shoe", 6.5, _ends(limbs["legs"])],
+        *body,
+        ["line", "top", 9, limbs["arms"]],
+        ["dots", "skin", 5.5, _ends(limbs["arms"])],
+        *entries["head"],
+    ]
+    return Sketch(read_skins(entries["skins"]), read_items(rows), give=0.5, mirrored=pose in STANDING)
+
+
+def _ends(lines: str) -> str:
+    """The last point of each line."""
+    return " ".join(line.split()[-1] for line in lines.split("/"))
 
 
 @dataclass(frozen=True)
@@ -24,12 +57,10 @@ class DrawnPeople(CutoutScene):
     """
 
     name: ClassVar[str] = "drawn-people"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "drawn-people"
     region: ClassVar[str] = "person"
     feature: ClassVar[str] = "figure"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": DRESSES}
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 1000, "val": 200, "test": 200}, {}),
         "small": Scale({"train": 3500, "val": 750, "test": 750}, {}),

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from salgen.generators.composites.pasting import Pixels, Window
 from salgen.generators.interfaces import Context, Scale
 from salgen.generators.saliency_bench.marked_scene import CutoutScene, cutout
-from salgen.generators.stand_ins.cutouts.library import sketch
+from salgen.generators.stand_ins.cutouts.painting import sketch
 from salgen.generators.stand_ins.cutouts.sketch import Sketch
 from salgen.generators.stand_ins.cutouts.skins import Marking, Skin
 
@@ -35,13 +35,11 @@ class DrawnPets(CutoutScene):
     """
 
     name: ClassVar[str] = "drawn-pets"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "drawn-pets"
     task: ClassVar[str] = "breed"
     region: ClassVar[str] = "pet"
     feature: ClassVar[str] = "pet"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"breed": BREEDS, "species": tuple(KINDS)}
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {}),
         "small": Scale({"train": 5000, "val": 500, "test": 1000}, {}),

@@ -8,8 +8,7 @@ import numpy as np
 
 from salgen.generators.interfaces import Context, Scale
 from salgen.generators.saliency_bench.marked_scene import MarkedScene
-from salgen.generators.stand_ins.sceneries.grammar import play, read_layout
-from salgen.generators.stand_ins.sceneries.painting import LAYOUTS
+from salgen.generators.stand_ins.sceneries.painting import LAYOUTS, play, read_layout
 from salgen.generators.stand_ins.sceneries.stage import Stage
 from salgen.parameters import param
 from salgen.seeding import Stream
@@ -26,13 +25,7 @@ GROUNDS = ("grass", "earth", "sand", "asphalt", "snow")
 
 
 class Layer(Stage):
-    """A stage whose things are painted on a canvas that is there already, without shadows; it knows which pixels.
-
-    Attributes
-    ----------
-    support
-        The pixels painted so far, bool (H, W).
-    """
+    """A stage that paints on a given canvas without shadows; `support` is the pixels painted so far, bool (H, W)."""
 
     def __init__(self, stream: Stream, canvas: Float64) -> None:
         super().__init__(stream, (canvas.shape[0], canvas.shape[1]))
@@ -61,13 +54,11 @@ class DrawnPlaces(MarkedScene):
     """
 
     name: ClassVar[str] = "drawn-places"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "drawn-places"
     task: ClassVar[str] = "environment"
     region: ClassVar[str] = "evidence"
     feature: ClassVar[str] = "things"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"environment": tuple(SHOWN)}
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 1000, "val": 200, "test": 200}, {}),
         "small": Scale({"train": 3500, "val": 750, "test": 750}, {}),

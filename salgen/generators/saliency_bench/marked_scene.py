@@ -127,9 +127,6 @@ class MarkedScene(Drawn):
         """The feature's support and what is marked, which may be the same."""
         return list(dict.fromkeys((self.feature, self.region)))
 
-    def cluster(self, parameters: Mapping[str, Any], material: Any) -> None:
-        """None: each image is drawn by itself."""
-
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Whether the image is marked."""
         return {"marked": int(parameters["marked"])}

@@ -1,8 +1,12 @@
-"""Textured shapes of fifty classes, at any place and size, on cluttered photographs: a stand-in for ImageNet-S50."""
+"""Textured shapes of fifty classes, at any place and size, on cluttered photographs: a stand-in for ImageNet-S50.
+
+A silhouette is a closed outline around the origin, rows pointing down. A texture gives each pixel's share of the second
+colour. Both are sums and products of the numbers in a recipe, so that any machine gets the same pixels.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -11,18 +15,85 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.generators.drawing.outlines import turned
-from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, photographs
+from salgen.generators.drawing.catalogue import catalogue, read_points
+from salgen.generators.drawing.outlines import smooth, turned
+from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, open_photographs
 from salgen.generators.drawing.shapes import oval, paint, polygon
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
-from salgen.generators.textured.objects.clutter import cluttered, draw_background
-from salgen.generators.textured.objects.textured import SHAPES, TEXTURES, outline, texture
+from salgen.generators.textured.clutter import cluttered, draw_background
 from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask
 
 NAMES = ("textured-shapes",)
+
+SILHOUETTES = catalogue("silhouettes.json")  # (row, column) of a whole outline, or of its right half from the top down
+SHAPES = tuple(SILHOUETTES)
+
+
+@lru_cache(maxsize=len(SHAPES))
+def outline(shape: str) -> Float64:
+    """A silhouette's corners, float64 (N, 2), centred on its bounding box and scaled to an area of 1."""
+    entry = SILHOUETTES[shape]
+    corners = read_points(entry["points"] if "points" in entry else entry["half"])[0]
+    if "half" in entry:
+        left = corners[corners[:, 1] != 0][::-1] * (1, -1)
+        corners = np.concatenate([corners, left])
+    if "smooth" in entry:
+        corners = smooth(corners)
+    corners = corners - (corners.max(axis=0) + corners.min(axis=0)) / 2
+    following = np.roll(corners, -1, axis=0)
+    area = abs(float((corners[:, 0] * following[:, 1] - corners[:, 1] * following[:, 0]).sum())) / 2
+    corners = np.round(corners / np.sqrt(area), 6)
+    corners.setflags(write=False)
+    return np.asarray(corners)
+
+
+def texture(name: str, places: Float64, pixel: float, key: int) -> Float64:
+    """The share of the second colour at each pixel, float64 (H, W) in [0, 1].
+
+    Places are each pixel's (row, column) on the object, whose area is 1, (H, W, 2), and `pixel` is a pixel's side
+    there: edges are softened over it.
+    """
+    return TEXTURES[name](places, pixel, Stream.from_key(key, "texture"))
+
+
+def _checks(places: Float64, pixel: float, stream: Stream) -> Float64:
+    start = stream.uniform(2)
+    down, across = (2 * _soft(_wave(places[..., axis] + start[axis], 0.5), pixel) - 1 for axis in (0, 1))
+    return np.asarray((1 + down * across) / 2)
+
+
+def _dots(places: Float64, pixel: float, stream: Stream) -> Float64:
+    start, period = stream.uniform(2), 0.33
+    rows = (places[..., 0] + start[0]) / period
+    columns = (places[..., 1] + start[1]) / period + 0.5 * (np.floor(rows) % 2)  # every other row is shifted
+    down, across = rows - np.floor(rows) - 0.5, columns - np.floor(columns) - 0.5
+    return _soft((0.33 - np.sqrt(down * down + across * across)) * period, pixel)
+
+
+TEXTURES: dict[str, Callable[[Float64, float, Stream], Float64]] = {
+    "stripes": lambda places, pixel, stream: _soft(_wave(places[..., 0] + float(stream.uniform(1)[0]), 0.3), pixel),
+    "checks": _checks,
+    "dots": _dots,
+    "rings": lambda places, pixel, stream: _soft(
+        _wave(np.sqrt((places * places).sum(axis=-1)) + float(stream.uniform(1)[0]), 0.28), pixel
+    ),
+    "halves": lambda places, pixel, stream: _soft(places[..., 1] + 0.2 * (float(stream.uniform(1)[0]) - 0.5), pixel),
+}
+
+
+def _wave(values: Float64, period: float) -> Float64:
+    """Signed distance to the nearest edge of bands that are half a period wide."""
+    phase = values / period
+    return np.asarray((0.25 - np.abs(phase - np.floor(phase) - 0.5)) * period)
+
+
+def _soft(distance: Float64, pixel: float) -> Float64:
+    """A step from 0 to 1 across an edge, within one pixel."""
+    return np.clip(0.5 + distance / pixel, 0.0, 1.0)
+
 
 CLASSES = tuple(f"{shape}_{pattern}" for shape in SHAPES for pattern in TEXTURES)
 FEATURE = "object"
@@ -39,11 +110,9 @@ class TexturedShapes(Painted):
     """
 
     name: ClassVar[str] = "textured-shapes"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "imagenet-s50"  # names the streams of random numbers
     default_source: ClassVar[str] = PHOTOGRAPHS
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": CLASSES}
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 4000, "val": 200, "test": 200}, {"area": (0.2, 0.6), "tilt": 20.0, "clutter": 4}),
         "small": Scale({"train": 8000, "val": 400, "test": 752}, {"area": (0.1, 0.6)}),
@@ -69,15 +138,7 @@ class TexturedShapes(Painted):
 
     def open_source(self, source: str | None) -> Photographs:
         """The shipped photographs."""
-        if source not in (None, "", PHOTOGRAPHS):
-            raise SalgenError(
-                f"source = {source!r}: {self.name} takes {PHOTOGRAPHS}; your own copy is read by imagenet-s50"
-            )
-        return photographs()
-
-    def prepare(self, source: Photographs) -> Photographs:
-        """The photographs themselves."""
-        return source
+        return open_photographs(self.name, source, "imagenet-s50")
 
     def draw(self, context: Context) -> dict[str, Any]:
         """The class, the thing's place and looks, what is ignored beside it, and the background."""
@@ -111,24 +172,9 @@ class TexturedShapes(Painted):
             "place": [float(place[2]), float(place[3])],
         }
 
-    def features(self, parameters: Mapping[str, Any]) -> list[str]:
-        """The thing."""
-        return [FEATURE]
-
-    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
-        """The scene without the thing."""
-        return Edit(omit=(FEATURE,))
-
-    def target(self, task: str) -> str:
-        """The thing's whole support."""
-        return FEATURE
-
     def region_names(self) -> list[str]:
         """The thing, and all that is not ignored."""
         return [FEATURE, "annotated"]
-
-    def cluster(self, parameters: Mapping[str, Any], material: Any) -> None:
-        """None: each image is drawn by itself."""
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """The square root of the thing's share of the image, its centre in pixels, and its turn in half tangents."""
@@ -221,7 +267,7 @@ class Thing:
 @lru_cache(maxsize=2)  # a sample and its twin ask for the same one several times
 def thing_at(label: int, side: float, turn: float, place: tuple[float, float], image_size: tuple[int, int]) -> Thing:
     """The silhouette of a class, as large as wanted or as fits, at a place of those where it is whole."""
-    corners = turned(_outline(CLASSES[label].rsplit("_", 1)[0]), turn)
+    corners = turned(outline(CLASSES[label].rsplit("_", 1)[0]), turn)
     low, high = corners.min(axis=0), corners.max(axis=0)
     room = np.array(image_size) - 2 * MARGIN
     pixels = min(side * float(np.sqrt(image_size[0] * image_size[1])), *(room / (high - low)).tolist())
@@ -252,13 +298,6 @@ def _colour(hue: float, saturation: float, value: float) -> list[float]:
     turns = (np.array([0.0, 2 / 3, 1 / 3]) + hue) % 1.0
     ramps = np.clip(np.abs(turns * 6 - 3) - 1, 0.0, 1.0)
     return [float(level) for level in value * (1 - saturation * (1 - ramps))]
-
-
-@lru_cache(maxsize=len(SHAPES))
-def _outline(shape: str) -> Float64:
-    corners = outline(shape)
-    corners.setflags(write=False)
-    return corners
 
 
 def _window(corners: Float64, image_size: tuple[int, int]) -> tuple[slice, slice]:

@@ -7,19 +7,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.errors import SalgenError
-from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, photographs
+from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, open_photographs
 from salgen.generators.drawing.shapes import paint
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
-from salgen.generators.traffic_lights.lights.streets import draw_street, seen_by_camera, street
-from salgen.generators.traffic_lights.lights.traffic_light import (
+from salgen.generators.traffic_lights.streets import draw_street, seen_by_camera, street
+from salgen.generators.traffic_lights.traffic_light import (
     GREEN_FULL,
     LENS,
     PITCH,
     RED_FULL,
-    Frame,
-    frame_of,
+    HousingCoordinates,
+    housing_coordinates,
     lamp_alpha,
     lamp_colours,
     light_colour,
@@ -54,7 +53,6 @@ class DrawnLights(Painted):
     """
 
     name: ClassVar[str] = "drawn-lights"
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "lisa-lights"  # names the streams of random numbers
     default_source: ClassVar[str] = PHOTOGRAPHS
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": COLOURS}
@@ -71,15 +69,7 @@ class DrawnLights(Painted):
 
     def open_source(self, source: str | None) -> Photographs:
         """The shipped photographs."""
-        if source not in (None, PHOTOGRAPHS):
-            raise SalgenError(
-                f"source = {source!r}: {self.name} takes {PHOTOGRAPHS}; your own copy is read by lisa-lights"
-            )
-        return photographs()
-
-    def prepare(self, source: Photographs) -> Photographs:
-        """The photographs themselves."""
-        return source
+        return open_photographs(self.name, source, "lisa-lights")
 
     def draw(self, context: Context) -> dict[str, Any]:
         """The class, the lamp with its place, and what is behind it."""
@@ -97,24 +87,13 @@ class DrawnLights(Painted):
         moved = {**parameters, "pose": _draw_pose(context)}
         return {**moved, **_draw_scene(context, moved)}
 
-    def features(self, parameters: Mapping[str, Any]) -> list[str]:
-        """The lit lamp."""
-        return ["lamp"]
-
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
         """The other colour in the same lens."""
         return Edit(change={"lamp": COLOURS[1 - parameters["label"]]})
 
-    def target(self, task: str) -> str:
-        """The lamp with its halo."""
-        return "lamp"
-
     def region_names(self) -> list[str]:
         """The lamp with its halo, and its core."""
         return ["lamp", "core"]
-
-    def cluster(self, parameters: Mapping[str, Any], material: Any) -> None:
-        """None: each light is drawn by itself."""
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Lens that is lit (0 top, 2 bottom), row and column of its centre in pixels, and night or day (1 or 0)."""
@@ -154,10 +133,10 @@ class DrawnLights(Painted):
             return END_LENSES[label]
         return END_LENSES[int(stream.integers(2, 1)[0])]
 
-    def _frame(self, parameters: Mapping[str, Any]) -> Frame:
-        return frame_of(parameters["pose"], self.image_size)
+    def _frame(self, parameters: Mapping[str, Any]) -> HousingCoordinates:
+        return housing_coordinates(parameters["pose"], self.image_size)
 
-    def _alpha(self, parameters: Mapping[str, Any], frame: Frame) -> Float64:
+    def _alpha(self, parameters: Mapping[str, Any], frame: HousingCoordinates) -> Float64:
         lamp = parameters["lamp"]
         return lamp_alpha(frame, parameters["position"], lamp["halo"], lamp["glow"])
 

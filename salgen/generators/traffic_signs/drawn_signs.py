@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, photographs
+from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, open_photographs
 from salgen.generators.drawing.pictures import Pixels
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
-from salgen.generators.traffic_signs.signs.scenes import SignScenes
+from salgen.generators.traffic_signs.scenes import SignScenes
 from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask
@@ -36,19 +36,15 @@ class SignSource(Protocol):
 
     def available(self) -> Mapping[str, int] | None:
         """Split to the number of samples; None where any number can be drawn."""
-        ...
 
     def draw(self, context: Context) -> dict[str, Any]:
         """The choices of a picture, `sign_class` among them."""
-        ...
 
     def picture(self, parameters: Mapping[str, Any], image_size: tuple[int, int]) -> Pixels:
         """The picture, uint8 (H, W, 3)."""
-        ...
 
     def track(self, parameters: Mapping[str, Any]) -> str | None:
         """The track that a photograph is a frame of; None for a drawn sign."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -58,9 +54,8 @@ class SignsWithSquare(Painted):
     A subclass says in `open_source` and `prepare` where the pictures of signs come from.
     """
 
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "gtsrb-square"  # names the streams of random numbers
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
+    tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": ("plain", "square")}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200, **dict.fromkeys(VARIANT_SPLITS, 40)}, {}),
         "small": Scale({"train": 2000, "val": 400, "test": 400, **dict.fromkeys(VARIANT_SPLITS, 100)}, {}),
@@ -96,11 +91,6 @@ class SignsWithSquare(Painted):
     def enlarged_side(self) -> int:
         """The side in `test_resized`."""
         return round(self.side * self.enlarge)
-
-    @property
-    def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """The classes of an image without and with a square."""
-        return {"label": ("plain", "square")}
 
     def available(self, material: SignSource) -> Mapping[str, int] | None:
         """As many as there are pairs of crops, and for each variant as many as for test."""
@@ -189,10 +179,6 @@ class SignsWithSquare(Painted):
         """The square, where there is one."""
         return [] if parameters["square"] is None else [SQUARE]
 
-    def target(self, task: str) -> str:
-        """The square."""
-        return SQUARE
-
     def region_names(self) -> list[str]:
         """The square as painted, and as models are trained on it."""
         return [SQUARE, TRAINING_SQUARE]
@@ -248,11 +234,7 @@ class DrawnSigns(SignsWithSquare):
 
     def open_source(self, source: str | None) -> Photographs:
         """The shipped photographs."""
-        if source not in (None, PHOTOGRAPHS):
-            raise SalgenError(
-                f"source = {source!r}: {self.name} takes {PHOTOGRAPHS}; your own copy is read by gtsrb-square"
-            )
-        return photographs()
+        return open_photographs(self.name, source, "gtsrb-square")
 
     def prepare(self, source: Photographs) -> SignSource:
         """The material that draws signs."""

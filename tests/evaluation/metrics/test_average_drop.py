@@ -4,13 +4,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from small_classifiers import case, classifier
 from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
-from salgen.evaluation.models.normalisation import Normalisation
-from salgen.testing import check_metric
 
 SIZE = (6, 7)
 BOTH = ["average-drop", "average-increase"]
@@ -26,16 +25,6 @@ class Linear(nn.Module):
     def forward(self, images):
         data = (images * self.weights).flatten(1).sum(dim=1)
         return torch.stack([data, torch.zeros_like(data)], dim=1)
-
-
-def network(size=SIZE, channels=2):
-    return nn.Sequential(
-        nn.Conv2d(channels, 4, 3, padding=1), nn.Tanh(), nn.Flatten(), nn.Linear(4 * size[0] * size[1], 3)
-    ).double()
-
-
-def classifier():
-    return Classifier(network(), Normalisation([0.4, 0.6], [0.2, 0.3])).double().eval()
 
 
 def scaled_by_hand(saliency):
@@ -54,17 +43,10 @@ def probability(model, pixels, target, mask=None, space="normalised"):
         return model.network(inputs[None]).softmax(dim=1)[0, target].item()
 
 
-def case(seed=0, count=5):
-    rng = np.random.default_rng(seed)
-    maps = rng.normal(size=(count, *SIZE)).astype(np.float32)
-    images = rng.random((count, 2, *SIZE)).astype(np.float32)
-    return maps, images, rng.integers(0, 3, count)
-
-
 @pytest.mark.parametrize("space", ["normalised", "pixel"])
 def test_is_the_formula_one_image_at_a_time(space):
-    model = classifier()
-    maps, images, targets = case()
+    model = classifier(SIZE)
+    maps, images, targets = case(SIZE, count=5).values()
     maps[3] = 0.5  # hides everything
     names = [f"{name}:space={space}{compat}" for name in BOTH for compat in ("", ",compat=aabid")]
     scores = salgen.score(maps, None, names, model=model, images=images, targets=targets)
@@ -115,8 +97,8 @@ def test_a_vanishing_probability_is_divided_by_no_less_than_the_smallest():
 @given(arrays(np.float32, (2, *SIZE), elements=st.floats(-(2.0**100), 2.0**100, width=32)), st.integers(0, 2**31))
 def test_stays_within_its_bounds_and_ignores_the_maps_scale(maps, seed):
     torch.manual_seed(seed)
-    model = classifier()
-    _, images, targets = case(seed % 7, count=2)
+    model = classifier(SIZE)
+    _, images, targets = case(SIZE, seed % 7, count=2).values()
     asked = {"model": model, "images": images, "targets": targets}
     scores = salgen.score(maps, None, BOTH, **asked)
     assert ((scores["average-drop"] >= 0) & (scores["average-drop"] <= 1)).all()
@@ -139,8 +121,8 @@ def test_small_and_huge_maps(shape):
 
 
 def test_the_scored_region_does_not_matter():
-    maps, images, targets = case()
-    asked = {"model": classifier(), "images": images, "targets": targets}
+    maps, images, targets = case(SIZE, count=5).values()
+    asked = {"model": classifier(SIZE), "images": images, "targets": targets}
     valid = np.zeros(SIZE, dtype=bool)
     valid[2:4] = True
     within, whole = (salgen.score(maps, None, BOTH, valid=region, **asked) for region in (valid, None))
@@ -149,9 +131,9 @@ def test_the_scored_region_does_not_matter():
 
 def test_both_ask_no_more_than_one():
     calls = []
-    model = classifier()
+    model = classifier(SIZE)
     model.network[0].register_forward_hook(lambda _m, inputs, _o: calls.append(len(inputs[0])))
-    maps, images, targets = case()
+    maps, images, targets = case(SIZE, count=5).values()
     salgen.score(maps, None, BOTH, model=model, images=images, targets=targets)
     alone = len(calls)
     salgen.score(maps, None, BOTH[:1], model=model, images=images, targets=targets)
@@ -170,12 +152,6 @@ def test_a_map_is_resized_where_the_normalisation_resizes():
 
 
 def test_a_target_that_is_no_class_is_refused():
-    maps, images, _ = case(count=1)
+    maps, images, _ = case(SIZE, count=1).values()
     with pytest.raises(SalgenError, match="3 classes"):
-        salgen.score(maps, None, BOTH, model=classifier(), images=images, targets=np.array([3]))
-
-
-@pytest.mark.parametrize("name", BOTH)
-@pytest.mark.parametrize("compat", [None, "aabid"])
-def test_conforms_in_both_readings(name, compat):
-    check_metric(name, {"compat": compat})
+        salgen.score(maps, None, BOTH, model=classifier(SIZE), images=images, targets=np.array([3]))

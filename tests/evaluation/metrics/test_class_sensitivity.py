@@ -6,7 +6,6 @@ import torch
 from torch import nn
 
 import salgen
-from salgen.errors import SalgenError
 
 IMAGES = np.random.default_rng(0).random((5, 2, 8, 9)).astype(np.float32)
 TARGETS = np.zeros(5, dtype=int)
@@ -115,8 +114,3 @@ def test_no_sample_depends_on_its_batch(model):
                 model, maps.values[part], IMAGES[part], ids=[ids[i] for i in part], method="smooth-grad-cam++"
             )
             np.testing.assert_allclose(found["class-sensitivity"], together[part], atol=1e-5)
-
-
-def test_needs_a_method(model):
-    with pytest.raises(SalgenError, match=r"method= .or the SaliencyMap"):
-        scored(model, np.zeros((5, 8, 9)))

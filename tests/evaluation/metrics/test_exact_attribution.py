@@ -89,8 +89,3 @@ def test_reasons_say_whether_the_map_is_at_fault():
 def test_attributions_of_another_size_are_refused(shape):
     with pytest.raises(SalgenError, match="attributions are float64 of shape"):
         score(np.ones((3, *SHAPE)), metrics=METRICS, attributions=np.zeros(shape))
-
-
-def test_without_attributions_the_metric_says_what_it_needs():
-    with pytest.raises(SalgenError, match="attributions="):
-        score(np.ones((1, 2, 2)), metrics="attribution-cosine")

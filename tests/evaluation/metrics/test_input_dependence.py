@@ -103,10 +103,8 @@ def test_through_score():
     assert wrong.reasons["idr"] == ["misclassified"]
 
 
-def test_the_twins_maps_must_be_given():
+def test_the_maps_with_a_patch_must_be_given():
     maps = np.zeros((1, 10, 10))
-    with pytest.raises(SalgenError, match="needs an input that is not given: twin_maps="):
-        salgen.score(maps, MASK[None], "idr")
     with pytest.raises(SalgenError, match="needs an input that is not given: patched_maps="):
         salgen.score(maps, MASK[None], "iir", twin_maps=maps)
 

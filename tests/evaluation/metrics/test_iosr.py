@@ -37,13 +37,6 @@ def test_a_constant_positive_map_has_the_masks_share():
             assert value(IoSR(threshold), np.full((4, 4), level), np.eye(4, dtype=bool)) == 0.25
 
 
-def test_no_positive_value_is_zero_energy():
-    for level in (0.0, -0.0, -1.0):
-        result, reason = IoSR()(Ranking(np.full((2, 2), level), np.eye(2, dtype=bool)))
-        assert np.isnan(result)
-        assert reason == "zero_energy"
-
-
 def test_no_value_is_above_the_largest():
     with pytest.raises(SalgenError, match="no value is above the largest"):
         create_metric("iosr:threshold=1")

@@ -50,8 +50,6 @@ def test_wrongly_classified_samples_count_and_no_mask_is_needed():
     assert found.reasons[NAME] == [""] * 5
 
 
-def test_the_second_maps_must_be_given():
-    with pytest.raises(SalgenError, match="needs an input that is not given: shuffled_maps="):
-        salgen.score(MAPS, metrics=NAME)
+def test_another_similarity_is_refused():
     with pytest.raises(SalgenError, match="must be one of spearman, spearman-abs, ssim, hog"):
         scored(MAPS, OTHERS, f"{NAME}:similarity=mse")

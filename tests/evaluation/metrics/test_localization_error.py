@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from maps_and_masks import cases, value
 from skimage.measure import label
+from sklearn.metrics import f1_score
 
 import salgen
-from salgen.errors import SalgenError
-from salgen.evaluation.metrics.localization_error import LocalizationErrorMetric, MaskLocalizationError
+from salgen.evaluation.metrics.inputs.boxes import above_mean, largest_component, tight_box
+from salgen.evaluation.metrics.localization_error import F1Box, F1Mask, LocalizationErrorMetric, MaskLocalizationError
 
 BOX, MASK, OFFICIAL = "localization-error", "mask-localization-error", "official-localization-error"
 
@@ -86,9 +87,34 @@ def test_official_error_is_one_for_the_misclassified():
     assert scores.reasons[OFFICIAL] == [""] * 4
 
 
-def test_official_error_must_be_told_what_is_right():
+def test_official_error_is_of_the_group_where_it_is_told_what_is_right():
     maps, masks = np.zeros((1, 3, 3)), np.ones((1, 3, 3), dtype=bool)
-    with pytest.raises(SalgenError, match="needs an input that is not given: correct="):
-        salgen.score(maps, masks, [OFFICIAL])
     assert OFFICIAL not in salgen.score(maps, masks, "localization")
     assert OFFICIAL in salgen.score(maps, masks, "localization", correct=[True])
+
+
+@given(cases(min_negatives=0, max_side=9))
+def test_is_two_over_one_plus_the_iou(case):
+    for f1, error in ((F1Box(), LocalizationErrorMetric()), (F1Mask(), MaskLocalizationError())):
+        missed = value(error, *case)
+        assert value(f1, *case) == pytest.approx(2 * (1 - missed) / (2 - missed), abs=1e-12)
+
+
+@given(cases(min_negatives=0, max_side=9))
+def test_agrees_with_scikit_learn(case):
+    saliency, mask = case
+    found = largest_component(above_mean(saliency, np.ones(mask.shape, dtype=bool)))
+    assert value(F1Mask(), saliency, mask) == pytest.approx(f1_score(mask.ravel(), found.ravel()), abs=1e-12)
+    filled = [np.zeros(mask.shape, dtype=bool) for _ in range(2)]
+    for image, pixels in zip(filled, (mask, found), strict=True):
+        image[tight_box(pixels).pixels] = True
+    assert value(F1Box(), saliency, mask) == pytest.approx(f1_score(*(f.ravel() for f in filled)), abs=1e-12)
+
+
+def test_by_hand():
+    mask = np.zeros((6, 6), dtype=bool)
+    mask[1:3, 1:3] = True
+    saliency = np.zeros((6, 6))
+    saliency[1:4, 1:3] = saliency[3, 3] = 1.0
+    assert value(F1Mask(), saliency, mask) == 2 * 4 / (4 + 7)
+    assert value(F1Box(), saliency, mask) == 2 * 4 / (4 + 9)

@@ -23,13 +23,6 @@ def test_is_the_mean_absolute_difference(case):
     assert value(Mae(), *case) == pytest.approx(mean_absolute_error(mask.ravel(), Ranking(*case).scaled.ravel()))
 
 
-def test_only_the_scored_region_counts():
-    rng = np.random.default_rng(0)
-    saliency, mask, valid = rng.normal(size=(5, 6)), rng.random((5, 6)) < 0.4, rng.random((5, 6)) < 0.6
-    expected = slowly(saliency[valid].tolist(), mask[valid].tolist())
-    assert value(Mae(), np.where(valid, saliency, np.nan), mask, valid) == pytest.approx(expected, abs=1e-14)
-
-
 def test_a_constant_map_has_the_masks_share():
     for level in (-3.0, 0.0, 0.2, 1e300):
         assert value(Mae(), np.full((4, 4), level), np.eye(4, dtype=bool)) == 0.25

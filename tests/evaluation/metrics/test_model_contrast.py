@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from maps_and_masks import cases
 
 import salgen
-from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.model_contrast import Mcr, Mcs
 
@@ -102,8 +101,3 @@ def test_nothing_outside_the_region_counts():
     expected = salgen.score(cut[0], cut[1], ["mcs", "mcr"], paired_maps=cut[2])
     for name in found:
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-12)
-
-
-def test_the_second_maps_must_be_given():
-    with pytest.raises(SalgenError, match="needs an input that is not given: paired_maps="):
-        salgen.score(np.zeros((1, 2, 2)), np.eye(2, dtype=bool)[None], "mcs")

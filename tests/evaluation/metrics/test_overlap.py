@@ -52,17 +52,6 @@ def test_agrees_with_scikit_learn(metric, case):
     assert value(metric(), *case) == pytest.approx(SKLEARN[metric](mask.ravel(), predicted, zero_division=0.0))
 
 
-@pytest.mark.parametrize("metric", [IoU, Dice, Precision, Recall])
-def test_only_the_scored_region_counts(metric):
-    rng = np.random.default_rng(0)
-    saliency, mask, valid = rng.normal(size=(6, 7)), rng.random((6, 7)) < 0.4, rng.random((6, 7)) < 0.6
-    outside = np.where(valid, saliency, np.nan)
-    predicted = above(saliency[valid].tolist(), 0.5)
-    assert value(metric(), outside, mask, valid) == pytest.approx(SKLEARN[metric](mask[valid], predicted))
-    for select in (metric(select="area"), *(() if metric is Dice else [metric(compat="xaibenchmark")])):
-        assert value(select, outside, mask, valid) == value(select, saliency[valid], mask[valid])
-
-
 def test_the_threshold_itself_is_not_predicted():
     saliency, mask = np.array([[0.0, 1.0, 2.0, 4.0]]), np.array([[False, False, True, True]])
     assert value(IoU(), saliency, mask) == 0.5

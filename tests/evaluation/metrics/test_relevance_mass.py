@@ -23,13 +23,6 @@ def test_hand_example_drops_negative_relevance():
     assert value(RelevanceMass(), [[3.0, -5.0], [1.0, -9.0]], [[True, True], [False, False]]) == 0.75
 
 
-def test_no_positive_value_is_zero_energy():
-    for level in (0.0, -0.0, -2.0):
-        result, reason = RelevanceMass()(Ranking(np.full((2, 2), level), np.eye(2, dtype=bool)))
-        assert math.isnan(result)
-        assert reason == "zero_energy"
-
-
 def test_huge_and_tiny_values_do_not_overflow():
     mask = np.eye(2, dtype=bool)
     assert value(RelevanceMass(), np.full((2, 2), 1.7e308), mask) == 0.5

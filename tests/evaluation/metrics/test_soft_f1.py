@@ -38,13 +38,6 @@ def test_within_the_box_it_is_compared_with_the_bounding_box_of_the_mask():
     assert value(SoftF1(within="box"), saliency, mask) == pytest.approx(expected, rel=1e-12)
 
 
-def test_only_the_scored_region_counts():
-    rng = np.random.default_rng(0)
-    saliency, mask, valid = rng.normal(size=(5, 6)), rng.random((5, 6)) < 0.4, rng.random((5, 6)) < 0.6
-    expected = slowly(saliency[valid].tolist(), mask[valid].tolist())
-    assert value(SoftF1(), np.where(valid, saliency, np.inf), mask, valid) == pytest.approx(expected, rel=1e-12)
-
-
 @given(cases(min_negatives=0))
 def test_of_a_map_of_two_values_it_is_dice(case):
     saliency = np.where(case[0] > 0, 3.0, -1.0)

@@ -10,7 +10,7 @@ import torch
 from kept_runs import make_data, rows
 
 import salgen
-from salgen.evaluation.metrics.inputs.metric import MISCLASSIFIED, NOT_THE_MAPS_DOING, PATCH_MATTERS
+from salgen.evaluation.metrics.inputs.metric import MISCLASSIFIED, PATCH_MATTERS, UNUSABLE_SAMPLE
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.runs import chunk_inputs
 from salgen.evaluation.runs.artifacts.saved_maps import read_maps
@@ -142,7 +142,7 @@ def test_there_are_both_values(run):
 def test_an_undefined_value_is_no_fault_of_the_map(run):
     table = rows(run)
     table = table[table["metric"].isin(["iir", "iir:of=paired"])]
-    assert set(table["reason"]) <= {"", *NOT_THE_MAPS_DOING}
+    assert set(table["reason"]) <= {"", *UNUSABLE_SAMPLE}
 
 
 def test_patches_are_made_once_for_each_model(run, made, positives):

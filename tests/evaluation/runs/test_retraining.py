@@ -6,7 +6,7 @@ import pytest
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.pixel_order import pixel_ranks
+from salgen.evaluation.metrics.inputs.changed_images import pixel_ranks
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.retraining import FAILED, FOLDER, Retraining

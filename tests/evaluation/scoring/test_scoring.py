@@ -10,7 +10,7 @@ import torch
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs import device_maps
-from salgen.evaluation.metrics.inputs.metric_bases import DatasetMetric, ModelMetric
+from salgen.evaluation.metrics.inputs.metric import DatasetMetric, ModelMetric
 from salgen.evaluation.metrics.m_gt import MGt
 from salgen.evaluation.metrics.prec99 import Prec99
 from salgen.evaluation.metrics.roc_auc import RocAuc

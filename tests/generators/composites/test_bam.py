@@ -260,22 +260,6 @@ def test_a_crop_shows_its_split_s_part_of_the_photograph(name, size, monkeypatch
         assert len(tall) > 5
 
 
-def test_what_cannot_be_made_is_refused():
-    def refused(message, **given):
-        with pytest.raises(SalgenError, match=message) as caught:
-            generator("bam", **{"image_size": (SIDE, SIDE), "pictures": 10, **given})
-        assert "\n" not in str(caught.value)
-
-    refused("unknown object 'dgo': did you mean 'dog'", objects=("dgo", "cat"))
-    refused("unknown scene 'bedrom': did you mean 'bedroom'", scenes=("bedrom", "runway"))
-    refused("give two classes or more, each once", objects=("dog",))
-    refused("give two classes or more, each once", scenes=("runway", "runway"))
-    refused("common_in = 11: there are only 10 scenes", common_in=11)
-    refused("common_in = -1: must be at least 0", common_in=-1)
-    refused("the least must not be above the most", area=(0.5, 0.25))
-    refused("/somewhere/coco or /somewhere/miniplaces is expected, .* neither exists", source="/somewhere")
-
-
 @pytest.mark.parametrize("common_in", [None, 3])
 def test_redraws_show_every_kind_of_scene_unless_it_is_the_class(common_in):
     made = generator("bam", image_size=(32, 32), pictures=10, common_in=common_in)

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from salgen.errors import SalgenError
 from salgen.generators.composites.bam import OBJECTS
-from salgen.generators.composites.class_schedule import ClassRounds
+from salgen.generators.composites.multi_objects import ClassRounds
 from salgen.generators.composites.pasting import placed
 from salgen.generators.factory import generator
 from salgen.generators.interfaces import Context
@@ -114,9 +113,7 @@ def test_which_image_a_test_sample_is_of_is_what_counting_from_the_start_finds()
     rounds = ClassRounds.of(5, (1, 3))
     context = Context(3, "any", "test", 0, None)
     counted = [
-        (image, place)
-        for image in range(3 * rounds.images)
-        for place in range(len(rounds.content(context, image).classes))
+        (image, place) for image in range(3 * rounds.images) for place in range(len(rounds.content(context, image)[0]))
     ]
     assert [rounds.pair(context, index) for index in range(3 * rounds.pairs)] == counted
 
@@ -184,20 +181,3 @@ def test_every_free_place_is_as_likely():
     found = Counter(placed([(2, 4), (2, 2)], (4, 4), Stream("free", index=index))[0].row for index in range(300))
     assert set(found) == {0, 1, 2}
     assert min(found.values()) > 70
-
-
-def test_parameters_that_cannot_be_are_refused():
-    for given, said in (
-        ({"objects": "dog"}, "give two classes or more"),
-        ({"objects": "dog,dog"}, "each once"),
-        ({"objects": "dog,cat"}, "objects_per_image = 4: objects has 2 classes"),
-        ({"objects_per_image": "3,2"}, "the least must not be above the most"),
-        ({"area": "0.5,0.2"}, "the least must not be above the most"),
-        ({"area": "0.01,0.02", "image_size": "16,16"}, "show nothing"),
-        ({"scenes": ""}, "give one kind or more"),
-        ({"objects": "dog,cta,bird,kite"}, "unknown object 'cta'"),
-    ):
-        with pytest.raises(SalgenError, match=said):
-            generator("multi-objects", **given)
-    with pytest.raises(SalgenError, match="voc-2012 and coco-2017 are imported"):
-        generator("multi-objects", source="/somewhere")

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from salgen.errors import SalgenError
 from salgen.generators.designed.coloured_cells import COLOURS
 from salgen.generators.factory import generator
 
@@ -87,22 +86,3 @@ def test_pixels_of_patches_give_the_logit_that_is_stated():
         logits = (left[..., 0] - left[..., 2]) * (1 - np.floor(right[..., 1]))
         stated = drawn.plugin.attribution(recipe.parameters).reshape(2, 4, 2, 2).sum(axis=3)
         np.testing.assert_allclose(stated, [-logits, logits], atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters", "said"),
-    [
-        ("coloured-cells", {"cell": 5}, "cell x spot = 15 must divide the image, which is 54x54"),
-        ("coloured-cells", {"cell": 9}, "3 colours need 36"),
-        ("logic-slots", {"image_size": (49, 48)}, "grid = 2 must divide"),
-        ("cancelling-patches", {"patch": 5}, "two patches = 10 must divide"),
-    ],
-)
-def test_sizes_that_do_not_fit_are_said(name, parameters, said):
-    with pytest.raises(SalgenError, match=said):
-        generator(name, **parameters)
-
-
-def test_there_is_no_source():
-    with pytest.raises(SalgenError, match="takes none"):
-        generator("coloured-cells", "somewhere")

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from salgen.generators.drawing.choices import Choices, shade
 from salgen.generators.drawing.shapes import FINE
-from salgen.generators.figures.creatures.choices import Choices, shade
-from salgen.generators.figures.creatures.drawing import Drawing, Frame, covered, oval, rounded, widened
+from salgen.generators.figures.drawing import Drawing, Placement, covered, oval, rounded, widened
 from salgen.seeding import Stream
 
 SIZE = (12, 9)
@@ -17,7 +17,7 @@ triangles = st.lists(st.tuples(coordinates, coordinates, coordinates), min_size=
 
 def plain():
     """Coordinates in pixels."""
-    return Drawing(SIZE, Frame((0.0, 0.0), 1.0))
+    return Drawing(SIZE, Placement((0.0, 0.0), 1.0))
 
 
 def winding(polygon, row, column):
@@ -88,7 +88,7 @@ def test_lines_and_ovals_run_the_same_way_round_so_that_nothing_cancels():
 @given(st.floats(-1, 1), st.floats(1, 50))
 def test_a_frame_turns_and_scales_and_does_nothing_else(turn, side):
     points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.3, -0.7]])
-    placed = Frame((3.0, 4.0), side, turn).places(points)
+    placed = Placement((3.0, 4.0), side, turn).places(points)
     apart = np.linalg.norm(points[:, None] - points[None], axis=2)
     assert placed[0].tolist() == [3.0, 4.0]
     assert np.allclose(np.linalg.norm(placed[:, None] - placed[None], axis=2), side * apart)

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salgen.errors import SalgenError
 from salgen.generators.factory import generator
 from salgen.generators.interfaces import Context, Edit
 
@@ -185,12 +184,3 @@ def test_images_need_not_be_square(size):
         assert sample.image.shape == (*size, 3)
         assert all(sample.regions[side].any() for side in SIDES)
         assert np.array_equal(sample.image[~sample.regions["eyes"]], twin[~sample.regions["eyes"]])
-
-
-def test_unknown_edits_are_refused():
-    made = figures()
-    recipe = made.recipe(SEED, "train", 0)
-    with pytest.raises(SalgenError, match=r"omit 'nose': it takes eyes, left_eye, right_eye"):
-        made.render(recipe, omit=("nose",))
-    with pytest.raises(SalgenError, match=r"change eyes = 'red': must be one of white, yellow"):
-        made.render(recipe, change={"eyes": "red"})

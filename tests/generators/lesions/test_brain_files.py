@@ -1,6 +1,6 @@
 """Which files of a folder are brains, and what is no brain by its content."""
 
-import nibabel
+import brain_volumes
 import numpy as np
 import pytest
 
@@ -11,22 +11,19 @@ from salgen.generators.lesions.volumes import open_brains
 
 VOXEL = (4.0, 5.0, 4.0)
 SHAPE = (40, 40, 36)  # 160 x 200 x 144 mm
-BRAIN = (54.0, 75.0, 49.0)  # half axes in mm: 0.83 litres
+BRAIN = brain_volumes.AXES
 
 
-def ellipsoid(axes, shape=SHAPE, voxel=VOXEL):
-    places = [(np.arange(extent) - (extent - 1) / 2) * size for extent, size in zip(shape, voxel, strict=True)]
-    grid = np.meshgrid(*places, indexing="ij")
-    return sum((values / axis) ** 2 for values, axis in zip(grid, axes, strict=True)) < 1
+def ellipsoid(axes):
+    return brain_volumes.radii(SHAPE, VOXEL, axes) < 1
 
 
 def tissue(seed=0):
     return np.random.default_rng(seed).integers(300, 1000, SHAPE).astype(np.int16)
 
 
-def write(path, values, voxel=VOXEL):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    nibabel.save(nibabel.Nifti1Image(values, np.diag([*voxel, 1.0])), path)
+def write(path, values):
+    brain_volumes.write(path, values, np.diag([*VOXEL, 1.0]))
 
 
 def bids(folder, subjects=3):
@@ -85,8 +82,7 @@ def test_what_bet_writes_is_one_brain(tmp_path):
     ],
 )
 def test_names(names, masks, skipped):
-    chosen = choose_brains(names)
-    assert (chosen.masks, chosen.skipped) == (masks, skipped)
+    assert choose_brains(names) == (masks, skipped)
 
 
 def test_scans_of_a_subject_are_one_cluster(tmp_path):

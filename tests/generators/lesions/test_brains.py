@@ -1,11 +1,11 @@
 import gzip
 import weakref
-from dataclasses import dataclass, field
 from fractions import Fraction
 
 import nibabel
 import numpy as np
 import pytest
+from brain_volumes import Heads, head
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import BSpline
@@ -13,10 +13,11 @@ from scipy.interpolate import BSpline
 from salgen.errors import SalgenError
 from salgen.generators.drawing.splines import smooth_field, spline_weights
 from salgen.generators.lesions import brains, slicing
-from salgen.generators.lesions.brains import brain_bank, open_brains
+from salgen.generators.lesions.brains import brain_bank
 from salgen.generators.lesions.nifti import Volume
 from salgen.generators.lesions.perlin import PerlinLesions
 from salgen.generators.lesions.slicing import SCALES, TILT_DEGREES, TOP, cut_slice, prepare_volume
+from salgen.generators.lesions.volumes import open_brains
 from salgen.seeding import Stream
 
 VIEW = (140.0, 192.0)
@@ -29,37 +30,6 @@ def _own_cache(tmp_path, monkeypatch):
     brains._bank.cache_clear()
     yield
     brains._bank.cache_clear()
-
-
-def head(seed=0, shape=(24, 30, 18), voxel_size=(6.0, 6.0, 7.0)):
-    """An ellipsoid brain, 108 x 150 x 98 mm, of random tissue."""
-    places = (np.indices(shape) - (np.array(shape)[:, None, None, None] - 1) / 2) * np.array(voxel_size)[
-        :, None, None, None
-    ]
-    inside = ((places / np.array([54.0, 75.0, 49.0])[:, None, None, None]) ** 2).sum(axis=0) < 1.0
-    tissue = np.random.default_rng(seed).uniform(300.0, 1000.0, shape)
-    return Volume((inside * tissue).astype(np.float32), voxel_size)
-
-
-@dataclass(eq=False)
-class Heads:
-    """A source of ellipsoids; `splits` has one entry for each."""
-
-    splits: tuple[str | None, ...] = (None,)
-    digest: str = "heads"
-    loaded: list[str] = field(default_factory=list)
-    name = "heads"
-    licence = notes = ""
-
-    def names(self):
-        return [f"{k}.nii" for k in range(len(self.splits))]
-
-    def split_of(self, name):
-        return self.splits[int(name.removesuffix(".nii"))]
-
-    def load(self, name):
-        self.loaded.append(name)
-        return head(int(name.removesuffix(".nii")))
 
 
 def bank_of(source, slices=8, size=SIZE, view=VIEW):

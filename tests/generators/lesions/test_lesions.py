@@ -13,7 +13,6 @@ from salgen.generators.interfaces import Context, Edit
 from salgen.generators.lesions.brains import BrainBank
 from salgen.generators.lesions.lesion_shape import lesion_profile
 from salgen.generators.lesions.lesions import LesionMaterial, Lesions
-from salgen.parameters import build
 
 
 @dataclass(frozen=True)
@@ -160,24 +159,6 @@ def test_authors_exact_lets_lesions_overlap_and_scales_by_the_finished_image(kin
 def test_factors_have_the_same_keys_for_every_sample():
     keys = {tuple(FLAT.factors(drawn(FLAT, index)[0])) for index in range(6)}
     assert keys == {("slice", "lesions_shown", "lesion_1_row", "lesion_1_column", "lesion_2_row", "lesion_2_column")}
-
-
-@pytest.mark.parametrize(
-    ("values", "says"),
-    [
-        ({"diameter": 65}, "must fit into the image of 64x64"),
-        ({"image_size": "0,64"}, "must be at least 1"),
-        ({"image_size": "-4,64"}, "must be at least 1"),
-        ({"lesions": 0}, "must be from 1 to 64"),
-        ({"depth": 0}, "must be from 0.001 to 1"),
-        ({"window": "hann", "diameter": 2}, "takes 3 or more"),
-        ({"lesion_classes": "one_vs_two", "lesions": 3}, "takes 2"),
-        ({"bit_depth": 12}, "must be one of 8, 16"),
-    ],
-)
-def test_impossible_parameters_are_refused(values, says):
-    with pytest.raises(SalgenError, match=says):
-        build(Flat, values)
 
 
 def test_no_place_is_an_error_that_says_what_to_change():

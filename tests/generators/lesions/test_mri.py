@@ -1,20 +1,17 @@
 import dataclasses
 import json
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from brain_volumes import Heads, radii
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from salgen.errors import SalgenError
 from salgen.generators.generator import Generator
 from salgen.generators.lesions import brains
 from salgen.generators.lesions.mri import MriLesions, rician, tissue_curve
 from salgen.generators.lesions.nifti import Volume
-from salgen.generators.lesions.perlin import PerlinLesions
-from salgen.parameters import build
 from salgen.seeding import Stream
 
 SMALL = {"image_size": (32, 40), "diameter": 5, "slices": 12}
@@ -30,29 +27,16 @@ def _own_cache(tmp_path_factory):
         brains._bank.cache_clear()
 
 
-@dataclass(frozen=True)
-class Head:
-    """An ellipsoid brain, white inside and grey outside."""
-
-    name: str = "head"
-    digest: str = "head"
-    licence: str = ""
-    notes: str = ""
-
-    def names(self):
-        return ["head.nii"]
-
-    def split_of(self, name):
-        return None
+class Head(Heads):
+    """One brain, white inside and grey outside."""
 
     def load(self, name):
-        places = (np.indices((27, 37, 25)).T - (13, 18, 12)).T / np.array([13, 18, 12])[:, None, None, None]
-        radius = np.sqrt((places**2).sum(axis=0))
+        radius = radii((27, 37, 25), (5.0, 5.0, 5.0), (65.0, 90.0, 60.0))
         return Volume(np.select([radius < 0.6, radius < 0.95], [900.0, 600.0]).astype(np.float32), (5.0, 5.0, 5.0))
 
 
 def generator(**parameters):
-    return Generator(MriLesions(**{**SMALL, **parameters}), Head())
+    return Generator(MriLesions(**{**SMALL, **parameters}), Head(digest="white and grey"))
 
 
 def background(generator, index=0, **changes):
@@ -78,35 +62,11 @@ def test_image_and_twin_are_equal_outside_the_mask(seed, index, split):
         assert (sample.image[sample.regions["core"]] < twin.image[sample.regions["core"]]).all()
 
 
-def test_a_sample_is_the_same_alone_and_in_any_batch():
-    mri = generator(bit_depth=16)
-    order = [3, 0, 40, 7, 1, 2]
-    in_batch = list(mri.pairs(1, "train", order))
-    for index, (sample, twin) in zip(order, in_batch, strict=True):
-        alone = mri.sample(1, "train", index)
-        np.testing.assert_array_equal(sample.image, alone.image)
-        expected = mri.twin(alone.recipe)
-        assert (twin is None) == (expected is None)
-        if expected is not None:
-            np.testing.assert_array_equal(twin, expected.image)
-
-
 def test_a_recipe_survives_json():
     mri = generator()
     recipe = mri.recipe(0, "test", 5)
     written = dataclasses.replace(recipe, parameters=json.loads(json.dumps(recipe.parameters)))
     np.testing.assert_array_equal(mri.render(written).image, mri.render(recipe).image)
-
-
-def test_perlin_and_mri_lesions_share_slices_labels_and_places():
-    perlin, mri = Generator(PerlinLesions(**SMALL), Head()), generator()
-    shared = ("label", "slice", "shown", "centres")
-    for index in range(20):
-        pair = [g.sample(7, "train", index) for g in (perlin, mri)]
-        first, second = (sample.recipe.parameters for sample in pair)
-        assert [first[key] for key in shared] == [second[key] for key in shared]
-        for region in ("lesions", "brain"):
-            np.testing.assert_array_equal(pair[0].regions[region], pair[1].regions[region])
 
 
 def test_the_slice_is_the_samples_alone_and_the_background_varies_it():
@@ -176,9 +136,3 @@ def test_noise_is_independent_from_pixel_to_pixel():
     for axis in (0, 1):
         first, second = np.take(values, range(99), axis), np.take(values, range(1, 100), axis)
         assert abs(np.corrcoef(first.ravel(), second.ravel())[0, 1]) < 0.05
-
-
-@pytest.mark.parametrize("values", [{"noise": -0.1}, {"bias": 1.0}, {"texture_scale": 0.5}, {"contrast": 1.5}])
-def test_amplitudes_out_of_range_are_refused(values):
-    with pytest.raises(SalgenError, match="mri-lesions"):
-        build(MriLesions, values)

@@ -46,11 +46,6 @@ def test_fields_follow_the_formula_on_any_lattice(key, lattice, image_size):
     )
 
 
-def test_cells_of_non_integer_size():
-    gradients = lattice_gradients(5, (3, 4))
-    assert np.allclose(perlin_fields(gradients[None], (16, 22))[0], slow_perlin(gradients, (16, 22)), atol=TOLERANCE)
-
-
 def test_gradients_are_unit_vectors_in_all_directions():
     gradients = lattice_gradients(1, (100, 100))
     assert np.allclose(np.hypot(*gradients), 1.0, atol=1e-7)

@@ -3,6 +3,7 @@ import hashlib
 import subprocess
 import sys
 
+import brain_volumes
 import nibabel
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from salgen.generators.lesions.nifti import load_volume
 from salgen.generators.lesions.volumes import Volumes, assign_splits, open_brains, spread_splits
 
 SHAPE = (10, 12, 9)
+AFFINE = np.diag([2.0, 3.0, 4.0, 1.0])
 MNI152_SHA256 = "421a10e872fd6cadae7f61d358dffbcc1795a497d61ee76c5dda2503e1a1e9e6"  # as nilearn 0.14.1 ships it
 
 
@@ -21,11 +23,8 @@ def head(seed=0):
     return values
 
 
-def write(path, values, affine=None):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    image = nibabel.Nifti1Image(values, np.diag([2.0, 3.0, 4.0, 1.0]) if affine is None else affine)
-    nibabel.save(image, path)
-    return path
+def write(path, values, affine=AFFINE):
+    return brain_volumes.write(path, values, affine)
 
 
 def volumes_in(folder, names):
@@ -100,7 +99,7 @@ def test_an_unusable_volume_is_refused_in_one_line_that_names_it(tmp_path, value
 
 
 def mirrored(axis):
-    affine = np.diag([2.0, 3.0, 4.0, 1.0])
+    affine = AFFINE.copy()
     affine[axis, axis] *= -1
     affine[axis, 3] = (SHAPE[axis] - 1) * abs(affine[axis, axis])
     return affine
@@ -118,7 +117,7 @@ def test_a_mask_of_another_affine_is_refused_with_both_named(tmp_path, affine):
 
 def test_a_mask_of_the_same_voxels_in_another_order_is_taken(tmp_path):
     volume, inside = write(tmp_path / "a.nii", head()), np.uint8(head() > 500)
-    near = np.diag([2.0, 3.0, 4.0, 1.0])
+    near = AFFINE.copy()
     near[:3, 3] = 0.4  # rounded by another tool
     for mask, affine in ((inside[::-1], mirrored(0)), (inside, near)):
         found = load_volume(volume, write(tmp_path / "a_mask.nii", mask, affine)).values
@@ -128,7 +127,7 @@ def test_a_mask_of_the_same_voxels_in_another_order_is_taken(tmp_path):
 
 
 def test_two_affines_of_one_file_that_turn_it_otherwise_are_refused(tmp_path):
-    image = nibabel.Nifti1Image(head(), np.diag([2.0, 3.0, 4.0, 1.0]))
+    image = nibabel.Nifti1Image(head(), AFFINE)
     image.set_qform(mirrored(1), 1)
     nibabel.save(image, tmp_path / "a.nii")
     with pytest.raises(SalgenError, match=r"a\.nii: sform says axes RAS, and qform RPS"):

@@ -6,18 +6,16 @@ import numpy as np
 import pytest
 
 from salgen.datasets.importers.pet_xai import SPECIES
-from salgen.errors import SalgenError
 from salgen.evaluation.protocols.saliency_bench import OBJECT, STAND_INS
 from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.factory import generator
 from salgen.generators.interfaces import Context, Edit
 from salgen.generators.saliency_bench.drawn_actions import ACTIVITIES, PAIRS
 from salgen.generators.saliency_bench.drawn_luggage import TOOLS
+from salgen.generators.saliency_bench.drawn_people import DRESSES, PLACES
 from salgen.generators.saliency_bench.drawn_pets import BREEDS, COATS
 from salgen.generators.saliency_bench.drawn_places import SHOWN, Layer
-from salgen.generators.saliency_bench.people import DRESSES, PLACES
-from salgen.generators.stand_ins.sceneries.grammar import play
-from salgen.generators.stand_ins.sceneries.painting import LAYOUTS
+from salgen.generators.stand_ins.sceneries.painting import LAYOUTS, play
 from salgen.registry import IMPORTERS
 from salgen.seeding import Stream
 
@@ -147,15 +145,6 @@ def test_an_image_that_is_not_marked_has_no_mask_and_no_twin_but_its_feature(nam
     same = marked.render(marked.recipe(SEED, "test", 3))
     assert np.array_equal(same.image, sample.image)
     assert np.array_equal(same.regions[made.plugin.region], sample.regions[made.plugin.feature])
-
-
-@names
-def test_a_source_and_other_edits_are_refused(name):
-    with pytest.raises(SalgenError, match=rf"^source = 'x': drawn-{name} is drawn and takes none$"):
-        generator(f"drawn-{name}", source="x")
-    made = drawn(name)
-    with pytest.raises(SalgenError, match=rf"omit 'hat': it takes {made.plugin.feature}"):
-        made.render(made.recipe(0, "train", 0), omit=("hat",))
 
 
 def test_breeds_are_of_the_kinds_coats_and_markings_that_differ():

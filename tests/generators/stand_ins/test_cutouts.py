@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 
 from salgen.generators.drawing.catalogue import FOLDER, catalogue
+from salgen.generators.drawing.choices import Choices
 from salgen.generators.drawing.outlines import ring, smooth
 from salgen.generators.drawing.pictures import resize_rgb
-from salgen.generators.figures.creatures.choices import Choices
 from salgen.generators.stand_ins.cutouts import KINDS, cutout
-from salgen.generators.stand_ins.cutouts.library import FIRST, OBJECTS, sketch
-from salgen.generators.stand_ins.cutouts.markings import MARKINGS, marking
-from salgen.generators.stand_ins.cutouts.painting import CHOICES, painted
-from salgen.generators.stand_ins.cutouts.parts import Group, read_items
-from salgen.generators.stand_ins.cutouts.sketch import Sketch, posed
-from salgen.generators.stand_ins.cutouts.skins import COMMON, MATERIALS, PALETTES, Skin
+from salgen.generators.stand_ins.cutouts.painting import CHOICES, FIRST, OBJECTS, painted, sketch
+from salgen.generators.stand_ins.cutouts.sketch import Group, Sketch, posed, read_items
+from salgen.generators.stand_ins.cutouts.skins import COMMON, MARKINGS, MATERIALS, PALETTES, Skin, marking
 from salgen.seeding import Stream
 
 GOLDEN = {

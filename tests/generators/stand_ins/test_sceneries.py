@@ -10,13 +10,11 @@ import pytest
 from salgen.errors import SalgenError
 from salgen.generators.drawing.shapes import polygon
 from salgen.generators.stand_ins.sceneries import KINDS, scenery
-from salgen.generators.stand_ins.sceneries.grammar import PARTS, Step, play, read_layout
-from salgen.generators.stand_ins.sceneries.inks import RANGES
-from salgen.generators.stand_ins.sceneries.painting import LAYOUTS
-from salgen.generators.stand_ins.sceneries.patterns import PATTERNS
-from salgen.generators.stand_ins.sceneries.sheet import Ink, Sheet
+from salgen.generators.stand_ins.sceneries.painting import LAYOUTS, PARTS, Step, play, read_layout
+from salgen.generators.stand_ins.sceneries.planes import PATTERNS
+from salgen.generators.stand_ins.sceneries.sheet import RANGES, Ink, Sheet
 from salgen.generators.stand_ins.sceneries.stage import Stage
-from salgen.generators.stand_ins.sceneries.things import THINGS, read_pieces
+from salgen.generators.stand_ins.sceneries.structures import THINGS, read_pieces
 from salgen.seeding import Stream
 
 TEN = (

@@ -9,21 +9,14 @@ from hypothesis import strategies as st
 from skimage.measure import label as components
 from sklearn.linear_model import RidgeClassifier
 
-from salgen.errors import SalgenError
 from salgen.generators.drawing.outlines import turned
 from salgen.generators.drawing.shapes import polygon
 from salgen.generators.factory import generator
-from salgen.generators.textured.objects.textured import SHAPES, TEXTURES, outline, texture
-from salgen.generators.textured.textured_shapes import CLASSES
-from salgen.testing import check_generator
+from salgen.generators.textured.textured_shapes import CLASSES, SHAPES, TEXTURES, outline, texture
 
 
 def quick(**changes):
     return generator("textured-shapes", **{"image_size": (32, 32), **changes})
-
-
-def test_laws():
-    check_generator("textured-shapes")
 
 
 def test_every_fifty_samples_hold_each_class_once():
@@ -96,15 +89,6 @@ def test_a_redraw_changes_the_background_alone():
     assert np.array_equal(made.render(recipe).image[places], made.render(redrawn).image[places])
 
 
-def test_photographs_of_one_split_are_not_in_another():
-    made = quick()
-    used = {
-        split: {name for i in range(40) for name in made.recipe(0, split, i).parameters["photographs"]}
-        for split in ("train", "val", "test")
-    }
-    assert not (used["train"] & used["val"] | used["train"] & used["test"] | used["val"] & used["test"])
-
-
 def test_without_the_thing_the_class_cannot_be_told():
     """A linear classifier on colour histograms and blurred pixels."""
     made = quick(image_size=(16, 16))
@@ -141,21 +125,6 @@ def test_what_is_not_the_class_is_drawn_alike_for_all_classes():
     for numbers in map(np.array, values.values()):
         means = np.array([numbers[labels == label].mean() for label in range(50)])
         assert np.abs(means - numbers.mean()).max() < 4.5 * numbers.std() / math.sqrt(40)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"), [({"area": (0.5, 0.1)}, "least must come first"), ({"ignore": "half"}, "drop, background")]
-)
-def test_wrong_parameters_are_refused(changes, message):
-    with pytest.raises(SalgenError, match=message):
-        quick(**changes)
-
-
-def test_wrong_edits_are_refused():
-    with pytest.raises(SalgenError, match="omit 'background': it takes object"):
-        quick().sample(0, "train", 0, omit=("background",))
-    with pytest.raises(SalgenError, match="change 'object'"):
-        quick().sample(0, "train", 0, change={"object": "none"})
 
 
 # Silhouettes and textures -------------------------------------------------------------------------

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salgen.errors import SalgenError
 from salgen.generators.factory import generator
-from salgen.generators.traffic_lights.lights.traffic_light import GREEN_FULL, LENS, LUMA, PITCH, RED_FULL, light_colour
+from salgen.generators.traffic_lights.traffic_light import GREEN_FULL, LENS, LUMA, PITCH, RED_FULL, light_colour
 
 SIZE = (32, 32)
 GREEN, RED = 0, 1
@@ -135,15 +134,6 @@ def test_a_redraw_keeps_the_lamp_and_changes_the_rest():
         assert (sample.image != redrawn.image).any(axis=2)[~sample.regions["lamp"]].mean() > 0.5
 
 
-def test_the_splits_share_no_photograph():
-    used = {
-        split: {LIGHTS.recipe(0, split, index).parameters["street"]["photograph"] for index in range(60)}
-        for split in ("train", "val", "test")
-    }
-    assert {split: len(names) for split, names in used.items()} == {"train": 6, "val": 2, "test": 3}
-    assert len(set.union(*used.values())) == 11
-
-
 def test_factors_name_the_lens_and_its_centre():
     for index in range(6):
         sample = LIGHTS.sample(6, "train", index)
@@ -153,15 +143,3 @@ def test_factors_name_the_lens_and_its_centre():
         assert factors["column"] == pytest.approx(columns.mean() + 0.5, abs=0.5)
         assert (factors["position"] == 0) == (factors["row"] < SIZE[0] / 2)
         assert factors["night"] in (0, 1)
-
-
-def test_what_it_does_not_have_is_refused():
-    sample = LIGHTS.sample(0, "train", 0)
-    with pytest.raises(SalgenError, match="omit 'halo': it takes lamp"):
-        LIGHTS.render(sample.recipe, omit=("halo",))
-    with pytest.raises(SalgenError, match="change lamp = 'amber': must be one of green, red"):
-        LIGHTS.render(sample.recipe, change={"lamp": "amber"})
-    with pytest.raises(SalgenError, match=r"position_bias = 1\.5: must be from 0\.0 to 1\.0"):
-        lights(position_bias=1.5)
-    with pytest.raises(SalgenError, match="takes photographs; your own copy is read by lisa-lights"):
-        LIGHTS.plugin.open_source("/some/path")

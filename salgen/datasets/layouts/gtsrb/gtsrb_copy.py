@@ -34,7 +34,7 @@ from salgen.errors import SalgenError
 from salgen.files import TEMPORARY, cache_folder
 from salgen.generators.drawing.pictures import Pixels, read_rgb, resize_rgb
 from salgen.generators.interfaces import Context
-from salgen.generators.traffic_signs.signs.pictures import SIGNS
+from salgen.generators.traffic_signs.pictures import SIGNS
 from salgen.seeding import Stream
 from salgen.sources import Files
 

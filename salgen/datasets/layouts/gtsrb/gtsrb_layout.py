@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PureWindowsPath
 
 from salgen.errors import SalgenError
-from salgen.generators.traffic_signs.signs.pictures import SIGNS
+from salgen.generators.traffic_signs.pictures import SIGNS
 
 TRAINING, TEST, TABLE = "GTSRB/Training", "GTSRB/Final_Test/Images", "GT-final_test.csv"
 TRAININGS = (TRAINING, "GTSRB/Final_Training/Images")  # torchvision's, and that of the benchmark's own archive

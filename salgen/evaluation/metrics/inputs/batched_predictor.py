@@ -52,12 +52,7 @@ class BatchedPredictor:
     def probabilities(self, count: int, inputs: Callable[[slice], Tensor]) -> Tensor:
         """Probabilities float64 (count, K) of many normalised inputs, made and run a part at a time.
 
-        Parameters
-        ----------
-        count
-            Number of inputs.
-        inputs
-            Makes those of a part of ``range(count)``: (m, C, h, w).
+        `inputs` makes those of a part of ``range(count)``: (m, C, h, w).
         """
         return self.view.probabilities(self.batches.logits(self.view, count, inputs).double())
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from salgen.evaluation.metrics.inputs.device_maps import SortedMaps
-from salgen.evaluation.metrics.inputs.mask_statistics import Cut, Levels
+from salgen.evaluation.metrics.inputs.ranking import Cut, Levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,9 +19,9 @@ class BatchedRanking:
     """B maps, each ranked against its K acceptable masks within its scored region.
 
     Every method gives a tensor on the maps' device; a :class:`RankedMap` takes its number from the host's copy, made
-    once. Maps are sorted once for all masks and regions, and values compared in their own type, so counts are exact and
-    equal to those of :class:`~salgen.evaluation.metrics.inputs.ranking.Ranking`, which is faster on a CPU: NumPy sorts
-    values by vector instructions, PyTorch sorts indices too (docs/speed.md).
+    once. Maps are sorted once for all masks and regions. Values are compared in their own type, so counts equal those
+    of :class:`~salgen.evaluation.metrics.inputs.ranking.Ranking`. That one is faster on a CPU: NumPy sorts values by
+    vector instructions, PyTorch sorts indices too (docs/speed.md).
     """
 
     maps: SortedMaps  # (B, H, W)

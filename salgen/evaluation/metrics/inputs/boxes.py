@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import ndimage
 
-from salgen.evaluation.metrics.inputs.metric_bases import MaskMetric
-from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
+from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.types import Mask
 
 EIGHT_NEIGHBOURS = np.ones((3, 3), dtype=bool)
@@ -67,20 +64,10 @@ class Overlap(NamedTuple):
 
 
 def above_mean(saliency: Values, region: Mask) -> Mask:
-    """The pixels whose value is at least the mean, bool (H, W).
+    """The pixels of a region whose value is at least its mean, bool (H, W); the map is finite there.
 
-    Parameters
-    ----------
-    saliency
-        float32 or float64 (H, W), finite in the region.
-    region
-        bool (H, W): where the mean is taken; nothing outside it is selected.
-
-    Returns
-    -------
-    Mask
-        All of the region for a constant map, told by its extremes. Of any other map the smallest value is
-        left out and the largest is in, as they are for the exact mean, which a sum may miss by its rounding.
+    All of the region for a constant map, told by its extremes. Of any other map the smallest value is out and the
+    largest in. So it is for the exact mean, which a sum may miss by its rounding.
     """
     values = saliency[region].astype(np.float64)
     if np.abs(values).max() > SUMMABLE:
@@ -126,11 +113,6 @@ def tight_box(selected: Mask) -> Box:
     return Box(int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1)
 
 
-def marked(ranking: Ranking) -> Mask:
-    """The pixels that a map marks within the scored region: the largest component of those at or above its mean."""
-    return largest_component(above_mean(ranking.saliency, ranking.region))
-
-
 def mask_overlap(predicted: Mask, reference: Mask) -> Overlap:
     """The overlap of two masks, bool (H, W)."""
     return Overlap(*(int(np.count_nonzero(pixels)) for pixels in (predicted & reference, predicted, reference)))
@@ -141,27 +123,3 @@ def box_overlap(predicted: Box, reference: Box) -> Overlap:
     height = min(predicted.bottom, reference.bottom) - max(predicted.top, reference.top)
     width = min(predicted.right, reference.right) - max(predicted.left, reference.left)
     return Overlap(max(height, 0) * max(width, 0), predicted.area, reference.area)
-
-
-@dataclass(frozen=True)
-class MarkMetric(MaskMetric):
-    """A metric of the pixels that a map marks, which depends on where they are.
-
-    The mask itself as a map marks its largest component alone.
-    """
-
-    ignores_position: ClassVar[bool] = False
-
-    def ceiling(self, p: int, n: int) -> float:
-        """NaN: it depends on the mask's shape."""
-        return math.nan
-
-
-def marked_mask_overlap(ranking: Ranking) -> Overlap:
-    """The overlap of the pixels that the map marks with the mask."""
-    return mask_overlap(marked(ranking), ranking.truth)
-
-
-def marked_box_overlap(ranking: Ranking) -> Overlap:
-    """The overlap of the box around the marked pixels with the box around the whole mask."""
-    return box_overlap(tight_box(marked(ranking)), tight_box(ranking.truth))

@@ -1,16 +1,77 @@
 """The explained class's probability on images that are changed in the order of a map."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
-from salgen.evaluation.metrics.inputs.pixel_order import ranks_of
+from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.models.inspection.model_view import score_gradient
+from salgen.seeding import Stream
 from salgen.types import Float64
+
+Ranks = NDArray[np.int32]
+
+
+def ranks_of(data: MetricInputs) -> Tensor:
+    """Each pixel's place in the order, int32 (N, H, W), on the maps' device; the same for all metrics that ask.
+
+    Tied pixels come in an order that the run's seed and the sample's id determine: neither the batch,
+    nor the method, nor where in the image the pixels lie.
+    """
+
+    def compute() -> Tensor:
+        streams = data.streams("order of tied pixels")
+        if isinstance(data.saliency, DeviceMaps):
+            return ranks_on_device(data.saliency.values, streams)
+        return torch.from_numpy(pixel_ranks(data.saliency, streams))
+
+    return data.cached("pixel ranks", compute)
+
+
+def pixel_ranks(maps: Values, streams: Sequence[Stream]) -> Ranks:
+    """Ranks int32 (N, H, W) from 0 for the largest value; each stream orders the tied pixels of one map.
+
+    Examples
+    --------
+    >>> pixel_ranks(np.array([[[0.1, 0.9], [0.5, -2.0]]]), [Stream(0, "example")]).tolist()
+    [[[2, 0], [1, 3]]]
+    """
+    ranks = np.empty((len(maps), maps[0].size), dtype=np.int32)
+    places = np.arange(maps[0].size, dtype=np.int32)
+    for rank, saliency, stream in zip(ranks, maps, streams, strict=True):
+        rank[_descending(-saliency.ravel(), stream)] = places
+    return ranks.reshape(maps.shape)
+
+
+def ranks_on_device(maps: Tensor, streams: Sequence[Stream]) -> Tensor:
+    """The same ranks of maps float32 or float64 (N, H, W) on any device, sorted there together."""
+    negated = -maps.flatten(1) + 0.0  # without a minus zero, which a sort of bits would tell from zero
+    order = negated.argsort(dim=1)
+    ascending = negated.gather(1, order)
+    tied = (ascending[:, 1:] == ascending[:, :-1]).any(dim=1)
+    for index in tied.nonzero()[:, 0].tolist():
+        shuffled = torch.from_numpy(streams[index].permutation(negated.shape[1])).to(maps.device)
+        order[index] = shuffled[negated[index, shuffled].argsort(stable=True)]
+    places = torch.arange(negated.shape[1], dtype=torch.int32, device=maps.device).expand(order.shape)
+    return torch.empty_like(places.contiguous()).scatter_(1, order, places).view(maps.shape)
+
+
+def _descending(negated: NDArray[np.floating[Any]], stream: Stream) -> NDArray[np.int64]:
+    """The pixels in order; random numbers are drawn only where two pixels are equal."""
+    order = negated.argsort()
+    ascending = negated[order]
+    if (ascending[1:] != ascending[:-1]).all():
+        return order
+    shuffled = stream.permutation(len(negated))
+    order_of_ties: NDArray[np.int64] = shuffled[negated[shuffled].argsort(kind="stable")]
+    return order_of_ties
 
 
 def original_probabilities(data: MetricInputs) -> Float64:
@@ -19,52 +80,40 @@ def original_probabilities(data: MetricInputs) -> Float64:
 
 
 def probabilities_of(data: MetricInputs, owners: Tensor, inputs: Callable[[slice], Tensor]) -> Float64:
-    """The explained class's probability on many changed images, made and run a part at a time.
+    """The explained class's probability on m changed images, float64 (m,), made and run a part at a time.
 
-    Parameters
-    ----------
-    owners
-        int64 (m,): the sample that each changed image was made from.
-    inputs
-        Makes the normalised inputs (k, C, h, w) of a part of ``range(m)``.
-
-    Returns
-    -------
-    Float64
-        (m,). The probabilities of all classes are kept for one part at a time.
+    `owners`, int64 (m,), is the sample that each changed image was made from. `inputs` makes the normalised inputs (k,
+    C, h, w) of a part of ``range(m)``. The probabilities of all classes are kept for one part at a time.
     """
     probe, targets = data.predictor, _targets(data)
     values = np.empty(len(owners))
     start = 0
     while start < len(owners):
         block = slice(start, min(start + probe.batches.size, len(owners)))
-        probabilities = probe.probabilities(block.stop - start, _shifted(inputs, start))
+
+        def inputs_of_block(part: slice, start: int = start) -> Tensor:
+            return inputs(slice(start + part.start, start + part.stop))
+
+        probabilities = probe.probabilities(block.stop - start, inputs_of_block)
         values[block] = _select_targets(probabilities, targets[owners[block]])
         start = block.stop
     return values
 
 
 def stepwise_probabilities(
-    data: MetricInputs, before: Tensor, after: Tensor, step: int | None, steps: range | None = None
+    data: MetricInputs, before: Tensor, after: Tensor, step: int | None, steps: range
 ) -> Float64:
-    """The probability as pixels change from `before` to `after`, float64 (N, number of steps).
+    """The probability as pixels change from `before` to `after`, normalised (N, C, h, w): float64 (N, number of steps).
 
-    Parameters
-    ----------
-    before, after
-        Normalised (N, C, h, w). Where the normalisation resizes, a pixel of the network's input changes
-        with the nearest pixel of the image.
-    step
-        Pixels per step, in the order of the map; a row's worth (W) by default.
-    steps
-        Numbers of the steps: after the k-th, the first ``k * step`` pixels have changed. All by default, from 0.
+    After the k-th of `steps`, the first ``k * step`` pixels in the map's order have changed. A step is a row's worth
+    (W) by default. Where the normalisation resizes, a pixel of the network's input changes with the nearest pixel of
+    the image.
     """
-    numbers = range(step_count(data, step) + 1) if steps is None else steps
-    per_step, count = _pixels_per_step(data, step), len(numbers)
+    per_step, count = _pixels_per_step(data, step), len(steps)
     device = before.device
     ranks = _resize_nearest(ranks_of(data), (before.shape[2], before.shape[3])).to(device)
     items = torch.arange(len(data) * count, device=device)
-    owners, changed = items // count, ((items % count + numbers.start) * per_step).int()
+    owners, changed = items // count, ((items % count + steps.start) * per_step).int()
 
     def inputs(part: slice) -> Tensor:
         first, last = part.start // count, (part.stop - 1) // count
@@ -94,11 +143,6 @@ def _select_targets(probabilities: Tensor, targets: Tensor) -> Float64:
     """Probabilities (m, K) of the targets; raises a SalgenError if one is no class of the model."""
     chosen = (probabilities * score_gradient(probabilities, targets, "logit")).sum(dim=1)
     return chosen.double().cpu().numpy()
-
-
-def _shifted(inputs: Callable[[slice], Tensor], start: int) -> Callable[[slice], Tensor]:
-    """The function `inputs` with its parts counted from `start`."""
-    return lambda part: inputs(slice(start + part.start, start + part.stop))
 
 
 def _resize_nearest(ranks: Tensor, size: tuple[int, int]) -> Tensor:

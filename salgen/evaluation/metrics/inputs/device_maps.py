@@ -60,13 +60,7 @@ class SortedMaps:
 
 
 class DeviceMaps:
-    """Saliency maps that were made on an accelerator, and are copied to the host only if something asks for that.
-
-    Parameters
-    ----------
-    values
-        float32 or float64 (N, H, W) on any device.
-    """
+    """Saliency maps (N, H, W) on an accelerator, copied to the host only if something asks for that."""
 
     def __init__(self, values: Tensor) -> None:
         self.values = values.detach()
@@ -94,13 +88,7 @@ class DeviceMaps:
         return np.asarray(self.values.cpu().numpy(), dtype)
 
     def block(self, index: int, masks: int) -> tuple[slice, SortedMaps]:
-        """The part of the maps that is ranked together with one of them; the last one asked for is kept, sorted.
-
-        Parameters
-        ----------
-        masks
-            Number of masks that each map is ranked against.
-        """
+        """The part of the maps ranked together with one, each against so many masks; the last part is kept sorted."""
         if self._block is None or not self._block[0].start <= index < self._block[0].stop:
             size = max(BLOCK_PIXELS // max(self.values[0].numel() * masks, 1), 1)
             part = slice(index - index % size, min(index - index % size + size, len(self)))

@@ -18,21 +18,12 @@ BLOCK = 3  # cells along each axis that are normalised together
 
 
 def mean_similarity(name: str, own: Values, others: Sequence[Values]) -> tuple[float, str]:
-    """The mean similarity of a map with several, and the reason why it is NaN or flagged.
+    """The mean of one of `SIMILARITIES` of a finite map with several, and the reason why it is NaN or flagged.
 
-    Where a correlation is undefined because the map itself is constant, the map is at fault: NaN with
-    ``constant_map``. Where another map is constant, nothing of the map is left in it: the similarity is 0, and the
-    mean has a value with the reason ``constant_map``, so that such cases are counted.
+    Where a correlation is undefined because the map itself is constant, the map is at fault: NaN with ``constant_map``.
+    Where another map is constant, nothing of the map is left in it: the similarity is 0, and the mean has a value with
+    the reason ``constant_map``, so that such cases are counted.
 
-    Parameters
-    ----------
-    name
-        One of `SIMILARITIES`.
-    own, others
-        Finite maps (H, W); one other at least.
-
-    Examples
-    --------
     >>> rising = np.arange(16.0).reshape(4, 4)
     >>> mean_similarity("spearman", rising, [rising**3, -rising])
     (0.0, '')

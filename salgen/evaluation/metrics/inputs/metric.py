@@ -1,12 +1,17 @@
-"""The protocol of a metric, one definition each of what makes a saliency map right.
+"""What a metric declares, with one base class for each way of measuring, and the reasons why a value is undefined.
 
-A metric plug-in is a frozen dataclass with the members of :class:`Metric`; `declarations` has the
-defaults. No metric takes an absolute value: how channels and signs become a map is the method's
-reduction.
+A metric plug-in is a frozen dataclass derived from one of the base classes; its fields are its parameters. No metric
+takes an absolute value: how channels and signs become a map is the method's reduction.
 """
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from salgen.evaluation.metrics.inputs.metric_inputs import OWN, PAIRED, MetricInputs
+from salgen.evaluation.metrics.inputs.ranking import Ranking
+from salgen.parameters import param
+from salgen.types import Float64
 
 EMPTY_MASK = "empty_mask"
 TRIVIAL_FULL_MASK = "trivial_full_mask"
@@ -19,15 +24,12 @@ CONSTANT_MAP = "constant_map"
 FITTED_METHOD = "fitted_method"
 PATCH_MATTERS = "patch_matters"
 PATCH_VANISHED = "patch_vanished"
-
 ZERO_ATTRIBUTION = "zero_attribution"
 CONSTANT_ATTRIBUTION = "constant_attribution"
 
 PATCH_FAULTS = frozenset({PATCH_MATTERS, PATCH_VANISHED})
-
-OWN, PAIRED = "own", "paired"  # whose maps a metric of one model is about: the field `of`
-
-NOT_THE_MAPS_DOING = frozenset(
+# reasons for which no map could have a value; any other one is the map's fault
+UNUSABLE_SAMPLE = frozenset(
     {
         *(EMPTY_MASK, TRIVIAL_FULL_MASK, MISCLASSIFIED, NO_TWIN, FITTED_METHOD, *PATCH_FAULTS),
         *(ZERO_ATTRIBUTION, CONSTANT_ATTRIBUTION),
@@ -36,51 +38,109 @@ NOT_THE_MAPS_DOING = frozenset(
 
 FAMILIES = ("ranking", "localization", "faithfulness", "contrast", "sensitivity", "sanity", "diagnostic", "attribution")
 
+Measured = tuple[Float64, list[str]]
 
-class Metric(Protocol):
-    """The members of a registered metric; its dataclass fields are its parameters.
 
-    Besides, it has one of these:
-
-    - ``__call__(ranking, **evidence) -> (value, reason)`` for one map, see
-      :class:`~salgen.evaluation.metrics.inputs.metric_bases.MaskMetric`;
-    - ``partial(rankings) -> float64 (k,)`` for one map and ``aggregate(partial) -> float64 (N,)`` once all
-      maps are known, see :class:`~salgen.evaluation.metrics.inputs.metric_bases.DatasetMetric`;
-    - ``measure(data) -> (values, reasons)`` for a batch, see
-      :class:`~salgen.evaluation.metrics.inputs.metric_bases.ModelMetric`;
-    - none of them, where whole trainings stand behind a value, see
-      :class:`~salgen.evaluation.metrics.inputs.metric_bases.RetrainingMetric`.
-    """
+@dataclass(frozen=True)
+class Metric:
+    """The declarations of every metric; by default from 0 to 1, the higher the better, of single samples."""
 
     # name, aliases: registered name, and other names that `score` takes
     name: ClassVar[str]
-    aliases: ClassVar[tuple[str, ...]]
-    # `"sample"`: one map at a time; `"pair"`: two maps of one sample; `"dataset"`: the values of samples hang together
-    kind: ClassVar[str]
-    family: ClassVar[str]  # one of `FAMILIES`; also the name by which the group is chosen
-    # inputs that it needs besides the map: `"mask"` (at least one pixel of it in the scored region), `"negatives"` (at
-    # least one pixel outside it), `"image"`, `"target"`, `"correct"` (whether it is classified rightly), `"model"`,
-    # `"method"` (which can explain again), `"twin"` (the image's twin), `"attribution"` (the exact one of a designed
-    # network), `"training"`, or second maps: `"twin_maps"` (of the twins), `"patched_maps"` (of the twins with a patch
-    # that the model ignores), `"paired_maps"`, `"paired_twin_maps"`, `"paired_patched_maps"` (by a second model: of the
-    # images, of the twins, of these with a patch that it ignores), `"shuffled_maps"` (by a model trained on permuted
-    # labels)
-    needs: ClassVar[frozenset[str]]
-    takes_empty_masks: ClassVar[bool]  # whether an empty mask has a value too, though the metric needs `"mask"`
+    aliases: ClassVar[tuple[str, ...]] = ()
+    # "sample": one map at a time; "pair": two maps of one sample; "dataset": a value depends on the other samples too
+    kind: ClassVar[str] = "sample"
+    family: ClassVar[str] = "localization"  # one of `FAMILIES`; also the name by which the group is chosen
+    # inputs besides the map: "mask" (at least one pixel of it in the scored region), "negatives" (at least one pixel
+    # outside it), "image", "target", "correct" (whether it is classified rightly), "model", "method" (which can explain
+    # again), "twin" (the image's twin), "attribution" (the exact one of a designed network), "training", or second
+    # maps: "twin_maps" (of the twins), "patched_maps" (of the twins with a patch that the model ignores),
+    # "paired_maps", "paired_twin_maps", "paired_patched_maps" (the same by a second model), "shuffled_maps" (by a model
+    # trained on permuted labels)
+    needs: ClassVar[frozenset[str]] = frozenset()
+    takes_empty_masks: ClassVar[bool] = False  # whether an empty mask has a value too, though the metric needs "mask"
     # whether it is defined for rightly classified samples only: under both models, or with and without the feature,
     # where two maps are compared
-    only_correct: ClassVar[bool]
-    regional: ClassVar[bool]  # whether it is scored within a region; otherwise only on the whole image
-    higher_is_better: ClassVar[bool | None]  # direction; None for a diagnostic, which ranks nothing
-    # smallest and largest value that any sample can have. A map that failed gets the worse of them in
-    # `Scores.worst_case`, or the worst that was observed where that is infinite
-    bounds: ClassVar[tuple[float, float]]
+    only_correct: ClassVar[bool] = False
+    regional: ClassVar[bool] = False  # whether it is scored within a region; otherwise only on the whole image
+    higher_is_better: ClassVar[bool | None] = True  # direction; None for a diagnostic, which ranks nothing
+    # smallest and largest value of any sample. A map that failed gets the worse of them in `Scores.worst_case`, or the
+    # worst that was observed where that is infinite
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     # parameter to the values that a run takes where the call does not set it
-    sweep: ClassVar[Mapping[str, tuple[Any, ...]]]
+    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     # scale name to the parameters in which a run differs from the fields' defaults, the papers'
-    scales: ClassVar[Mapping[str, Mapping[str, Any]]]
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     reference: ClassVar[str]  # paper and equation
-    version: ClassVar[str]  # changes whenever a value does
+    version: ClassVar[str] = "1"  # changes whenever a value does
+
+
+@dataclass(frozen=True)
+class MaskMetric(Metric):
+    """A metric of one map against one mask: write ``__call__(ranking) -> (value, reason)``.
+
+    The map is finite and all that is needed is given. The reason says why a value is NaN; it is "" where the value is
+    not. Of several acceptable masks the one with the best value counts. What `needs` names besides the mask comes as
+    keyword arguments: ``image`` float32 (C, H, W), ``target`` int, ``correct`` bool, ``attribution`` float32 (rows,
+    columns), ``twin_map``, ``patched_map``, ``paired_map``, ``paired_twin_map``, ``paired_patched_map``,
+    ``shuffled_map`` float (H, W).
+
+    `ignores_position` says that shuffling the pixels of map and mask together changes nothing. A metric with
+    `reads_pixels` False asks its `ranking` only for what
+    :class:`~salgen.evaluation.metrics.inputs.ranking.MaskStatistics` has. It is computed on the accelerator where the
+    maps are.
+    """
+
+    ignores_position: ClassVar[bool] = True
+    reads_pixels: ClassVar[bool] = True
+
+    needs: ClassVar[frozenset[str]] = frozenset({"mask"})
+    regional: ClassVar[bool] = True
+
+    def ceiling(self, p: int, n: int) -> float:
+        """The value of the mask itself as a map, for p mask pixels and n others; NaN if it depends on its shape."""
+        return self.bounds[1] if self.higher_is_better else self.bounds[0]
+
+
+@dataclass(frozen=True)
+class DatasetMetric(MaskMetric):
+    """A metric whose values are known when all maps are: write ``partial(rankings)`` and ``aggregate(partial)``."""
+
+    kind: ClassVar[str] = "dataset"
+
+    def partial(self, rankings: Sequence[Ranking]) -> Float64:
+        """The partial result of one map under its acceptable masks, float64 (k,)."""
+        raise NotImplementedError
+
+    def aggregate(self, partial: Float64) -> Float64:
+        """The values, float64 (N,), of all maps of one method from their partial results, float64 (N, k)."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ModelMetric(Metric):
+    """A metric that asks the model about many changed images: write ``measure(data)``."""
+
+    family: ClassVar[str] = "faithfulness"
+    needs: ClassVar[frozenset[str]] = frozenset({"model", "image", "target"})
+
+    def measure(self, data: MetricInputs) -> Measured:
+        """Values float64 (N,) and reasons for a batch whose maps are finite."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class RetrainingMetric(Metric):
+    """A metric with whole trainings behind each value: only a run computes it, and only where named."""
+
+    kind: ClassVar[str] = "dataset"
+    family: ClassVar[str] = "faithfulness"
+    needs: ClassVar[frozenset[str]] = frozenset({"training"})
+
+
+def of_param() -> Any:
+    """The field ``of`` of a metric that is about one of two models."""
+    return param(OWN, "whose maps: the model's own, or those of the run's second model", choices=(OWN, PAIRED))
 
 
 def compat_of(metric: Metric) -> str | None:

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.evaluation.metrics.inputs.metric import OWN, PAIRED, Metric
 from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 from salgen.seeding import Stream
 from salgen.types import Float32, Mask
 
 if TYPE_CHECKING:
     from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
-    from salgen.evaluation.metrics.inputs.batched_ranking import BatchedRanking, RankedMap
-    from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps, SortedMaps
+    from salgen.evaluation.metrics.inputs.batched_ranking import RankedMap
+    from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
     from salgen.evaluation.models.inspection.model_view import ModelView
 
 T = TypeVar("T")
 
 OF_THE_MASK = frozenset({"mask", "negatives"})
-SHUFFLED = "shuffled"  # whose maps, beside `OWN` and `PAIRED`: those of a model that learnt permuted labels
+# whose maps: the evaluated model's, the paired model's, or those of a model that learnt permuted labels
+OWN, PAIRED, SHUFFLED = "own", "paired", "shuffled"
 Explain = Callable[..., Values]
 
 
@@ -197,26 +197,22 @@ class MetricInputs:
 
     def ranked_on_device(self, index: int) -> list[RankedMap]:
         """The same of maps on an accelerator, for metrics that read no pixels: computed for many maps at once."""
-        from salgen.evaluation.metrics.inputs.batched_ranking import RankedMap
+        import torch
+
+        from salgen.evaluation.metrics.inputs.batched_ranking import BatchedRanking, RankedMap
 
         assert not isinstance(self.saliency, np.ndarray)
         part, maps = self.saliency.block(index, 1 if self.masks is None else self.masks.shape[1])
         if self._cache.get("ranked part") != part:
-            self._cache.update({"ranked part": part, "ranking": self._batched_ranking(part, maps)})
+            count, *size = maps.values.shape
+            masks = np.zeros((count, 1, *size), dtype=bool) if self.masks is None else self.masks[part]
+            there = partial(torch.tensor, device=maps.values.device)
+            valid = None if self.valid is None else there(self.valid[part])
+            self._cache.update({"ranked part": part, "ranking": BatchedRanking(maps, there(masks), valid)})
         batch = self._cache["ranking"]
         return [RankedMap(batch, index - part.start, mask) for mask in range(batch.masks.shape[1])]
 
-    def _batched_ranking(self, part: slice, maps: SortedMaps) -> BatchedRanking:
-        import torch
-
-        from salgen.evaluation.metrics.inputs.batched_ranking import BatchedRanking
-
-        shape, device = maps.values.shape, maps.values.device
-        masks = np.zeros((len(maps.values), 1, *shape[1:]), dtype=bool) if self.masks is None else self.masks[part]
-        valid = None if self.valid is None else torch.tensor(self.valid[part], device=device)
-        return BatchedRanking(maps, torch.tensor(masks, device=device), valid)
-
-    def counts(self, metric: Metric, index: int) -> bool:
+    def counts(self, metric: Any, index: int) -> bool:
         """True if a sample is rightly classified wherever the metric requires it."""
         if not metric.only_correct:
             return True

@@ -1,19 +1,19 @@
-"""From a posed sketch to pixels: coverage, shading by a light, texture and marking, and a tight crop."""
+"""Cutouts of COCO's classes: a posed sketch becomes pixels by coverage, shading, texture and marking."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from salgen.generators.drawing.catalogue import catalogue
+from salgen.generators.drawing.choices import Choices
 from salgen.generators.drawing.shapes import polygons
 from salgen.generators.drawing.splines import smooth_field
-from salgen.generators.figures.creatures.choices import Choices
-from salgen.generators.stand_ins.cutouts.markings import marking
-from salgen.generators.stand_ins.cutouts.parts import Part
-from salgen.generators.stand_ins.cutouts.sketch import Sketch, posed
-from salgen.generators.stand_ins.cutouts.skins import COMMON, MATERIALS, PALETTES, Skin
+from salgen.generators.stand_ins.cutouts.sketch import Part, Sketch, posed, read_items
+from salgen.generators.stand_ins.cutouts.skins import BASES, COMMON, MATERIALS, PALETTES, Skin, marking, read_skins
 from salgen.seeding import Stream
 from salgen.types import Float64
 
@@ -171,3 +171,25 @@ def _sized(pixels: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
         return cropped
     size = (side, max(1, width * side // height)) if height >= width else (max(1, height * side // width), side)
     return np.asarray(Image.fromarray(cropped).resize(size[::-1], Image.Resampling.BILINEAR))
+
+
+OBJECTS = "objects/*.json"
+FIRST = ("backpack", "bird", "dog", "elephant", "kite", "pizza", "stop sign", "toilet", "truck", "zebra")  # BAM's ten
+KINDS: tuple[str, ...] = (*FIRST, *sorted(catalogue(OBJECTS).keys() - set(FIRST)))
+
+
+@cache
+def sketch(name: str) -> Sketch:
+    """The sketch of a class, from the catalogue; its skins add to those of the base that it names, if any."""
+    entry = dict(catalogue(OBJECTS)[name])
+    skins = {**BASES.get(entry.pop("base", ""), {}), **read_skins(entry.pop("skins", {}))}
+    return Sketch(skins, read_items(entry.pop("parts")), **entry)
+
+
+def cutout(name: str, stream: Stream, side: int) -> NDArray[np.uint8]:
+    """An object of one of :data:`KINDS` on a transparent background, uint8 (h, w, 4), cropped tightly.
+
+    The stream decides its form, colours, pose and light. Its longer side has `side` pixels, at least 24. Colours are
+    not multiplied by alpha.
+    """
+    return painted(sketch(name), stream, side)

@@ -1,15 +1,136 @@
-"""A sketch: the parts and skins of a class of objects; and the pose of one of them."""
+"""Sketches: the parts and skins of a class of objects; and the pose of one of them.
 
-from collections.abc import Iterator, Mapping, Sequence
+Sketches are read from the rows of a catalogue. A sketch has its own coordinates: x to the right, y downwards, in any
+unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from salgen.generators.drawing.outlines import turned
-from salgen.generators.figures.creatures.choices import Choices
-from salgen.generators.stand_ins.cutouts.parts import Item, Part
+from salgen.generators.drawing.catalogue import read_row
+from salgen.generators.drawing.choices import Choices
+from salgen.generators.drawing.outlines import SHAPES, turned
 from salgen.generators.stand_ins.cutouts.skins import Skin
 from salgen.types import Float64
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Outlines that are filled together."""
+
+    # (x, y) of each corner, float64 (N, 2) each; an outline that runs the opposite way round is a hole
+    outlines: tuple[Float64, ...]
+    tint: str  # the name of one of the sketch's skins, or of a common one
+    shade: float = 1.0  # factor of its brightness
+    relief: float = 0.3  # roundness of its shading; 0 is flat
+    gloss: float = 0.0  # strength of a highlight
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Parts that are turned together, drawn only at times, or offered as options."""
+
+    # of these, one is drawn
+    options: tuple[tuple[Part | Group, ...], ...]
+    # pivot, swing: the point that the parts turn about, and the most that the tangent of half the angle may be
+    pivot: tuple[float, float] = (0.0, 0.0)
+    swing: float = 0.0
+    chance: float = 1.0  # probability that the group is drawn
+
+
+Item = Part | Group
+Rows = Sequence[Any]
+
+
+def read_items(rows: Iterable[Any]) -> tuple[Item, ...]:
+    """The parts and groups that rows describe.
+
+    A row is one of
+
+    - ``[shape, tint, numbers..., look]``: a part; the look may hold shade, relief, gloss, and, as ``at``, the place
+      (x, y) and the factor of its size that the shape is moved to;
+    - ``["maybe", chance, row, ...]``: a group drawn with this probability;
+    - ``["swing", x, y, most, row, ...]``: a group that turns about a point, see :class:`Group`;
+    - ``["one_of", [row, ...], [row, ...], ...]``: one of several groups of rows;
+    - an assembly of :data:`ASSEMBLIES` with its numbers.
+    """
+    return tuple(item for row in rows for item in _read(row))
+
+
+def _read(row: list[Any]) -> Sequence[Item]:
+    name, *values = row
+    if name == "maybe":
+        return [Group((read_items(values[1:]),), chance=values[0])]
+    if name == "swing":
+        return [Group((read_items(values[3:]),), (values[0], values[1]), values[2])]
+    if name == "one_of":
+        return [Group(tuple(map(read_items, values)))]
+    if name in ASSEMBLIES:
+        return read_items(ASSEMBLIES[name](*values))
+    shape, tint, values, look = read_row(row)
+    x, y, size = (*look.get("at", (0, 0)), 1)[:3]
+    outlines = SHAPES[shape](*values)
+    if "at" in look:
+        outlines = tuple(outline * size + np.array([x, y]) for outline in outlines)
+    return [Part(outlines, tint, **{name: value for name, value in look.items() if name != "at"})]
+
+
+def legs(tint: str, hoof: str, places: str, hip: float, knee: float, ground: float, width: float) -> Rows:
+    """Legs that taper to a hoof; the first half of the places (x of each) are the far ones."""
+    columns = [float(place) for place in places.split()]
+    rows = []
+    for number, x in enumerate(columns):
+        far_side = number < len(columns) // 2
+        half, back, foot = width / 2, 0.25 * width, ground - width * 0.5
+        front, rear = f"{x + half * 0.8},{ground}", f"{x - half * 0.8},{ground}"
+        leg = (
+            f"{x - half * 1.5},{hip} {x + half * 1.4},{hip} {x + half},{knee} {front} {front} {rear} {rear} "
+            f"{x - half - back},{knee}"
+        )
+        shoe = f"{x - half * 0.9},{foot} {x + half * 0.9},{foot} {x + half * 1.15},{ground} {x - half},{ground}"
+        shades = (0.66, 0.66) if far_side else (0.92, 0.9)
+        rows.append(
+            [
+                *("swing", x, hip + 0.2 * (knee - hip), 0.1),
+                ["blob", tint, leg, {"shade": shades[0]}],
+                ["poly", hoof, shoe, {"shade": shades[1]}],
+            ]
+        )
+    return rows
+
+
+def eye(x: float, y: float, radius: float) -> Rows:
+    """A dark eye with a glint."""
+    glint = f"{x + radius * 0.3},{y - radius * 0.3}"
+    return [["dots", "ink", radius, f"{x},{y}"], ["dots", "white", radius * 0.35, glint]]
+
+
+def wheel(x: float, y: float, radius: float, hub: float = 0.55) -> Rows:
+    """A tyre with a hub."""
+    sizes = {"rubber": radius, "steel": radius * hub, "ink": radius * hub * 0.3}
+    return [["dots", tint, size, f"{x},{y}"] for tint, size in sizes.items()]
+
+
+def spoked(x: float, y: float, radius: float) -> Rows:
+    """A thin tyre with spokes and gaps between them."""
+    inner = radius * 0.92
+    ends = ((1, 0), (0.866, 0.5), (0.5, 0.866), (0, 1), (-0.5, 0.866), (-0.866, 0.5))
+    spokes = " / ".join(f"{x - inner * i},{y - inner * j} {x + inner * i},{y + inner * j}" for i, j in ends)
+    return [
+        ["line", "steel", 0.8, spokes],
+        ["ring", "rubber", x, y, radius, radius, radius * 0.2],
+        ["ring", "steel", x, y, radius * 0.82, radius * 0.82, radius * 0.06],
+        ["dots", "steel", radius * 0.12, f"{x},{y}", {"shade": 0.7}],
+    ]
+
+
+ASSEMBLIES: dict[str, Callable[..., Rows]] = {part.__name__: part for part in (legs, eye, wheel, spoked)}
+
 
 BEYOND = 0.2  # pixels that the ends of the longer side lie outside, so that they are seen in the border pixels
 

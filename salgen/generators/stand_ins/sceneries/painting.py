@@ -1,13 +1,108 @@
-"""A scene from its name and a stream: its layout drawn, then lit and seen through a camera."""
+"""A scene from its name and a stream: its layout drawn, then lit and seen through a camera.
+
+A layout is a list of steps, and a step is a part with choices left open. Of a step's options, a pair of numbers
+[low, high] is drawn once, and one in `each` anew for each repetition; `over` runs from its first to its last value as
+the part is repeated. Whole numbers are drawn where both bounds are whole.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.generators.drawing.catalogue import catalogue
-from salgen.generators.stand_ins.sceneries.grammar import Layout, play, read_layout
+from salgen.generators.stand_ins.sceneries import planes, skies, strokes, structures
 from salgen.generators.stand_ins.sceneries.stage import Stage, places
 from salgen.seeding import Stream
+
+
+def camera(stage: Stage, *, x: float, y: float) -> None:
+    """Set the eye: the vanishing point and, in the open air, the horizon."""
+    stage.eye = (x, y)
+
+
+PARTS: dict[str, Callable[..., None]] = {
+    part.__name__: part
+    for part in (
+        *(camera, planes.room, planes.ground),
+        *(skies.sky, skies.ridge, skies.foliage, skies.mist, skies.plume),
+        *(structures.thing, structures.grid, structures.box, structures.tower, structures.stairs),
+        *(strokes.line, strokes.ribbon, strokes.stem, strokes.leaf),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of a layout."""
+
+    part: str  # one of PARTS
+    options: Mapping[str, Any]  # its options; a pair of numbers is drawn between them
+    # options that are drawn anew for each repetition, as pairs of numbers
+    each: Mapping[str, Any] = field(default_factory=dict)
+    # options that run from one value to another over the repetitions; added to those of the same name
+    over: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    times: int | Sequence[int] = 1  # number of repetitions, or a pair of inclusive bounds
+    both: bool = False  # true if each is repeated on the other side (u becomes 1 - u)
+    chance: float = 1.0  # probability that the step is taken
+
+
+Layout = Sequence[Step]
+
+
+def read_layout(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> Layout:
+    """Steps from rows ``[part, {option: value, ...}]``, which may also hold the attributes of a step.
+
+    ``"for"`` makes several steps of a row: ``{"u": [0.2, 0.8], "w": [1, 2]}`` one with u = 0.2 and w = 1, and one with
+    u = 0.8 and w = 2.
+    """
+    return tuple(step for part, entry in rows for step in _steps(part, entry))
+
+
+def _steps(part: str, entry: Mapping[str, Any]) -> Iterator[Step]:
+    own = {attribute.name for attribute in fields(Step)} & entry.keys()
+    columns = entry.get("for", {})
+    for values in zip(*columns.values(), strict=True) if columns else [()]:
+        options = {name: value for name, value in entry.items() if name not in own | {"for"}}
+        options |= zip(columns, values, strict=True)
+        yield Step(part, options, **{name: entry[name] for name in own})
+
+
+def play(stage: Stage, layout: Layout) -> None:
+    """Draw the steps of a layout on a stage."""
+    for entry in layout:
+        if entry.chance < 1.0 and stage.dice.draw() >= entry.chance:
+            continue
+        _take(stage, entry)
+    stage.flush()
+
+
+def _take(stage: Stage, entry: Step) -> None:
+    part = PARTS[entry.part]
+    once = {name: _drawn(stage, value) for name, value in entry.options.items()}
+    times = round(_drawn(stage, entry.times))
+    for number in range(times):
+        share = number / max(times - 1, 1)
+        options = {**once, **{name: _drawn(stage, value) for name, value in entry.each.items()}}
+        for name, (first, last) in entry.over.items():
+            options[name] = first + share * (last - first) + options.get(name, 0.0)
+        part(stage, **options)
+        if entry.both:
+            part(stage, **{**options, "u": 1.0 - options["u"]})
+
+
+def _drawn(stage: Stage, value: Any) -> Any:
+    """A number between the two of a pair, or the value itself."""
+    if not (isinstance(value, list) and len(value) == 2 and all(isinstance(end, int | float) for end in value)):
+        return value
+    low, high = value
+    if all(isinstance(end, int) for end in value):
+        return low + int(stage.dice.draw() * (high - low + 1))
+    return stage.dice.between(low, high)
+
 
 FIRST = tuple(sorted(catalogue("scenes/ten.json")))  # BAM's ten
 KINDS: tuple[str, ...] = (*FIRST, *sorted(catalogue("scenes/*.json").keys() - set(FIRST)))
@@ -15,21 +110,7 @@ LAYOUTS: dict[str, Layout] = {name: read_layout(catalogue("scenes/*.json")[name]
 
 
 def scenery(name: str, stream: Stream, size: tuple[int, int]) -> NDArray[np.uint8]:
-    """A scene of a class; the stream decides all that varies within it.
-
-    Parameters
-    ----------
-    name
-        One of KINDS.
-    stream
-        The same one gives the same bytes.
-    size
-        (H, W) in pixels, each at least 16.
-
-    Returns
-    -------
-    uint8 (H, W, 3): red, green, blue.
-    """
+    """A scene of one of :data:`KINDS`, uint8 (H, W, 3), 16x16 or more; the stream decides all that varies within it."""
     if name not in LAYOUTS:
         raise SalgenError(f"there is no scene {name!r}: it must be one of {', '.join(KINDS)}")
     stage = Stage(stream, size)

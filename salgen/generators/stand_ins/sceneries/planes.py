@@ -4,13 +4,110 @@ A pixel on a plane is at the scale s (one over its depth): on the floor s grows 
 image's lower edge, and so towards the other three edges for ceiling and walls; a room ends where s is that of its back.
 """
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from salgen.generators.stand_ins.sceneries.patterns import PATTERNS, Coordinates
 from salgen.generators.stand_ins.sceneries.stage import Stage
+from salgen.seeding import Stream
 from salgen.types import Float64
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """The coordinates of each pixel on a plane."""
+
+    # across, along: float64 (H, W), or of what broadcasts to it; in shares of the image at depth 1
+    across: Float64
+    along: Float64
+    # reach_across, reach_along: their change from one pixel to the next
+    reach_across: Float64
+    reach_along: Float64
+
+
+# The lightness of an ink by a pixel's coordinates on its plane, a period and a stream. It fades where the pattern is
+# finer than the pixels, so that it does not alias in the distance.
+Pattern = Callable[[Coordinates, float, Stream], Float64]
+
+
+def plain(places: Coordinates, period: float, stream: Stream) -> Float64:
+    """No pattern."""
+    return np.ones(1)
+
+
+def boards(places: Coordinates, period: float, stream: Stream) -> Float64:
+    """Boards along the depth, each of its own tone, with a dark gap between them."""
+    number = np.floor(places.across / period)
+    tones = stream.uniform(64, -0.16, 0.16)[number.astype(np.int64) % 64]
+    return 1.0 + _visible(places.reach_across, period) * (
+        tones - 0.35 * _lines(places.across, places.reach_across, period)
+    )
+
+
+def tiles(places: Coordinates, period: float, stream: Stream) -> Float64:
+    """Light and dark squares."""
+    odd = (np.floor(places.across / period) + np.floor(places.along / period)) % 2
+    fade = _visible(places.reach_across, period) * _visible(places.reach_along, period)
+    return 1.0 + fade * (0.42 * odd - 0.24)
+
+
+def grout(places: Coordinates, period: float, stream: Stream) -> Float64:
+    """Squares of one tone with lines between them."""
+    across = _visible(places.reach_across, period) * _lines(places.across, places.reach_across, period)
+    along = _visible(places.reach_along, period) * _lines(places.along, places.reach_along, period)
+    return 1.05 - 0.28 * np.maximum(across, along)
+
+
+def bricks(places: Coordinates, period: float, stream: Stream) -> Float64:
+    """Courses of bricks, each of its own tone; every other course is shifted."""
+    course = np.floor(places.along / (0.45 * period))
+    shifted = places.across + 0.5 * period * (course % 2)
+    number = np.floor(shifted / period) * 7 + course * 13
+    tones = stream.uniform(64, -0.2, 0.2)[number.astype(np.int64) % 64]
+    lines = np.maximum(
+        _lines(shifted, places.reach_across, period), _lines(places.along, places.reach_along, 0.45 * period)
+    )
+    fade = _visible(places.reach_along, 0.45 * period)
+    return np.asarray(1.0 + fade * (tones - 0.22 * lines))
+
+
+def furrows(places: Coordinates, period: float, stream: Stream) -> Float64:
+    """Ridges along the depth, light on one side."""
+    phase = places.across / period
+    wave = 4.0 * np.abs(phase - np.floor(phase) - 0.5) - 1.0
+    return 1.0 + 0.38 * _visible(places.reach_across, period) * wave
+
+
+def stripes(places: Coordinates, period: float, stream: Stream) -> Float64:
+    """Bands along the depth, light and dark: mown grass, wallpaper, cloth."""
+    odd = np.floor(places.across / period) % 2
+    return 1.0 + _visible(places.reach_across, period) * (0.26 * odd - 0.13)
+
+
+def ripples(places: Coordinates, period: float, stream: Stream) -> Float64:
+    """Waves across the depth, bent and broken."""
+    bend = places.along / period + 1.2 * np.abs((places.across * 2.3 + 0.31 * places.along) % 1.0 - 0.5)
+    wave = 4.0 * np.abs(bend - np.floor(bend) - 0.5) - 1.0
+    return 1.0 + 0.16 * _visible(places.reach_along, period) * wave
+
+
+PATTERNS: dict[str, Pattern] = {
+    pattern.__name__: pattern for pattern in (plain, boards, tiles, grout, bricks, furrows, stripes, ripples)
+}
+
+
+def _visible(reach: Float64, period: float) -> Float64:
+    """1 where a period is many pixels, 0 where it is fewer than two."""
+    return np.asarray(np.clip(period / np.maximum(reach, 1e-6) / 3.0 - 0.6, 0.0, 1.0))
+
+
+def _lines(values: Float64, reach: Float64, period: float) -> Float64:
+    """1 on lines that are a tenth of a period wide, or a pixel."""
+    phase = values / period
+    gap = np.abs(phase - np.floor(phase + 0.5)) * period
+    return np.asarray(np.clip((0.05 * period - gap) / np.maximum(reach, 1e-6) + 1.0, 0.0, 1.0))
+
 
 FARTHEST = 60.0  # depth beyond which the ground no longer changes
 
@@ -27,16 +124,9 @@ def room(
     back: Cover | None = None,
     glow: float = 0.0,
 ) -> None:
-    """A room that is seen along its axis.
+    """A room that is seen along its axis, to its back wall in a depth; the back is by default like the walls.
 
-    Parameters
-    ----------
-    depth
-        Of its back wall.
-    floor, wall, ceiling, back
-        Ink, pattern and period; the back is by default like the walls.
-    glow
-        Extra lightness of the far end over the near one; negative if it is darker.
+    `glow` is the extra lightness of the far end over the near one; negative if it is darker.
     """
     rows, columns = stage.places()
     x, y = stage.eye
@@ -62,16 +152,8 @@ def room(
 def ground(stage: Stage, *, cover: Cover, haze: float = 0.4, bend: float = 0.0, mirror: float = 0.0) -> None:
     """The ground from the horizon down.
 
-    Parameters
-    ----------
-    cover
-        Ink, pattern and period.
-    haze
-        Share of the sky's colour over it far away.
-    bend
-        Shift of its pattern to the right at depth 2.
-    mirror
-        Strength of the reflection of everything above the horizon, as in water.
+    `haze` is the share of the sky's colour over it far away. `bend` shifts its pattern to the right at depth 2.
+    `mirror` is the strength of the reflection of everything above the horizon, as in water.
     """
     stage.flush()
     rows, _columns = stage.places()
@@ -82,17 +164,13 @@ def ground(stage: Stage, *, cover: Cover, haze: float = 0.4, bend: float = 0.0, 
     tone = _tone(stage, cover, replace(straight, across=across))
     colour = tone[..., np.newaxis] * (np.asarray(stage.ink(cover[0]).colour) * stage.light)
     if mirror:
-        colour = colour + mirror * (_upside_down(stage) - colour) * (1.0 - 0.5 * scale)[..., np.newaxis]
+        height = stage.image_size[0]
+        upside_down = stage.canvas[np.clip(2 * stage.row(y) - np.arange(height), 0, height - 1)]
+        colour = colour + mirror * (upside_down - colour) * (1.0 - 0.5 * scale)[..., np.newaxis]
     far = (haze * (1.0 - scale) * (1.0 - scale) * (1.0 - scale))[..., np.newaxis]
     horizon = stage.mean_of_row(stage.row(y) - 1)
     colour = colour + far * (horizon - colour)
     stage.wash(colour, np.clip((rows - y) * stage.image_size[0] + 0.5, 0.0, 1.0))
-
-
-def _upside_down(stage: Stage) -> Float64:
-    """The canvas mirrored at the horizon, float64 (H, W, 3)."""
-    height = stage.image_size[0]
-    return stage.canvas[np.clip(2 * stage.row(stage.eye[1]) - np.arange(height), 0, height - 1)]
 
 
 def _tone(stage: Stage, cover: Cover, coordinates: Coordinates) -> Float64:

@@ -5,12 +5,14 @@ reaches from its leftmost to its rightmost edge, so that all rows of all shapes 
 notch in a row is made of several shapes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.drawing.shapes import FINE
 from salgen.types import Float64
 
@@ -41,19 +43,7 @@ class Sheet:
         return bool(self._counts)
 
     def add(self, points: Sequence[tuple[float, float]], ink: Ink, light: float = 1.0, fall: float = 0.0) -> None:
-        """Lay down a shape.
-
-        Parameters
-        ----------
-        points
-            Its corners, at least three.
-        ink
-            Its colour and texture.
-        light
-            Factor of the colour in its middle.
-        fall
-            Loss of light from its top to its bottom.
-        """
+        """Lay down a shape; `light` is a factor of the colour in its middle, `fall` its loss from top to bottom."""
         downs = [y for _, y in points]
         top, bottom = min(downs), max(downs)
         slope = -fall / max(bottom - top, 0.02)
@@ -65,12 +55,7 @@ class Sheet:
     def drawn(self, image_size: tuple[int, int], window: tuple[float, float, float] = (1.0, 0.0, 0.0)) -> Float64:
         """The mean of the shapes' numbers in each pixel, float64 (H, W, COLUMNS), 0 where there is no shape.
 
-        Parameters
-        ----------
-        image_size
-            (H, W) in pixels.
-        window
-            The part of the scene that the image shows: its share, its left and its top.
+        `window` is the part of the scene that the image shows: its share, its left and its top.
         """
         height, width = image_size
         owners = self._owners(height * FINE, width * FINE, window)
@@ -115,7 +100,8 @@ def _spans(
     low, high = np.minimum(rows, rows[after]), np.maximum(rows, rows[after])
     edge = np.repeat(np.arange(len(corners)), high - low)
     row = np.arange(len(edge)) - np.repeat(np.cumsum(high - low) - (high - low), high - low) + low[edge]
-    slope = _slopes(corners, corners[after])
+    down, across = (corners[after] - corners).T
+    slope = np.divide(across, down, out=np.zeros(len(down)), where=down != 0)  # level edges cross no row
     crossing = corners[edge, 1] + (row + 0.5 - corners[edge, 0]) * slope[edge]
     column = np.minimum(np.maximum(np.ceil(crossing - 0.5), 0), width).astype(np.int32)
     shape = np.repeat(np.arange(len(counts)), counts)[edge]
@@ -127,7 +113,17 @@ def _spans(
     return tops, bottoms, lefts[:, np.newaxis], rights[:, np.newaxis]
 
 
-def _slopes(start: Float64, end: Float64) -> Float64:
-    """Columns per row of each edge; 0 for level ones, which cross no row."""
-    down = end[:, 0] - start[:, 0]
-    return np.divide(end[:, 1] - start[:, 1], down, out=np.zeros(len(down)), where=down != 0)
+# Scenes must not be told apart by their mean colour, so ranges are wide and overlap: grass may be dry, snow may lie in
+# shade, walls have any colour.
+# By kind: "colours" that an ink lies between, and in "texture" its mottle, grain and streak
+RANGES: dict[str, dict[str, Any]] = catalogue("inks.json")
+
+
+def mixed(name: str, draw: Callable[[], float]) -> Ink:
+    """An ink of a kind, between two of its colours; digits at the end of a name tell inks of one kind apart."""
+    kind = RANGES[name.rstrip("0123456789")]
+    colours = kind["colours"]
+    first, second = colours[int(draw() * len(colours))], colours[int(draw() * len(colours))]
+    share, gain = 0.5 * draw(), 0.82 + 0.3 * draw()
+    red, green, blue = (min((a + share * (b - a)) * gain, 1.0) for a, b in zip(first, second, strict=True))
+    return Ink((red, green, blue), *kind["texture"])

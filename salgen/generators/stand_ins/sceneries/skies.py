@@ -66,26 +66,12 @@ def ridge(
     haze: float = 0.0,
     down: float = 1.0,
 ) -> None:
-    """Land that rises to a skyline.
+    """Land that rises by a height above its foot, in shares of the image, to a skyline of (x, share of the height).
 
-    Parameters
-    ----------
-    ink
-        Its material.
-    foot, height
-        Row of its foot and its height above that, in shares of the image.
-    shape
-        (x, share of the height) along the skyline.
-    rough, cells
-        Unevenness of the skyline, and its number of bumps.
-    cap, capped
-        Ink of the summits (snow), and its reach downwards in shares of the height.
-    layers
-        Strength of level strata.
-    haze
-        Share of the sky's colour over it.
-    down
-        Row below which it is not drawn.
+    - ``rough``, ``cells``: the skyline's unevenness and number of bumps.
+    - ``cap``, ``capped``: the ink of the summits (snow), and the share of the height that they reach down.
+    - ``layers``, ``haze``: the strength of level strata, and the share of the sky's colour over it.
+    - ``down``: the row down to which it is drawn.
     """
     rows, _ = stage.places()
     width = stage.image_size[1]
@@ -124,22 +110,9 @@ def foliage(
     cells: int = 12,
     light: float = 1.0,
 ) -> None:
-    """A mass of leaves below a ragged outline.
+    """A mass of leaves below a ragged outline of (x, row of its upper edge), which ends at the row `low`.
 
-    Parameters
-    ----------
-    ink
-        Of the leaves.
-    shape
-        (x, row of its upper edge).
-    low
-        Row at which it ends.
-    holes
-        Amount of gaps in it.
-    cells
-        Clumps from top to bottom.
-    light
-        Factor of its colour.
+    `holes` is the amount of gaps in it, and `cells` the clumps from top to bottom.
     """
     rows, _ = stage.places()
     clumps, leaves = stage.field((cells, cells)), stage.field((3 * cells, 3 * cells))

@@ -11,8 +11,7 @@ import numpy as np
 
 from salgen.generators.drawing.shapes import paint
 from salgen.generators.drawing.splines import smooth_field
-from salgen.generators.stand_ins.sceneries.inks import mixed
-from salgen.generators.stand_ins.sceneries.sheet import STEPS, Ink, Sheet
+from salgen.generators.stand_ins.sceneries.sheet import STEPS, Ink, Sheet, mixed
 from salgen.seeding import Stream
 from salgen.types import Float64
 
@@ -22,7 +21,7 @@ BLOCK = 256  # numbers that are drawn at once
 VARIETY = 14  # at most so many inks of a kind in a scene where each thing has its own
 
 
-class Dice:
+class RandomNumbers:
     """Numbers of a stream, one at a time."""
 
     def __init__(self, stream: Stream) -> None:
@@ -43,22 +42,13 @@ class Dice:
 class Stage:
     """A scene in progress.
 
-    Parameters
-    ----------
-    stream
-        Source of all random numbers.
-    image_size
-        (H, W) in pixels.
-
-    Notes
-    -----
     The image shows a part of the scene, the `window`: its share of the whole, its left and its top.
     """
 
     def __init__(self, stream: Stream, image_size: tuple[int, int]) -> None:
         self.stream = stream
         self.image_size = image_size
-        self.dice = Dice(stream)
+        self.dice = RandomNumbers(stream)
         self.eye: Place = (0.5, 0.5)
         self.light: Float64 = np.ones(3)
         self.mirrored = self.dice.draw() < 0.5

@@ -120,7 +120,7 @@ def test_a_box_within_a_box():
 
 # All metrics on maps that break things ----------------------------------------------------------------------
 
-MARKED = (
+MARKED = [
     "localization-error",
     "mask-localization-error",
     "f1-box",
@@ -129,7 +129,7 @@ MARKED = (
     "box-accuracy:within=mask,threshold=image",
     "warping-error",
     "warping-error:warp=reference",
-)
+]
 SHAPE = (9, 10)
 
 
@@ -139,52 +139,25 @@ def hot(value, elsewhere=0.0, kind=np.float64):
     return saliency
 
 
-ADVERSARIAL = {
-    "zeros": np.zeros(SHAPE),
-    "constant": np.full(SHAPE, 0.1, dtype=np.float32),
-    "negative zeros": hot(-0.0),
-    "one hot pixel": hot(1.0),
-    "one cold pixel": hot(-1.0),
-    "all negative": -1.0 - np.arange(90.0).reshape(SHAPE),
-    "denormal": hot(5e-324),
-    "denormal float32": hot(1e-45, kind=np.float32),
-    "huge": hot(1.7e308, -1.7e308),
-    "huge and equal": np.full(SHAPE, 1.7e308),
-    "huge float32": hot(3.4e38, -3.4e38, np.float32),
-    "huge beside denormal": hot(1.7e308, 5e-324),
+HUGE = {
+    "float64": hot(1.7e308, -1.7e308),
+    "float32": hot(3.4e38, -3.4e38, np.float32),
+    "beside a denormal": hot(1.7e308, 5e-324),
 }
 MASK_SHAPES = {"full": np.s_[:, :], "pixel": np.s_[4, 5], "corner": np.s_[:2, :3], "border": np.s_[:, -1]}
 
 
 @pytest.mark.parametrize("mask", MASK_SHAPES)
-@pytest.mark.parametrize("name", ADVERSARIAL)
-def test_no_map_breaks_a_metric(name, mask):
-    saliency, truth = ADVERSARIAL[name], np.zeros(SHAPE, dtype=bool)
+@pytest.mark.parametrize("name", HUGE)
+def test_a_huge_pixel_marks_what_a_pixel_of_one_marks(name, mask):
+    truth = np.zeros(SHAPE, dtype=bool)
     truth[MASK_SHAPES[mask]] = True
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        scores = salgen.score(saliency[np.newaxis], truth[np.newaxis], list(MARKED))
-    for values in scores.values():
-        assert 0.0 <= values[0] <= 1.0
-    if name.startswith("huge") and name != "huge and equal":
-        same = salgen.score(hot(1.0)[np.newaxis], truth[np.newaxis], list(MARKED))
-        assert {key: value[0] for key, value in scores.items()} == {key: value[0] for key, value in same.items()}
+    huge, one = (salgen.score(saliency[np.newaxis], truth[np.newaxis], MARKED) for saliency in (HUGE[name], hot(1.0)))
+    assert {key: value[0] for key, value in huge.items()} == {key: value[0] for key, value in one.items()}
 
 
 @pytest.mark.parametrize("value", [0.0, -2.0, 3.5])
 def test_an_image_of_one_pixel(value):
-    scores = salgen.score(np.full((1, 1, 1), value), np.ones((1, 1, 1), dtype=bool), list(MARKED))
+    scores = salgen.score(np.full((1, 1, 1), value), np.ones((1, 1, 1), dtype=bool), MARKED)
     best = {name: 0.0 if "error" in name else 1.0 for name in MARKED}
     assert {name: values[0] for name, values in scores.items()} == best
-
-
-@pytest.mark.parametrize("name", MARKED)
-def test_the_scored_region_is_the_map_cut_out(name):
-    random = np.random.default_rng(3)
-    maps = random.normal(size=(6, *SHAPE))
-    masks = random.random((6, *SHAPE)) < 0.3
-    region = np.zeros(SHAPE, dtype=bool)
-    region[2:8, 1:9] = True
-    whole = salgen.score(np.where(region, maps, np.nan), masks, [name], valid=region)[name]
-    cut = salgen.score(maps[:, 2:8, 1:9], masks[:, 2:8, 1:9], [name])[name]
-    assert np.array_equal(whole, cut)

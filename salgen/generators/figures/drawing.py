@@ -11,16 +11,16 @@ from itertools import pairwise
 
 import numpy as np
 
+from salgen.generators.drawing.choices import Tint
 from salgen.generators.drawing.outlines import bar
 from salgen.generators.drawing.shapes import FINE, covered, following, means, oval
-from salgen.generators.figures.creatures.choices import Tint
 from salgen.types import Float64
 
 Points = Sequence[Sequence[float]] | Float64
 
 
 @dataclass(frozen=True)
-class Frame:
+class Placement:
     """The placement of figure coordinates in an image: (down, across) in shares of its side, turned and moved."""
 
     origin: tuple[float, float]  # (row, column) in pixels of the figure's (0, 0)
@@ -39,17 +39,9 @@ class Frame:
 
 
 class Drawing:
-    """A picture in progress: for each sample the number of the colour laid there last.
+    """A picture in progress: for each sample the number of the colour laid there last; `frame` places the shapes."""
 
-    Parameters
-    ----------
-    image_size
-        (H, W) in pixels.
-    frame
-        Places the coordinates of shapes in the image.
-    """
-
-    def __init__(self, image_size: tuple[int, int], frame: Frame) -> None:
+    def __init__(self, image_size: tuple[int, int], frame: Placement) -> None:
         self.image_size = image_size
         self.frame = frame
         self.tints: list[Tint] = [(0, 0, 0)]  # number 0 is where nothing was drawn

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from salgen.generators.drawing.choices import Tint
 from salgen.generators.drawing.shapes import oval
-from salgen.generators.figures.creatures.choices import Tint
-from salgen.generators.figures.creatures.drawing import Drawing, Frame
+from salgen.generators.figures.drawing import Drawing, Placement
 from salgen.types import Float64, Mask
 
 INK: Tint = (26, 20, 34)
@@ -44,25 +44,15 @@ class Layers:
     coverage: Float64
 
 
-def paint_eye(canvas: Float64, eye: Eye, frame: Frame, tint: Tint) -> None:
-    """Paint an eye on a canvas in place.
-
-    Parameters
-    ----------
-    canvas
-        Colours in [0, 1], float64 (H, W, 3).
-    eye, frame
-        The eye, and the placement of its coordinates in the image.
-    tint
-        Of its white.
-    """
+def paint_eye(canvas: Float64, eye: Eye, frame: Placement, tint: Tint) -> None:
+    """Paint an eye on a canvas, float64 (H, W, 3) in [0, 1], in place; `tint` is that of its white."""
     layers = _layers(eye, frame, (canvas.shape[0], canvas.shape[1]))
     part = canvas[layers.window]
     part *= 1.0 - layers.coverage[..., np.newaxis]
     part += layers.ink + layers.white[..., np.newaxis] * (np.array(tint) / 255.0)
 
 
-def support_of(eye: Eye, frame: Frame, image_size: tuple[int, int]) -> Mask:
+def support_of(eye: Eye, frame: Placement, image_size: tuple[int, int]) -> Mask:
     """Every pixel that `paint_eye` paints on, bool (H, W)."""
     layers = _layers(eye, frame, image_size)
     support = np.zeros(image_size, dtype=bool)
@@ -71,11 +61,11 @@ def support_of(eye: Eye, frame: Frame, image_size: tuple[int, int]) -> Mask:
 
 
 @lru_cache(maxsize=8)  # an image, its twin and their regions need the same two eyes one after the other
-def _layers(eye: Eye, frame: Frame, image_size: tuple[int, int]) -> Layers:
+def _layers(eye: Eye, frame: Placement, image_size: tuple[int, int]) -> Layers:
     corners = frame.places(oval(eye.middle, eye.radii))
     top, left = np.maximum(np.floor(corners.min(axis=0)), 0).astype(int).tolist()
     bottom, right = np.minimum(np.ceil(corners.max(axis=0)), image_size).astype(int).tolist()
-    inner = Frame((frame.origin[0] - top, frame.origin[1] - left), frame.side, frame.turn)
+    inner = Placement((frame.origin[0] - top, frame.origin[1] - left), frame.side, frame.turn)
     drawing = Drawing((bottom - top, right - left), inner)
     white = _draw(drawing, eye)
     ink, coverage = drawing.picture()

@@ -24,13 +24,7 @@ POINTS = 14  # lights out of focus, at most
 
 
 def draw_street(context: Context, left: float, right: float) -> dict[str, Any]:
-    """The choices of a street.
-
-    Parameters
-    ----------
-    left, right
-        Columns, in image widths, of the lamp, between which nothing red or green may be.
-    """
+    """The choices of a street; nothing red or green may be between two columns, those of the lamp, in image widths."""
     names = of_split(context.material, context.split)
     stream = context.stream("street")
     night, photograph, sky, count = (int(stream.integers(high, 1)[0]) for high in (2, len(names), len(SKIES), 4))

@@ -11,8 +11,19 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from salgen.generators.drawing.pictures import Pixels
-from salgen.generators.traffic_signs.signs.parts import Pictogram, SignPart, arc, dot, line, placed, poly
-from salgen.generators.traffic_signs.signs.pictograms import CATALOGUE, pictogram, read_pictogram, text
+from salgen.generators.traffic_signs.pictograms import (
+    CATALOGUE,
+    Pictogram,
+    SignPart,
+    arc,
+    dot,
+    line,
+    pictogram,
+    placed,
+    poly,
+    read_pictogram,
+    text,
+)
 
 SIDE = 256  # pixels of a finished sign picture
 FINE = 4  # samples per pixel along each axis while it is drawn
@@ -77,16 +88,9 @@ ON_BLUE = {int(sign): read_pictogram(rows) for sign, rows in CATALOGUE["blue"].i
 
 @lru_cache(maxsize=SIGNS)
 def sign_picture(sign: int) -> tuple[Pixels, ...]:
-    """A sign from the front, at SIDE pixels, at half of it, and so on down to 32.
+    """A sign of a class, 0 to 42, from the front, at SIDE pixels, at half of it, and so on down to 32.
 
-    Parameters
-    ----------
-    sign
-        Its class, from 0 to 42.
-
-    Returns
-    -------
-    uint8 (side, side, 4) each: red, green and blue, each times coverage, and coverage.
+    Each is uint8 (side, side, 4): red, green and blue, each times coverage, and coverage.
     """
     drawn = Image.new("RGBA", (SIDE * FINE, SIDE * FINE))
     for part in parts_of(sign):
@@ -137,10 +141,6 @@ def _triangle() -> Pictogram:
     )
 
 
-def _yield() -> Pictogram:
-    return tuple(SignPart(tuple((x, -y) for x, y in part.points), part.width, part.colour) for part in _triangle())
-
-
 def _diamond() -> Pictogram:
     corners = ((0.0, -0.9), (0.9, 0.0), (0.0, 0.9), (-0.9, 0.0))
     inner = tuple((0.66 * x, 0.66 * y) for x, y in corners)
@@ -175,7 +175,7 @@ OTHER_SIGNS: dict[int, Pictogram] = {
     9: (*_ring(), *_side_by_side(CAR, "red", CAR)),
     10: (*_ring(), *_side_by_side(pictogram("truck"), "red", CAR)),
     12: _diamond(),
-    13: _yield(),
+    13: tuple(SignPart(tuple((x, -y) for x, y in part.points), part.width, part.colour) for part in _triangle()),
     14: _octagon(),
     15: _ring(),
     16: (*_ring(), *placed(pictogram("lorry"), (0, 0), 0.58, "black")),

@@ -24,7 +24,7 @@ LUMA = (0.299, 0.587, 0.114)
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class HousingCoordinates:
     """The position of each pixel relative to the housing."""
 
     # down, across: float64 (H, W), in pixels, from the centre of the housing
@@ -58,34 +58,29 @@ class Frame:
         return np.asarray(np.clip(0.5 + (size - self.radii(position, up)) * self.lens, 0.0, 1.0))
 
 
-def frame_of(pose: Mapping[str, float], image_size: tuple[int, int]) -> Frame:
-    """The frame of a housing.
+def housing_coordinates(pose: Mapping[str, float], image_size: tuple[int, int]) -> HousingCoordinates:
+    """The coordinates of a housing in a pose.
 
-    Parameters
-    ----------
-    pose
-        ``row`` and ``column`` of its centre in image heights and widths, ``height`` in shorter sides of the image,
-        ``lean`` as columns per row, ``width`` as the factor by which it appears wider than it is.
-    image_size
-        (H, W) in pixels.
+    - ``row``, ``column``: its centre in image heights and widths.
+    - ``height``: in shorter sides of the image.
+    - ``lean``: columns per row.
+    - ``width``: the factor by which it appears wider than it is.
     """
     rows = (np.arange(image_size[0]) + 0.5 - pose["row"] * image_size[0])[:, np.newaxis]
     columns = (np.arange(image_size[1]) + 0.5 - pose["column"] * image_size[1])[np.newaxis]
     cosine = 1.0 / float(np.sqrt(1.0 + pose["lean"] * pose["lean"]))
     sine = pose["lean"] * cosine
     down, across = rows * cosine + columns * sine, (columns * cosine - rows * sine) / pose["width"]
-    return Frame(down, across, pose["height"] * min(image_size))
+    return HousingCoordinates(down, across, pose["height"] * min(image_size))
 
 
-def paint_housing(canvas: Float64, frame: Frame, look: Mapping[str, Any]) -> None:
-    """Paint pole, border plate, housing, visors and three unlit lenses on a canvas (H, W, 3) in place.
+def paint_housing(canvas: Float64, frame: HousingCoordinates, look: Mapping[str, Any]) -> None:
+    """Paint pole, border plate, housing, visors and three unlit lenses on a canvas (H, W, 3) in place, by a look.
 
-    Parameters
-    ----------
-    look
-        ``colour`` of the housing, ``pole`` (0 below, 1 above, 2 both), ``plate`` (half its width beyond the housing's,
-        in heights; 0 for none), ``border`` (number of the border colour), ``side`` (-1 to 1, where the light is),
-        ``light`` (0 to 1).
+    - ``colour``: of the housing.
+    - ``pole``: 0 below, 1 above, 2 both.
+    - ``plate``, ``border``: half its width beyond the housing's, in heights (0 for none); number of the border colour.
+    - ``side``, ``light``: where the light is, from -1 to 1; its strength, from 0 to 1.
     """
     light, side = look["light"], look["side"]
     colour = np.asarray(look["colour"]) * (0.25 + 0.75 * light)
@@ -100,17 +95,10 @@ def paint_housing(canvas: Float64, frame: Frame, look: Mapping[str, Any]) -> Non
         _paint_section(canvas, frame, position, colour, light, side)
 
 
-def lamp_alpha(frame: Frame, position: int, halo: float, glow: float) -> Float64:
-    """The opacity of the lit lamp, float64 (H, W) in [0, 1]; it falls with the distance from the lens.
+def lamp_alpha(frame: HousingCoordinates, position: int, halo: float, glow: float) -> Float64:
+    """The opacity of the lit lamp, float64 (H, W) in [0, 1]; it falls with the distance from the lens, 0 to 2.
 
-    Parameters
-    ----------
-    position
-        Of the lens: 0 top, 1 middle, 2 bottom.
-    halo
-        Radius at which the halo ends, in lens radii, above 1.
-    glow
-        Strength of the halo at the rim of the lens, below a half.
+    The halo ends at `halo` lens radii, above 1; `glow` is its strength at the rim of the lens, below a half.
     """
     radii = frame.radii(position)
     rim = np.clip((1.0 - radii) / (1.0 - SOLID), 0.0, 1.0)
@@ -118,7 +106,7 @@ def lamp_alpha(frame: Frame, position: int, halo: float, glow: float) -> Float64
     return np.asarray(np.where(radii < 1.0, glow + (1.0 - glow) * rim * rim * (3.0 - 2.0 * rim), glow * outside**2))
 
 
-def lamp_colours(frame: Frame, position: int, colour: Colour, heat: float) -> Float64:
+def lamp_colours(frame: HousingCoordinates, position: int, colour: Colour, heat: float) -> Float64:
     """The colours of the lamp, float64 (H, W, 3), turning to white by `heat` in the middle of the lens."""
     inside = np.clip(1.0 - frame.radii(position) / 0.85, 0.0, 1.0)[..., np.newaxis]
     white = heat * inside * inside * (3.0 - 2.0 * inside)
@@ -134,7 +122,7 @@ def light_colour(ends: Sequence[Colour], tone: float, luma: float) -> Float64:
     return np.asarray(full + (1.0 - full) * ((luma - own) / (1.0 - own)))
 
 
-def _paint_pole(canvas: Float64, frame: Frame, pole: int, light: float) -> None:
+def _paint_pole(canvas: Float64, frame: HousingCoordinates, pole: int, light: float) -> None:
     far = 3.0
     for above in ((False,), (True,), (False, True))[pole]:
         middle = -far if above else far
@@ -143,14 +131,16 @@ def _paint_pole(canvas: Float64, frame: Frame, pole: int, light: float) -> None:
         paint(canvas, grey, frame.box((middle, -0.01), (far, 0.022)))
 
 
-def _paint_plate(canvas: Float64, frame: Frame, beyond: float, border: Float64) -> None:
+def _paint_plate(canvas: Float64, frame: HousingCoordinates, beyond: float, border: Float64) -> None:
     half = (0.5 + beyond, 0.19 + beyond)
     paint(canvas, border, frame.box((0.0, 0.0), half, 0.05))
     inner = (half[0] - 0.022, half[1] - 0.022)
     paint(canvas, BLACK, frame.box((0.0, 0.0), inner, 0.04))
 
 
-def _paint_section(canvas: Float64, frame: Frame, position: int, colour: Float64, light: float, side: float) -> None:
+def _paint_section(
+    canvas: Float64, frame: HousingCoordinates, position: int, colour: Float64, light: float, side: float
+) -> None:
     """Paint one lens with its visor, which casts a shadow on the upper part of the glass."""
     paint(canvas, colour * 1.5 + 0.02, frame.disc(position, 1.36, up=0.10))
     paint(canvas, colour * 0.8, frame.disc(position, 1.27, up=0.06))

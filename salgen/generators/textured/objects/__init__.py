@@ -1,1 +1,0 @@
-"""The pictures of textured objects."""

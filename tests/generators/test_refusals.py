@@ -1,0 +1,97 @@
+"""Parameters, sources and edits that a generator does not take: each is refused in one line."""
+
+import pytest
+from quick_generators import quick
+
+from salgen.errors import SalgenError
+from salgen.generators.factory import generator
+
+SMALL = {"image_size": (32, 32)}
+PARAMETERS = [
+    ("uniform-lesions", {"diameter": 65}, "must fit into the image of 64x64"),
+    ("uniform-lesions", {"image_size": "0,64"}, "must be at least 1"),
+    ("uniform-lesions", {"image_size": "-4,64"}, "must be at least 1"),
+    ("uniform-lesions", {"lesions": 0}, "must be from 1 to 64"),
+    ("uniform-lesions", {"depth": 0}, "must be from 0.001 to 1"),
+    ("uniform-lesions", {"window": "hann", "diameter": 2}, "takes 3 or more"),
+    ("uniform-lesions", {"lesion_classes": "one_vs_two", "lesions": 3}, "takes 2"),
+    ("uniform-lesions", {"bit_depth": 12}, "must be one of 8, 16"),
+    *(("mri-lesions", {key: value}, key) for key, value in {"noise": -0.1, "bias": 1.0, "contrast": 1.5}.items()),
+    ("mri-lesions", {"texture_scale": 0.5}, "texture_scale"),
+    ("drawn-signs", {**SMALL, "square_side": 17}, r"square_side = 17: .* must be at least 34 pixels"),
+    ("drawn-signs", {**SMALL, "square_side": 10, "margin": 13}, r"= 10: with margin = 13 .* at least 33 .* is 32x32"),
+    ("drawn-signs", {**SMALL, "square_side": 10, "enlarge": 3.5}, r"enlarge = 3.5 .* at least 35"),
+    ("drawn-signs", {"square_side": 0}, "square_side = 0: must be at least 1"),
+    ("drawn-signs", {"square_color": (0, 1.5, 0)}, "square_color = 1.5: must be from 0"),
+    ("drawn-signs", {"square_color": (0.0, 1.0)}, "square_color = .* has 2 values; it takes 3"),
+    ("drawn-signs", {"enlarge": 0.5}, "enlarge = 0.5: must be at least 1"),
+    ("drawn-signs", {"noise": -0.1}, "noise = -0.1: must be from 0"),
+    ("drawn-signs", {"margin": -1}, "margin = -1: must be at least 0"),
+    ("drawn-lights", {"position_bias": 1.5}, r"position_bias = 1\.5: must be from 0\.0 to 1\.0"),
+    ("textured-shapes", {"area": (0.5, 0.1)}, "least must come first"),
+    ("textured-shapes", {"ignore": "half"}, "drop, background"),
+    ("multi-objects", {"objects": "dog"}, "give two classes or more"),
+    ("multi-objects", {"objects": "dog,dog"}, "each once"),
+    ("multi-objects", {"objects": "dog,cat"}, "objects_per_image = 4: objects has 2 classes"),
+    ("multi-objects", {"objects_per_image": "3,2"}, "the least must not be above the most"),
+    ("multi-objects", {"area": "0.5,0.2"}, "the least must not be above the most"),
+    ("multi-objects", {"area": "0.01,0.02", "image_size": "16,16"}, "show nothing"),
+    ("multi-objects", {"scenes": ""}, "give one kind or more"),
+    ("multi-objects", {"objects": "dog,cta,bird,kite"}, "unknown object 'cta'"),
+    ("bam", {"objects": ("dgo", "cat")}, "unknown object 'dgo': did you mean 'dog'"),
+    ("bam", {"scenes": ("bedrom", "runway")}, "unknown scene 'bedrom': did you mean 'bedroom'"),
+    ("bam", {"objects": ("dog",)}, "give two classes or more, each once"),
+    ("bam", {"scenes": ("runway", "runway")}, "give two classes or more, each once"),
+    ("bam", {"common_in": 11}, "common_in = 11: there are only 10 scenes"),
+    ("bam", {"common_in": -1}, "common_in = -1: must be at least 0"),
+    ("bam", {"area": (0.5, 0.25)}, "the least must not be above the most"),
+    ("coloured-cells", {"cell": 5}, "cell x spot = 15 must divide the image, which is 54x54"),
+    ("coloured-cells", {"cell": 9}, "3 colours need 36"),
+    ("logic-slots", {"image_size": (49, 48)}, "grid = 2 must divide"),
+    ("cancelling-patches", {"patch": 5}, "two patches = 10 must divide"),
+]
+MARKED = [f"drawn-{name}" for name in ("people", "places", "luggage", "pets", "actions")]
+SOURCES = {
+    "drawn-signs": "takes photographs; your own copy is read by gtsrb-square",
+    "drawn-lights": "takes photographs; your own copy is read by lisa-lights",
+    "textured-shapes": "takes photographs; your own copy is read by imagenet-s50",
+    "coloured-cells": "takes none",
+    "multi-objects": "voc-2012 and coco-2017 are imported",
+    "bam": "/somewhere/coco or /somewhere/miniplaces is expected, .* neither exists",
+    **{name: f"^source = '/somewhere': {name} is drawn and takes none$" for name in MARKED},
+}
+EDITS = [
+    ("drawn-figures", {"omit": ("nose",)}, "omit 'nose': it takes eyes, left_eye, right_eye"),
+    ("drawn-figures", {"change": {"eyes": "red"}}, "change eyes = 'red': must be one of white, yellow"),
+    ("drawn-lights", {"omit": ("halo",)}, "omit 'halo': it takes lamp"),
+    ("drawn-lights", {"change": {"lamp": "amber"}}, "change lamp = 'amber': must be one of green, red"),
+    ("drawn-signs", {"omit": ("sign",)}, "omit 'sign': it takes square"),
+    ("drawn-signs", {"change": {"square": "red"}}, "change 'square'"),
+    ("textured-shapes", {"omit": ("background",)}, "omit 'background': it takes object"),
+    ("textured-shapes", {"change": {"object": "none"}}, "change 'object'"),
+    *((name, {"omit": ("hat",)}, "omit 'hat': it takes") for name in MARKED),
+    ("perlin-lesions", {"omit": ("lesion_3",)}, r"'lesion_3' is not a feature .* one to omit: lesion_1, lesion_2"),
+    ("perlin-lesions", {"change": {"lesion_1": 0}}, "'lesion_1' is not a feature"),
+]
+
+
+def refused(said, make):
+    with pytest.raises(SalgenError, match=said) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "parameters", "said"), PARAMETERS)
+def test_parameters_that_cannot_be(name, parameters, said):
+    refused(said, lambda: generator(name, **parameters))
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_source_that_it_does_not_take(name):
+    refused(SOURCES[name], lambda: quick(name, source="/somewhere"))
+
+
+@pytest.mark.parametrize(("name", "edit", "said"), EDITS)
+def test_an_edit_of_what_it_does_not_have(name, edit, said):
+    made = quick(name)
+    refused(said, lambda: made.render(made.recipe(0, "train", 0), **edit))
