@@ -1,16 +1,18 @@
-"""Unpacking an archive: all of it within one folder, checked, or nothing."""
+"""Unpacking an archive, all of it within one folder, checked, or nothing; and verifying one."""
 
 import hashlib
 import os
+import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from salgen.datasets.archives.archive_formats import USUAL, Limits, Member, form_of, members, quoted
-from salgen.datasets.archives.workplace import forget, workplace
+from salgen.datasets.archives.archive_formats import DIGEST, USUAL, Limits, Member, form_of, members, quoted
 from salgen.datasets.format import checksums
 from salgen.datasets.format.checksums import read_checksums
+from salgen.datasets.format.output_folder import forget, workplace
 from salgen.errors import SalgenError
 from salgen.files import cache_folder, sha256_of, sync_folder
 from salgen.progress import progress
@@ -96,6 +98,46 @@ def extract(archive: Path, folder: Path, limits: Limits = USUAL, *, durable: boo
     return digests
 
 
+def archive_problems(archive: Path, check: Callable[[Path], list[str]]) -> list[str]:
+    """Check the digest beside an archive, where there is one, and with `check` the folder that it holds.
+
+    Returns
+    -------
+    One line for each problem, which names the archive or the file within it.
+    """
+    problems = _digest_problems(archive)
+    with TemporaryDirectory(prefix="salgen-verify-") as place:
+        content = Path(place) / "content"
+        try:
+            extract(archive, content, durable=False)
+        except SalgenError as error:
+            return [*problems, f"{archive.name}: {error}"]
+        except OSError as error:
+            raise SalgenError(
+                f"{archive} cannot be unpacked to be checked ({error.strerror}): set TMPDIR to a folder with room"
+            ) from None
+        # A problem is told in the archive's terms, without the folder that it was unpacked to.
+        return problems + [
+            problem.replace(f"{content}{os.sep}", "").replace(str(content), archive.name) for problem in check(content)
+        ]
+
+
+def _digest_problems(archive: Path) -> list[str]:
+    beside = archive.with_name(f"{archive.name}{DIGEST}")
+    try:
+        line = re.fullmatch(rb"([0-9a-f]{64})  ([^\n]+)\n", beside.read_bytes())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        return [f"{beside.name}: cannot be read ({error.strerror})"]
+    if line is None:
+        return [f"{beside.name}: is not a SHA-256, two spaces and a file name"]
+    name = line[2].decode("utf-8", "replace")
+    named = [] if name == archive.name else [f"{beside.name}: is about {quoted(name)}, not of {archive.name}"]
+    altered = line[1].decode() != sha256_of(archive)
+    return named + ([f"{archive.name}: was altered: its SHA-256 is not that of {beside.name}"] if altered else [])
+
+
 @contextmanager
 def named(archive: Path) -> Iterator[None]:
     """Put the archive's name before the message of every SalgenError."""
@@ -133,22 +175,19 @@ def _check_digests(folder: Path, digests: Mapping[str, str]) -> None:
 
 def _is_sound(folder: Path) -> bool:
     """True if a folder in the cache still is what was unpacked."""
-    if folder in _sound:
-        return True
-    files = [path for path in folder.rglob("*") if path.is_file()]
     try:
-        digests = {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}
-        _check_digests(folder, digests)
+        if folder not in _sound:
+            files = [path for path in folder.rglob("*") if path.is_file()]
+            _check_digests(folder, {path.relative_to(folder).as_posix(): sha256_of(path) for path in files})
     except (SalgenError, OSError):
         return False
     return True
 
 
 def _check_archive(archive: Path) -> None:
-    if not archive.exists():
-        raise SalgenError(f"{archive} does not exist: give an archive that 'salgen publish' wrote")
     if not archive.is_file():
-        raise SalgenError(f"{archive} is not a file: give an archive that 'salgen publish' wrote")
+        fault = "is not a file" if archive.exists() else "does not exist"
+        raise SalgenError(f"{archive} {fault}: give an archive that 'salgen publish' wrote")
     form_of(archive)
 
 

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import IO
 
 from salgen.datasets.archives.archive_formats import DIGEST, TAR, TAR_GZ, USUAL, ZIP, form_of, quoted
-from salgen.datasets.archives.workplace import forget, workplace
+from salgen.datasets.format.output_folder import forget, workplace
 from salgen.datasets.metadata.release import Files, Release
 from salgen.errors import SalgenError
 from salgen.files import sha256_of, sync_folder, write_bytes
 from salgen.progress import progress
 
-Add = Callable[[str, int, IO[bytes]], None]  # takes a member's name, size and content
+Add = Callable[[str, int, IO[bytes]], None]  # adds a member of a name, a size and a content
 
 
 def archive(files: Files, out: Path, root: str) -> Path:

@@ -18,8 +18,7 @@ from salgen.datasets.format import manifest as manifests
 from salgen.datasets.format.checksums import read_checksums
 from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.format.schema import arrow_schema
-from salgen.datasets.format.shard_files import open_shard, read_group
-from salgen.datasets.format.shards import Shard, shard_writer, shards_of
+from salgen.datasets.format.shards import Shard, open_shard, read_group, shard_writer, shards_of
 from salgen.datasets.metadata import citation, frontmatter
 from salgen.datasets.metadata.card import card_text
 from salgen.datasets.metadata.citation import citation_text

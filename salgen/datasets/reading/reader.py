@@ -24,8 +24,7 @@ from salgen.datasets.format.schema import (
     mask_columns,
     present_column,
 )
-from salgen.datasets.format.shard_files import open_shard, read_group
-from salgen.datasets.format.shards import shards_of
+from salgen.datasets.format.shards import open_shard, read_group, shards_of
 from salgen.datasets.reading.batch import Batch
 from salgen.datasets.reading.item import Item
 from salgen.datasets.reading.rendered_batch import RenderedBatch, renderer_of

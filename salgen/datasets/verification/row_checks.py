@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import PICTURES, arrow_schema, columns, pixels_digest
-from salgen.datasets.format.shard_files import open_shard, read_group
-from salgen.datasets.format.shards import Shard
+from salgen.datasets.format.shards import Shard, open_shard, read_group
 from salgen.datasets.reading.batch import Batch
 
 SHOWN = 3  # samples that a line names

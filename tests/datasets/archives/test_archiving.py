@@ -16,8 +16,8 @@ import salgen
 from salgen.datasets.archives import writing
 from salgen.datasets.archives.archive_formats import SUFFIXES, members
 from salgen.datasets.archives.unpacking import unpack
-from salgen.datasets.archives.workplace import workplace
 from salgen.datasets.archives.writing import archive
+from salgen.datasets.format.output_folder import workplace
 from salgen.errors import SalgenError
 from salgen.evaluation.publishing.publishing import publish
 from salgen.evaluation.verification.verifying import verify
