@@ -14,7 +14,7 @@ from typing import IO
 
 from salgen.datasets.archives.archive_formats import DIGEST, TAR, TAR_GZ, USUAL, ZIP, form_of, quoted
 from salgen.datasets.format.output_folder import forget, workplace
-from salgen.datasets.metadata.release import Files, Release
+from salgen.datasets.metadata.publication_metadata import Files, Release
 from salgen.errors import SalgenError
 from salgen.files import sha256_of, sync_folder, write_bytes
 from salgen.progress import progress

@@ -19,12 +19,11 @@ from salgen.datasets.format.checksums import read_checksums
 from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.format.schema import arrow_schema
 from salgen.datasets.format.shards import Shard, open_shard, read_group, shard_writer, shards_of
-from salgen.datasets.metadata import citation, frontmatter
-from salgen.datasets.metadata.card import card_text
+from salgen.datasets.metadata import citation
+from salgen.datasets.metadata.card import card_text, tags
 from salgen.datasets.metadata.citation import citation_text
 from salgen.datasets.metadata.croissant import croissant_text
-from salgen.datasets.metadata.publication_metadata import PublicationMetadata
-from salgen.datasets.metadata.release import Files, Release
+from salgen.datasets.metadata.publication_metadata import Files, PublicationMetadata, Release
 from salgen.datasets.verification.verify_dataset import verify
 from salgen.errors import SalgenError
 from salgen.files import sha256_of
@@ -63,7 +62,7 @@ def published(folder: Path, publication: PublicationMetadata, *, may_redistribut
             root=described.spec.generator,
             title=citation.title(described),
             card=texts[checksums.CARD].decode(),
-            keywords=frontmatter.tags(described),
+            keywords=tags(described),
             version=f"{described.spec.generator_version}.0.0",
             note=f"Fingerprint (SHA-256 of the data set's description): {described.spec.fingerprint}",
             publication=publication,

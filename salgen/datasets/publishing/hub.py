@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 from importlib.metadata import version
 
-from salgen.datasets.metadata.release import Release
+from salgen.datasets.metadata.publication_metadata import Release
 from salgen.datasets.publishing.tokens import check_address, token, without_token
 from salgen.errors import SalgenError, install
 from salgen.progress import progress

@@ -18,8 +18,7 @@ from urllib.parse import quote
 from salgen.datasets.archives.archive_formats import DIGEST, is_archive
 from salgen.datasets.archives.writing import archive, check_archive
 from salgen.datasets.metadata import citation
-from salgen.datasets.metadata.publication_metadata import LICENCES
-from salgen.datasets.metadata.release import Release
+from salgen.datasets.metadata.publication_metadata import LICENCES, Release
 from salgen.datasets.publishing.tokens import check_address, token, without_token
 from salgen.errors import SalgenError, install, warn
 from salgen.progress import Advance, progress

@@ -23,8 +23,7 @@ from tiles import write_tiles
 from salgen.cli.main import main
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.making import make
-from salgen.datasets.metadata.publication_metadata import stated
-from salgen.datasets.metadata.release import Release
+from salgen.datasets.metadata.publication_metadata import Release, stated
 from salgen.datasets.publishing import hub
 from salgen.datasets.publishing.hub import Repository, push, repository
 from salgen.datasets.reading.reader import open_dataset
@@ -370,7 +369,7 @@ def program(code, *arguments, **variables):
 UPLOAD = """
 import sys
 from pathlib import Path
-from salgen.datasets.metadata.release import Release
+from salgen.datasets.metadata.publication_metadata import Release
 from salgen.datasets.publishing.hub import push, repository
 from salgen.datasets.metadata.publication_metadata import stated
 files = {"README.md": b"x", "data/x.parquet": Path(sys.argv[1])}

@@ -15,8 +15,7 @@ from made_datasets import contents, made
 
 from salgen.cli.main import main
 from salgen.datasets.format.manifest import read_manifest
-from salgen.datasets.metadata.publication_metadata import LICENCES, stated
-from salgen.datasets.metadata.release import Release
+from salgen.datasets.metadata.publication_metadata import LICENCES, Release, stated
 from salgen.datasets.publishing import zenodo
 from salgen.datasets.publishing.zenodo import Server, deposit, metadata, server
 from salgen.errors import SalgenError, SalgenWarning
