@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
-from salgen.datasets.picture_libraries import coco, detector, miniplaces
-from salgen.datasets.picture_libraries.filtering import CONFIDENCE, Filtered, filtered, objects_rule, scenes_rule
+from salgen.datasets.picture_libraries import coco, filtering, miniplaces
+from salgen.datasets.picture_libraries.filtering import Filtered, Weights, filtered
 from salgen.datasets.picture_libraries.own_copy import OwnCopy
 from salgen.datasets.picture_libraries.stand_ins import StandIns
 from salgen.errors import SalgenError
@@ -48,10 +48,12 @@ class FilteredLibraries:
             drawn = StandIns(*self._wanted).open()
             return self._chosen(replace(drawn, notes=f"{drawn.notes} {UNFILTERED}"), {}, {})
         self._check_folder(self.path)
-        weights = detector.weights_in(self.path)
+        weights = filtering.weights_in(self.path)
         unfiltered = OwnCopy(self.path, *self._wanted).open() if self._copies else StandIns(*self._wanted).open()
-        objects = filtered(unfiltered.objects, weights, objects_rule(self.image_size, self.longest, self.fewest))
-        scenes = filtered(unfiltered.scenes, weights, scenes_rule())
+        objects = filtered(
+            unfiltered.objects, weights, filtering.objects_rule(self.image_size, self.longest, self.fewest)
+        )
+        scenes = filtered(unfiltered.scenes, weights, filtering.scenes_rule())
         notes = f"{unfiltered.notes} {_filter_note(weights, objects, scenes, self.fewest)}"
         name = f"{unfiltered.name}{ENDING}"
         kept = replace(unfiltered, name=name, notes=notes, objects=objects.library, scenes=scenes.library)
@@ -72,8 +74,8 @@ class FilteredLibraries:
     def _check_folder(self, path: Path) -> None:
         if not path.is_dir():
             raise SalgenError(f"{path} is not a folder: give one that holds copies of data sets and a detector")
-        if not (self._copies or (path / detector.FOLDER).is_dir()):
-            expected = f"{coco.FOLDER}, {miniplaces.FOLDER} or both, and {detector.FOLDER}"
+        if not (self._copies or (path / filtering.DETECTOR).is_dir()):
+            expected = f"{coco.FOLDER}, {miniplaces.FOLDER} or both, and {filtering.DETECTOR}"
             raise SalgenError(f"{path} lacks the folders that are expected in it: {expected}")
 
     def _chosen(self, composite: Composite, no_objects: Mapping[str, str], no_scenes: Mapping[str, str]) -> Composite:
@@ -99,13 +101,13 @@ def _restricted(kind: str, library: Library, wanted: Sequence[str], dropped: Map
     return library.of(tuple(wanted))
 
 
-def _filter_note(weights: detector.Weights, objects: Filtered, scenes: Filtered, fewest: int) -> str:
+def _filter_note(weights: Weights, objects: Filtered, scenes: Filtered, fewest: int) -> str:
     """Sentence on the filter for the data set's card."""
     count, sums = len(objects.library.classes), f"{objects.kept:,} of {objects.total:,}"
     classes = f"{count} of {count + len(objects.dropped)} classes of objects, those with {fewest} or more for training"
     empty = f" and the class(es) {', '.join(scenes.dropped)}" if scenes.dropped else ""
     return (
-        f"By the detector {weights.path.name} (SHA-256 {weights.digest[:12]}), at a confidence above {CONFIDENCE:g}, "
-        f"{sums} objects are found on black by their own names, and {classes}, are kept; "
+        f"By the detector {weights.path.name} (SHA-256 {weights.digest[:12]}), at a confidence above "
+        f"{filtering.CONFIDENCE:g}, {sums} objects are found on black by their own names, and {classes}, are kept; "
         f"{scenes.total - scenes.kept:,} of {scenes.total:,} scenes{empty} are dropped, since it finds objects in them."
     )

@@ -10,9 +10,15 @@ from safetensors.torch import save_file
 from torchvision.models import detection, get_model
 from torchvision.models.detection.image_list import ImageList
 
-from salgen.datasets.picture_libraries import detector, filtering
-from salgen.datasets.picture_libraries.detector import Weights, weights_in
-from salgen.datasets.picture_libraries.filtering import filtered, objects_rule, on_black, scenes_rule
+from salgen.datasets.picture_libraries import filtering
+from salgen.datasets.picture_libraries.filtering import (
+    Weights,
+    filtered,
+    objects_rule,
+    on_black,
+    scenes_rule,
+    weights_in,
+)
 from salgen.datasets.picture_libraries.picture_file import PictureFile, write_library
 from salgen.datasets.picture_libraries.stand_ins import StandIns
 from salgen.errors import SalgenError
@@ -401,7 +407,7 @@ def test_what_is_no_detector_is_refused(tmp_path):
 
 
 def test_one_file_of_weights_is_expected(tmp_path):
-    with pytest.raises(SalgenError, match=f"detector is missing: .*{detector.PUBLISHED}"):
+    with pytest.raises(SalgenError, match=f"detector is missing: .*{filtering.PUBLISHED}"):
         weights_in(tmp_path)
     (tmp_path / "detector").mkdir()
     (tmp_path / "detector/README.txt").touch()
