@@ -30,17 +30,8 @@ Read = TypeVar("Read")
 class Batch:
     """Samples of one split.
 
-    Attributes
-    ----------
-    region_names
-        The regions' names.
-    exact
-        True if images and twins are equal outside the masks.
-
-    Notes
-    -----
-    Images, masks and twins are decoded when they are first used; `SalgenError` names the shard
-    and the sample where that fails.
+    Images, masks and twins are decoded when they are first used; a SalgenError names the shard and the sample where
+    that fails. `region_names` are the regions; `exact` is true if images and twins are equal outside the masks.
     """
 
     def __init__(self, rows: pa.Table, folder: Path, manifest: Manifest) -> None:
@@ -236,18 +227,17 @@ class _Regions(Mapping[str, Mask]):
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
-        self._names = batch.region_names
 
     def __getitem__(self, name: str) -> Mask:
-        if name not in self._names:
+        if name not in self._batch.region_names:
             raise KeyError(name)
         return self._batch.region(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter(self._batch.region_names)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._batch.region_names)
 
 
 def to_unit(levels: NDArray[Any]) -> Float32:

@@ -40,26 +40,7 @@ def verify(folder: Path, *, source: str | None = None, samples: int = 32) -> lis
         described = read_manifest(folder)
     except SalgenError as error:
         return [str(error), *file_problems(folder, None)]
-    return [*file_problems(folder, described), *_content_problems(folder, described, source, samples)]
-
-
-def unchecked(folder: Path, *, source: str | None = None) -> str:
-    """What cannot be checked of a data set without the material that it was made from, or ""."""
-    try:
-        described = read_manifest(folder)
-    except SalgenError:
-        return ""
-    if not lacks_source(described, source):
-        return ""
-    return (
-        f"checksums, schema and rows were checked; no sample was rendered again, as {described.spec.source} of "
-        f"{described.spec.generator} is not part of it: give it with --source PATH"
-    )
-
-
-def _content_problems(folder: Path, described: Manifest, source: str | None, samples: int) -> list[str]:
-    """Problems of the samples, in shards that can be read."""
-    problems, readable = [], []
+    problems, readable = file_problems(folder, described), []
     total = sum(described.spec.splits.values())
     with progress("verifying", total, "images") as advance:
         for shard in shards_of(described):
@@ -73,30 +54,37 @@ def _content_problems(folder: Path, described: Manifest, source: str | None, sam
     return problems + rendering_problems(folder, described, readable, source, min(samples, total))
 
 
+def unchecked(folder: Path, *, source: str | None = None) -> str:
+    """What cannot be checked of a data set without the material that it was made from, or ""."""
+    try:
+        described = read_manifest(folder)
+    except SalgenError:
+        return ""
+    told = (
+        f"checksums, schema and rows were checked; no sample was rendered again, as {described.spec.source} of "
+        f"{described.spec.generator} is not part of it: give it with --source PATH"
+    )
+    return told if lacks_source(described, source) else ""
+
+
 def file_problems(folder: Path, described: Manifest | None = None) -> list[str]:
     """Files that are missing, altered or not listed in `SHA256SUMS`, or not those that a manifest describes."""
+    expected = files_of(described) if described else []
     try:
         sums = read_checksums(folder)
+        problems = [f"{checksums.FILE}: has no line for {name}" for name in expected if name not in sums]
     except SalgenError as error:
         sums, problems = {}, [str(error)]
-    else:
-        expected = files_of(described) if described else list(sums)
-        problems = [f"{checksums.FILE}: has no line for {name}" for name in expected if name not in sums]
-    belonging = {*sums, *(files_of(described) if described else ())}
+    belonging = {*sums, *expected}
     for name in sorted(belonging):
-        problems += _file_problem(folder / name, name, sums.get(name))
+        path = folder / name
+        if not path.is_file():
+            problems.append(f"{name}: is missing")
+        elif name in sums and sha256_of(path) != sums[name]:
+            truncated = path.suffix == ".parquet" and not path.read_bytes().endswith(PARQUET_END)
+            state = "truncated" if truncated else "altered"
+            problems.append(f"{name}: was {state}: its SHA-256 is not that of {checksums.FILE}")
     paths = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
     present = {path.as_posix() for path in paths if path.parts[0] not in FOREIGN} - {checksums.FILE}
-    return problems + [
-        f"{name}: is not a file of this data set" if described else f"{name}: is not listed in {checksums.FILE}"
-        for name in sorted(present - belonging)
-    ]
-
-
-def _file_problem(path: Path, name: str, digest: str | None) -> list[str]:
-    if not path.is_file():
-        return [f"{name}: is missing"]
-    if digest is None or sha256_of(path) == digest:
-        return []
-    truncated = path.suffix == ".parquet" and not path.read_bytes().endswith(PARQUET_END)
-    return [f"{name}: was {'truncated' if truncated else 'altered'}: its SHA-256 is not that of {checksums.FILE}"]
+    fault = "is not a file of this data set" if described else f"is not listed in {checksums.FILE}"
+    return problems + [f"{name}: {fault}" for name in sorted(present - belonging)]
