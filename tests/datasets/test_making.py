@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import resource
 import signal
 import subprocess
@@ -51,20 +50,6 @@ def whole(tmp_path_factory):
 
 def test_any_number_of_workers_gives_the_same_bytes(tmp_path, folder):
     assert contents(made(tmp_path / "squares", workers=3)) == contents(folder)
-
-
-@pytest.mark.torture
-@pytest.mark.parametrize("workers", [1, 2])
-def test_killed_at_random_moments_and_run_again_it_ends_with_the_same_bytes(tmp_path, whole, workers):
-    out, rolls = tmp_path / "squares", random.Random(workers)
-    for count in sorted(rolls.sample(range(12), 3)):
-        process = start(out, workers, stderr=subprocess.DEVNULL)
-        wait_for_shards(out, count, process)
-        time.sleep(rolls.random() * 0.01)
-        process.kill()
-        process.wait()
-    assert not (out / "SHA256SUMS").exists(), "the last kill came too late to prove anything"
-    assert finish(out, workers) == whole
 
 
 def test_finished_shards_are_not_written_again(tmp_path, whole):

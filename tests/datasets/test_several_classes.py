@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from datasets.info import DatasetInfosDict
+from made_datasets import published
 from voc_tree import TRAIN, VAL, tree
 
 from salgen.datasets.format import schema
@@ -21,14 +22,12 @@ from salgen.datasets.preview.contact_sheet import contact_sheet
 from salgen.datasets.preview.dataset_summary import describe
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.publishing.publishing import open_release
 from salgen.evaluation.verification.verifying import verify
 from salgen.generators.composites.bam import OBJECTS
 from salgen.generators.factory import generator
 
 DRAWN = {"image_size": (32, 32), "pictures": 10}
 COUNTS = {"train": 10, "val": 4, "test": 12}
-STATED = {"licence": "CC-BY-4.0", "date": "2025-03-31"}
 
 
 @pytest.fixture(scope="module")
@@ -53,14 +52,6 @@ def imported(copy, tmp_path_factory):
 def samples(split, count):
     made = generator("multi-objects", **DRAWN)
     return [made.sample(0, split, index) for index in range(count)]
-
-
-def published(folder, out):
-    with open_release(folder, **STATED) as found:
-        for name, data in found.files.items():
-            (out / name).parent.mkdir(parents=True, exist_ok=True)
-            (out / name).write_bytes(data if isinstance(data, bytes) else data.read_bytes())
-    return out
 
 
 def test_there_is_a_column_of_all_classes_beside_that_of_the_one(drawn):

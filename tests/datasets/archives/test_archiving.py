@@ -10,7 +10,7 @@ import tarfile
 import zipfile
 
 import pytest
-from made_datasets import contents, made
+from made_datasets import STATED, contents, made
 
 import salgen
 from salgen.datasets.archives import writing
@@ -22,7 +22,6 @@ from salgen.errors import SalgenError
 from salgen.evaluation.publishing.publishing import publish
 from salgen.evaluation.verification.verifying import verify
 
-STATED = {"licence": "CC-BY-4.0", "date": "2026-01-31"}
 FILES = {"b/c.txt": b"second", "a.txt": b"first", "empty": b""}
 PROGRAM = """
 import sys
@@ -203,20 +202,11 @@ def test_what_would_not_be_unpacked_is_not_written(tmp_path):
     archive({"a": bytes(4 << 20)}, tmp_path / "x.tar", "root")
 
 
-def test_only_a_complete_data_set_is_published(tmp_path, folder):
-    def refused(message, path=folder, out=tmp_path / "x.tar", **stated):
-        with pytest.raises(SalgenError, match=message) as caught:
-            publish(path, out, **{**STATED, **stated})
-        assert "\n" not in str(caught.value)
-
-    refused("no licence is stated", licence=None)
-    refused("date ''", date="")
-    refused("date '31.1.2026'", date="31.1.2026")
-    refused("does not exist", tmp_path / "none")
-    refused("is not a folder: create it", out=tmp_path / "none" / "x.tar")
-    refused("lies within the folder that is published", out=folder / "x.tar")
-    shard = folder / "data/test-00000-of-00002.parquet"
-    shard.write_bytes(shard.read_bytes()[:-1])
-    (folder / "SHA256SUMS").unlink()
-    refused(r"cannot be published: SHA256SUMS is missing.*; .*test-00000")
+def test_an_archive_is_written_to_a_place_of_its_own(tmp_path, folder):
+    for out, message in [
+        (tmp_path / "none" / "x.tar", "is not a folder: create it"),
+        (folder / "x.tar", "lies within the folder that is published"),
+    ]:
+        with pytest.raises(SalgenError, match=message):
+            publish(folder, out, **STATED)
     assert names_in(tmp_path) == ["squares", "squares.log"]

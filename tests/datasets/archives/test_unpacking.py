@@ -59,12 +59,6 @@ def of_kind(kind, name="squares/x"):
     return info
 
 
-def long_header(info):
-    """A header whose content tarfile reads whole."""
-    info.type = tarfile.XHDTYPE
-    return info
-
-
 def with_mode(mode, name="squares/x"):
     info = zipfile.ZipInfo(name)
     info.external_attr = mode << 16
@@ -232,7 +226,7 @@ def test_content_that_is_not_that_of_the_checksums_is_refused(tmp_path, suffix):
 # Bounds ---------------------------------------------------------------------------------------------
 
 
-def test_a_bomb_is_stopped_while_it_is_read(tmp_path, monkeypatch):
+def test_a_bomb_is_refused_by_its_header(tmp_path, monkeypatch):
     path = tmp_path / "x.tar.gz"
     head = tarfile.TarInfo("squares/x")
     head.size = 200 << 20
@@ -242,9 +236,6 @@ def test_a_bomb_is_stopped_while_it_is_read(tmp_path, monkeypatch):
     with pytest.raises(SalgenError, match="the archive holds more than"):
         unpack(path, tmp_path / "out")
     assert written == []  # its header says it
-    path.write_bytes(gzip.compress(long_header(head).tobuf(tarfile.USTAR_FORMAT) + bytes(head.size)))
-    with pytest.raises(SalgenError, match="expands to more than"):
-        unpack(path, tmp_path / "out")
 
 
 def test_a_bomb_behind_the_end_of_the_tar_is_not_expanded(tmp_path):
@@ -269,13 +260,6 @@ def test_more_members_or_bytes_than_allowed_are_refused(tmp_path, suffix):
     refused(path, tmp_path / "2", "more than 44 bytes", size=44)
     unpack(path, tmp_path / "out", limits=Limits(members=10, size=1 << 20))
     assert contents(tmp_path / "out") == files
-
-
-@every_form
-def test_a_description_of_any_size_is_not_read_whole(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr("salgen.datasets.archives.archive_formats.LARGEST_DESCRIPTION", 100)
-    path = archive(with_sums(FILES), tmp_path / f"x{suffix}", "squares")
-    refused(path, tmp_path / "place", "'squares/SHA256SUMS' has more than 100 bytes")
 
 
 # What is read ---------------------------------------------------------------------------------------

@@ -123,20 +123,6 @@ def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, whole, orders, 
 
 
 @needs_ray
-@pytest.mark.torture
-def test_a_stopped_make_goes_on_with_ray_and_without(tmp_path, whole, orders):
-    out = by_ray(tmp_path / "watched")
-    shards = sorted(out.glob("data/*.parquet"))
-    for executor, chosen in (("ray", shards[1:6]), ("local", shards[3:9])):
-        for path in [*chosen, out / "SHA256SUMS"]:
-            path.unlink()
-        before = {path: path.stat().st_mtime_ns for path in shards if path not in chosen}
-        by_ray(out, executor=executor, workers=2)
-        assert contents(out) == whole
-        assert {path: path.stat().st_mtime_ns for path in before} == before
-
-
-@needs_ray
 def test_an_address_says_which_ray_and_the_log_says_that_it_was_ray(tmp_path, whole, orders, connected):
     assert contents(by_ray(tmp_path / "watched", ray_address=connected)) == whole
     entry = json.loads((tmp_path / "watched.log").read_text())

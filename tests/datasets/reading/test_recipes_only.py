@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from made_datasets import contents, made
+from made_datasets import contents, made, published
 from tiles import write_tiles
 from torch.utils.data import DataLoader
 
@@ -27,7 +27,6 @@ from salgen.datasets.preview.dataset_summary import describe
 from salgen.datasets.reading.reader import open_dataset
 from salgen.datasets.verification.spot_checks import rendering_problems
 from salgen.errors import SalgenError
-from salgen.evaluation.publishing.publishing import open_release
 from salgen.evaluation.runs.rescoring import rescore
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.training.training import train
@@ -39,7 +38,6 @@ from salgen.testing.generators import check_generator
 
 PICTURES = {"image", "mask", "mask_frame", "alternative_masks", "twin", "pixels_sha256"}
 SPLITS = {"train": 11, "val": 2, "test": 5}
-STATED = {"licence": "CC-BY-4.0", "date": "2025-03-31"}
 
 
 @pytest.fixture(autouse=True)
@@ -53,11 +51,6 @@ def small_recipe_shards(monkeypatch):
 def bare(tmp_path):
     """Squares without pictures: 12 train, 4 val and 6 test samples."""
     return made(tmp_path / "bare", recipes_only=True)
-
-
-@pytest.fixture
-def copy(tmp_path):
-    return write_tiles(tmp_path / "copy", {"train": 7, "val": 2, "test": 3})
 
 
 @pytest.fixture
@@ -397,14 +390,6 @@ def test_samples_of_ones_own_copy_are_compared_where_it_is_given(tiles, copy):
 
 
 # What is published ----------------------------------------------------------------------------------
-
-
-def published(folder, out):
-    with open_release(folder, **STATED) as found:
-        for name, data in found.files.items():
-            (out / name).parent.mkdir(parents=True, exist_ok=True)
-            (out / name).write_bytes(data if isinstance(data, bytes) else data.read_bytes())
-    return out
 
 
 def test_recipes_are_published_as_they_are_whoever_owns_the_source(tmp_path, bare, tiles, copy):
