@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -99,25 +98,6 @@ def test_a_worker_that_lacks_memory_says_that_and_nothing_else(tmp_path, monkeyp
     monkeypatch.setattr("salgen.datasets.execution.pool.WORKER", [sys.executable, "-c", program])
     with pytest.raises(MemoryError):
         made(tmp_path / "squares", splits={"train": SAMPLES}, workers=2)
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_full_disk_is_reported_and_the_rest_can_be_continued(tmp_path, whole, workers):
-    out = tmp_path / "squares"
-
-    def no_room():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (6000, resource.RLIM_INFINITY))
-
-    process = start(out, workers, stderr=subprocess.PIPE, text=True, preexec_fn=no_room)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode != 0
-    assert (
-        errors.rstrip()
-        .splitlines()[-1]
-        .endswith(f"SalgenError: {out}: File too large; what is finished stays; the same command continues it")
-    )
-    assert temporaries(out) == []
-    assert finish(out, 1) == whole
 
 
 def test_a_removed_shard_is_written_again(folder):
@@ -268,10 +248,3 @@ def test_two_at_once_are_refused(tmp_path, folder):
         made(folder)
     made(folder)
     assert verify(folder) == []
-
-
-def test_what_a_killed_process_began_does_not_make_a_folder_foreign(tmp_path, folder):
-    out = tmp_path / "again"
-    out.mkdir()
-    (out / ".salgen.json.123.part").write_text("{")
-    assert contents(made(out)) == contents(folder)

@@ -66,16 +66,8 @@ class Annotation:
     ) -> Self:
         """Annotation of the images at a path, begun or gone on with.
 
-        Parameters
-        ----------
-        path
-            A folder of images, or of a data set.
-        out
-            The folder of the data set that is made; ``PATH-annotated`` if None. Masks lie in ``OUT-source``.
-        labels, split
-            As in :func:`~salgen.datasets.annotation.images_to_annotate.images_to_annotate`.
-        merge, parameters
-            As in the attributes.
+        The data set is made in `out`, or ``PATH-annotated``; masks lie in ``OUT-source``. The other arguments are those
+        of :func:`~salgen.datasets.annotation.images_to_annotate.images_to_annotate` and of the class.
         """
         if merge not in MERGES:
             raise SalgenError(f"merge = {merge!r}: give {' or '.join(MERGES)}")

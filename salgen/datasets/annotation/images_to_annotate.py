@@ -47,18 +47,10 @@ class ImagesToAnnotate:
 def images_to_annotate(
     path: Path, work: Path, labels: Path | None = None, split: str | None = None
 ) -> ImagesToAnnotate:
-    """The images at a path.
+    """The images of a folder as `salgen import` takes it, or of a data set.
 
-    Parameters
-    ----------
-    path
-        A folder of images as `salgen import` takes it, or of a data set.
-    work
-        The folder of what is drawn; a data set's images are written to ``work/images``.
-    labels
-        A table of labels, for a folder of images.
-    split
-        The split whose images are shown, if not all are.
+    Those of a data set are written to ``work/images``. `labels` is a table of labels for a folder of images; images of
+    other splits than `split` are not shown.
     """
     parameters: dict[str, Any] = {}
     if (path / manifest.FILE).is_file():

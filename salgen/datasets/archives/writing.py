@@ -23,17 +23,7 @@ Add = Callable[[str, int, IO[bytes]], None]  # adds a member of a name, a size a
 
 
 def archive(files: Files, out: Path, root: str) -> Path:
-    """Write files into an archive, and its digest beside it.
-
-    Parameters
-    ----------
-    files
-        Relative name, with ``/``, to a file on disk or the bytes.
-    out
-        The archive; its suffix says its format.
-    root
-        The folder within the archive that holds everything.
-    """
+    """Write files, by relative name with ``/``, into an archive whose folder `root` holds them; and its digest."""
     check_target(out)
     with workplace(out) as place:
         written = place / out.name

@@ -54,20 +54,11 @@ class Connection:
     ) -> Iterator[tuple[Any, Any]]:
         """Run a task for each order; yields the orders with their values, in any order.
 
+        A task takes the payload of :func:`pack` and an order; if its value is a :class:`Fault`, that error is raised.
+        `called` names an order in messages. A task takes one processor, and `gpus`.
+
         When the caller stops, those that are under way end with the connection, or are waited for where it stays. None
         is cancelled: Ray 2.60 aborts this process where that meets a worker's answer.
-
-        Parameters
-        ----------
-        task
-            A function of a module, which takes the payload and an order. If its value is a :class:`Fault`,
-            that error is raised.
-        payload
-            The result of :func:`pack`.
-        called
-            The name of an order in messages.
-        gpus
-            GPUs of each task, besides one processor.
         """
         remote = self.ray.remote(num_cpus=1, num_gpus=gpus, max_retries=RETRIES)(task)
         stored, todo = self.ray.put(payload), iter(orders)

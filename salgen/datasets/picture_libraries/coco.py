@@ -76,16 +76,8 @@ class CocoPart:
 def objects(root: Path, classes: Sequence[str], pictures: int, longest: int) -> tuple[PictureFile, str]:
     """The library of objects, uint8 (h, w, 4) with the mask as alpha, and notes on it for the card.
 
-    Parameters
-    ----------
-    root
-        The folder that holds ``annotations`` and ``images``.
-    classes
-        COCO's names: ``"stop sign"``.
-    pictures
-        The most of each class for training.
-    longest
-        Pixels; objects whose longer side is longer are shrunk to it.
+    `root` holds ``annotations`` and ``images``; classes have COCO's names, such as ``"stop sign"``. There are
+    `pictures` of each for training at most. Objects whose longer side has more than `longest` pixels are shrunk to it.
     """
     parts = parts_of(root)
     select = partial(_select, parts, classes, longest)

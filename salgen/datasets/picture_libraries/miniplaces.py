@@ -48,16 +48,8 @@ class ScenePhotographs:
 def scenes(root: Path, classes: Sequence[str], pictures: int, image_size: tuple[int, int]) -> tuple[PictureFile, str]:
     """The library of scenes, uint8 (H, W, 3), and notes on it for the card.
 
-    Parameters
-    ----------
-    root
-        The folder that holds ``images``, or ``train`` itself.
-    classes
-        Folders below their letter: ``"bedroom"``, ``"track/outdoor"``.
-    pictures
-        The most of each class for training.
-    image_size
-        (H, W) of the scenes.
+    `root` holds ``images``, or ``train`` itself; classes are folders below their letter: ``"bedroom"``,
+    ``"track/outdoor"``. There are `pictures` of each for training at most.
     """
     try:
         photographs = _photographs(root, classes)

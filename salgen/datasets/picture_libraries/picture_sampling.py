@@ -38,20 +38,9 @@ def gather(
 ) -> tuple[PictureFile, str]:
     """A library out of a copy, built the first time and then kept in the user's cache; and a note on its pictures.
 
-    Parameters
-    ----------
-    kind
-        ``"objects"`` or ``"scenes"``.
-    origin
-        A digest of the copy.
-    classes
-        In the order of the labels.
-    pictures
-        The most of each class for training; see :func:`most_of` for validation and test.
-    size
-        Size of the pictures, as JSON values.
-    select
-        Called if the library is not in the cache.
+    It depends on the kind (``"objects"`` or ``"scenes"``), a digest of the copy (`origin`), the classes in the order of
+    the labels, the most pictures of each for training, and their size as JSON values. `select` is called if it is not
+    in the cache.
     """
     with cache_errors(kind):
         path = library_path(kind, [VERSION, kind, origin, list(classes), pictures, size])

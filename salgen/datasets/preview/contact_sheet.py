@@ -23,20 +23,8 @@ def contact_sheet(
 ) -> Image.Image:
     """Some samples of every class: image, masks over it, and where there are twins the twin and the difference.
 
-    Parameters
-    ----------
-    path
-        A data set folder.
-    split
-        ``test`` if None, or the first split where there is no test split.
-    count
-        Number of samples to show.
-    source
-        As for :func:`~salgen.datasets.reading.reader.open_dataset`.
-
-    Returns
-    -------
-    An RGB image. Differences are absolute and amplified alike for all samples; the title says by how much.
+    The split is ``test`` if None, or the first one where there is no test split. Differences are absolute and amplified
+    alike for all samples; the title says by how much.
     """
     dataset = open_dataset(path, split, source)
     chosen = _some_of_each_class(np.asarray(dataset.column(dataset.manifest.default_task)), count)

@@ -36,15 +36,8 @@ PIXELS = ("image", "twin")  # the columns that hold what the source's owner may 
 def published(folder: Path, publication: PublicationMetadata, *, may_redistribute: bool = False) -> Iterator[Release]:
     """A data set as it is published; files that had to be written exist within the ``with`` block.
 
-    Parameters
-    ----------
-    folder
-        A complete data set.
-    publication
-        What its publisher states.
-    may_redistribute
-        Whether the user says that pixels may be passed on though the source's licence is not known to
-        allow it. Otherwise such data is published as recipes and masks.
+    Where the source's licence is not known to let pixels be passed on, and the user does not say that they may be,
+    recipes and masks are published.
     """
     stored = read_manifest(folder)
     spec = stored.spec

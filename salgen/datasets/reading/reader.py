@@ -83,18 +83,14 @@ class Dataset:
 
     Attributes
     ----------
-    path, name, split
-        The folder, its name, and the split.
+    path, name, split, source
+        The folder, its name, the split, and the source that it was opened with.
     manifest, spec, fingerprint
         The description of the folder, its specification, and the digest of that.
     tasks
         Task name to class names; the first task is the default one.
-    valid_region
-        The region in which maps are scored by default, or None.
-    region_names
-        The regions that every sample has.
-    source
-        The source that it was opened with.
+    region_names, valid_region
+        The regions that every sample has, and the one in which maps are scored by default, or None.
     """
 
     def __init__(self, path: Path, manifest: Manifest, split: str, source: str | None = None) -> None:

@@ -2,10 +2,6 @@
 
 import hashlib
 import os
-import resource
-import signal
-import subprocess
-import sys
 import tarfile
 import zipfile
 
@@ -23,13 +19,6 @@ from salgen.evaluation.publishing.publishing import publish
 from salgen.evaluation.verification.verifying import verify
 
 FILES = {"b/c.txt": b"second", "a.txt": b"first", "empty": b""}
-PROGRAM = """
-import sys
-from pathlib import Path
-from salgen.datasets.archives.writing import archive
-archive({"a": bytes(10), "b": Path(sys.argv[1]), "c": bytes(10)}, Path(sys.argv[2]), "root")
-"""
-
 every_form = pytest.mark.parametrize("suffix", SUFFIXES)
 
 
@@ -117,38 +106,6 @@ def test_stopped_half_way_it_leaves_nothing(tmp_path, monkeypatch, suffix, fault
     assert names_in(tmp_path) == []
     if isinstance(fault, OSError):
         assert f"x{suffix}: No space left on device; nothing was written" in str(caught.value)
-
-
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
-def test_stopped_from_outside_there_is_no_archive_and_the_next_one_is_whole(tmp_path, stop):
-    big, out = tmp_path / "big", tmp_path / "x.tar"
-    big.write_bytes(bytes(100 << 20))
-    process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(big), str(out)], stderr=subprocess.DEVNULL)
-    written = tmp_path / ".x.tar.unfinished" / "x.tar"
-    while process.poll() is None and not (written.exists() and written.stat().st_size > 1 << 20):
-        pass
-    process.send_signal(stop)
-    assert process.wait() != 0
-    assert not out.exists()
-    assert not out.with_name("x.tar.sha256").exists()
-    assert (tmp_path / ".x.tar.unfinished").exists() == (stop is signal.SIGKILL)
-    big.write_bytes(b"small")
-    archive({"a": big}, out, "root")
-    assert names_in(tmp_path) == ["big", "x.tar", "x.tar.sha256"]
-
-
-def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path):
-    big, out = tmp_path / "big", tmp_path / "out"
-    big.write_bytes(bytes(100_000))
-    out.mkdir()
-
-    def no_room():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, resource.RLIM_INFINITY))
-
-    words = [sys.executable, "-c", PROGRAM, str(big), str(out / "x.zip")]
-    process = subprocess.run(words, capture_output=True, text=True, preexec_fn=no_room)
-    assert process.stderr.rstrip().endswith(f"SalgenError: {out / 'x.zip'}: File too large; nothing was written")
-    assert names_in(out) == []
 
 
 def test_two_at_once_are_refused(tmp_path):

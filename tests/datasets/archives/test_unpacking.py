@@ -5,7 +5,6 @@ import hashlib
 import io
 import os
 import stat
-import struct
 import tarfile
 import warnings
 import zipfile
@@ -151,27 +150,6 @@ def test_an_encrypted_zip_is_refused(tmp_path):
     refused(tmp_path / "y.zip", tmp_path / "2", "'squares/x'.* is encrypted")
 
 
-def test_a_zip_whose_members_overlap_or_have_two_names_is_refused(tmp_path):
-    data = archive({"a": b"1", "b": b"2"}, tmp_path / "x.zip", "squares").read_bytes()
-    listed = data.rindex(b"PK\1\2")
-    (tmp_path / "x.zip").write_bytes(in_place(data, listed + 42, bytes(4)))  # both at the start
-    refused(tmp_path / "x.zip", tmp_path / "1", "'squares/b' and header b'squares/a' differ")
-    (tmp_path / "x.zip").write_bytes(in_place(data, data.index(b"squares/a"), b"squares/c"))  # only in its header
-    refused(tmp_path / "x.zip", tmp_path / "2", "'squares/a' and header b'squares/c' differ")
-
-
-def test_a_zip_that_holds_the_same_bytes_many_times_is_refused(tmp_path):
-    """All members lie in one place, which zipfile takes for as many files."""
-    data = archive({"a": bytes(1000)}, tmp_path / "x.zip", "squares").read_bytes()
-    listed, end = data.index(b"PK\1\2"), data.index(b"PK\5\6")
-    entry, count = data[listed:end], 50
-    numbers = struct.pack("<2HI", count, count, count * len(entry))
-    (tmp_path / "x.zip").write_bytes(data[:listed] + entry * count + in_place(data[end:], 8, numbers))
-    with zipfile.ZipFile(tmp_path / "x.zip") as there:
-        assert len(there.infolist()) == count
-    refused(tmp_path / "x.zip", tmp_path / "place", "has the name of another one|verlap")
-
-
 @every_form
 def test_what_is_no_archive_is_refused(tmp_path, suffix):
     path = tmp_path / f"x{suffix}"
@@ -212,9 +190,9 @@ def test_content_that_is_not_that_of_the_checksums_is_refused(tmp_path, suffix):
     sums = with_sums(FILES)
     for number, (files, message) in enumerate(
         [
-            ({**sums, "README.md": b"other"}, "README.md was altered"),
-            ({**sums, "more": b"x"}, "more is not listed in SHA256SUMS"),
-            ({name: data for name, data in sums.items() if name != "data/x"}, "data/x is missing"),
+            ({**sums, "README.md": b"other"}, "README.md: was altered"),
+            ({**sums, "more": b"x"}, "more: is not listed in SHA256SUMS"),
+            ({name: data for name, data in sums.items() if name != "data/x"}, "data/x: is missing"),
             (FILES, "SHA256SUMS is missing"),
             ({**sums, "SHA256SUMS": b"nonsense"}, "SHA256SUMS: line 1 is not a checksum"),
         ]
