@@ -33,7 +33,7 @@ MOST_SHARDS = 1_000_000
 class Manifest:
     """Description of a data set folder. It holds no path, time, command or worker count."""
 
-    spec: DatasetSpec  # the specification of the data set
+    spec: DatasetSpec
     twins: bool  # true if counterfactual twins are stored
     samples_per_shard: int  # rows of every shard but a split's last
     rows_per_group: int  # rows of every row group but a shard's last
@@ -43,23 +43,16 @@ class Manifest:
     regions: tuple[str, ...]  # the regions that every sample has
     valid_region: str | None  # the region in which maps are scored by default, or None for the whole image
     channels: int  # 1 or 3
-    # true if image and twin are equal outside the mask. A generator that reproduces a flaw of a paper says so with a
-    # property `exact`
-    exact: bool
+    exact: bool  # true if image and twin are equal outside the mask; false where a paper's flaw is reproduced
     factors: tuple[str, ...]  # names of the scalars to filter by
-    # licence, notes: the source's licence, and remarks that a reader must know
-    licence: str
-    notes: str
+    licence: str  # the source's
+    notes: str  # remarks that a reader must know
     libraries: dict[str, str]  # versions of the libraries that wrote the files
     redistributable: bool  # true if the source's licence is known to let anybody pass on the pixels
     pixels: bool = True  # true if images and twins can be read; False for what was published as recipes and masks
-    # tasks of which an image may show several classes; the label is the one that the sample is about
-    multi_label: tuple[str, ...] = ()
-    # true if no picture is in the files: images, twins and masks are rendered from the recipes as they are read
-    recipes_only: bool = False
-    # attribution, attribution_kind: shape (K, rows, columns) and kind of the exact attributions; () and "" where none
-    # is known
-    attribution: tuple[int, ...] = ()
+    multi_label: tuple[str, ...] = ()  # tasks of which an image may show several classes; the label is the sample's own
+    recipes_only: bool = False  # true if no picture is in the files: all are rendered from the recipes as they are read
+    attribution: tuple[int, ...] = ()  # shape (K, rows, columns) of the exact attributions; () where none is known
     attribution_kind: str = ""
 
     @property

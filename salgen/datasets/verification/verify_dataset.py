@@ -14,9 +14,9 @@ from salgen.progress import progress
 def verify(folder: Path, *, source: str | None = None, samples: int = 32) -> list[str]:
     """Problems of a data set folder, a line each, as `salgen.verify` finds them; those of :func:`unchecked` are none.
 
-    Checked are the checksums, the spec's fingerprint and the schema; of every sample its id, the digest of its pixels,
-    and that image and twin are equal outside the mask. Some samples, evenly spread over the splits, are drawn and
-    rendered again and must come out with the same recipe and the same bits.
+    Checked are the checksums, the spec's fingerprint and the schema. Each sample must have its id and the digest of its
+    pixels, and image and twin must be equal outside the mask. Some samples, evenly spread over the splits, are drawn
+    and rendered again and must come out with the same recipe and the same bits.
     """
     try:
         described = read_manifest(folder)
