@@ -24,7 +24,7 @@ class OwnCopy:
     longest: int  # pixels that the objects' longer side has at most
     objects: tuple[str, ...]  # classes
     scenes: tuple[str, ...]  # classes
-    pictures: int  # the most of each class for training; a tenth of that, ten at least, for validation and for test
+    pictures: int  # the most for training, in each class; for validation and test see `most_of`
 
     def open(self) -> Composite:
         """Both libraries; gathered the first time, and then kept in the user's cache."""

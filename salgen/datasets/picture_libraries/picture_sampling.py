@@ -38,9 +38,9 @@ def gather(
 ) -> tuple[PictureFile, str]:
     """A library out of a copy, built the first time and then kept in the user's cache; and a note on its pictures.
 
-    It depends on the kind (``"objects"`` or ``"scenes"``), a digest of the copy (`origin`), the classes in the order of
-    the labels, the most pictures of each for training, and their size as JSON values. `select` is called if it is not
-    in the cache.
+    The library depends on the kind (``"objects"`` or ``"scenes"``), a digest of the copy, `origin`, and the classes in
+    the order of the labels. It depends on the most pictures of each for training and their size as JSON values, too.
+    `select` is called if it is not in the cache.
     """
     with cache_errors(kind):
         path = library_path(kind, [VERSION, kind, origin, list(classes), pictures, size])
@@ -58,7 +58,7 @@ def gather(
 
 
 def most_of(split: str, pictures: int) -> int:
-    """The most pictures of a class in a split, of so many for training."""
+    """The most pictures of a class in a split: those for training, or a tenth of that and ten at least."""
     return pictures if split == "train" else max(pictures // 10, LEAST)
 
 

@@ -48,7 +48,7 @@ class StandIns:
     longest: int  # pixels of the objects' longer side
     objects: tuple[str, ...]  # classes
     scenes: tuple[str, ...]  # classes; one of `NAMES_OF_CROPS` is cut from a photograph
-    pictures: int  # of each class for training; a tenth of that, ten at least, for validation and for test
+    pictures: int  # for training, in each class; for validation and test see `most_of`
 
     def open(self) -> Composite:
         """Both libraries; drawn the first time, and then kept in the user's cache."""

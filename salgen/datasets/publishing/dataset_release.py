@@ -36,8 +36,8 @@ PIXELS = ("image", "twin")  # the columns that hold what the source's owner may 
 def published(folder: Path, publication: PublicationMetadata, *, may_redistribute: bool = False) -> Iterator[Release]:
     """A data set as it is published; files that had to be written exist within the ``with`` block.
 
-    Where the source's licence is not known to let pixels be passed on, and the user does not say that they may be,
-    recipes and masks are published.
+    Recipes and masks alone are published where the source's licence is not known to let pixels be passed on. With
+    `may_redistribute` the user says that they may be.
     """
     stored = read_manifest(folder)
     spec = stored.spec
