@@ -100,11 +100,13 @@ def test_hugging_face_loads_it_alone(drawn, tmp_path):
             np.testing.assert_array_equal(np.asarray(row["mask_boxes"]), sample.regions["boxes"])
 
 
-def test_card_and_parquet_declare_the_same_features(drawn, imported):
-    for folder in (drawn, imported):
-        stored = pq.read_schema(folder / shards_of(read_manifest(folder))[0].path).metadata[b"huggingface"]
+def test_card_and_parquet_declare_the_same_features(drawn, imported, folder):
+    for there in (drawn, imported, folder):
+        described = read_manifest(there)
+        stored = pq.read_schema(there / shards_of(described)[0].path).metadata[b"huggingface"]
         from_parquet = datasets.Features.from_dict(json.loads(stored)["info"]["features"])
-        assert from_parquet == DatasetInfosDict.from_directory(folder)["default"].features
+        assert from_parquet == DatasetInfosDict.from_directory(there)["default"].features
+        assert list(from_parquet) == [column.name for column in schema.columns(described)]
 
 
 def test_mlcroissant_reads_it(drawn, tmp_path):
