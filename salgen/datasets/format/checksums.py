@@ -43,6 +43,8 @@ def read_checksums(folder: Path) -> dict[str, str]:
         match = _LINE.fullmatch(line)
         if match is None:
             raise SalgenError(f"{FILE}: line {number} is not a checksum, two spaces and a file name")
+        if digests and match[2] <= next(reversed(digests)):
+            raise SalgenError(f"{FILE}: line {number} is not in the order of the files' names")
         digests[match[2]] = match[1]
     return digests
 

@@ -27,6 +27,7 @@ RECIPES_PER_SHARD, RECIPES_PER_GROUP = 16_384, 1024  # the same, where there are
 USUAL_SPLITS = ("train", "val", "test")
 TUPLES = ("regions", "factors", "multi_label", "attribution")
 MOST_SHARDS = 1_000_000
+MOST_ROWS = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -199,8 +200,8 @@ def _fault_of(manifest: Manifest) -> str | None:
         "twins, exact, redistributable, pixels and recipes_only must be true or false": all(
             isinstance(flag, bool) for flag in flags
         ),
-        "samples_per_shard, rows_per_group and attribution must be whole numbers above 0": all(
-            type(number) is int and number > 0 for number in numbers
+        f"samples_per_shard, rows_per_group and attribution must be 1 to {MOST_ROWS}": all(
+            type(number) is int and 1 <= number <= MOST_ROWS for number in numbers
         ),
         "parameters must be a table": isinstance(spec.parameters, dict),
         "bit_depth must be 8 or 16": spec.bit_depth in (8, 16),
