@@ -17,7 +17,8 @@ def command(path: str, out: str | None, split: str | None, count: int, source: s
     The sheet shows image, mask over the image, twin and their difference.
     """
     from salgen.datasets.format.output_folder import check_outside
-    from salgen.datasets.preview.contact_sheet import contact_sheet, describe
+    from salgen.datasets.preview.contact_sheet import contact_sheet
+    from salgen.datasets.preview.dataset_summary import describe
     from salgen.files import atomic_path
 
     folder = Path(path)

@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +20,7 @@ from salgen.datasets.execution.pool import write_in_parallel
 from salgen.datasets.format import checksums, manifest
 from salgen.datasets.format.manifest import Manifest, describe
 from salgen.datasets.format.output_folder import State, check_destination, sole_writer
-from salgen.datasets.format.shards import DATA, Shard, shards_of, write_shard
+from salgen.datasets.format.shards import DATA, shards_of, write_shard
 from salgen.datasets.metadata.card import card_text
 from salgen.datasets.metadata.croissant import croissant_text
 from salgen.errors import SalgenError, unknown_name
@@ -156,16 +156,11 @@ def _make(generator: Generator, described: Manifest, folder: Path, executor: Exe
             raise SalgenError(f"{folder}: {cause}{place}; {CONTINUES}") from error
         except SalgenError:
             if state is State.NOTHING:
-                _discard(folder, keep=existed)
+                shutil.rmtree(folder / DATA)
+                (folder / manifest.FILE).unlink(missing_ok=True)
+                if not existed:
+                    folder.rmdir()
             raise
-
-
-def _discard(folder: Path, *, keep: bool) -> None:
-    """Remove a data set that cannot be made, and its folder unless it was there before."""
-    shutil.rmtree(folder / DATA)
-    (folder / manifest.FILE).unlink(missing_ok=True)
-    if not keep:
-        folder.rmdir()
 
 
 def _write(generator: Generator, described: Manifest, folder: Path, executor: Executor) -> int:
@@ -176,25 +171,18 @@ def _write(generator: Generator, described: Manifest, folder: Path, executor: Ex
     missing = [shard for shard in shards_of(described) if not (folder / shard.path).exists()]
     total, remaining = sum(described.spec.splits.values()), sum(map(len, missing))
     with progress(f"making {described.spec.generator}", total, "images", done=total - remaining) as advance:
-        for shard in _written(generator, described, folder, missing, executor):
-            advance(len(shard))
+        if not missing or executor.is_alone(len(missing)):
+            for shard in missing:
+                write_shard(generator, described, shard, folder)
+                advance(len(shard))
+        else:
+            bare = replace(generator)  # each process prepares the material for itself
+            for shard in write_in_parallel((bare, described, folder.absolute()), missing, executor):
+                advance(len(shard))
     write_text(folder / checksums.CARD, card_text(described, type(generator.plugin)))
     write_text(folder / checksums.CROISSANT, croissant_text(described))
     checksums.write_checksums(folder, described)
     return remaining
-
-
-def _written(
-    generator: Generator, described: Manifest, folder: Path, missing: Sequence[Shard], executor: Executor
-) -> Iterator[Shard]:
-    """The shards as they are finished."""
-    if missing and not executor.is_alone(len(missing)):
-        bare = replace(generator)  # each process prepares the material for itself
-        yield from write_in_parallel((bare, described, folder.absolute()), missing, executor)
-        return
-    for shard in missing:
-        write_shard(generator, described, shard, folder)
-        yield shard
 
 
 def _log(folder: Path, command: Sequence[str], executor: Executor, images: int, seconds: float) -> None:

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from made_datasets import made
+from tiles import write_tiles
 
 from salgen.registry import GENERATORS, IMPORTERS, Entry
 
@@ -29,3 +30,17 @@ def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
 def folder(tmp_path: Path) -> Path:
     """A complete data set: 12 train, 4 val and 6 test samples."""
     return made(tmp_path / "squares")
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A user's own copy of tiles, whose pixels may not be passed on."""
+    return write_tiles(tmp_path / "copy", {"train": 7, "val": 2, "test": 3})
+
+
+@pytest.fixture
+def tiles(copy: Path, tmp_path: Path) -> Path:
+    """The data set of that copy."""
+    from salgen.datasets.making import make
+
+    return make("tiles", tmp_path / "tiles", source=str(copy), workers=1)

@@ -23,19 +23,3 @@ def test_made_small_verified_and_read(tmp_path, name, lesion_classes):
         assert not (differs & ~row["mask"]).any()
         assert not (row["mask"] & ~row["regions"]["brain"]).any()
         assert (row["twin"] is None) == (lesion_classes == "none_vs_two" and row["label"] == 0)
-
-
-@pytest.mark.parametrize("name", [pytest.param("perlin-lesions", marks=pytest.mark.torture), "mri-lesions"])
-def test_any_number_of_workers_gives_the_same_bytes(tmp_path, name):
-    parameters = {**GENERATORS.load(name).quick, "image_size": (24, 24)}
-    splits = {"train": 60, "val": 2, "test": 2}
-    folders = [
-        make(name, tmp_path / str(workers) / "data", splits=splits, parameters=parameters, workers=workers)
-        for workers in (1, 3)
-    ]
-    one, three = (
-        {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-        for folder in folders
-    )
-    assert len(one) > 7, "more than one shard, or workers would not share the work"
-    assert one == three

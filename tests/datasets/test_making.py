@@ -2,8 +2,6 @@
 
 import json
 import os
-import random
-import resource
 import signal
 import subprocess
 import sys
@@ -53,20 +51,6 @@ def test_any_number_of_workers_gives_the_same_bytes(tmp_path, folder):
     assert contents(made(tmp_path / "squares", workers=3)) == contents(folder)
 
 
-@pytest.mark.torture
-@pytest.mark.parametrize("workers", [1, 2])
-def test_killed_at_random_moments_and_run_again_it_ends_with_the_same_bytes(tmp_path, whole, workers):
-    out, rolls = tmp_path / "squares", random.Random(workers)
-    for count in sorted(rolls.sample(range(12), 3)):
-        process = start(out, workers, stderr=subprocess.DEVNULL)
-        wait_for_shards(out, count, process)
-        time.sleep(rolls.random() * 0.01)
-        process.kill()
-        process.wait()
-    assert not (out / "SHA256SUMS").exists(), "the last kill came too late to prove anything"
-    assert finish(out, workers) == whole
-
-
 def test_finished_shards_are_not_written_again(tmp_path, whole):
     out = tmp_path / "squares"
     process = start(out, 1, stderr=subprocess.DEVNULL)
@@ -114,25 +98,6 @@ def test_a_worker_that_lacks_memory_says_that_and_nothing_else(tmp_path, monkeyp
     monkeypatch.setattr("salgen.datasets.execution.pool.WORKER", [sys.executable, "-c", program])
     with pytest.raises(MemoryError):
         made(tmp_path / "squares", splits={"train": SAMPLES}, workers=2)
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_full_disk_is_reported_and_the_rest_can_be_continued(tmp_path, whole, workers):
-    out = tmp_path / "squares"
-
-    def no_room():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (6000, resource.RLIM_INFINITY))
-
-    process = start(out, workers, stderr=subprocess.PIPE, text=True, preexec_fn=no_room)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode != 0
-    assert (
-        errors.rstrip()
-        .splitlines()[-1]
-        .endswith(f"SalgenError: {out}: File too large; what is finished stays; the same command continues it")
-    )
-    assert temporaries(out) == []
-    assert finish(out, 1) == whole
 
 
 def test_a_removed_shard_is_written_again(folder):
@@ -283,10 +248,3 @@ def test_two_at_once_are_refused(tmp_path, folder):
         made(folder)
     made(folder)
     assert verify(folder) == []
-
-
-def test_what_a_killed_process_began_does_not_make_a_folder_foreign(tmp_path, folder):
-    out = tmp_path / "again"
-    out.mkdir()
-    (out / ".salgen.json.123.part").write_text("{")
-    assert contents(made(out)) == contents(folder)

@@ -34,15 +34,7 @@ class Agreement:
 
 
 def agreement_of(image: str, masks: Mapping[str, Mask]) -> list[Agreement]:
-    """The statistics of one image; none if fewer than two annotators drew on it.
-
-    Parameters
-    ----------
-    image
-        Its item.
-    masks
-        Annotator to mask, bool (H, W).
-    """
+    """The statistics of one image, from each annotator's mask, bool (H, W); none if fewer than two drew on it."""
     if len(masks) < 2:
         return []
     pairs = [Agreement(image, IOU, pair, iou(*(masks[name] for name in pair))) for pair in combinations(masks, 2)]

@@ -1,24 +1,34 @@
 """What is drawn as a data set: agreement, several acceptable masks or their majority, and the import."""
 
+import csv
+import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
 from salgen.datasets.annotation.agreement import agreement_of, in_words, majority, write_agreement
-from salgen.datasets.annotation.benchmark_folders import write_benchmark
 from salgen.datasets.annotation.drawn_masks import DrawnMasks
-from salgen.datasets.annotation.images_to_annotate import ImagesToAnnotate, images_to_annotate
+from salgen.datasets.annotation.images_to_annotate import ImagesToAnnotate, ImageToAnnotate, images_to_annotate
+from salgen.datasets.format.png import encode
 from salgen.datasets.importers.images import ImagesImporter
 from salgen.datasets.importing import import_images
+from salgen.datasets.layouts.own_images.upright_pictures import read_picture
+from salgen.datasets.layouts.saliency_bench.attention_folders import COLUMNS
+from salgen.datasets.layouts.saliency_bench.marked_images import ATTENTION, IMAGES
 from salgen.errors import SalgenError
-from salgen.files import remove_temporaries
+from salgen.files import atomic_path, remove_temporaries, write_bytes
+from salgen.generators.drawing.pictures import resize_nearest, resize_rgb
 from salgen.parameters import build
+from salgen.types import Mask
 
 AGREEMENT, BENCHMARK = "agreement.parquet", "saliency-bench"
+BENCHMARK_SIZE = (224, 224)  # size of the published images and maps
 ACCEPTABLE, MAJORITY = MERGES = ("acceptable", "majority")
 
 
@@ -35,16 +45,13 @@ class Annotation:
     One process at a time may write it, see :func:`salgen.datasets.format.output_folder.sole_writer`.
     """
 
-    # pictures, masks: the images and the masks
     pictures: ImagesToAnnotate
     masks: DrawnMasks
-    # out, work: the data set's folder, and that of the masks
-    out: Path
-    work: Path
+    out: Path  # the data set's folder
+    work: Path  # the folder of the masks
     # `acceptable`: each annotator's mask is acceptable; `majority`: the pixels that at least half marked
     merge: str = ACCEPTABLE
-    # of the importer `images`
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # those of the importer `images`
 
     @classmethod
     def at(
@@ -59,16 +66,8 @@ class Annotation:
     ) -> Self:
         """Annotation of the images at a path, begun or gone on with.
 
-        Parameters
-        ----------
-        path
-            A folder of images, or of a data set.
-        out
-            The folder of the data set that is made; ``PATH-annotated`` if None. Masks lie in ``OUT-source``.
-        labels, split
-            As in :func:`~salgen.datasets.annotation.images_to_annotate.images_to_annotate`.
-        merge, parameters
-            As in the attributes.
+        The data set is made in `out`, or ``PATH-annotated``; masks lie in ``OUT-source``. The other arguments are those
+        of :func:`~salgen.datasets.annotation.images_to_annotate.images_to_annotate` and of the class.
         """
         if merge not in MERGES:
             raise SalgenError(f"merge = {merge!r}: give {' or '.join(MERGES)}")
@@ -99,21 +98,41 @@ class Annotation:
                 merged.write(MAJORITY, image.item, majority(list(masks.values())))
         remove_temporaries(self.work)
         write_agreement(rows, self.work / AGREEMENT)
-        write_benchmark(self.work / BENCHMARK, self.pictures.shown, partial(merged.read, MAJORITY))
+        _write_benchmark(self.work / BENCHMARK, self.pictures.shown, partial(merged.read, MAJORITY))
         taken = [merged.folder_of(MAJORITY)] if self.merge == MAJORITY else [self.masks.folder_of(n) for n in people]
         fresh = self.work / self.out.name  # takes the old one's place only when it is whole
         shutil.rmtree(fresh, ignore_errors=True)
-        import_images(
-            self.pictures.source,
-            fresh,
-            masks=list(taken),
-            labels=self.pictures.labels,
-            parameters=self.parameters,
-            workers=1,
-        )
+        source, labels = self.pictures.source, self.pictures.labels
+        import_images(source, fresh, masks=taken, labels=labels, parameters=self.parameters, workers=1)
         shutil.rmtree(self.out, ignore_errors=True)
         fresh.rename(self.out)
         return (
             f"{drawn} of {len(self.pictures.images)} images have a mask, by {', '.join(people)}. {in_words(rows)} "
             f"The data set is {self.out}; next: salgen evaluate {self.out}"
         )
+
+
+def _write_benchmark(folder: Path, images: Sequence[ImageToAnnotate], mask_of: Callable[[str], Mask | None]) -> None:
+    """Write ``image/CLASS/NUMBER-NAME.png`` and ``attention_label/masks.csv`` in place of older ones.
+
+    Images are resized to 224 x 224 bilinearly, and masks to the nearest pixel. A mask is a JSON list of rows of 0 and
+    1; an image without one has no row. Names begin with a number, since the benchmark tells images by their files'
+    names alone, whatever the folder. A slash in the name of a class becomes ``%2F``.
+
+    References
+    ----------
+    Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual explanations* (KDD).
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    table = folder / ATTENTION / "masks.csv"
+    table.parent.mkdir(parents=True)
+    with atomic_path(table) as temporary, open(temporary, "w", encoding="utf-8", newline="") as handle:
+        rows = csv.writer(handle, lineterminator="\n")
+        rows.writerow(COLUMNS)
+        for number, image in enumerate(images):
+            file = folder / IMAGES / image.label.replace("/", "%2F") / f"{number:06d}-{image.path.stem}.png"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_bytes(file, encode(resize_rgb(read_picture(image.path), BENCHMARK_SIZE)))
+            if (mask := mask_of(image.item)) is not None:
+                values = resize_nearest(mask, BENCHMARK_SIZE).astype(np.uint8).tolist()
+                rows.writerow([file.name, json.dumps(values, separators=(",", ":"))])

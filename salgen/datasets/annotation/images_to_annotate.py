@@ -2,8 +2,8 @@
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from salgen.datasets.layouts.own_images.class_outlines import labels_of
 from salgen.datasets.layouts.own_images.image_tree import SPLIT_FOLDERS, ImageTree, Skipped
 from salgen.datasets.layouts.own_images.label_table import LabelRow, read_labels, read_rows
 from salgen.datasets.layouts.own_images.source_text import Paths
-from salgen.datasets.reading.reader import Dataset, open_dataset
+from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError, unknown_name
 from salgen.files import write_bytes, write_text
 from salgen.progress import progress
@@ -39,28 +39,18 @@ class ImagesToAnnotate:
 
     images: Sequence[ImageToAnnotate]  # all of them
     shown: Sequence[ImageToAnnotate]  # those to draw on
-    # source, labels: the folder and the table of labels that `salgen.import_images` takes
-    source: Path
-    labels: Path | None
-    # its parameters that follow from the images: the size of a data set
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    source: Path  # the folder that `salgen.import_images` takes
+    labels: Path | None  # the table of labels that it takes
+    parameters: Mapping[str, Any]  # its parameters that follow from the images: the size of a data set
 
 
 def images_to_annotate(
     path: Path, work: Path, labels: Path | None = None, split: str | None = None
 ) -> ImagesToAnnotate:
-    """The images at a path.
+    """The images of a folder as `salgen import` takes it, or of a data set.
 
-    Parameters
-    ----------
-    path
-        A folder of images as `salgen import` takes it, or of a data set.
-    work
-        The folder of what is drawn; a data set's images are written to ``work/images``.
-    labels
-        A table of labels, for a folder of images.
-    split
-        The split whose images are shown, if not all are.
+    Those of a data set are written to ``work/images``. `labels` is a table of labels for a folder of images; images of
+    other splits than `split` are not shown.
     """
     parameters: dict[str, Any] = {}
     if (path / manifest.FILE).is_file():
@@ -101,24 +91,15 @@ def _export(path: Path, work: Path) -> tuple[int, int]:
     with progress("writing images", sum(described.spec.splits[split] for split in splits), "images") as advance:
         for split in splits:
             dataset = open_dataset(path, split)
-            for name, picture, row in _samples(dataset):
-                file = work / "images" / split / name
-                file.parent.mkdir(parents=True, exist_ok=True)
-                write_bytes(file, picture)
-                rows.writerow([f"{split}/{name}", *row, fingerprint])
+            task, names = next(iter(dataset.tasks.items()))
+            labels, ids, clusters = dataset.column(task), dataset.ids, dataset.clusters
+            folder = work / "images" / split
+            folder.mkdir(parents=True, exist_ok=True)
+            for index in range(len(dataset)):
+                levels = np.round(255 * dataset[index]["image"]).astype(np.uint8).transpose(1, 2, 0)
+                write_bytes(folder / f"{index:06d}.png", encode(levels))
+                label = names[int(labels[index])]
+                rows.writerow([f"{split}/{index:06d}.png", label, split, clusters[index], ids[index], fingerprint])
                 advance(1)
     write_text(table, text.getvalue())  # the last of all, so that a killed export begins anew
     return size
-
-
-def _samples(dataset: Dataset) -> Iterator[tuple[str, bytes, tuple[str, str, str, str]]]:
-    """Name, PNG, and label, split, cluster and id of each sample."""
-    task, names = next(iter(dataset.tasks.items()))
-    labels, ids, clusters = dataset.column(task), dataset.ids, dataset.clusters
-    for index in range(len(dataset)):
-        levels = np.round(255 * dataset[index]["image"]).astype(np.uint8).transpose(1, 2, 0)
-        yield (
-            f"{index:06d}.png",
-            encode(levels),
-            (names[int(labels[index])], dataset.split, clusters[index], ids[index]),
-        )

@@ -18,8 +18,6 @@ DIGEST = ".sha256"  # suffix of the file with an archive's SHA-256
 TAR, TAR_GZ, ZIP = SUFFIXES = (".tar", ".tar.gz", ".zip")
 PIECE = 1 << 20  # bytes held in memory at a time
 SMALL = 1 << 20  # bytes that any archive may expand to
-DESCRIBING = ("SHA256SUMS", "salgen.json")  # read whole
-LARGEST_DESCRIPTION = 1 << 26
 LONGEST_NAME = 240
 MOST_FOLDERS = 10_000  # those that paths name included
 DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, OverflowError, RuntimeError)
@@ -53,7 +51,7 @@ class Member:
 
 def form_of(path: Path) -> str:
     """The suffix of an archive, which says its format."""
-    for suffix in (TAR_GZ, TAR, ZIP):
+    for suffix in SUFFIXES:
         if path.name.endswith(suffix) and path.name != suffix:
             return suffix
     raise SalgenError(f"{path} is not named like an archive: end its name in one of {', '.join(SUFFIXES)}")
@@ -81,7 +79,7 @@ def members(
     folders: set[str] = set()
     root, total, place = "", 0, 0
     with open(path, "rb") as file, _read_errors():
-        source: Any = _Expanded(file, most) if form == TAR_GZ else file
+        source: Any = gzip.GzipFile(fileobj=file) if form == TAR_GZ else file
         with closing((_zip_members if form == ZIP else _tar_members)(source)) as unchecked:
             for number, member in enumerate(unchecked, start=1):
                 parts = member.name.split("/")
@@ -111,8 +109,6 @@ def _fault(member: Member, root: str) -> str:
         return "has a name that could lead out of the folder"
     if parts[0] != root or (len(parts) == 1 and not member.folder):
         return f"does not lie in the folder {quoted(root)}: all members must lie in one folder"
-    if parts[-1] in DESCRIBING and member.size > LARGEST_DESCRIPTION:
-        return f"has more than {LARGEST_DESCRIPTION} bytes"
     return ""
 
 
@@ -151,18 +147,3 @@ def _read_errors() -> Iterator[None]:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # those are gzip's and zip's
             raise
         raise SalgenError(f"the archive was truncated or altered, or is another file ({reason(error)})") from None
-
-
-class _Expanded:
-    """The content of a gzip file, expanded only as far as it is read, and to no more than `most` bytes."""
-
-    def __init__(self, file: IO[bytes], most: int) -> None:
-        self._file, self._most, self._left = gzip.GzipFile(fileobj=file), most, most
-
-    def read(self, count: int, /) -> bytes:
-        """Up to `count` bytes."""
-        data = self._file.read(count)
-        self._left -= len(data)
-        if self._left < 0:
-            raise SalgenError(f"the archive expands to more than {self._most} bytes, which no data set does")
-        return data

@@ -1,16 +1,16 @@
-"""Unpacking an archive: all of it within one folder, checked, or nothing."""
+"""Unpacking an archive, all of it within one folder, checked, or nothing; and verifying one."""
 
-import hashlib
 import os
+import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from salgen.datasets.archives.archive_formats import USUAL, Limits, Member, form_of, members, quoted
-from salgen.datasets.archives.workplace import forget, workplace
-from salgen.datasets.format import checksums
-from salgen.datasets.format.checksums import read_checksums
+from salgen.datasets.archives.archive_formats import DIGEST, USUAL, Limits, Member, form_of, members, quoted
+from salgen.datasets.format.checksums import file_problems
+from salgen.datasets.format.output_folder import forget, workplace
 from salgen.errors import SalgenError
 from salgen.files import cache_folder, sha256_of, sync_folder
 from salgen.progress import progress
@@ -42,7 +42,9 @@ def unpack(archive: str | os.PathLike[str], folder: str | os.PathLike[str], *, l
     with workplace(target) as place:
         content = place / "content"
         with named(source):
-            _check_digests(content, extract(source, content, limits))
+            extract(source, content, limits)
+            if problems := file_problems(content):
+                raise SalgenError(problems[0])
         for path in (*filter(Path.is_dir, content.rglob("*")), content):
             sync_folder(path)
         _check_target(target)
@@ -63,7 +65,7 @@ def unpacked(archive: Path) -> Path:
     place = cache_folder() / CACHED / sha256_of(archive)
     with named(archive), closing(members(archive)) as listed:
         folder = place / next(listed).name.partition("/")[0]
-    if folder.is_dir() and not _is_sound(folder):
+    if folder.is_dir() and folder not in _sound and file_problems(folder):
         shutil.rmtree(folder)
     if not folder.is_dir():
         place.mkdir(parents=True, exist_ok=True)
@@ -72,28 +74,58 @@ def unpacked(archive: Path) -> Path:
     return folder
 
 
-def extract(archive: Path, folder: Path, limits: Limits = USUAL, *, durable: bool = True) -> dict[str, str]:
-    """Write the members of an archive into a new folder, without the folder that holds them there.
-
-    Returns
-    -------
-    Relative name to SHA-256 of every file.
-    """
+def extract(archive: Path, folder: Path, limits: Limits = USUAL, *, durable: bool = True) -> None:
+    """Write the members of an archive into a new folder, without the folder that holds them there."""
     folder.mkdir()
-    digests = {}
     with progress(f"unpacking {archive.name}", archive.stat().st_size, "bytes") as advance:
         for member in members(archive, limits, advance):
-            name = member.name.partition("/")[2]
+            path = folder / member.name.partition("/")[2]
             if not member.folder:  # a folder without files is none of a data set
-                path = folder / name
                 try:
                     path.parent.mkdir(parents=True, exist_ok=True)
-                    digests[name] = _write(member, path, durable)
+                    _write(member, path, durable)
                 except (FileExistsError, NotADirectoryError, IsADirectoryError):
                     raise SalgenError(
                         f"member {quoted(member.name)} has the name of another one, perhaps but for its case"
                     ) from None
-    return digests
+
+
+def archive_problems(archive: Path, check: Callable[[Path], list[str]]) -> list[str]:
+    """Check the digest beside an archive, where there is one, and with `check` the folder that it holds.
+
+    Returns a line for each problem, which names the archive or the file within it.
+    """
+    problems = _digest_problems(archive)
+    with TemporaryDirectory(prefix="salgen-verify-") as place:
+        content = Path(place) / "content"
+        try:
+            extract(archive, content, durable=False)
+        except SalgenError as error:
+            return [*problems, f"{archive.name}: {error}"]
+        except OSError as error:
+            raise SalgenError(
+                f"{archive} cannot be unpacked to be checked ({error.strerror}): set TMPDIR to a folder with room"
+            ) from None
+        # A problem is told in the archive's terms, without the folder that it was unpacked to.
+        return problems + [
+            problem.replace(f"{content}{os.sep}", "").replace(str(content), archive.name) for problem in check(content)
+        ]
+
+
+def _digest_problems(archive: Path) -> list[str]:
+    beside = archive.with_name(f"{archive.name}{DIGEST}")
+    try:
+        line = re.fullmatch(rb"([0-9a-f]{64})  ([^\n]+)\n", beside.read_bytes())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        return [f"{beside.name}: cannot be read ({error.strerror})"]
+    if line is None:
+        return [f"{beside.name}: is not a SHA-256, two spaces and a file name"]
+    name = line[2].decode("utf-8", "replace")
+    named = [] if name == archive.name else [f"{beside.name}: is about {quoted(name)}, not of {archive.name}"]
+    altered = line[1].decode() != sha256_of(archive)
+    return named + ([f"{archive.name}: was altered: its SHA-256 is not that of {beside.name}"] if altered else [])
 
 
 @contextmanager
@@ -105,50 +137,18 @@ def named(archive: Path) -> Iterator[None]:
         raise SalgenError(f"{archive}: {error}") from None
 
 
-def _write(member: Member, path: Path, durable: bool) -> str:
-    """Write a new file and return its SHA-256."""
-    digest = hashlib.sha256()
+def _write(member: Member, path: Path, durable: bool) -> None:
     with open(path, "xb") as handle:
-        for piece in member.pieces:
-            digest.update(piece)
-            handle.write(piece)
+        handle.writelines(member.pieces)
         if durable:
             handle.flush()
             os.fsync(handle.fileno())
-    return digest.hexdigest()
-
-
-def _check_digests(folder: Path, digests: Mapping[str, str]) -> None:
-    """Raise a SalgenError unless files and checksums match one to one."""
-    sums = read_checksums(folder)
-    digests = {name: digest for name, digest in digests.items() if name != checksums.FILE}
-    for name in sorted({*sums, *digests}):
-        if name not in digests:
-            raise SalgenError(f"{name} is missing, which {checksums.FILE} lists")
-        if name not in sums:
-            raise SalgenError(f"{name} is not listed in {checksums.FILE}")
-        if sums[name] != digests[name]:
-            raise SalgenError(f"{name} was altered: its SHA-256 is not that of {checksums.FILE}")
-
-
-def _is_sound(folder: Path) -> bool:
-    """True if a folder in the cache still is what was unpacked."""
-    if folder in _sound:
-        return True
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    try:
-        digests = {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}
-        _check_digests(folder, digests)
-    except (SalgenError, OSError):
-        return False
-    return True
 
 
 def _check_archive(archive: Path) -> None:
-    if not archive.exists():
-        raise SalgenError(f"{archive} does not exist: give an archive that 'salgen publish' wrote")
     if not archive.is_file():
-        raise SalgenError(f"{archive} is not a file: give an archive that 'salgen publish' wrote")
+        fault = "is not a file" if archive.exists() else "does not exist"
+        raise SalgenError(f"{archive} {fault}: give an archive that 'salgen publish' wrote")
     form_of(archive)
 
 

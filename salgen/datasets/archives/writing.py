@@ -8,32 +8,20 @@ import stat
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from salgen.datasets.archives.archive_formats import DIGEST, TAR, TAR_GZ, USUAL, ZIP, form_of, quoted
-from salgen.datasets.archives.workplace import forget, workplace
-from salgen.datasets.metadata.release import Files, Release
+from salgen.datasets.archives.archive_formats import DIGEST, TAR_GZ, USUAL, ZIP, form_of, quoted
+from salgen.datasets.format.output_folder import forget, workplace
+from salgen.datasets.metadata.publication_metadata import Files, Release
 from salgen.errors import SalgenError
 from salgen.files import sha256_of, sync_folder, write_bytes
 from salgen.progress import progress
 
-Add = Callable[[str, int, IO[bytes]], None]  # takes a member's name, size and content
-
 
 def archive(files: Files, out: Path, root: str) -> Path:
-    """Write files into an archive, and its digest beside it.
-
-    Parameters
-    ----------
-    files
-        Relative name, with ``/``, to a file on disk or the bytes.
-    out
-        The archive; its suffix says its format.
-    root
-        The folder within the archive that holds everything.
-    """
+    """Write files, by relative name with ``/``, into an archive whose folder `root` holds them; and its digest."""
     check_target(out)
     with workplace(out) as place:
         written = place / out.name
@@ -63,7 +51,7 @@ def pack(files: Files, path: Path, root: str) -> None:
     }
     form, total = form_of(path), sum(sizes.values())
     with open(path, "xb") as handle, progress("publishing", total, "bytes") as advance:
-        with {TAR: _tar, TAR_GZ: _tar_gz, ZIP: _zip}[form](handle) as add:
+        with _opened(handle, form) as add:
             for name, size in sizes.items():
                 content = files[name]
                 with io.BytesIO(content) if isinstance(content, bytes) else open(content, "rb") as source:
@@ -87,33 +75,29 @@ def pack(files: Files, path: Path, root: str) -> None:
 
 
 @contextmanager
-def _tar(handle: IO[bytes] | gzip.GzipFile) -> Iterator[Add]:
-    with tarfile.open(fileobj=handle, mode="w|", format=tarfile.USTAR_FORMAT) as out:
+def _opened(handle: IO[bytes], form: str) -> Iterator[Callable[[str, int, IO[bytes]], None]]:
+    """A function that adds a member of a name, a size and a content, without owner and time."""
+    with ExitStack() as stack:
+        if form == ZIP:
+            archived = stack.enter_context(zipfile.ZipFile(handle, "w"))
 
-        def add(name: str, size: int, source: IO[bytes]) -> None:
-            info = tarfile.TarInfo(name)  # which has no owner and no time
-            info.size = size
-            out.addfile(info, source)
+            def add(name: str, size: int, source: IO[bytes]) -> None:
+                info = zipfile.ZipInfo(name)  # dated 1980-01-01
+                info.create_system, info.external_attr = 3, (stat.S_IFREG | 0o644) << 16
+                info.file_size = size
+                with archived.open(info, "w") as target:
+                    shutil.copyfileobj(source, target)
 
-        yield add
+        else:
+            target: Any = handle
+            if form == TAR_GZ:
+                target = stack.enter_context(gzip.GzipFile("", "wb", 6, handle, mtime=0))
+            tar = stack.enter_context(tarfile.open(fileobj=target, mode="w|", format=tarfile.USTAR_FORMAT))
 
-
-@contextmanager
-def _tar_gz(handle: IO[bytes]) -> Iterator[Add]:
-    with gzip.GzipFile("", "wb", 6, handle, mtime=0) as compressed, _tar(compressed) as add:
-        yield add
-
-
-@contextmanager
-def _zip(handle: IO[bytes]) -> Iterator[Add]:
-    with zipfile.ZipFile(handle, "w") as out:
-
-        def add(name: str, size: int, source: IO[bytes]) -> None:
-            info = zipfile.ZipInfo(name)  # dated 1980-01-01
-            info.create_system, info.external_attr = 3, (stat.S_IFREG | 0o644) << 16
-            info.file_size = size
-            with out.open(info, "w") as target:
-                shutil.copyfileobj(source, target)
+            def add(name: str, size: int, source: IO[bytes]) -> None:
+                info = tarfile.TarInfo(name)
+                info.size = size
+                tar.addfile(info, source)
 
         yield add
 

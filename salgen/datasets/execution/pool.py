@@ -7,12 +7,17 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
+from salgen.datasets.execution import ray_tasks
 from salgen.datasets.execution.executors import Executor
 from salgen.datasets.execution.worker import Job
-from salgen.datasets.format.shards import Shard
+from salgen.datasets.format import manifest
+from salgen.datasets.format.shards import DATA, Shard, write_shard
+from salgen.errors import SalgenError
+from salgen.files import remove_temporaries
 
 WORKER = [sys.executable, "-P", "-m", "salgen.datasets.execution.worker"]
 PATIENCE_S = 5.0  # how long a worker may take to remove its temporary files
@@ -26,9 +31,7 @@ def write_in_parallel(job: Job, shards: Sequence[Shard], executor: Executor) -> 
     When the caller stops early, by an exception or Ctrl-C, the workers are stopped first.
     """
     if executor.name == "ray":
-        from salgen.datasets.execution.ray_executor import write_with_ray
-
-        return write_with_ray(job, shards, executor)
+        return _write_with_ray(job, shards, executor)
     return _write_here(job, shards, executor.processes)
 
 
@@ -105,3 +108,39 @@ def _stop(processes: Sequence[Worker], threads: Sequence[threading.Thread]) -> N
         for pipe in (process.stdin, process.stdout):
             with suppress(OSError):  # orders that were not sent
                 pipe.close()  # type: ignore[union-attr]
+
+
+def _write_with_ray(job: Job, shards: Sequence[Shard], executor: Executor) -> Iterator[Shard]:
+    """As :func:`write_in_parallel`, in tasks of Ray; all machines see the folder under the same path."""
+    folder = job[2]
+    try:
+        with ray_tasks.connected(executor) as ray:
+            for shard, _ in ray.outcomes(_ray_task, ray_tasks.pack(job), shards, lambda shard: shard.path):
+                ray_tasks.wait_until_seen(folder / shard.path)
+                yield shard
+    finally:
+        remove_temporaries(folder / DATA)  # left by workers that were killed
+
+
+def _ray_task(payload: bytes, shard: Shard) -> object:
+    """Write a shard in a worker of Ray; the value is an error, if any."""
+
+    def write() -> None:
+        generator, described, folder = _ray_job(payload)
+        write_shard(generator, described, shard, folder)
+
+    return ray_tasks.attempt(write, shard.path)
+
+
+@lru_cache(maxsize=1)
+def _ray_job(payload: bytes) -> Job:
+    """The job, once per worker of Ray, so that its material is prepared once."""
+    job: Job = ray_tasks.unpack(payload, "the generator")
+    generator, described, folder = job
+    ray_tasks.check_shared(folder / manifest.FILE)
+    ray_tasks.check_libraries(described.libraries, manifest.installed_libraries(), "would write other bytes")
+    try:
+        generator.material  # noqa: B018
+    except SalgenError as error:  # the caller could prepare it
+        raise ChildProcessError(f"{ray_tasks.here()}: {error}") from None
+    return job

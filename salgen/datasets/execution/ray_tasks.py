@@ -18,8 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from salgen.datasets.execution.executors import Executor
-from salgen.datasets.execution.ray_setup import check_address, ray_module
+from salgen.datasets.execution.executors import Executor, check_address, ray_module
 from salgen.errors import SalgenError, reason
 
 RETRIES = 5  # tries of a task whose worker died
@@ -55,20 +54,11 @@ class Connection:
     ) -> Iterator[tuple[Any, Any]]:
         """Run a task for each order; yields the orders with their values, in any order.
 
+        A task takes the payload of :func:`pack` and an order; if its value is a :class:`Fault`, that error is raised.
+        `called` names an order in messages. A task takes one processor, and `gpus`.
+
         When the caller stops, those that are under way end with the connection, or are waited for where it stays. None
         is cancelled: Ray 2.60 aborts this process where that meets a worker's answer.
-
-        Parameters
-        ----------
-        task
-            A function of a module, which takes the payload and an order. If its value is a :class:`Fault`,
-            that error is raised.
-        payload
-            The result of :func:`pack`.
-        called
-            The name of an order in messages.
-        gpus
-            GPUs of each task, besides one processor.
         """
         remote = self.ray.remote(num_cpus=1, num_gpus=gpus, max_retries=RETRIES)(task)
         stored, todo = self.ray.put(payload), iter(orders)
@@ -80,33 +70,23 @@ class Connection:
                 if not running:
                     return
                 for reference in self.ray.wait(list(running))[0]:
-                    value = self._value(reference, called(running[reference]))
-                    yield running.pop(reference), value
+                    order = running[reference]
+                    try:
+                        value = self.ray.get(reference)
+                    except self.ray.exceptions.RayError as error:
+                        raise ChildProcessError(f"Ray gave up {called(order)} ({reason(error)})") from None
+                    if isinstance(value, Fault):
+                        raise value.error
+                    del running[reference]
+                    yield order, value
         finally:
             if running and not self.ours:
                 self.ray.wait(list(running), num_returns=len(running))
 
-    def _value(self, reference: Any, called: str) -> Any:
-        try:
-            value = self.ray.get(reference)
-        except self.ray.exceptions.RayError as error:
-            raise ChildProcessError(f"Ray gave up {called} ({reason(error)})") from None
-        if isinstance(value, Fault):
-            raise value.error
-        return value
-
 
 @contextmanager
 def connected(executor: Executor, *, gpus: int = 0) -> Iterator[Connection]:
-    """Connect to a running Ray, or start one here; a new connection is closed at the end.
-
-    Parameters
-    ----------
-    executor
-        The address of a running Ray, or the number of processors of one that is started here.
-    gpus
-        Number of GPUs of one that is started here.
-    """
+    """Connect to a running Ray, or start one here with so many GPUs; a new connection is closed at the end."""
     ray, address = ray_module(), executor.address
     if ray.is_initialized():
         current = ray.get_runtime_context().gcs_address
@@ -115,32 +95,22 @@ def connected(executor: Executor, *, gpus: int = 0) -> Iterator[Connection]:
         processors = int(ray.cluster_resources().get("CPU", 1))
         yield Connection(ray, executor.workers or max(1, processors), ours=False)
         return
-    _init(ray, executor, gpus)
-    try:
-        yield Connection(ray, executor.workers or UNDER_WAY)
-    finally:
-        ray.shutdown()
-
-
-def _init(ray: Any, executor: Executor, gpus: int) -> None:
     logging.getLogger("ray").setLevel(logging.CRITICAL)
     quiet = {"log_to_driver": False, "configure_logging": False}
-    own = {
-        "num_cpus": executor.processes,
-        "num_gpus": gpus,
-        "include_dashboard": False,
-        "object_store_memory": OBJECT_STORE,
-    }
-    address = executor.address
+    own = {"num_cpus": executor.processes, "num_gpus": gpus, "object_store_memory": OBJECT_STORE}
     try:
         if address is None:
-            ray.init("local", **own, **quiet)
+            ray.init("local", include_dashboard=False, **own, **quiet)
         else:
             check_address(address)
             ray.init(address, **quiet)
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         place = "Ray cannot be started here" if address is None else f"ray_address = {address}"
         raise SalgenError(f"{place}: {reason(error)}") from None
+    try:
+        yield Connection(ray, executor.workers or UNDER_WAY)
+    finally:
+        ray.shutdown()
 
 
 def wait_until_seen(path: Path) -> None:

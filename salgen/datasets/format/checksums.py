@@ -12,6 +12,8 @@ from salgen.files import sha256_of, write_text
 FILE = "SHA256SUMS"
 CARD = "README.md"
 CROISSANT = "croissant.json"
+PARQUET_END = b"PAR1"
+FOREIGN = (".git", ".gitattributes", ".cache")  # what version control and the hub put into a copy
 
 _LINE = re.compile(r"([0-9a-f]{64})  ([^\n]+)\n")
 
@@ -45,3 +47,26 @@ def read_checksums(folder: Path) -> dict[str, str]:
             raise SalgenError(f"{FILE}: line {number} is not in the order of the files' names")
         digests[match[2]] = match[1]
     return digests
+
+
+def file_problems(folder: Path, described: Manifest | None = None) -> list[str]:
+    """Files that are missing, altered or not listed in `SHA256SUMS`, or not those that a manifest describes."""
+    expected = files_of(described) if described else []
+    try:
+        sums = read_checksums(folder)
+        problems = [f"{FILE}: has no line for {name}" for name in expected if name not in sums]
+    except SalgenError as error:
+        sums, problems = {}, [str(error)]
+    belonging = {*sums, *expected}
+    for name in sorted(belonging):
+        path = folder / name
+        if not path.is_file():
+            problems.append(f"{name}: is missing")
+        elif name in sums and sha256_of(path) != sums[name]:
+            truncated = path.suffix == ".parquet" and not path.read_bytes().endswith(PARQUET_END)
+            state = "truncated" if truncated else "altered"
+            problems.append(f"{name}: was {state}: its SHA-256 is not that of {FILE}")
+    paths = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
+    present = {path.as_posix() for path in paths if path.parts[0] not in FOREIGN} - {FILE}
+    fault = "is not a file of this data set" if described else f"is not listed in {FILE}"
+    return problems + [f"{name}: {fault}" for name in sorted(present - belonging)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from salgen.errors import SalgenError, reason
 from salgen.files import strict_json
@@ -33,7 +34,7 @@ MOST_ROWS = 1 << 31
 class Manifest:
     """Description of a data set folder. It holds no path, time, command or worker count."""
 
-    spec: DatasetSpec  # the specification of the data set
+    spec: DatasetSpec
     twins: bool  # true if counterfactual twins are stored
     samples_per_shard: int  # rows of every shard but a split's last
     rows_per_group: int  # rows of every row group but a shard's last
@@ -43,23 +44,16 @@ class Manifest:
     regions: tuple[str, ...]  # the regions that every sample has
     valid_region: str | None  # the region in which maps are scored by default, or None for the whole image
     channels: int  # 1 or 3
-    # true if image and twin are equal outside the mask. A generator that reproduces a flaw of a paper says so with a
-    # property `exact`
-    exact: bool
+    exact: bool  # true if image and twin are equal outside the mask; false where a paper's flaw is reproduced
     factors: tuple[str, ...]  # names of the scalars to filter by
-    # licence, notes: the source's licence, and remarks that a reader must know
-    licence: str
-    notes: str
+    licence: str  # the source's
+    notes: str  # remarks that a reader must know
     libraries: dict[str, str]  # versions of the libraries that wrote the files
     redistributable: bool  # true if the source's licence is known to let anybody pass on the pixels
     pixels: bool = True  # true if images and twins can be read; False for what was published as recipes and masks
-    # tasks of which an image may show several classes; the label is the one that the sample is about
-    multi_label: tuple[str, ...] = ()
-    # true if no picture is in the files: images, twins and masks are rendered from the recipes as they are read
-    recipes_only: bool = False
-    # attribution, attribution_kind: shape (K, rows, columns) and kind of the exact attributions; () and "" where none
-    # is known
-    attribution: tuple[int, ...] = ()
+    multi_label: tuple[str, ...] = ()  # tasks of which an image may show several classes; the label is the sample's own
+    recipes_only: bool = False  # true if no picture is in the files: all are rendered from the recipes as they are read
+    attribution: tuple[int, ...] = ()  # shape (K, rows, columns) of the exact attributions; () where none is known
     attribution_kind: str = ""
 
     @property
@@ -102,15 +96,14 @@ class Manifest:
         """The manifest that :meth:`to_text` wrote."""
         try:
             values = strict_json(text)
-            version, fingerprint = values.pop("format"), values.pop("fingerprint")
-            if version != FORMAT:
-                raise SalgenError(f"format {version}: this salgen reads format {FORMAT}")
+            written, fingerprint = values.pop("format"), values.pop("fingerprint")
+            if written != FORMAT:
+                raise SalgenError(f"format {written}: this salgen reads format {FORMAT}")
             values["spec"] = DatasetSpec.from_json(values["spec"])
             values["tasks"] = {task["name"]: tuple(task["classes"]) for task in values["tasks"]}
             values |= {name: tuple(values[name]) for name in TUPLES if name in values}
             manifest = cls(**values)
-            fault = _fault_of(manifest)
-            if fault:
+            if fault := _fault_of(manifest):
                 raise ValueError(fault)
             actual = manifest.spec.fingerprint
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
@@ -167,9 +160,11 @@ def read_manifest(folder: Path) -> Manifest:
     if not folder.is_dir():
         raise SalgenError(f"{folder} is not a folder: give the folder that 'salgen make' wrote")
     path = folder / FILE
-    if not path.is_file() and (folder / RUN).is_file():
-        raise SalgenError(f"{folder} is a run, not a data set: read it with 'salgen report' or evaluate --from-maps")
     if not path.is_file():
+        if (folder / RUN).is_file():
+            raise SalgenError(
+                f"{folder} is a run, not a data set: read it with 'salgen report' or evaluate --from-maps"
+            )
         raise SalgenError(f"{folder} is not a salgen data set: it has no {FILE}")
     try:
         return Manifest.from_text(path.read_text(encoding="utf-8"))
@@ -185,48 +180,38 @@ def in_order(splits: Iterable[str]) -> list[str]:
 
 def installed_libraries() -> dict[str, str]:
     """Versions of the installed libraries that a data set's bytes depend on."""
-    return {name: _version(name) for name in LIBRARIES}
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:  # run from a source tree that was not installed
-        return "unknown"
+    versions = dict.fromkeys(LIBRARIES, "unknown")
+    for name in LIBRARIES:
+        with suppress(PackageNotFoundError):  # salgen run from a source tree that was not installed
+            versions[name] = version(name)
+    return versions
 
 
 def _fault_of(manifest: Manifest) -> str | None:
     """The first fault of a description from elsewhere, or None: a value of a wrong type, or a number out of bounds."""
-    spec, tasks = manifest.spec, manifest.tasks
-    rows = (manifest.samples_per_shard, manifest.rows_per_group)
-    flags = (manifest.twins, manifest.exact, manifest.redistributable, manifest.pixels, manifest.recipes_only)
+    spec, tasks, targets = manifest.spec, manifest.tasks, manifest.targets
+    texts = [spec.generator, spec.generator_version, spec.source, spec.source_digest, manifest.summary]
+    texts += [manifest.licence, manifest.notes, manifest.attribution_kind, *manifest.libraries.values()]
+    texts += [*tasks, *chain.from_iterable(tasks.values()), *manifest.regions, *manifest.factors]
+    flags = [manifest.twins, manifest.exact, manifest.redistributable, manifest.pixels, manifest.recipes_only]
+    numbers = [manifest.samples_per_shard, manifest.rows_per_group, *manifest.attribution]
     checks = {
-        "names, versions and digests must be text": _are_texts(
-            (spec.generator, spec.generator_version, spec.source, spec.source_digest)
-        ),
-        "parameters must be a table": isinstance(spec.parameters, dict),
-        "bit_depth must be 8 or 16": spec.bit_depth in (8, 16),
-        f"samples_per_shard and rows_per_group must be 1 to {MOST_ROWS}": all(
-            type(n) is int and 1 <= n <= MOST_ROWS for n in rows
-        ),
-        "channels must be 1 or 3": manifest.channels in (1, 3),
+        "names, versions, digests, licence and notes must be text": all(isinstance(text, str) for text in texts),
         "twins, exact, redistributable, pixels and recipes_only must be true or false": all(
             isinstance(flag, bool) for flag in flags
         ),
+        f"samples_per_shard, rows_per_group and attribution must be 1 to {MOST_ROWS}": all(
+            type(number) is int and 1 <= number <= MOST_ROWS for number in numbers
+        ),
+        "parameters must be a table": isinstance(spec.parameters, dict),
+        "bit_depth must be 8 or 16": spec.bit_depth in (8, 16),
+        "channels must be 1 or 3": manifest.channels in (1, 3),
         "with recipes_only, pixels must be true: they are rendered": manifest.pixels or not manifest.recipes_only,
-        "summary, licence and notes must be text": _are_texts((manifest.summary, manifest.licence, manifest.notes)),
-        "libraries must be a table of texts": isinstance(manifest.libraries, dict)
-        and _are_texts(manifest.libraries.values()),
-        "there must be a task, and tasks and classes must be text": bool(tasks)
-        and all(classes and _are_texts((task, *classes)) for task, classes in tasks.items()),
-        "regions and factors must be text": _are_texts((*manifest.regions, *manifest.factors)),
-        "multi_label must be tasks": all(task in tasks for task in manifest.multi_label),
-        "each task must have a target that is a region": isinstance(manifest.targets, dict)
-        and set(manifest.targets) == set(tasks)
-        and all(target in manifest.regions for target in manifest.targets.values()),
-        "attribution must be a shape of three, and its kind text": _are_texts([manifest.attribution_kind])
-        and len(manifest.attribution) in (0, 3)
-        and all(type(n) is int and n > 0 for n in manifest.attribution),
+        "there must be a task, and each must have classes": bool(tasks) and all(tasks.values()),
+        "multi_label must be tasks": set(manifest.multi_label) <= set(tasks),
+        "each task must have a target that is a region": set(targets) == set(tasks)
+        and set(targets.values()) <= set(manifest.regions),
+        "attribution must be a shape of three": len(manifest.attribution) in (0, 3),
         "valid_region must be a region": manifest.valid_region in (*manifest.regions, None),
     }
     fault = next((fault for fault, holds in checks.items() if not holds), None)
@@ -234,7 +219,3 @@ def _fault_of(manifest: Manifest) -> str | None:
         shards = sum(-(-count // manifest.samples_per_shard) for count in spec.splits.values())
         fault = f"it has {shards} shards, more than {MOST_SHARDS}" if shards > MOST_SHARDS else None
     return fault
-
-
-def _are_texts(values: Iterable[Any]) -> bool:
-    return all(isinstance(value, str) for value in values)

@@ -3,8 +3,9 @@
 import hashlib
 import os
 import platform
+import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,13 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from salgen.datasets.format import checksums, manifest
-from salgen.datasets.format.manifest import Manifest, installed_libraries, read_manifest
+from salgen.datasets.format.manifest import installed_libraries, read_manifest
 from salgen.datasets.format.shards import DATA
 from salgen.errors import SalgenError
 from salgen.files import TEMPORARY, cache_folder
 from salgen.spec import DatasetSpec
 
 WAY_OUT = "choose another OUT, or remove the folder"
-ELSEWHERE = "choose a place outside it"
 SCORES = "scores.parquet"  # written when a run is finished
 
 
@@ -47,13 +47,24 @@ def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool, recipes_o
     if not existing.pixels:
         raise SalgenError(f"{folder} holds this data set as it was published, without pixels: {WAY_OUT}")
     if existing.recipes_only != recipes_only:
+        forms = {True: "as recipes only", False: "with its pictures"}
         raise SalgenError(
-            f"{folder} holds this data set {_form(existing.recipes_only)}, not {_form(recipes_only)}: {WAY_OUT}"
+            f"{folder} holds this data set {forms[existing.recipes_only]}, not {forms[recipes_only]}: {WAY_OUT}"
         )
     if all((folder / name).exists() for name in (checksums.FILE, *checksums.files_of(existing))):
         return State.ALL
     _check_permission(folder)
-    _check_continuation(folder, existing)
+    # Missing shards must get the bytes that the finished ones would have had.
+    size, usual = existing.samples_per_shard, manifest.usual_shard(recipes_only)
+    if size != usual:
+        raise SalgenError(
+            f"{folder} was begun with {size} samples per shard, but this salgen writes {usual}: {WAY_OUT}"
+        )
+    differences = _differences(existing.libraries, installed_libraries())
+    if differences:
+        raise SalgenError(
+            f"{folder} was begun with other library versions ({'; '.join(differences)}): install those, or {WAY_OUT}"
+        )
     return State.PART
 
 
@@ -84,6 +95,38 @@ def sole_writer(folder: Path, called: Path | None = None, *, in_a_run: bool = Fa
         yield
 
 
+@contextmanager
+def workplace(out: Path) -> Iterator[Path]:
+    """An empty folder beside `out`, in which it is built before it takes its name.
+
+    It is removed afterwards, whatever happens; what a killed process left there is removed first.
+    """
+    place = _place_of(out)
+    try:
+        with sole_writer(place, out):
+            shutil.rmtree(place, ignore_errors=True)
+            place.mkdir()
+            try:
+                yield place
+            finally:
+                shutil.rmtree(place, ignore_errors=True)
+    except OSError as error:
+        cause = os.strerror(error.errno) if error.errno else str(error)
+        raise SalgenError(f"{out}: {cause}; nothing was written") from error
+
+
+def forget(out: Path) -> None:
+    """Remove the folder beside a finished `out` that a process left which was killed just after it gave the name."""
+    place = _place_of(out)
+    if place.is_dir() and not place.is_symlink():
+        with suppress(SalgenError, OSError), sole_writer(place, out):  # unless another process is at it
+            shutil.rmtree(place)
+
+
+def _place_of(out: Path) -> Path:
+    return out.absolute().with_name(f".{out.absolute().name}.unfinished")
+
+
 def check_outside(path: Path, *, in_a_run: bool = False) -> None:
     """Check that a new file or folder does not lie within a data set or a run, whose verification would then fail."""
     for folder in path.resolve().parents:
@@ -92,7 +135,9 @@ def check_outside(path: Path, *, in_a_run: bool = False) -> None:
         finished = checksums.FILE in there or (SCORES in there and not in_a_run)
         if manifest.FILE in there or (manifest.RUN in there and finished):
             kind = "data set" if manifest.FILE in there else "run"
-            raise SalgenError(f"{path} lies within the {kind} {folder}, whose `salgen verify` would fail: {ELSEWHERE}")
+            raise SalgenError(
+                f"{path} lies within the {kind} {folder}, whose `salgen verify` would fail: choose a place outside it"
+            )
 
 
 def _check_permission(folder: Path) -> None:
@@ -107,32 +152,8 @@ def _check_permission(folder: Path) -> None:
 
 def _is_remnant(path: Path) -> bool:
     """True if this was left by a process that was killed before it wrote the manifest."""
-    if path.name == DATA and path.is_dir() and not path.is_symlink():
-        return all(map(_is_temporary, path.iterdir()))
-    return _is_temporary(path)
-
-
-def _is_temporary(path: Path) -> bool:
-    return path.name.startswith(".") and path.name.endswith(TEMPORARY)
-
-
-def _check_continuation(folder: Path, existing: Manifest) -> None:
-    """Raise a SalgenError if missing shards would not get the bytes that the finished ones would have had."""
-    usual = manifest.usual_shard(existing.recipes_only)
-    if existing.samples_per_shard != usual:
-        raise SalgenError(
-            f"{folder} was begun with {existing.samples_per_shard} samples per shard, but this salgen writes "
-            f"{usual}: {WAY_OUT}"
-        )
-    differences = _differences(existing.libraries, installed_libraries())
-    if differences:
-        raise SalgenError(
-            f"{folder} was begun with other library versions ({'; '.join(differences)}): install those, or {WAY_OUT}"
-        )
-
-
-def _form(recipes_only: bool) -> str:
-    return "as recipes only" if recipes_only else "with its pictures"
+    left = path.iterdir() if path.name == DATA and path.is_dir() and not path.is_symlink() else [path]
+    return all(file.name.startswith(".") and file.name.endswith(TEMPORARY) for file in left)
 
 
 def _flattened(spec: DatasetSpec, twins: bool) -> dict[str, Any]:
@@ -143,9 +164,8 @@ def _flattened(spec: DatasetSpec, twins: bool) -> dict[str, Any]:
 
 
 def _differences(existing: dict[str, Any], requested: dict[str, Any]) -> list[str]:
+    def text(values: dict[str, Any], key: str) -> str:
+        return (str(values[key]) or "none") if key in values else "absent"
+
     keys = [key for key in {**existing, **requested} if existing.get(key) != requested.get(key)]
-    return [f"{key} is {_value_text(existing, key)} there and {_value_text(requested, key)} here" for key in keys]
-
-
-def _value_text(values: dict[str, Any], key: str) -> str:
-    return (str(values[key]) or "none") if key in values else "absent"
+    return [f"{key} is {text(existing, key)} there and {text(requested, key)} here" for key in keys]

@@ -25,13 +25,7 @@ UP = 2
 
 
 def encode(image: NDArray[Any]) -> bytes:
-    """An image as PNG.
-
-    Parameters
-    ----------
-    image
-        uint8 (H, W, 1 or 3), or uint16 (H, W, 1), not empty.
-    """
+    """An image as PNG: uint8 (H, W, 1 or 3), or uint16 (H, W, 1), not empty."""
     depth = 8 * image.dtype.itemsize if image.dtype.kind == "u" else None
     if image.ndim != 3 or not image.size or (depth, image.shape[2]) not in ((8, 1), (8, 3), (16, 1)):
         raise ValueError(f"{image.dtype} {image.shape}: takes uint8 (H, W, 1 or 3) or uint16 (H, W, 1)")
@@ -56,12 +50,9 @@ def encode_mask(mask: Mask) -> bytes:
 
 
 def decode(data: bytes) -> NDArray[Any]:
-    """The pixels of any valid PNG.
+    """The pixels of any valid PNG, uint8 or uint16 (H, W, C): grey, grey and alpha, red green blue, or these and alpha.
 
-    Returns
-    -------
-    uint8 or uint16 (H, W, C): grey, grey and alpha, red green blue, or these and alpha. Fewer than
-    eight bits and palettes are expanded to eight.
+    Fewer than eight bits and palettes are expanded to eight.
     """
     if not data.startswith(SIGNATURE):
         raise SalgenError("not a PNG")

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -38,54 +38,48 @@ PICTURES = (Kind.IMAGE, Kind.IMAGES)
 class Column:
     """One column."""
 
-    # name, kind, description: its name, the type of its values, and a sentence on it
     name: str
     kind: Kind
     description: str
-    members: tuple[str, ...] = ()  # the class names of a label or of several, or the names of the numbers in a struct
-    # of an array
-    shape: tuple[int, ...] = ()
+    members: tuple[str, ...] = ()  # the class names of labels, or the names of the numbers in a struct
+    shape: tuple[int, ...] = ()  # the shape of an array
 
 
 def columns(manifest: Manifest) -> list[Column]:
     """The columns of a data set, in order."""
-    default = manifest.default_task
-    masks = mask_columns(manifest)
     absent = "" if manifest.pixels else "; null, as the data set is published without pixels"
     if manifest.recipes_only:
         absent = "; null, as pictures are rendered from the recipes"
     unstored = absent if manifest.recipes_only else ""
-    attribution = Column("attribution", Kind.ARRAY, manifest.attribution_kind, shape=manifest.attribution)
-    numbers = [Column("factors", Kind.NUMBERS, "numbers to filter by", manifest.factors)] if manifest.factors else []
+    tasks = manifest.tasks
+    shown = {name: f"region {region!r}" for name, region in mask_columns(manifest).items()}
+    shown["mask"] = (
+        f"ground truth of task {manifest.default_task!r}: {shown['mask']}, white where the pixel belongs to it"
+    )
+    alternatives = f"further masks that count as correct{unstored or '; empty where there is one truth'}"
+    twin = f"the counterfactual twin: equal to the image outside the mask{absent or '; null where none is'}"
+    cluster = "the samples that share a cause (object, slice, subject, clip, image); else the id"
     result = [
         Column("id", Kind.TEXT, "the sample's name, unique in the data set"),
         Column("image", Kind.IMAGE, f"the image{absent}"),
-        *(Column(task, Kind.LABEL, f"class of task {task!r}", names) for task, names in manifest.tasks.items()),
+        *(Column(task, Kind.LABEL, f"class of task {task!r}", names) for task, names in tasks.items()),
         *(
             Column(
                 present_column(task), Kind.LABELS, f"all classes of task {task!r} in the image", manifest.tasks[task]
             )
             for task in manifest.multi_label
         ),
-        *(Column(name, Kind.IMAGE, f"{_mask_text(name, region, default)}{unstored}") for name, region in masks.items()),
-        Column(
-            "alternative_masks",
-            Kind.IMAGES,
-            f"further masks that count as correct{unstored or '; empty where there is one truth'}",
-        ),
-        Column(
-            "twin",
-            Kind.IMAGE,
-            f"the counterfactual twin: equal to the image outside the mask{absent or '; null where none is'}",
-        ),
-        Column(
-            "cluster", Kind.TEXT, "the samples that share a cause (object, slice, subject, clip, image); else the id"
-        ),
+        *(Column(name, Kind.IMAGE, f"{text}{unstored}") for name, text in shown.items()),
+        Column("alternative_masks", Kind.IMAGES, alternatives),
+        Column("twin", Kind.IMAGE, twin),
+        Column("cluster", Kind.TEXT, cluster),
         Column("recipe", Kind.TEXT, "JSON from which the sample can be rendered again"),
-        *numbers,
-        *([attribution] if manifest.attribution and not manifest.recipes_only else []),
-        Column("pixels_sha256", Kind.TEXT, f"SHA-256 of the image's dtype, shape and pixels{unstored}"),
     ]
+    if manifest.factors:
+        result.append(Column("factors", Kind.NUMBERS, "numbers to filter by", manifest.factors))
+    if manifest.attribution and not manifest.recipes_only:
+        result.append(Column("attribution", Kind.ARRAY, manifest.attribution_kind, shape=manifest.attribution))
+    result.append(Column("pixels_sha256", Kind.TEXT, f"SHA-256 of the image's dtype, shape and pixels{unstored}"))
     names = [column.name for column in result]
     duplicate = next((name for name in names if names.count(name) > 1), None)
     if duplicate:
@@ -106,19 +100,15 @@ def mask_columns(manifest: Manifest) -> dict[str, str]:
 
 def arrow_schema(manifest: Manifest) -> pa.Schema:
     """The Parquet schema, with the features in the metadata key that Hugging Face reads."""
-    fields = [pa.field(column.name, _arrow_type(column)) for column in columns(manifest)]
-    info = {"info": {"features": features(manifest)}}
+    forms = {column.name: _forms(column) for column in columns(manifest)}
+    info = {"info": {"features": {name: feature for name, (_, feature, _) in forms.items()}}}
+    fields = [pa.field(name, kind) for name, (kind, _, _) in forms.items()]
     return pa.schema(fields, metadata={"huggingface": json.dumps(info)})
-
-
-def features(manifest: Manifest) -> dict[str, Any]:
-    """The features as Hugging Face writes them in Parquet metadata."""
-    return {column.name: _feature(column) for column in columns(manifest)}
 
 
 def card_features(manifest: Manifest) -> list[dict[str, Any]]:
     """The features as Hugging Face writes them in a card's front matter."""
-    return [{"name": column.name, **_card_feature(column)} for column in columns(manifest)]
+    return [{"name": column.name, **_forms(column)[2]} for column in columns(manifest)]
 
 
 def recipe_to_text(recipe: Recipe) -> str:
@@ -168,50 +158,26 @@ def pixels_digest(image: NDArray[Any]) -> str:
     return digest.hexdigest()
 
 
-def _mask_text(name: str, region: str, task: str) -> str:
-    if name == "mask":
-        return f"ground truth of task {task!r}: region {region!r}, white where the pixel belongs to it"
-    return f"region {region!r}"
-
-
-def _arrow_type(column: Column) -> pa.DataType:
-    if column.kind is Kind.NUMBERS:  # one type, so that a column's type never depends on the values drawn
-        return pa.struct([(name, pa.float64()) for name in column.members])
-    types: Mapping[Kind, pa.DataType] = {
-        Kind.TEXT: pa.string(),
-        Kind.IMAGE: IMAGE,
-        Kind.IMAGES: pa.list_(IMAGE),
-        Kind.LABEL: pa.int64(),
-        Kind.LABELS: pa.list_(pa.int64()),
-        Kind.ARRAY: pa.list_(pa.list_(pa.list_(pa.float32()))),
+def _forms(column: Column) -> tuple[pa.DataType, Any, dict[str, Any]]:
+    """A column's type in Arrow, as a feature in Parquet's metadata, and as a feature in a card's front matter."""
+    image, label = {"_type": "Image"}, {"names": list(column.members), "_type": "ClassLabel"}
+    card_label = {"class_label": {"names": {str(number): name for number, name in enumerate(column.members)}}}
+    array = {"shape": list(column.shape), "dtype": "float32"}
+    forms: dict[Kind, tuple[pa.DataType, Any, dict[str, Any]]] = {
+        Kind.TEXT: (pa.string(), {"dtype": "string", "_type": "Value"}, {"dtype": "string"}),
+        Kind.IMAGE: (IMAGE, image, {"dtype": "image"}),
+        Kind.IMAGES: (pa.list_(IMAGE), {"feature": image, "_type": "Sequence"}, {"sequence": "image"}),
+        Kind.LABEL: (pa.int64(), label, {"dtype": card_label}),
+        Kind.LABELS: (pa.list_(pa.int64()), {"feature": label, "_type": "Sequence"}, {"sequence": card_label}),
+        Kind.NUMBERS: (  # one type, so that it never depends on the values drawn
+            pa.struct([(name, pa.float64()) for name in column.members]),
+            {name: {"dtype": "float64", "_type": "Value"} for name in column.members},
+            {"struct": [{"name": name, "dtype": "float64"} for name in column.members]},
+        ),
+        Kind.ARRAY: (
+            pa.list_(pa.list_(pa.list_(pa.float32()))),
+            {**array, "_type": "Array3D"},
+            {"dtype": {"array3_d": array}},
+        ),
     }
-    return types[column.kind]
-
-
-def _feature(column: Column) -> dict[str, Any]:
-    number, image = {"dtype": "float64", "_type": "Value"}, {"_type": "Image"}
-    label = {"names": list(column.members), "_type": "ClassLabel"}
-    if column.kind is Kind.NUMBERS:
-        return dict.fromkeys(column.members, number)
-    plain: Mapping[Kind, dict[str, Any]] = {
-        Kind.TEXT: {"dtype": "string", "_type": "Value"},
-        Kind.IMAGE: image,
-        Kind.IMAGES: {"feature": image, "_type": "Sequence"},
-        Kind.LABEL: label,
-        Kind.LABELS: {"feature": label, "_type": "Sequence"},
-        Kind.ARRAY: {"shape": list(column.shape), "dtype": "float32", "_type": "Array3D"},
-    }
-    return plain[column.kind]
-
-
-def _card_feature(column: Column) -> dict[str, Any]:
-    if column.kind is Kind.NUMBERS:
-        return {"struct": [{"name": name, "dtype": "float64"} for name in column.members]}
-    if column.kind in (Kind.LABEL, Kind.LABELS):
-        label = {"class_label": {"names": {str(number): name for number, name in enumerate(column.members)}}}
-        return {"dtype": label} if column.kind is Kind.LABEL else {"sequence": label}
-    if column.kind is Kind.IMAGES:
-        return {"sequence": "image"}
-    if column.kind is Kind.ARRAY:
-        return {"dtype": {"array3_d": {"shape": list(column.shape), "dtype": "float32"}}}
-    return {"dtype": "string" if column.kind is Kind.TEXT else "image"}
+    return forms[column.kind]

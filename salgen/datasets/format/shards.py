@@ -1,4 +1,4 @@
-"""A shard: one Parquet file, a pure function of generator, spec, split and shard number."""
+"""A shard: one Parquet file, a pure function of generator, spec, split and shard number; written, and read checked."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from salgen.datasets.format import png
 from salgen.datasets.format.manifest import Manifest
@@ -20,16 +19,17 @@ from salgen.datasets.format.schema import (
     present_column,
     recipe_to_text,
 )
+from salgen.errors import SalgenError, reason
 from salgen.files import atomic_path
 from salgen.generators.generator import Generator
 from salgen.generators.interfaces import Attributed, Labelled
-from salgen.types import Recipe, Sample
+from salgen.types import Recipe
 
 DATA = "data"  # the folder of the shards
 ATTRIBUTION = "attribution" + 3 * ".list.element"  # Parquet's path of the numbers
 LEVEL = 9  # zstd's level; a higher one is slower and hardly smaller
+FAULTS = (pa.ArrowException, OSError, ValueError, MemoryError)  # names that are not text, sizes that no file has
 
-Pair = tuple[Sample, NDArray[Any] | None]
 Classes = tuple[Mapping[str, int], Mapping[str, Sequence[int]]]  # each task's class, and where there are several all
 
 
@@ -37,13 +37,11 @@ Classes = tuple[Mapping[str, int], Mapping[str, Sequence[int]]]  # each task's c
 class Shard:
     """One shard of a split: samples `start` up to `stop`."""
 
-    # split, number, of: the split, the shard's place in it, and how many shards the split has
     split: str
-    number: int
-    of: int
-    # start, stop: indices of its samples
-    start: int
-    stop: int
+    number: int  # its place in the split
+    of: int  # number of shards of the split
+    start: int  # index of its first sample
+    stop: int  # index after its last sample
 
     @property
     def path(self) -> str:
@@ -94,25 +92,35 @@ def _picture_groups(generator: Generator, manifest: Manifest, shard: Shard) -> I
     """The columns of each row group, with pictures."""
     pairs = generator.pairs(manifest.spec.seed, shard.split, range(shard.start, shard.stop), manifest.twins)
     while group := list(islice(pairs, manifest.rows_per_group)):
-        yield _sample_columns(group, generator, manifest)
+        samples = [sample for sample, _ in group]
+        classes = [(sample.labels, sample.present) for sample in samples]
+        values = _recipe_columns([sample.recipe for sample in samples], classes, generator, manifest)
+        values["image"] = _images([png.encode(sample.image) for sample in samples])
+        values["twin"] = _images(
+            [png.encode(twin) if manifest.twins and twin is not None else None for _, twin in group]
+        )
+        for column, region in mask_columns(manifest).items():
+            values[column] = _images([png.encode_mask(sample.regions[region]) for sample in samples])
+        values["alternative_masks"] = [
+            [{"bytes": png.encode_mask(mask), "path": None} for mask in sample.alternatives] for sample in samples
+        ]
+        values["pixels_sha256"] = [pixels_digest(sample.image) for sample in samples]
+        if isinstance(generator.plugin, Attributed):
+            values["attribution"] = [generator.plugin.attribution(s.recipe.parameters).tolist() for s in samples]
+        yield values
 
 
 def _recipe_groups(generator: Generator, manifest: Manifest, shard: Shard) -> Iterator[dict[str, Any]]:
-    """The columns of each row group, without pictures."""
+    """The columns of each row group, without pictures; rendered only where the choices do not tell the classes."""
     for start in range(shard.start, shard.stop, manifest.rows_per_group):
         indices = range(start, min(start + manifest.rows_per_group, shard.stop))
         recipes = [generator.recipe(manifest.spec.seed, shard.split, index) for index in indices]
-        yield _recipe_columns(recipes, list(_classes(generator, manifest, recipes)), generator, manifest)
-
-
-def _classes(generator: Generator, manifest: Manifest, recipes: Sequence[Recipe]) -> Iterator[Classes]:
-    """The classes of samples, rendered only where the generator does not tell them from the choices."""
-    if isinstance(generator.plugin, Labelled) and not manifest.multi_label:
-        for recipe in recipes:
-            yield generator.plugin.labels(recipe.parameters), {}
-        return
-    for sample, _ in generator.render_pairs(recipes, twins=False):
-        yield sample.labels, sample.present
+        classes: list[Classes]
+        if isinstance(generator.plugin, Labelled) and not manifest.multi_label:
+            classes = [(generator.plugin.labels(recipe.parameters), {}) for recipe in recipes]
+        else:
+            classes = [(sample.labels, sample.present) for sample, _ in generator.render_pairs(recipes, twins=False)]
+        yield _recipe_columns(recipes, classes, generator, manifest)
 
 
 def _recipe_columns(
@@ -127,27 +135,6 @@ def _recipe_columns(
         "recipe": [recipe_to_text(recipe) for recipe in recipes],
         "factors": [generator.plugin.factors(recipe.parameters) for recipe in recipes],
     }
-
-
-def _sample_columns(pairs: Sequence[Pair], generator: Generator, manifest: Manifest) -> dict[str, Any]:
-    """Samples with their pictures: column to values."""
-    samples = [sample for sample, _ in pairs]
-    twins = [png.encode(twin) if manifest.twins and twin is not None else None for _, twin in pairs]
-    classes = [(sample.labels, sample.present) for sample in samples]
-    values = _recipe_columns([sample.recipe for sample in samples], classes, generator, manifest)
-    values |= {
-        "image": _images([png.encode(sample.image) for sample in samples]),
-        "alternative_masks": [
-            [{"bytes": png.encode_mask(mask), "path": None} for mask in sample.alternatives] for sample in samples
-        ],
-        "twin": _images(twins),
-        "pixels_sha256": [pixels_digest(sample.image) for sample in samples],
-    }
-    if isinstance(generator.plugin, Attributed):
-        values["attribution"] = [generator.plugin.attribution(s.recipe.parameters).tolist() for s in samples]
-    for column, region in mask_columns(manifest).items():
-        values[column] = _images([png.encode_mask(sample.regions[region]) for sample in samples])
-    return values
 
 
 def _record_batch(values: Mapping[str, Any], schema: pa.Schema) -> pa.RecordBatch:
@@ -166,3 +153,47 @@ def _images(encoded: Sequence[bytes | None]) -> pa.Array:
     absent = pa.array([data is None for data in encoded], pa.bool_())
     paths = pa.nulls(len(encoded), pa.string())
     return pa.StructArray.from_arrays([pa.array(encoded, pa.binary()), paths], fields=list(IMAGE), mask=absent)
+
+
+def open_shard(folder: Path, shard: Shard, schema: pa.Schema, rows_per_group: int) -> pq.ParquetFile:
+    """A shard's file, with its schema and number of rows checked."""
+    path = folder / shard.path
+    try:
+        file = pq.ParquetFile(path, memory_map=True, page_checksum_verification=True)
+        fault = _difference(file.schema_arrow, schema)
+    except FileNotFoundError:
+        raise SalgenError(f"{path} is missing: the same 'salgen make' writes it again") from None
+    except FAULTS as error:
+        raise _unreadable(path, error) from None
+    if fault is None and file.metadata.num_rows != len(shard):
+        fault = f"it has {file.metadata.num_rows} rows, but {len(shard)} are expected"
+    sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+    if fault is None and sizes != [min(rows_per_group, len(shard) - s) for s in range(0, len(shard), rows_per_group)]:
+        fault = f"its row groups do not have {rows_per_group} rows"
+    if fault:
+        raise SalgenError(f"{path} was altered: {fault}")
+    return file
+
+
+def read_group(path: Path, file: pq.ParquetFile, group: int, columns: Sequence[str] | None = None) -> pa.Table:
+    """The rows of one row group."""
+    try:
+        return file.read_row_group(group, columns=None if columns is None else list(columns))
+    except FAULTS as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> SalgenError:
+    return SalgenError(
+        f"{path} is truncated or altered ({reason(error).rstrip('.')}): "
+        "remove it, and the same 'salgen make' writes it again"
+    )
+
+
+def _difference(actual: pa.Schema, expected: pa.Schema) -> str | None:
+    """The first difference between two schemas, or None."""
+    if actual.equals(expected):
+        return None
+    there, wanted = ({field.name: field.type for field in schema} for schema in (actual, expected))
+    differing = [name for name in {**there, **wanted} if there.get(name) != wanted.get(name)]
+    return f"column {differing[0]!r} differs" if differing else "its columns are in another order"

@@ -7,10 +7,10 @@ from typing import Any
 from urllib.parse import quote
 
 from salgen.datasets.format.manifest import Manifest
-from salgen.datasets.format.schema import columns, mask_columns
+from salgen.datasets.format.schema import card_features, columns, mask_columns
 from salgen.datasets.format.shards import shards_of
-from salgen.datasets.metadata.frontmatter import front_matter
-from salgen.datasets.metadata.publication_metadata import PublicationMetadata
+from salgen.datasets.metadata.citation import yaml_text
+from salgen.datasets.metadata.publication_metadata import PublicationMetadata, hub_licence
 from salgen.generators.interfaces import Guaranteed
 from salgen.parameters import build, describe
 
@@ -30,46 +30,70 @@ IMPORTED_LAW = """## What is exact, and what is not
 - Which images belong to which split, their order and their resizing are a pure function of the copy, the parameters
   and the seed; `recipe` names the item, and `salgen verify` with the copy as the source makes samples again and
   compares them bit for bit."""
+SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
 
 # Code between backticks, which is kept, or a mark that is not within a word.
 _MARKS = re.compile(r"(?<!`)`(?!`)[^`]+`(?!`)|[<>*`\[\]\\]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])")
 
-OTHER_FILES = (
-    "`croissant.json` describes the same columns for Croissant readers, and `SHA256SUMS` holds the checksums of all "
-    "files."
-)
-
 
 def card_text(manifest: Manifest, plugin: Any, publication: PublicationMetadata | None = None) -> str:
-    """The card of a data set.
-
-    Parameters
-    ----------
-    manifest
-        The manifest of the folder.
-    plugin
-        The generator's class, whose fields describe the parameters.
-    publication
-        The statements of its publisher, if it is published.
-    """
+    """The card of a data set; the fields of its generator's class, `plugin`, describe the parameters."""
+    guarantee, citing = [], []
+    if issubclass(plugin, Guaranteed):
+        guarantee = [f"## What accuracy proves\n\n{build(plugin, _values(manifest)).guarantee()}"]
+    if publication:
+        citing = [f"## Citing it\n\n{published(publication)}. `CITATION.cff` says how to cite it."]
     sections = [
         f"# {manifest.spec.generator}\n\n{inspect.cleandoc(plugin.__doc__ or manifest.summary)}",
         _purpose(manifest),
         *([] if manifest.pixels else [_absence(manifest)]),
         *([_rendering(manifest)] if manifest.recipes_only else []),
         _law(manifest),
-        *_guarantee(manifest, plugin),
+        *guarantee,
         _splits(manifest),
         _columns(manifest),
         _parameters(manifest, plugin),
         "## Source and licence" if manifest.spec.source_digest or publication else "## Source",
         *([_licence(manifest, publication)] if publication else []),
         _material(manifest),
-        *([_citation(publication)] if publication else []),
+        *citing,
         _loading(manifest),
         _making(manifest, plugin),
     ]
     return front_matter(manifest, publication) + "\n" + "\n\n".join(sections) + "\n"
+
+
+def front_matter(manifest: Manifest, publication: PublicationMetadata | None = None) -> str:
+    """The head with its two ``---`` lines: licence, configuration and features."""
+    total = sum(manifest.spec.splits.values())
+    licence = licence_keys(publication) if publication else {"license": hub_licence(manifest.licence)}
+    files = [{"split": split, "path": f"data/{split}-*.parquet"} for split in manifest.splits]
+    values = {
+        "pretty_name": manifest.spec.generator,
+        **licence,
+        "task_categories": ["image-classification", "image-segmentation"],
+        "annotations_creators": ["found" if manifest.imported else "machine-generated"],
+        "size_categories": [next((name for limit, name in SIZES if total < limit), "n>10M")],
+        "tags": tags(manifest),
+        "configs": [{"config_name": "default", "data_files": files}],
+        "dataset_info": {"features": card_features(manifest)},
+    }
+    return f"---\n{yaml_text(values)}---\n"
+
+
+def tags(manifest: Manifest) -> list[str]:
+    """Keywords of a data set for the hub's search."""
+    return ["saliency", "explainability", *([] if manifest.imported else ["counterfactual", "synthetic"]), "salgen"]
+
+
+def licence_keys(publication: PublicationMetadata) -> dict[str, str]:
+    """The hub's keys for the licence that a publisher states."""
+    name = hub_licence(publication.licence)
+    if name != "other":
+        return {"license": name}
+    if publication.licence_url is None:
+        return {"license": name, "license_name": publication.licence.lower()}
+    return {"license": name, "license_link": publication.licence_url}
 
 
 def _purpose(manifest: Manifest) -> str:
@@ -146,12 +170,6 @@ def _law(manifest: Manifest) -> str:
 {scored if manifest.valid_region else whole}"""
 
 
-def _guarantee(manifest: Manifest, plugin: Any) -> list[str]:
-    if not issubclass(plugin, Guaranteed):
-        return []
-    return [f"## What accuracy proves\n\n{build(plugin, _values(manifest)).guarantee()}"]
-
-
 def _splits(manifest: Manifest) -> str:
     rows = [
         (f"`{split}`", f"{manifest.spec.splits[split]:,}", len(shards_of(manifest, split))) for split in manifest.splits
@@ -203,10 +221,6 @@ Its licence: {markdown(manifest.licence) or "not stated"}"""
     return f"{material}\n\n{markdown(manifest.notes)}".rstrip()
 
 
-def _citation(publication: PublicationMetadata) -> str:
-    return f"## Citing it\n\n{published(publication)}. `CITATION.cff` says how to cite it."
-
-
 def published(publication: PublicationMetadata) -> str:
     """By whom, when and where something was published."""
     by = f" by {', '.join(map(markdown, publication.creators))}" if publication.creators else ""
@@ -216,49 +230,40 @@ def published(publication: PublicationMetadata) -> str:
 
 def _loading(manifest: Manifest) -> str:
     split = "test" if "test" in manifest.splits else manifest.splits[0]
+    hugging_face = "import datasets                                    # Hugging Face; nothing of salgen is needed"
     if manifest.recipes_only:
         own = manifest.spec.source_digest and not manifest.redistributable
         source = ', source="PATH TO THE SOURCE"' if own else ""
-        return f"""## Loading it
-
-```python
-import salgen                                      # renders pictures as they are read
+        code = f"""import salgen                                      # renders pictures as they are read
 samples = salgen.open("PATH", split="{split}"{source})
 samples[0]["image"], samples[0]["mask"]            # float32 (C, H, W) in [0, 1], bool (H, W)
 
 import datasets                                    # Hugging Face: what is stored
 samples = datasets.load_dataset("PATH", split="{split}")
-samples[0]["{manifest.default_task}"], samples[0]["recipe"]  # samples[0]["image"] is None
-```
-
-{OTHER_FILES}"""
-    if not manifest.pixels:
-        return f"""## Loading it
-
-```python
-import datasets                                    # Hugging Face; nothing of salgen is needed
+samples[0]["{manifest.default_task}"], samples[0]["recipe"]  # samples[0]["image"] is None"""
+    elif not manifest.pixels:
+        code = f"""{hugging_face}
 samples = datasets.load_dataset("PATH", split="{split}")
 samples[0]["mask"], samples[0]["recipe"]           # samples[0]["image"] is None
 
 import salgen
 batch = next(salgen.open("PATH", split="{split}").batches(16))
-batch.masks, batch.recipes                         # bool (N, H, W), what the samples are rendered from
-```
-
-{OTHER_FILES}"""
-    return f"""## Loading it
-
-```python
-import datasets                                    # Hugging Face; nothing of salgen is needed
+batch.masks, batch.recipes                         # bool (N, H, W), what the samples are rendered from"""
+    else:
+        code = f"""{hugging_face}
 samples = datasets.load_dataset("PATH", split="{split}")
 samples[0]["image"], samples[0]["mask"]
 
 import salgen
 samples = salgen.open("PATH", split="{split}")
-samples[0]["image"], samples[0]["mask"]            # float32 (C, H, W) in [0, 1], bool (H, W)
+samples[0]["image"], samples[0]["mask"]            # float32 (C, H, W) in [0, 1], bool (H, W)"""
+    return f"""## Loading it
+
+```python
+{code}
 ```
 
-{OTHER_FILES}"""
+`croissant.json` describes the same columns for Croissant readers, and `SHA256SUMS` holds the checksums of all files."""
 
 
 def _making(manifest: Manifest, plugin: Any) -> str:
@@ -267,9 +272,8 @@ def _making(manifest: Manifest, plugin: Any) -> str:
     left_out = {split: None for split in (small.splits if small else ()) if split not in spec.splits}
     splits = {**{split: spec.splits[split] for split in manifest.splits}, **left_out}
     parameters = ",\n".join(f"        {name!r}: {value!r}" for name, value in sorted(_values(manifest).items()))
-    source = (
-        "" if not spec.source_digest or spec.source == plugin.default_source else '    source="PATH TO THE SOURCE",\n'
-    )
+    own = spec.source_digest and spec.source != plugin.default_source
+    source = '    source="PATH TO THE SOURCE",\n' if own else ""
     twins = "" if manifest.twins else "    twins=False,\n"
     recipes = "    recipes_only=True,\n" if manifest.recipes_only else ""
     regions = ", ".join(map(markdown_code, mask_columns(manifest)))

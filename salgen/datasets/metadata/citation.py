@@ -6,13 +6,13 @@ Druskat et al. 2021, *Citation File Format* (version 1.2.0).
 """
 
 import inspect
+import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from salgen.datasets.format.manifest import Manifest
-from salgen.datasets.metadata.frontmatter import yaml_text
 from salgen.datasets.metadata.publication_metadata import LICENCES, PublicationMetadata
 
 FILE = "CITATION.cff"
@@ -25,17 +25,7 @@ _PAPER = re.compile(r"(?:^|[.;] )(?P<authors>[A-Z][^,*();0-9]*) (?P<year>[0-9]{4
 
 
 def citation_text(manifest: Manifest, plugin: Any, publication: PublicationMetadata) -> str:
-    """The contents of `CITATION.cff`.
-
-    Parameters
-    ----------
-    manifest
-        The manifest of the published data set.
-    plugin
-        The generator's class, whose documentation names the papers behind it.
-    publication
-        The statements of the publisher.
-    """
+    """The contents of `CITATION.cff`; the documentation of the generator's class names the papers behind it."""
     spec = manifest.spec
     return cff_text(
         title=title(manifest),
@@ -58,17 +48,7 @@ def cff_text(
     publication: PublicationMetadata,
     references: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """The contents of a `CITATION.cff`.
-
-    Parameters
-    ----------
-    kind
-        The kind of thing that is cited, in words.
-    identifier
-        A unique identifier, and a description of it.
-    references
-        Papers, as the format has them.
-    """
+    """The contents of a `CITATION.cff`: of a `kind` of thing, in words, with an identifier and what that is."""
     value, description = identifier
     licence = {"license": publication.licence} if publication.licence in LICENCES else {}
     if not licence and publication.licence_url:
@@ -114,3 +94,29 @@ def papers_in(texts: Iterable[str]) -> list[dict[str, Any]]:
         for match in reversed(matches)
     }
     return [by_title[name] for name in sorted(by_title)]
+
+
+def yaml_text(values: dict[str, Any]) -> str:
+    """Lines of YAML in ASCII for nested mappings and lists; texts are quoted as in JSON."""
+    return "".join(line + "\n" for line in _lines(values))
+
+
+def _lines(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [line for key, item in value.items() for line in _entry(key, item)]
+    if isinstance(value, list):
+        return [f"{'  ' if number else '- '}{line}" for item in value for number, line in enumerate(_lines(item))]
+    return [_quoted(value) if isinstance(value, str) else json.dumps(value)]
+
+
+def _entry(key: str, item: Any) -> list[str]:
+    lines, start = _lines(item), key if key.replace("-", "_").isidentifier() else _quoted(key)
+    if isinstance(item, dict | list) and item:
+        return [f"{start}:", *(f"  {line}" for line in lines)]
+    return [f"{start}: {lines[0]}"]
+
+
+def _quoted(text: str) -> str:
+    # JSON writes a character beyond U+FFFF as two surrogates, which YAML takes for two characters.
+    marks = (json.dumps(mark)[1:-1] if mark <= "\uffff" else f"\\U{ord(mark):08x}" for mark in text)
+    return f'"{"".join(marks)}"'

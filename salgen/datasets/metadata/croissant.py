@@ -9,6 +9,7 @@ Paths are relative to the folder, and an image's bytes are reached by a transfor
 References
 ----------
 Akhtar et al. 2024, *Croissant: a metadata format for ML-ready datasets*; version 1.1 of the format is of 2026.
+Jain et al. 2024, *A standardized machine-readable dataset documentation format for responsible AI*.
 """
 
 import json
@@ -16,10 +17,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from salgen.datasets.format.manifest import Manifest
-from salgen.datasets.format.schema import Column, Kind, columns
-from salgen.datasets.metadata import croissant_rai
+from salgen.datasets.format.schema import PICTURES, Column, Kind, columns
 from salgen.datasets.metadata.citation import SALGEN, title
-from salgen.datasets.metadata.croissant_rai import responsible_ai
 from salgen.datasets.metadata.publication_metadata import PublicationMetadata
 
 TYPES = {
@@ -63,7 +62,7 @@ CONTEXT: dict[str, Any] = {
     "examples": {"@id": "cr:examples", "@type": "@json"},
     "name": {"@container": "@language"},
 }
-CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
+CONFORMS_TO = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
 MADE = "Saliency benchmark with exact ground-truth masks and counterfactual twins."
 IMPORTED = "Imported for scoring saliency methods, not made by salgen; masks are annotations or segmentations."
 RECIPES = (
@@ -72,34 +71,71 @@ RECIPES = (
 )
 ABSENT = "Published as recipes and masks: images and twins are null, and can be made again from the source."
 
+NO_USE = "Not for conclusions about the things, persons or diseases that images show."
+IMPACT = (
+    "A saliency map that points at the wrong pixels misleads those who rely on it; this data set lets that be "
+    "measured. A good score on it is no proof that a method can be trusted on other images or models."
+)
+MAINTENANCE = (
+    "The data set is fixed by its fingerprint and is not updated. Whatever changes a pixel changes the generator's "
+    "version and so the fingerprint."
+)
+_RENDERED = (
+    "Each image is a pure function of generator, version, parameters, source, seed, split and index. An image and its "
+    "counterfactual twin {}."
+)
+_MAY_MISS = "A method that finds the painted feature here may miss what a model uses in other images."
+# Kind of data set to how images came about, what was done to them, how they were annotated, and what that limits.
+KINDS = {
+    "imported": (
+        "Read by salgen ({}) from a copy of data that others published: {}",
+        "Splits, order, cropping and resizing are a pure function of the copy, the parameters and the seed; nothing is "
+        "painted into the images.",
+        "Labels are those of the published data; masks are annotations or segmentations.",
+        "Masks say where people or a segmentation saw the labelled thing. What a model really uses may be something "
+        "else, so no sample can be certified.",
+    ),
+    "derived": (
+        "Made by salgen ({}) from the images of another of its data sets: {}",
+        _RENDERED,
+        "Labels follow from those of the other data set; the mask is what was done to its images, known exactly.",
+        _MAY_MISS,
+    ),
+    "drawn": (
+        "Rendered by salgen ({}) from random numbers and outside material: {}",
+        _RENDERED,
+        "Nobody annotated anything: labels are drawn, and the mask is the whole support of what was painted.",
+        _MAY_MISS,
+    ),
+}
+LAW = "are equal, bit for bit, everywhere outside the mask"
+FLAW = "may differ outside the mask, as these parameters keep a flaw of the reproduced paper or mask the scene"
+CHOSEN = (
+    "How often a class occurs, and what else goes with it, is set by the generator and its parameters, and is that of "
+    "no population."
+)
+
 
 def croissant_text(
     manifest: Manifest, publication: PublicationMetadata | None = None, digests: Mapping[str, str] | None = None
 ) -> str:
     """The contents of `croissant.json`.
 
-    Parameters
-    ----------
-    manifest
-        The manifest of the folder.
-    publication
-        The statements of its publisher, if it is published.
-    digests
-        Names of published files with their SHA-256, which are then described one by one.
+    Files of which `digests` has the SHA-256, since they are published, are described one by one.
     """
     spec = manifest.spec
     lacking = [RECIPES] if manifest.recipes_only else [] if manifest.pixels else [ABSENT]
     described = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
-        "conformsTo": [CONFORMS_TO, croissant_rai.CONFORMS_TO],
+        "conformsTo": CONFORMS_TO,
         "name": spec.generator,
         "description": " ".join([manifest.summary, IMPORTED if manifest.imported else MADE, *lacking]),
         "version": f"{spec.generator_version}.0.0",
         **_statements(manifest, publication),
         "identifier": spec.fingerprint,
         "keywords": ["saliency", "explainability", *([] if manifest.imported else ["counterfactual", "synthetic"])],
-        **responsible_ai(manifest),
+        **_responsible_ai(manifest),
         "distribution": [
             *(_files(split) for split in manifest.splits),
             *(file_object(name, digest) for name, digest in sorted((digests or {}).items())),
@@ -140,6 +176,47 @@ def file_object(name: str, digest: str) -> dict[str, Any]:
     }
 
 
+def _responsible_ai(manifest: Manifest) -> dict[str, str | list[str]]:
+    """Croissant's vocabulary for responsible AI, with answers that are true of any data set with this manifest."""
+    spec = manifest.spec
+    how = f"generator {spec.generator} version {spec.generator_version}, seed {spec.seed}"
+    kind = "imported" if manifest.imported else "derived" if manifest.derived else "drawn"
+    collected, manipulated, annotated, limited = KINDS[kind]
+    outside = f"{spec.source}, SHA-256 {spec.source_digest}. {manifest.notes}".rstrip()
+    computed = f"Nothing was collected: every image is computed from random numbers by salgen ({how})."
+    kept = f"The biases of the outside material ({spec.source}) are kept."
+    made_biases = [CHOSEN, kept] if spec.source_digest else [CHOSEN]
+    lacking = ""
+    if manifest.recipes_only:
+        lacking = "No picture is stored: salgen renders images, twins and masks from the recipes, and needs the source."
+    elif not manifest.pixels:
+        lacking = "Pixels are not included: they can be made again only by those who have the source."
+    if not spec.source_digest:
+        personal = "None: everything is computed from random numbers, and a person that is shown is drawn."
+    elif manifest.stores_pixels:
+        personal = f"Images hold parts of the outside material ({spec.source}), which may show persons."
+    else:
+        masks = "" if manifest.recipes_only else ", and masks may be outlines of what its pictures show"
+        personal = f"No image is included. Recipes may hold the names that files have in the source{masks}."
+    tool = f"salgen {manifest.libraries.get('salgen', '')}".rstrip()
+    use = f"Testing saliency methods and the classifiers that they explain, on splits {', '.join(manifest.splits)}."
+    return {
+        "rai:dataCollection": collected.format(how, outside) if spec.source_digest else computed,
+        "rai:dataCollectionType": [
+            "Secondary Data Analysis" if spec.source_digest else "Others: computed, not collected"
+        ],
+        "rai:dataManipulationProtocol": manipulated.format(LAW if manifest.exact else FLAW),
+        "rai:dataAnnotationProtocol": annotated,
+        **({} if manifest.imported else {"rai:machineAnnotationTools": [tool]}),
+        "rai:dataUseCases": [use, NO_USE],
+        "rai:dataLimitations": [text for text in (limited, manifest.notes, lacking) if text],
+        "rai:dataBiases": [kept] if manifest.imported else made_biases,
+        "rai:personalSensitiveInformation": [personal],
+        "rai:dataSocialImpact": IMPACT,
+        "rai:dataReleaseMaintenancePlan": MAINTENANCE,
+    }
+
+
 def _files(split: str) -> dict[str, Any]:
     return {
         "@type": "cr:FileSet",
@@ -163,40 +240,33 @@ def _records(split: str, manifest: Manifest) -> dict[str, Any]:
 
 
 def _field(split: str, column: Column) -> dict[str, Any]:
+    description = column.description
+    if column.kind in (Kind.LABEL, Kind.LABELS):
+        description += ": " + ", ".join(f"{number} = {name}" for number, name in enumerate(column.members))
     described = {
         "@type": "cr:Field",
         "@id": f"{split}/{column.name}",
         "name": column.name,
-        "description": _description(column),
+        "description": description,
     }
+    source: dict[str, Any] = {"fileSet": {"@id": f"{split}-files"}, "extract": {"column": column.name}}
     if column.kind is Kind.NUMBERS:
-        return {**described, "subField": [_number(split, column, name) for name in column.members]}
-    inner = "bytes" if column.kind in (Kind.IMAGE, Kind.IMAGES) else None
+        numbers = [
+            {
+                "@type": "cr:Field",
+                "@id": f"{split}/{column.name}/{name}",
+                "name": name,
+                "description": f"{name}; null where it does not apply",
+                "dataType": TYPES[column.kind],
+                "source": {**source, "transform": {"jsonPath": name}},
+            }
+            for name in column.members
+        ]
+        return {**described, "subField": numbers}
+    if column.kind in PICTURES:
+        source["transform"] = {"jsonPath": "bytes"}
     # Version 1.1 says `isArray`; mlcroissant 1.1.1 validates it, but reads images by the older `repeated` only.
     several: dict[str, Any] = {"isArray": True, "repeated": True} if column.kind in (Kind.IMAGES, Kind.LABELS) else {}
     if column.kind is Kind.ARRAY:
         several = {"isArray": True, "arrayShape": ",".join(map(str, column.shape))}
-    return {**described, "dataType": TYPES[column.kind], "source": _source(split, column.name, inner), **several}
-
-
-def _number(split: str, column: Column, name: str) -> dict[str, Any]:
-    return {
-        "@type": "cr:Field",
-        "@id": f"{split}/{column.name}/{name}",
-        "name": name,
-        "description": f"{name}; null where it does not apply",
-        "dataType": TYPES[column.kind],
-        "source": _source(split, column.name, name),
-    }
-
-
-def _source(split: str, column: str, inner: str | None) -> dict[str, Any]:
-    """The place of a field's values: a Parquet column, and a member of its struct if any."""
-    source: dict[str, Any] = {"fileSet": {"@id": f"{split}-files"}, "extract": {"column": column}}
-    return source if inner is None else {**source, "transform": {"jsonPath": inner}}
-
-
-def _description(column: Column) -> str:
-    if column.kind not in (Kind.LABEL, Kind.LABELS):
-        return column.description
-    return f"{column.description}: " + ", ".join(f"{number} = {name}" for number, name in enumerate(column.members))
+    return {**described, "dataType": TYPES[column.kind], "source": source, **several}

@@ -1,11 +1,12 @@
-"""Statements that only the publisher of a data set can make: its licence, date, creators and address."""
+"""What is published: the statements of its publisher, and the release that archives, Zenodo and the hub take."""
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from datetime import date as calendar
+from pathlib import Path
 
 from salgen.errors import SalgenError
 
@@ -28,25 +29,27 @@ LICENCES = {
 }
 _OF_ANY_CASE = {name.lower(): name for name in LICENCES}
 _OWN_LICENCE = re.compile(r"LicenseRef-[A-Za-z0-9.-]+")
-SOURCE_DATE_EPOCH = "SOURCE_DATE_EPOCH"
 _URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?#][!-~]*)?")
+Files = Mapping[str, Path | bytes]
 
 
 @dataclass(frozen=True)
 class PublicationMetadata:
     """The statements of a publisher."""
 
-    # of the data set: an SPDX identifier of `LICENCES`, a URL, or `LicenseRef-...`
-    licence: str
+    licence: str  # an SPDX identifier of `LICENCES`, a URL, or `LicenseRef-...`
     date: str  # YYYY-MM-DD
-    # names of people or organisations; if there are none, salgen is named as the creator
-    creators: tuple[str, ...] = ()
-    url: str | None = None  # where the data set is to be found, or None
+    creators: tuple[str, ...] = ()  # people or organisations; if there are none, salgen is named as the creator
+    url: str | None = None  # where the data set is to be found
 
     def __post_init__(self) -> None:
         if self.licence not in LICENCES and not _OWN_LICENCE.fullmatch(self.licence) and not _is_url(self.licence):
             raise SalgenError(f"licence {self.licence!r} is unknown: give {_choices()}")
-        if not _is_date(self.date):
+        try:
+            known = calendar.fromisoformat(self.date).isoformat() == self.date
+        except ValueError:
+            known = False
+        if not known:
             raise SalgenError(f"date {self.date!r}: write it as YYYY-MM-DD, such as 2025-03-31")
         if not all(name.strip() and name.isprintable() for name in self.creators):
             raise SalgenError(f"creators {', '.join(map(repr, self.creators))}: give names in one line each")
@@ -61,36 +64,44 @@ class PublicationMetadata:
         return self.licence if _is_url(self.licence) else None
 
 
+@dataclass(frozen=True)
+class Release:
+    """A data set or a run as it is published."""
+
+    files: Files  # relative name, with `/`, to a file on disk or the bytes of a text, in the order of the names
+    root: str  # its name, and the folder within an archive that holds everything
+    title: str  # the title under which it is cited
+    card: str  # `README.md`: a YAML head and Markdown
+    keywords: Sequence[str]  # words for a search
+    version: str  # `MAJOR.MINOR.PATCH`
+    note: str  # a unique fingerprint, and a description of it
+    publication: PublicationMetadata  # the statements of its publisher
+
+
 def stated(
     licence: str | None, date: str | None, creators: Sequence[str] = (), url: str | None = None
 ) -> PublicationMetadata:
-    """Check the statements of a publisher; the licence must be among them.
+    """Check the statements of a publisher; the licence must be among them, in upper or lower case.
 
-    Identifiers of licences may be in upper or lower case. The date of publication, which Croissant requires, is by
-    default :func:`publication_day`.
-    """
-    if not licence:
-        raise SalgenError(f"no licence is stated: give {_choices()}; salgen does not choose one for you")
-    day = publication_day() if date is None else date
-    return PublicationMetadata(_OF_ANY_CASE.get(licence.lower(), licence), day, tuple(creators), url)
-
-
-def publication_day() -> str:
-    """Today in UTC as YYYY-MM-DD, or the day of the second that the environment variable SOURCE_DATE_EPOCH names.
+    The date, which Croissant requires, is by default today in UTC, or the day of the second that the environment
+    variable SOURCE_DATE_EPOCH names.
 
     References
     ----------
     https://reproducible-builds.org/specs/source-date-epoch/
     """
-    stated_second = os.environ.get(SOURCE_DATE_EPOCH)
-    if not stated_second:
-        return datetime.now(UTC).date().isoformat()
-    try:
-        return datetime.fromtimestamp(int(stated_second), UTC).date().isoformat()
-    except (ValueError, OverflowError, OSError):
-        raise SalgenError(
-            f"{SOURCE_DATE_EPOCH} = {stated_second!r}: must be seconds since 1970, such as 1795305600; or state a date"
-        ) from None
+    if not licence:
+        raise SalgenError(f"no licence is stated: give {_choices()}; salgen does not choose one for you")
+    if date is None:
+        second = os.environ.get("SOURCE_DATE_EPOCH")
+        try:
+            now = datetime.fromtimestamp(int(second), UTC) if second else datetime.now(UTC)
+        except (ValueError, OverflowError, OSError):
+            raise SalgenError(
+                f"SOURCE_DATE_EPOCH = {second!r}: must be seconds since 1970, such as 1795305600; or state a date"
+            ) from None
+        date = now.date().isoformat()
+    return PublicationMetadata(_OF_ANY_CASE.get(licence.lower(), licence), date, tuple(creators), url)
 
 
 def hub_licence(licence: str) -> str:
@@ -104,10 +115,3 @@ def _choices() -> str:
 
 def _is_url(text: str) -> bool:
     return _URL.fullmatch(text) is not None
-
-
-def _is_date(text: str) -> bool:
-    try:
-        return calendar.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False

@@ -23,11 +23,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from salgen.datasets.picture_libraries.coco_instances import Instance, read_instances
-from salgen.datasets.picture_libraries.picture_file import Pixels
+from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels
 from salgen.datasets.picture_libraries.picture_sampling import (
-    Gathered,
     Make,
-    PictureSelection,
+    Selection,
     UnusableError,
     gather,
     names_and_sizes,
@@ -74,24 +73,16 @@ class CocoPart:
     images: Path
 
 
-def objects(root: Path, classes: Sequence[str], pictures: int, longest: int) -> tuple[Gathered, str]:
+def objects(root: Path, classes: Sequence[str], pictures: int, longest: int) -> tuple[PictureFile, str]:
     """The library of objects, uint8 (h, w, 4) with the mask as alpha, and notes on it for the card.
 
-    Parameters
-    ----------
-    root
-        The folder that holds ``annotations`` and ``images``.
-    classes
-        COCO's names: ``"stop sign"``.
-    pictures
-        The most of each class for training.
-    longest
-        Pixels; objects whose longer side is longer are shrunk to it.
+    `root` holds ``annotations`` and ``images``; classes have COCO's names, such as ``"stop sign"``. There are
+    `pictures` of each for training at most. Objects whose longer side has more than `longest` pixels are shrunk to it.
     """
     parts = parts_of(root)
-    gathered = gather("objects", origin_of(parts), classes, pictures, longest, lambda: _select(parts, classes, longest))
-    notes = NOTES.format(parts=" and ".join(part.name for part in parts)) + SPLIT[len(parts) > 1]
-    return gathered, notes
+    select = partial(_select, parts, classes, longest)
+    library, counts = gather("objects", origin_of(parts), classes, pictures, longest, select)
+    return library, f"{NOTES.format(parts=' and '.join(part.name for part in parts))}{SPLIT[len(parts) > 1]} {counts}"
 
 
 def cut(file: Path, size: tuple[int, int], instance: Instance, longest: int) -> Pixels:
@@ -204,19 +195,19 @@ def need_pycocotools(purpose: str) -> None:
         raise SalgenError(f"{purpose} by pycocotools: {install('coco')}") from None
 
 
-def _select(parts: Sequence[CocoPart], classes: Sequence[str], longest: int) -> PictureSelection:
+def _select(parts: Sequence[CocoPart], classes: Sequence[str], longest: int) -> Selection:
     need_pycocotools("objects are cut out of COCO")
     candidates: dict[tuple[str, str], list[Make]] = {}
     skipped: Counter[str] = Counter()
     for part in parts:
-        instances = read_instances(part.annotations, classes)
-        skipped.update(instances.skipped)
-        for image, split in _splits(instances.images, part, alone=len(parts) == 1):
-            file, size = instances.images[image]
-            for name, instance in instances.of_image(image):
+        images, largest, passed_over = read_instances(part.annotations, classes)
+        skipped.update(passed_over)
+        for image, split in _splits(images, part, alone=len(parts) == 1):
+            file, size = images[image]
+            for name, instance in largest.get(image, {}).items():
                 make = partial(cut, part.images / Path(file).name, size, instance, longest)
                 candidates.setdefault((split, name), []).append(make)
-    return PictureSelection(candidates, skipped)
+    return candidates, skipped
 
 
 def _splits(images: Mapping[int, object], part: CocoPart, *, alone: bool) -> list[tuple[int, str]]:

@@ -3,8 +3,8 @@
 import json
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ CROWD = "crowd region"
 UNLISTED = "annotation of an image that is not listed"
 
 Box = tuple[float, float, float, float]
-Images = Mapping[int, tuple[str, tuple[int, int]]]
+Images = Mapping[int, tuple[str, tuple[int, int]]]  # file name and (H, W), by the image's number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,41 +28,49 @@ class Instance:
     outline: Any  # as outline_of gives it
 
 
-@dataclass(frozen=True, eq=False)
-class Instances:
-    """The instances of some classes that a file lists."""
+def read_instances(path: Path, classes: Sequence[str]) -> tuple[Images, dict[int, dict[str, Instance]], dict[str, int]]:
+    """Read a file of annotations.
 
-    classes: tuple[str, ...]
-    images: Images  # file name and (H, W), by the image's number
-    largest: Mapping[tuple[int, int], Instance]  # by image and the class's place among `classes`
-    skipped: Mapping[str, int]  # how many annotations were passed over, by reason
+    Returns
+    -------
+    The images; of each image, by its number, the largest instance of each class; and how many annotations were passed
+    over, by reason.
+    """
+    largest: dict[tuple[int, int], Instance] = {}
+    crowds: Counter[int] = Counter()
 
-    def of_image(self, image: int) -> Iterator[tuple[str, Instance]]:
-        """The classes that an image shows, with the largest instance of each."""
-        for place, name in enumerate(self.classes):
-            if (image, place) in self.largest:
-                yield name, self.largest[image, place]
+    def take(entry: dict[str, Any]) -> None:
+        place = entry["image_id"], entry["category_id"]
+        if entry["iscrowd"]:
+            crowds[place[1]] += 1
+            return
+        area, box = float(entry["area"]), box_of(entry)
+        if not isfinite(area):
+            raise ValueError
+        if place not in largest or area > largest[place].area:
+            largest[place] = Instance(area, box, outline_of(entry))
 
-
-def read_instances(path: Path, classes: Sequence[str]) -> Instances:
-    """Read a file of annotations."""
-    heap = _Heap()
-    images, categories, malformed = read_annotations(path, heap.take)
+    images, categories, malformed = read_annotations(path, take)
     for name in classes:
         if name not in categories:
             raise unknown_name("object", name, categories)
-    return heap.of_classes(tuple(classes), [categories[name] for name in classes], images, malformed)
+    names = {categories[name]: name for name in classes}
+    found: dict[int, dict[str, Instance]] = {}
+    for (image, kind), instance in largest.items():
+        if kind in names:
+            found.setdefault(image, {})[names[kind]] = instance
+    skipped = {
+        CROWD: sum(crowds[kind] for kind in names),
+        MALFORMED: malformed,
+        UNLISTED: sum(len(of_image) for image, of_image in found.items() if image not in images),
+    }
+    return images, found, {why: count for why, count in skipped.items() if count}
 
 
 def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tuple[Images, dict[str, int], int]:
-    """Hand over the annotations of a file one by one: all of them at once would need gigabytes.
+    """Hand over the annotations of a file of COCO's instances one by one: all at once would need gigabytes.
 
-    Parameters
-    ----------
-    path
-        A file of COCO's instances.
-    take
-        A function of an annotation with numbers as ids; one on which it fails is not in COCO's form.
+    `take` gets an annotation with numbers as ids; one on which it fails is not in COCO's form.
 
     Returns
     -------
@@ -151,34 +159,3 @@ def _flat(polygon: Any) -> Any:
     """The numbers of a polygon, x, y, x, y, ..."""
     points = [(each["x"], each["y"]) for each in polygon] if polygon and isinstance(polygon[0], dict) else polygon
     return [place for x, y in points for place in (x, y)] if points and isinstance(points[0], list | tuple) else points
-
-
-@dataclass(eq=False)
-class _Heap:
-    """Takes annotations while the file is read."""
-
-    largest: dict[tuple[int, int], Instance] = field(default_factory=dict)
-    crowds: Counter[int] = field(default_factory=Counter)
-
-    def take(self, entry: dict[str, Any]) -> None:
-        place = entry["image_id"], entry["category_id"]
-        if entry["iscrowd"]:
-            self.crowds[place[1]] += 1
-            return
-        area, box = float(entry["area"]), box_of(entry)
-        if not isfinite(area):
-            raise ValueError
-        if place not in self.largest or area > self.largest[place].area:
-            self.largest[place] = Instance(area, box, outline_of(entry))
-
-    def of_classes(self, classes: tuple[str, ...], numbers: Sequence[int], images: Images, malformed: int) -> Instances:
-        places = {number: place for place, number in enumerate(numbers)}
-        largest = {
-            (image, places[kind]): instance for (image, kind), instance in self.largest.items() if kind in places
-        }
-        skipped = {
-            CROWD: sum(self.crowds[number] for number in numbers),
-            MALFORMED: malformed,
-            UNLISTED: sum(image not in images for image, _ in largest),
-        }
-        return Instances(classes, images, largest, {why: count for why, count in skipped.items() if count})

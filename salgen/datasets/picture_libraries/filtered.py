@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
-from salgen.datasets.picture_libraries import coco, detector, miniplaces
-from salgen.datasets.picture_libraries.filtering import CONFIDENCE, Filtered, filtered, objects_rule, scenes_rule
+from salgen.datasets.picture_libraries import coco, filtering, miniplaces
+from salgen.datasets.picture_libraries.filtering import Filtered, Weights, filtered
 from salgen.datasets.picture_libraries.own_copy import OwnCopy
 from salgen.datasets.picture_libraries.stand_ins import StandIns
 from salgen.errors import SalgenError
@@ -17,9 +17,7 @@ from salgen.generators.stand_ins import cutouts, sceneries
 
 NAMES = ("filtered",)
 
-UNFILTERED = "They are not filtered by a detector."
 OF_PAPER = 53  # classes of objects that the paper's filter left
-ENDING = "-filtered"  # what the source's name ends in
 
 
 @dataclass(frozen=True)
@@ -28,32 +26,33 @@ class FilteredLibraries:
 
     name: ClassVar[str] = "filtered"
 
-    # a folder that holds `detector`, and `coco`, `miniplaces` or both; None for drawn pictures as they are
-    path: Path | None
+    path: Path | None  # holds `detector`, and `coco`, `miniplaces` or both; None for drawn pictures as they are
     image_size: tuple[int, int]  # (H, W) of the scenes
     longest: int  # pixels that the objects' longer side has at most
-    # candidate_objects, candidate_scenes: the classes to choose from; all that there are if none are named
-    candidate_objects: tuple[str, ...]
+    candidate_objects: tuple[str, ...]  # the classes to choose from; all that there are if none are named
     candidate_scenes: tuple[str, ...]
-    # objects, scenes: the classes wanted; all that are left if none are named
-    objects: tuple[str, ...]
+    objects: tuple[str, ...]  # the classes wanted; all that are left if none are named
     scenes: tuple[str, ...]
-    # the most of each class for training before the filter; a tenth of that, ten at least, for validation and test
-    pictures: int
+    pictures: int  # the most of each class for training before the filter; for validation and test see `most_of`
     fewest: int  # pictures for training that must be left of a class of objects
 
     def open(self) -> Composite:
         """Both libraries; filtered the first time, and then kept in the user's cache."""
         if self.path is None:
             drawn = StandIns(*self._wanted).open()
-            return self._chosen(replace(drawn, notes=f"{drawn.notes} {UNFILTERED}"), {}, {})
-        self._check_folder(self.path)
-        weights = detector.weights_in(self.path)
+            return self._chosen(replace(drawn, notes=f"{drawn.notes} They are not filtered by a detector."), {}, {})
+        if not self.path.is_dir():
+            raise SalgenError(f"{self.path} is not a folder: give one that holds copies of data sets and a detector")
+        if not (self._copies or (self.path / filtering.DETECTOR).is_dir()):
+            expected = f"{coco.FOLDER}, {miniplaces.FOLDER} or both, and {filtering.DETECTOR}"
+            raise SalgenError(f"{self.path} lacks the folders that are expected in it: {expected}")
+        weights = filtering.weights_in(self.path)
         unfiltered = OwnCopy(self.path, *self._wanted).open() if self._copies else StandIns(*self._wanted).open()
-        objects = filtered(unfiltered.objects, weights, objects_rule(self.image_size, self.longest, self.fewest))
-        scenes = filtered(unfiltered.scenes, weights, scenes_rule())
+        rule = filtering.objects_rule(self.image_size, self.longest, self.fewest)
+        objects = filtered(unfiltered.objects, weights, rule)
+        scenes = filtered(unfiltered.scenes, weights, filtering.scenes_rule())
         notes = f"{unfiltered.notes} {_filter_note(weights, objects, scenes, self.fewest)}"
-        name = f"{unfiltered.name}{ENDING}"
+        name = f"{unfiltered.name}-filtered"
         kept = replace(unfiltered, name=name, notes=notes, objects=objects.library, scenes=scenes.library)
         return self._chosen(kept, objects.dropped, scenes.dropped)
 
@@ -68,13 +67,6 @@ class FilteredLibraries:
         kinds = cutouts.KINDS if self.path is not None else cutouts.KINDS[:OF_PAPER]
         objects = self.candidate_objects or (coco.CLASSES if coco.FOLDER in self._copies else kinds)
         return self.image_size, self.longest, objects, self.candidate_scenes or sceneries.KINDS, self.pictures
-
-    def _check_folder(self, path: Path) -> None:
-        if not path.is_dir():
-            raise SalgenError(f"{path} is not a folder: give one that holds copies of data sets and a detector")
-        if not (self._copies or (path / detector.FOLDER).is_dir()):
-            expected = f"{coco.FOLDER}, {miniplaces.FOLDER} or both, and {detector.FOLDER}"
-            raise SalgenError(f"{path} lacks the folders that are expected in it: {expected}")
 
     def _chosen(self, composite: Composite, no_objects: Mapping[str, str], no_scenes: Mapping[str, str]) -> Composite:
         """The classes wanted of those that are left."""
@@ -99,13 +91,13 @@ def _restricted(kind: str, library: Library, wanted: Sequence[str], dropped: Map
     return library.of(tuple(wanted))
 
 
-def _filter_note(weights: detector.Weights, objects: Filtered, scenes: Filtered, fewest: int) -> str:
+def _filter_note(weights: Weights, objects: Filtered, scenes: Filtered, fewest: int) -> str:
     """Sentence on the filter for the data set's card."""
     count, sums = len(objects.library.classes), f"{objects.kept:,} of {objects.total:,}"
     classes = f"{count} of {count + len(objects.dropped)} classes of objects, those with {fewest} or more for training"
     empty = f" and the class(es) {', '.join(scenes.dropped)}" if scenes.dropped else ""
     return (
-        f"By the detector {weights.path.name} (SHA-256 {weights.digest[:12]}), at a confidence above {CONFIDENCE:g}, "
-        f"{sums} objects are found on black by their own names, and {classes}, are kept; "
+        f"By the detector {weights.path.name} (SHA-256 {weights.digest[:12]}), at a confidence above "
+        f"{filtering.CONFIDENCE:g}, {sums} objects are found on black by their own names, and {classes}, are kept; "
         f"{scenes.total - scenes.kept:,} of {scenes.total:,} scenes{empty} are dropped, since it finds objects in them."
     )

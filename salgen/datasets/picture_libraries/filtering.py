@@ -1,31 +1,81 @@
-"""Pictures of a library that a detector agrees with, in a library of their own."""
+"""Pictures of a library that a detector agrees with, in a library of their own; its weights are the user's."""
 
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from fnmatch import fnmatch
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from PIL import Image
 
 from salgen.cache import cache_errors
-from salgen.datasets.picture_libraries.detector import Detector, Weights
 from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels, Place, library_path, write_library
 from salgen.datasets.picture_libraries.picture_sampling import FEWEST, SPLITS
 from salgen.errors import SalgenError, reason
-from salgen.files import write_text
+from salgen.files import sha256_of, write_text
 from salgen.generators.composites.libraries import Library
 from salgen.progress import progress
+from salgen.registry import DETECTORS
 
+DETECTOR = "detector"  # folder of the weights
+FORMS = ("fasterrcnn_resnet50_fpn_coco-*.pth", "*.safetensors")
+PUBLISHED = "https://download.pytorch.org/models/fasterrcnn_resnet50_fpn_coco-258fb6c6.pth"
+EXPECTED = f"torchvision's weights ({PUBLISHED}) or a .safetensors file of your own"
 VERSION = "1"  # changes whenever other pictures pass
 CONFIDENCE = 0.5  # above which something is found
 TOGETHER = 16  # pictures that the detector is shown at once
 KEPT = "kept"
 
 Verdicts = Mapping[str, Mapping[str, Sequence[str]]]  # by class and split, for each picture
+Finding = tuple[str, float]  # category, confidence
+
+
+class Detector(Protocol):
+    """A network that finds objects."""
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The names of the objects that it can find."""
+        ...
+
+    def detect(self, images: Sequence[Pixels]) -> list[list[Finding]]:
+        """For each image, uint8 (H, W, 3), the detections, the surest first."""
+        ...
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A detector's file."""
+
+    path: Path
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the file."""
+        try:
+            return sha256_of(self.path)
+        except OSError as error:
+            raise SalgenError(f"{self.path}: cannot be read ({error.strerror})") from None
+
+    def load(self) -> Detector:
+        """The network."""
+        detector: Detector = DETECTORS.load("torchvision")(self.path)
+        return detector
+
+
+def weights_in(root: Path) -> Weights:
+    """The file in the folder ``detector`` of a user's folder."""
+    folder = root / DETECTOR
+    if not folder.is_dir():
+        raise SalgenError(f"{folder} is missing: pictures of your own are filtered by a detector; put {EXPECTED} there")
+    files = sorted(file for file in folder.iterdir() if any(fnmatch(file.name, form) for form in FORMS))
+    if len(files) != 1:
+        raise SalgenError(f"{folder} holds {len(files)} files of weights, but one is expected: {EXPECTED}")
+    return Weights(files[0])
 
 
 @dataclass(frozen=True)
@@ -51,34 +101,29 @@ class Filtered:
 
 
 def objects_rule(image_size: tuple[int, int], longest: int, fewest: int) -> Rule:
-    """An object is kept if it is found on black by its own name."""
+    """An object is kept if it is found on black by its own name, whatever else is found."""
+
+    def judge(name: str, detections: Sequence[str]) -> str:
+        return KEPT if name in detections else f"found as {detections[0]}" if detections else "not found"
+
     return Rule(
-        "objects", lambda picture: on_black(picture, image_size, longest), judge_object, [*image_size, longest], fewest
+        "objects", partial(on_black, image_size=image_size, longest=longest), judge, [*image_size, longest], fewest
     )
 
 
 def scenes_rule() -> Rule:
     """A scene is kept if nothing is found in it."""
-    return Rule("scenes", lambda picture: picture, judge_scene, [], FEWEST)
 
+    def judge(name: str, detections: Sequence[str]) -> str:
+        return f"shows {detections[0]}" if detections else KEPT
 
-def judge_object(name: str, detections: Sequence[str]) -> str:
-    """`KEPT` if an object is found by its own name, whatever else is found."""
-    return KEPT if name in detections else f"found as {detections[0]}" if detections else "not found"
-
-
-def judge_scene(name: str, detections: Sequence[str]) -> str:
-    """`KEPT` if nothing is found."""
-    return f"shows {detections[0]}" if detections else KEPT
+    return Rule("scenes", lambda picture: picture, judge, [], FEWEST)
 
 
 def on_black(picture: Pixels, image_size: tuple[int, int], longest: int) -> Pixels:
     """An object, uint8 (h, w, 4), in the middle of a black image, uint8 (H, W, 3), at the largest size it is pasted in.
 
-    Parameters
-    ----------
-    longest
-        Pixels of the longer side of an object that is as long as the image is.
+    An object that is as long as the image is has `longest` pixels.
     """
     height, width = image_size
     scale = longest / max(image_size) / max(picture.shape[0] / height, picture.shape[1] / width)
@@ -97,13 +142,8 @@ def filtered(library: Library, weights: Weights, rule: Rule) -> Filtered:
     beside the filtered pictures.
     """
     depends_on = [
-        VERSION,
-        rule.kind,
-        library.digest,
-        list(library.classes),
-        weights.digest,
-        CONFIDENCE,
-        rule.depends_on,
+        *(VERSION, rule.kind, library.digest, list(library.classes)),
+        *(weights.digest, CONFIDENCE, rule.depends_on),
     ]
     with cache_errors(rule.kind):
         judged = library_path(f"judged-{rule.kind}", depends_on, ".json")
@@ -116,25 +156,24 @@ def filtered(library: Library, weights: Weights, rule: Rule) -> Filtered:
         report = path.with_suffix(".json")
         if not (path.exists() and report.exists()):
             write_text(report, json.dumps(_report(weights, rule, dropped, verdicts), indent=1) + "\n")
-            _check_classes(rule.kind, kept, report)
+            if len(kept) < 2:
+                raise SalgenError(
+                    f"the detector leaves {' and '.join(kept) or 'none'} of the classes of {rule.kind}, and two are "
+                    f"needed: {report} says what was dropped and why"
+                )
             write_library(path, _passed(library, kept, verdicts))
-    _check_classes(rule.kind, kept, report)
     every = [verdict for splits in verdicts.values() for listed in splits.values() for verdict in listed]
     return Filtered(PictureFile(path, kept), dropped, every.count(KEPT), len(every))
 
 
 def _judged(library: Library, detector: Detector, rule: Rule) -> dict[str, dict[str, list[str]]]:
     """The verdict on each picture, in the order of the file."""
-    places = [
-        (split, name, n)
-        for split in SPLITS
-        for name in sorted(library.classes)
-        for n in range(library.count(split, name))
-    ]
+    classes = sorted(library.classes)
+    places = [(split, name, n) for split in SPLITS for name in classes for n in range(library.count(split, name))]
     verdicts: dict[str, dict[str, list[str]]] = {name: {split: [] for split in SPLITS} for name in library.classes}
-    remaining = iter(places)
     with progress(f"looking for objects in {rule.kind}", len(places), "pictures") as advance:
-        while batch := list(islice(remaining, TOGETHER)):
+        for start in range(0, len(places), TOGETHER):
+            batch = places[start : start + TOGETHER]
             images = [rule.show(library.load(*place)) for place in batch]
             for (split, name, _), findings in zip(batch, detector.detect(images), strict=True):
                 sure = [category for category, confidence in findings if confidence > CONFIDENCE]
@@ -150,14 +189,6 @@ def _shortage(verdicts: Mapping[str, Sequence[str]], fewest: int) -> str:
         if kept < needed:
             return f"{kept} of {len(verdicts[split])} pictures for {split} pass, and {needed} are needed"
     return ""
-
-
-def _check_classes(kind: str, kept: Sequence[str], report: Path) -> None:
-    if len(kept) < 2:
-        raise SalgenError(
-            f"the detector leaves {' and '.join(kept) or 'none'} of the classes of {kind}, and two are needed: "
-            f"{report} says what was dropped and why"
-        )
 
 
 def _passed(library: Library, kept: Sequence[str], verdicts: Verdicts) -> Iterator[tuple[Place, Pixels]]:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from salgen.datasets.picture_libraries.picture_file import Pixels
+from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels
 from salgen.datasets.picture_libraries.picture_sampling import (
-    Gathered,
-    PictureSelection,
+    Make,
+    Selection,
     gather,
     names_and_sizes,
     read_picture,
@@ -44,34 +44,22 @@ class ScenePhotographs:
     trained: tuple[Path, ...]
     tested: tuple[Path, ...] | None
 
-    def splits(self) -> Iterator[tuple[Path, str]]:
-        """Each photograph and its split, in a random order."""
-        for rank, place in enumerate(Stream("miniplaces", self.name).permutation(len(self.trained)).tolist()):
-            yield self.trained[place], split_of(rank, len(self.trained), tested=self.tested is not None)
-        yield from ((file, "test") for file in self.tested or ())
 
-
-def scenes(root: Path, classes: Sequence[str], pictures: int, image_size: tuple[int, int]) -> tuple[Gathered, str]:
+def scenes(root: Path, classes: Sequence[str], pictures: int, image_size: tuple[int, int]) -> tuple[PictureFile, str]:
     """The library of scenes, uint8 (H, W, 3), and notes on it for the card.
 
-    Parameters
-    ----------
-    root
-        The folder that holds ``images``, or ``train`` itself.
-    classes
-        Folders below their letter: ``"bedroom"``, ``"track/outdoor"``.
-    pictures
-        The most of each class for training.
-    image_size
-        (H, W) of the scenes.
+    `root` holds ``images``, or ``train`` itself; classes are folders below their letter: ``"bedroom"``,
+    ``"track/outdoor"``. There are `pictures` of each for training at most.
     """
     try:
         photographs = _photographs(root, classes)
         origin = _origin(photographs)
     except OSError as error:
         raise SalgenError(f"{error.filename}: cannot be read ({error.strerror})") from None
-    gathered = gather("scenes", origin, classes, pictures, list(image_size), lambda: _select(photographs, image_size))
-    return gathered, NOTES + SPLIT[photographs[0].tested is not None]
+    library, counts = gather(
+        "scenes", origin, classes, pictures, [*image_size], lambda: _select(photographs, image_size)
+    )
+    return library, f"{NOTES}{SPLIT[photographs[0].tested is not None]} {counts}"
 
 
 def fitted(file: Path, image_size: tuple[int, int]) -> Pixels:
@@ -88,28 +76,23 @@ def fitted(file: Path, image_size: tuple[int, int]) -> Pixels:
 
 
 def _photographs(root: Path, classes: Sequence[str]) -> list[ScenePhotographs]:
-    folder = _images(root) / "train"
-    if not folder.is_dir():
+    images = root / "images" if (root / "images").is_dir() else root  # some copies lack the folder around both parts
+    if not (images / "train").is_dir():
         raise SalgenError(
             f"{root / 'images' / 'train'} is missing, and so is {root / 'train'}: MiniPlaces has its photographs "
             "there, LETTER/SCENE/*.jpg"
         )
-    folders = {name: place for letter in _folders(folder) for name, place in _scenes(letter, letter)}
+    folders = {name: place for letter in _folders(images / "train") for name, place in _scenes(letter, letter)}
     for name in classes:
         if name not in folders:
             raise unknown_name("scene", name, folders)
-    tested = _tested(root)
+    tested = _tested(root, images / "val")
     return [
         ScenePhotographs(
             name, _pictures(folders[name]), None if tested is None else tuple(sorted(set(tested.get(name, ()))))
         )
         for name in classes
     ]
-
-
-def _images(root: Path) -> Path:
-    """The folder of photographs; some copies lack the one around `train` and `val`."""
-    return root / "images" if (root / "images").is_dir() else root
 
 
 def _scenes(folder: Path, letter: Path) -> Iterator[tuple[str, Path]]:
@@ -131,9 +114,9 @@ def _pictures(folder: Path) -> tuple[Path, ...]:
     return tuple(folder / name for name in names if not name.startswith("."))
 
 
-def _tested(root: Path) -> dict[str, list[Path]] | None:
-    """The photographs of ``images/val`` by class, or None where they or their list are missing."""
-    folder, labels = _images(root) / "val", _list(root, "val.txt")
+def _tested(root: Path, folder: Path) -> dict[str, list[Path]] | None:
+    """The photographs to test on by class, or None where their folder or their list is missing."""
+    labels = _list(root, "val.txt")
     if labels is None or not folder.is_dir():
         return None
     numbered = _list(root, "train.txt")
@@ -178,9 +161,13 @@ def _origin(classes: Sequence[ScenePhotographs]) -> str:
     return total.hexdigest()
 
 
-def _select(classes: Sequence[ScenePhotographs], image_size: tuple[int, int]) -> PictureSelection:
-    candidates: dict[tuple[str, str], list[partial[Pixels]]] = {}
+def _select(classes: Sequence[ScenePhotographs], image_size: tuple[int, int]) -> Selection:
+    """The photographs of each split and class, in a random order."""
+    candidates: dict[tuple[str, str], list[Make]] = {}
     for cls in classes:
-        for file, split in cls.splits():
+        count, alone = len(cls.trained), cls.tested is None
+        order = Stream("miniplaces", cls.name).permutation(count).tolist()
+        splits = [(cls.trained[place], split_of(rank, count, tested=not alone)) for rank, place in enumerate(order)]
+        for file, split in [*splits, *((file, "test") for file in cls.tested or ())]:
             candidates.setdefault((split, cls.name), []).append(partial(fitted, file, image_size))
-    return PictureSelection(candidates, {})
+    return candidates, {}

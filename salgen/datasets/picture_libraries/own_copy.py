@@ -6,18 +6,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from salgen.datasets.picture_libraries import coco, miniplaces
-from salgen.datasets.picture_libraries.photograph_crops import about_crops
-from salgen.datasets.picture_libraries.picture_sampling import SPLITS, Gathered, listed
-from salgen.datasets.picture_libraries.stand_ins import StandIns
+from salgen.datasets.picture_libraries.stand_ins import StandIns, about_crops
 from salgen.errors import SalgenError
 from salgen.generators.composites.libraries import Composite, Library
 
 NAMES = ("own-copy",)
-
-DRAWN = {
-    "objects": "Objects are drawn by salgen: the copy has no COCO.",
-    "scenes": "Scenes are drawn by salgen: the copy has no MiniPlaces.",
-}
 
 
 @dataclass(frozen=True)
@@ -29,10 +22,9 @@ class OwnCopy:
     path: Path  # a folder that holds `coco`, `miniplaces` or both, or links to them
     image_size: tuple[int, int]  # (H, W) of the scenes
     longest: int  # pixels that the objects' longer side has at most
-    # objects, scenes: the classes
-    objects: tuple[str, ...]
-    scenes: tuple[str, ...]
-    pictures: int  # the most of each class for training; a tenth of that, ten at least, for validation and for test
+    objects: tuple[str, ...]  # classes
+    scenes: tuple[str, ...]  # classes
+    pictures: int  # the most for training, in each class; for validation and test see `most_of`
 
     def open(self) -> Composite:
         """Both libraries; gathered the first time, and then kept in the user's cache."""
@@ -40,17 +32,15 @@ class OwnCopy:
         if not copies:
             expected = " or ".join(str(self.path / name) for name in (coco.FOLDER, miniplaces.FOLDER))
             raise SalgenError(f"{expected} is expected, a folder or a link to one, but neither exists")
-        faults = []
-        try:
-            objects, about_objects = self._objects(coco.FOLDER in copies)
-        except SalgenError as error:
-            faults.append(str(error))
-        try:
-            scenes, about_scenes = self._scenes(miniplaces.FOLDER in copies)
-        except SalgenError as error:
-            faults.append(str(error))
+        parts, faults = [], []
+        for open_part in (self._objects, self._scenes):
+            try:
+                parts.append(open_part(copies))
+            except SalgenError as error:
+                faults.append(str(error))
         if faults:
             raise SalgenError("; ".join(faults))
+        (objects, about_objects), (scenes, about_scenes) = parts
         name = "-on-".join(part if part in copies else StandIns.name for part in (coco.FOLDER, miniplaces.FOLDER))
         licences = {coco.FOLDER: coco.LICENCE, miniplaces.FOLDER: miniplaces.LICENCE}
         notes = f"{about_objects} {about_scenes} No picture is in two splits."
@@ -64,26 +54,17 @@ class OwnCopy:
             raise SalgenError(f"{place} is a link to {place.readlink()}, which does not exist")
         return place.is_dir()
 
-    def _objects(self, copied: bool) -> tuple[Library, str]:
-        if not copied:
-            return self._drawn.drawn_objects(), DRAWN["objects"]
-        gathered, notes = coco.objects(self.path / coco.FOLDER, self.objects, self.pictures, self.longest)
-        return gathered.library, _with_counts("objects", self.objects, gathered, notes)
+    def _objects(self, copies: Sequence[str]) -> tuple[Library, str]:
+        if coco.FOLDER not in copies:
+            return self._drawn.drawn_objects(), "Objects are drawn by salgen: the copy has no COCO."
+        return coco.objects(self.path / coco.FOLDER, self.objects, self.pictures, self.longest)
 
-    def _scenes(self, copied: bool) -> tuple[Library, str]:
-        if not copied:
-            return self._drawn.drawn_scenes(), DRAWN["scenes"] + about_crops(self.scenes)[0]
-        folder = self.path / miniplaces.FOLDER
-        gathered, notes = miniplaces.scenes(folder, self.scenes, self.pictures, self.image_size)
-        return gathered.library, _with_counts("scenes", self.scenes, gathered, notes)
+    def _scenes(self, copies: Sequence[str]) -> tuple[Library, str]:
+        if miniplaces.FOLDER not in copies:
+            notes = f"Scenes are drawn by salgen: the copy has no MiniPlaces.{about_crops(self.scenes)[0]}"
+            return self._drawn.drawn_scenes(), notes
+        return miniplaces.scenes(self.path / miniplaces.FOLDER, self.scenes, self.pictures, self.image_size)
 
     @property
     def _drawn(self) -> StandIns:
         return StandIns(self.image_size, self.longest, self.objects, self.scenes, self.pictures)
-
-
-def _with_counts(kind: str, classes: Sequence[str], gathered: Gathered, notes: str) -> str:
-    """Notes with the numbers of pictures."""
-    counts = {split: sum(gathered.library.count(split, name) for name in classes) for split in SPLITS}
-    start = f"There are {counts['train']:,} {kind} for training, {counts['val']:,} for validation, "
-    return f"{notes} {start}{counts['test']:,} for test. {listed(gathered.skipped)}".strip()

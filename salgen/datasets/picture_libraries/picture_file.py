@@ -57,15 +57,7 @@ def _row(place: Place, pixels: Pixels, update: Callable[[bytes], None]) -> dict[
 
 
 class PictureFile:
-    """A library that lies in a file.
-
-    Parameters
-    ----------
-    path
-        A file that :func:`write_library` wrote.
-    classes
-        In the order of the labels.
-    """
+    """A library in a file that :func:`write_library` wrote; its classes are in the order of the labels."""
 
     def __init__(self, path: Path, classes: Sequence[str]) -> None:
         self.path = path

@@ -5,7 +5,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -29,49 +28,38 @@ class UnusableError(Exception):
     """The reason why a picture is passed over, in few words and without its name: reasons are counted."""
 
 
-@dataclass(frozen=True, eq=False)
-class PictureSelection:
-    """Candidate pictures for a library."""
-
-    # by split and class, in the order in which they are tried; each raises UnusableError if it cannot be used
-    candidates: Mapping[tuple[str, str], Sequence[Make]]
-    skipped: Mapping[str, int]  # number of pictures passed over so far, by reason
-
-
-@dataclass(frozen=True, eq=False)
-class Gathered:
-    """A library, and the number of pictures passed over for it, by reason."""
-
-    library: PictureFile
-    skipped: Mapping[str, int]
+# Candidates by split and class, in the order in which they are tried, each of which raises UnusableError if it cannot
+# be used; and the number of pictures passed over so far, by reason.
+Selection = tuple[Mapping[tuple[str, str], Sequence[Make]], Mapping[str, int]]
 
 
 def gather(
-    kind: str, origin: str, classes: Sequence[str], pictures: int, size: object, select: Callable[[], PictureSelection]
-) -> Gathered:
-    """A library out of a copy, built the first time and then kept in the user's cache.
+    kind: str, origin: str, classes: Sequence[str], pictures: int, size: object, select: Callable[[], Selection]
+) -> tuple[PictureFile, str]:
+    """A library out of a copy, built the first time and then kept in the user's cache; and a note on its pictures.
 
-    Parameters
-    ----------
-    kind
-        ``"objects"`` or ``"scenes"``.
-    origin
-        A digest of the copy.
-    classes
-        In the order of the labels.
-    pictures
-        The most of each class for training; a tenth of that, ten at least, for validation and for test.
-    size
-        Of the pictures, in the form that JSON has.
-    select
-        Called if the library is not in the cache.
+    The library depends on the kind (``"objects"`` or ``"scenes"``), a digest of the copy, `origin`, and the classes in
+    the order of the labels. It depends on the most pictures of each for training and their size as JSON values, too.
+    `select` is called if it is not in the cache.
     """
     with cache_errors(kind):
         path = library_path(kind, [VERSION, kind, origin, list(classes), pictures, size])
     record = path.with_suffix(".json")
     if not (path.exists() and record.exists()):
-        _build(path, record, kind, sorted(classes), pictures, select())
-    return Gathered(PictureFile(path, classes), _read(record))
+        _build(path, record, kind, sorted(classes), pictures, *select())
+    library = PictureFile(path, classes)
+    try:
+        skipped = {str(why): int(n) for why, n in json.loads(record.read_text(encoding="utf-8")).items()}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise SalgenError(f"{record} is damaged ({reason(error)}): remove it, and it is built again") from None
+    counts = {split: sum(library.count(split, name) for name in classes) for split in SPLITS}
+    numbers = f"There are {counts['train']:,} {kind} for training, {counts['val']:,} for validation, "
+    return library, f"{numbers}{counts['test']:,} for test. {listed(skipped)}".strip()
+
+
+def most_of(split: str, pictures: int) -> int:
+    """The most pictures of a class in a split: those for training, or a tenth of that and ten at least."""
+    return pictures if split == "train" else max(pictures // 10, LEAST)
 
 
 def split_of(rank: int, count: int, *, tested: bool) -> str:
@@ -106,21 +94,23 @@ def listed(skipped: Mapping[str, int]) -> str:
 
 
 def _build(
-    path: Path, record: Path, kind: str, classes: Sequence[str], pictures: int, selection: PictureSelection
+    path: Path,
+    record: Path,
+    kind: str,
+    classes: Sequence[str],
+    pictures: int,
+    candidates: Mapping[tuple[str, str], Sequence[Make]],
+    passed_over: Mapping[str, int],
 ) -> None:
-    wanted = {"train": pictures}
-    places = [(split, name, wanted.get(split, max(pictures // 10, LEAST))) for split in SPLITS for name in classes]
-    there = {(split, name): len(selection.candidates.get((split, name), ())) for split, name, _ in places}
-    _check_enough(kind, there, "there")
-    skipped = Counter(selection.skipped)
-    usable: Counter[tuple[str, str]] = Counter()
+    places = [(split, name) for split in SPLITS for name in classes]
+    _check_enough(kind, {place: len(candidates.get(place, ())) for place in places}, "there")
+    skipped, usable = Counter(passed_over), dict.fromkeys(places, 0)
 
     def made() -> Iterator[tuple[Place, Pixels]]:
-        total = sum(min(most, len(selection.candidates[split, name])) for split, name, most in places)
+        total = sum(min(most_of(place[0], pictures), len(candidates[place])) for place in places)
         with progress(f"gathering {kind}", total, "pictures") as advance:
-            for split, name, most in places:
-                usable[split, name] = 0
-                for pixels in islice(_usable(selection.candidates[split, name], skipped), most):
+            for split, name in places:
+                for pixels in islice(_usable(candidates[split, name], skipped), most_of(split, pictures)):
                     yield (split, name, usable[split, name]), pixels
                     advance()
                     usable[split, name] += 1
@@ -141,21 +131,14 @@ def _usable(candidates: Sequence[Make], skipped: Counter[str]) -> Iterator[Pixel
 
 def _check_enough(kind: str, counts: Mapping[tuple[str, str], int], state: str) -> None:
     """Raise a SalgenError that names every class with too few pictures in a split."""
-    short = [
-        f"{name!r}: {count} {'is' if count == 1 else 'are'} {state} for {split}"
-        for (split, name), count in counts.items()
-        if count < FEWEST
-    ]
+    short = {place: count for place, count in counts.items() if count < FEWEST}
     if short:
-        which = "this class" if len({name for (_, name), count in counts.items() if count < FEWEST}) == 1 else "these"
+        told = [
+            f"{name!r}: {count} {'is' if count == 1 else 'are'} {state} for {split}"
+            for (split, name), count in short.items()
+        ]
+        which = "this class" if len({name for _, name in short}) == 1 else "these"
         raise SalgenError(
-            f"{kind} of {', '.join(short)}, and each split needs at least {FEWEST}: leave {which} out, or give a copy "
+            f"{kind} of {', '.join(told)}, and each split needs at least {FEWEST}: leave {which} out, or give a copy "
             "that has more"
         )
-
-
-def _read(record: Path) -> dict[str, int]:
-    try:
-        return {str(why): int(count) for why, count in json.loads(record.read_text(encoding="utf-8")).items()}
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise SalgenError(f"{record} is damaged ({reason(error)}): remove it, and it is built again") from None

@@ -1,14 +1,20 @@
-"""Drawn objects and drawn scenes, which need no download."""
+"""Drawn objects and scenes, which need no download; scenes may also be crops of a shipped photograph.
+
+Only photographs that look about the same everywhere are cropped: in others something stands at one place, and a crop
+from elsewhere is not of the same class.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from salgen.cache import cache_errors
-from salgen.datasets.picture_libraries.photograph_crops import NAMES_OF_CROPS, about_crops, crop, digest_of_crops
 from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels, Place, library_path, write_library
+from salgen.datasets.picture_libraries.picture_sampling import SPLITS, most_of
 from salgen.errors import unknown_name
 from salgen.generators.composites.libraries import Composite
+from salgen.generators.drawing.photographs import photographs
+from salgen.generators.drawing.pictures import resize_rgb
 from salgen.generators.stand_ins import cutouts, sceneries
 from salgen.progress import progress
 from salgen.seeding import Stream
@@ -16,10 +22,17 @@ from salgen.seeding import Stream
 NAMES = ("stand-ins",)
 
 VERSION = "2"  # changes whenever a drawn picture does, or the form of the file
-FEWEST = 10  # pictures of a class in a split
 NOTES = (
     "Objects and scenes are drawn: {objects} kinds of objects and {scenes} kinds of scenes, with {pictures} pictures "
     "of each for training and {others} each for validation and test. No picture is in two splits."
+)
+FILES = ("brick.png", "grass.png", "gravel.png", "hubble_deep_field.jpg")
+NAMES_OF_CROPS = tuple(f"photograph/{name.partition('.')[0]}" for name in FILES)
+PARTS = {"train": (0.0, 0.5), "val": (0.5, 0.75), "test": (0.75, 1.0)}  # each split's part of the height
+LEAST = 0.6  # least side of a crop, as a share of the longest one in any part
+CROP_NOTES = " {} of the kinds of scenes are crops of a photograph each, and each split has a part of it of its own."
+CROP_LICENCE = (
+    "Photographs: brick, grass and gravel (CC0 Textures) are CC0, hubble_deep_field (NASA) is in the public domain."
 )
 
 Draw = Callable[[str, str, Stream], Pixels]  # from a class, a split and random numbers
@@ -33,44 +46,38 @@ class StandIns:
 
     image_size: tuple[int, int]  # (H, W) of the scenes
     longest: int  # pixels of the objects' longer side
-    # objects, scenes: the classes; a scene may also be one of the photographs that `photograph_crops` cuts from
-    objects: tuple[str, ...]
-    scenes: tuple[str, ...]
-    # of each class for training; a tenth of that, ten at least, for validation and for test
-    pictures: int
+    objects: tuple[str, ...]  # classes
+    scenes: tuple[str, ...]  # classes; one of `NAMES_OF_CROPS` is cut from a photograph
+    pictures: int  # for training, in each class; for validation and test see `most_of`
 
     def open(self) -> Composite:
         """Both libraries; drawn the first time, and then kept in the user's cache."""
         objects, scenes = self.drawn_objects(), self.drawn_scenes()
         counts = {"objects": len(self.objects), "scenes": len(self.scenes), "pictures": self.pictures}
-        notes = NOTES.format(**counts, others=self._of_split("test"))
+        notes = NOTES.format(**counts, others=most_of("test", self.pictures))
         more, licence = about_crops(self.scenes)
         stated = "All else is drawn by salgen." if more else "Drawn by salgen; no outside material."
         return Composite(self.name, f"{licence} {stated}".strip(), f"{notes}{more}", True, objects, scenes)
 
     def drawn_objects(self) -> PictureFile:
         """The objects alone, with the same errors."""
-        return self._library(
-            "object",
-            self.objects,
-            cutouts.KINDS,
-            lambda name, _, s: cutouts.cutout(name, s, self.longest),
-            [self.longest],
-        )
+
+        def draw(name: str, split: str, stream: Stream) -> Pixels:
+            return cutouts.cutout(name, stream, self.longest)
+
+        return self._library("object", self.objects, cutouts.KINDS, draw, [self.longest])
 
     def drawn_scenes(self) -> PictureFile:
         """The scenes alone, with the same errors."""
+
+        def draw(name: str, split: str, stream: Stream) -> Pixels:
+            if name in NAMES_OF_CROPS:
+                return crop(name, split, stream, self.image_size)
+            return sceneries.scenery(name, stream, self.image_size)
+
+        cropped = photographs().digest if set(self.scenes) & set(NAMES_OF_CROPS) else ""
         kinds = (*sceneries.KINDS, *NAMES_OF_CROPS)
-        depends_on = [*self.image_size, digest_of_crops(self.scenes)]
-        return self._library("scene", self.scenes, kinds, self._scene, depends_on)
-
-    def _scene(self, name: str, split: str, stream: Stream) -> Pixels:
-        if name in NAMES_OF_CROPS:
-            return crop(name, split, stream, self.image_size)
-        return sceneries.scenery(name, stream, self.image_size)
-
-    def _of_split(self, split: str) -> int:
-        return self.pictures if split == "train" else max(self.pictures // 10, FEWEST)
+        return self._library("scene", self.scenes, kinds, draw, [*self.image_size, cropped])
 
     def _library(
         self, kind: str, classes: Sequence[str], available: Sequence[str], draw: Draw, size: Sequence[object]
@@ -79,18 +86,40 @@ class StandIns:
             if name not in available:
                 raise unknown_name(kind, name, available)
         kinds = f"{kind}s"
+
+        def drawn() -> Iterator[tuple[Place, Pixels]]:
+            counts = {split: most_of(split, self.pictures) for split in SPLITS}
+            with progress(f"drawing {kinds}", len(classes) * sum(counts.values()), "pictures") as advance:
+                for split, count in counts.items():
+                    for name in sorted(classes):
+                        for number in range(count):
+                            yield (split, name, number), draw(name, split, Stream(kinds, split, name, index=number))
+                            advance()
+
         with cache_errors(kinds):
             path = library_path(kinds, [VERSION, kind, list(classes), self.pictures, size])
             if not path.exists():
-                write_library(path, self._drawn(kinds, classes, draw))
+                write_library(path, drawn())
         return PictureFile(path, classes)
 
-    def _drawn(self, kind: str, classes: Sequence[str], draw: Draw) -> Iterator[tuple[Place, Pixels]]:
-        splits = ("test", "train", "val")
-        total = len(classes) * sum(map(self._of_split, splits))
-        with progress(f"drawing {kind}", total, "pictures") as advance:
-            for split in splits:
-                for name in sorted(classes):
-                    for number in range(self._of_split(split)):
-                        yield (split, name, number), draw(name, split, Stream(kind, split, name, index=number))
-                        advance()
+
+def crop(name: str, split: str, stream: Stream, size: tuple[int, int]) -> Pixels:
+    """A random crop of a photograph's part for a split, uint8 (H, W, 3); parts do not overlap.
+
+    Crops have the proportions of `size`, and in all splits the same range of lengths.
+    """
+    whole = photographs().load(FILES[NAMES_OF_CROPS.index(name)])
+    (height, width), (tall, wide) = whole.shape[:2], size
+    first, end = (int(height * share) for share in PARTS[split])
+    longest = min(height / 4 / tall, width / wide)  # in sides of the image: the smallest part is a quarter
+    scale = float(stream.uniform(1, LEAST * longest, longest)[0])
+    sides = max(int(tall * scale), 1), max(int(wide * scale), 1)
+    row = first + int(stream.integers(max(end - first - sides[0], 0) + 1, 1)[0])
+    column = int(stream.integers(max(width - sides[1], 0) + 1, 1)[0])
+    return resize_rgb(whole[row : row + sides[0], column : column + sides[1]], size)
+
+
+def about_crops(scenes: Sequence[str]) -> tuple[str, str]:
+    """Additions to notes and licence, empty if no scene is a crop."""
+    count = sum(name in NAMES_OF_CROPS for name in scenes)
+    return (CROP_NOTES.format(count), CROP_LICENCE) if count else ("", "")

@@ -9,12 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from salgen.datasets.preview.dataset_summary import describe
 from salgen.datasets.reading.batch import Batch
 from salgen.datasets.reading.pictures import enlarged, tinted
 from salgen.datasets.reading.reader import Dataset, open_dataset
-
-__all__ = ["contact_sheet", "describe"]
 
 GAP, MARGIN, LEADING, TOP = 12, 20, 20, 104
 PAPER, INK, PALE, GREY = (255, 255, 255), (26, 28, 32), (110, 114, 122), (225, 227, 230)
@@ -26,20 +23,8 @@ def contact_sheet(
 ) -> Image.Image:
     """Some samples of every class: image, masks over it, and where there are twins the twin and the difference.
 
-    Parameters
-    ----------
-    path
-        A data set folder.
-    split
-        ``test`` if None, or the first split where there is no test split.
-    count
-        Number of samples to show.
-    source
-        As for :func:`~salgen.datasets.reading.reader.open_dataset`.
-
-    Returns
-    -------
-    An RGB image. Differences are absolute and amplified alike for all samples; the title says by how much.
+    The split is ``test`` if None, or the first one where there is no test split. Differences are absolute and amplified
+    alike for all samples; the title says by how much.
     """
     dataset = open_dataset(path, split, source)
     chosen = _some_of_each_class(np.asarray(dataset.column(dataset.manifest.default_task)), count)
@@ -49,18 +34,24 @@ def contact_sheet(
     with_twins = any(twin is not None for twin in twins)
     rows = [
         [
-            _visible(image, depth),
+            enlarged(_bytes(image, depth)),
             *_mask_pictures(dataset, batch, row, image),
             *(_twin_pictures(image, twin, gain, depth) if with_twins else ()),
         ]
         for row, (image, twin) in enumerate(zip(images, twins, strict=True))
     ]
-    target = dataset.manifest.targets[dataset.manifest.default_task]
+    task, region = dataset.manifest.default_task, dataset.valid_region
     alternatives = ["or"] * (batch.acceptable.shape[1] - 1)
-    titles = ["image", f"mask: {target}", *alternatives, *(["twin", f"difference x {gain:.3g}"] if with_twins else [])]
-    classes = dataset.tasks[dataset.manifest.default_task]
-    labels = [(name, classes[int(label)]) for name, label in zip(batch.ids, batch.labels, strict=True)]
-    return _compose(_heading(dataset), titles, labels, rows)
+    titles = ["image", f"mask: {dataset.manifest.targets[task]}", *alternatives]
+    titles += ["twin", f"difference x {gain:.3g}"] if with_twins else []
+    labels = [(name, dataset.tasks[task][label]) for name, label in zip(batch.ids, batch.labels, strict=True)]
+    height, width = dataset.spec.image_size
+    size = f"{len(dataset):,} samples of {height} x {width} pixels"
+    legend = "magenta: ground truth, over the image"
+    if region:
+        legend += f"; dark: outside of {region}, not scored"
+    heading = f"{dataset.spec.generator}: split {dataset.split!r}, {size}", legend
+    return _compose(heading, titles, labels, rows)
 
 
 def _some_of_each_class(labels: NDArray[np.int64], count: int) -> list[int]:
@@ -80,7 +71,7 @@ def _twin_pictures(
     if twin is None:
         return None, None
     amplified = np.minimum(_difference(image, twin) * gain, 2**bit_depth - 1)
-    return _visible(twin, bit_depth), _visible(amplified, bit_depth)
+    return enlarged(_bytes(twin, bit_depth)), enlarged(_bytes(amplified, bit_depth))
 
 
 def _difference(image: NDArray[Any], twin: NDArray[Any]) -> NDArray[np.int64]:
@@ -95,11 +86,6 @@ def _gain(images: NDArray[Any], twins: Sequence[NDArray[Any] | None], bit_depth:
     return float(f"{(2**bit_depth - 1) / largest:.1e}") if largest else 1.0
 
 
-def _visible(levels: NDArray[Any], bit_depth: int) -> Image.Image:
-    """Levels (C, H, W) as a picture of 8 bits per channel."""
-    return enlarged(_bytes(levels, bit_depth))
-
-
 def _bytes(levels: NDArray[Any], bit_depth: int) -> NDArray[np.uint8]:
     """Levels (C, H, W) as colours, uint8 (H, W, 3)."""
     bytes_ = (levels.astype(np.float64) * (255.0 / (2**bit_depth - 1))).round().astype(np.uint8)
@@ -110,18 +96,8 @@ def _mask_pictures(dataset: Dataset, batch: Batch, row: int, image: NDArray[Any]
     """Each acceptable mask in magenta over the image, darkened where it is not scored; None where others have more."""
     scored = batch.regions[dataset.valid_region][row] if dataset.valid_region else np.ones_like(batch.masks[row])
     shown = _bytes(image, dataset.spec.bit_depth) * np.where(scored, 1.0, UNSCORED)[..., np.newaxis]
-    pictures: list[Image.Image | None] = [
-        enlarged(tinted(shown, mask)) for mask in (batch.masks[row], *batch.alternatives[row])
-    ]
-    return pictures + [None] * (batch.acceptable.shape[1] - len(pictures))
-
-
-def _heading(dataset: Dataset) -> tuple[str, str]:
-    """A title, and a legend of the masks' colours."""
-    height, width = dataset.spec.image_size
-    title = f"{dataset.spec.generator}: split {dataset.split!r}, {len(dataset):,} samples of {height} x {width} pixels"
-    dark = f"; dark: outside of {dataset.valid_region}, not scored" if dataset.valid_region else ""
-    return title, f"magenta: ground truth, over the image{dark}"
+    masks = (batch.masks[row], *batch.alternatives[row])
+    return [*(enlarged(tinted(shown, mask)) for mask in masks), *[None] * (batch.acceptable.shape[1] - len(masks))]
 
 
 def _compose(

@@ -19,18 +19,22 @@ def describe(path: str | os.PathLike[str]) -> str:
     manifest = read_manifest(folder)
     spec = manifest.spec
     height, width = spec.image_size
+    target = manifest.targets[manifest.default_task]
+    regions = ", ".join([f"{target} (ground truth)", *(name for name in manifest.regions if name != target)])
+    scored = f"; maps are scored within {manifest.valid_region}" if manifest.valid_region else ""
+    licence = shorten(manifest.licence or "licence not stated", LICENCE_WIDTH, placeholder=" ...")
     facts = {
         "generator": f"{spec.generator} version {spec.generator_version}, seed {spec.seed}",
         "images": f"{height} x {width} pixels, {'grey' if manifest.channels == 1 else 'colour'}, {spec.bit_depth} bits",
         **{f"split {split}": _split(open_dataset(folder, split)) for split in manifest.splits},
         **({"pictures": "rendered from the recipes as they are read"} if manifest.recipes_only else {}),
-        "regions": _regions(manifest),
+        "regions": f"{regions}{scored}",
         "twins": _twins(manifest),
         "parameters": ", ".join(
             f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}"
             for name, value in spec.parameters.items()
         ),
-        "source": _source(manifest),
+        "source": f"{spec.source} ({licence})" if spec.source_digest else "none",
         **({"notes": manifest.notes} if manifest.notes else {}),
         "fingerprint": spec.fingerprint,
         "on disk": _size(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())),
@@ -49,13 +53,6 @@ def _split(dataset: Dataset) -> str:
     return f"{len(dataset):,} {counted}: " + "; ".join(tasks)
 
 
-def _regions(manifest: Manifest) -> str:
-    target = manifest.targets[manifest.default_task]
-    more = ", ".join(region for region in manifest.regions if region != target)
-    scored = f"; maps are scored within {manifest.valid_region}" if manifest.valid_region else ""
-    return f"{target} (ground truth)" + (f", {more}" if more else "") + scored
-
-
 def _twins(manifest: Manifest) -> str:
     if manifest.imported:
         return "none, as the images were imported"
@@ -65,13 +62,6 @@ def _twins(manifest: Manifest) -> str:
         return "not stored"
     kept = "rendered" if manifest.recipes_only else "stored"
     return f"{kept}: {'equal to the image' if manifest.exact else 'these parameters let them differ'} outside the mask"
-
-
-def _source(manifest: Manifest) -> str:
-    if not manifest.spec.source_digest:
-        return "none"
-    licence = shorten(manifest.licence or "licence not stated", LICENCE_WIDTH, placeholder=" ...")
-    return f"{manifest.spec.source} ({licence})"
 
 
 def _size(count: float) -> str:

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pyarrow as pa
 
@@ -18,14 +17,11 @@ from salgen.datasets.format import manifest as manifests
 from salgen.datasets.format.checksums import read_checksums
 from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.format.schema import arrow_schema
-from salgen.datasets.format.shard_files import open_shard, read_group
-from salgen.datasets.format.shards import Shard, shard_writer, shards_of
-from salgen.datasets.metadata import citation, frontmatter
-from salgen.datasets.metadata.card import card_text
-from salgen.datasets.metadata.citation import citation_text
+from salgen.datasets.format.shards import Shard, open_shard, read_group, shard_writer, shards_of
+from salgen.datasets.metadata import citation
+from salgen.datasets.metadata.card import card_text, tags
 from salgen.datasets.metadata.croissant import croissant_text
-from salgen.datasets.metadata.publication_metadata import PublicationMetadata
-from salgen.datasets.metadata.release import Files, Release
+from salgen.datasets.metadata.publication_metadata import Files, PublicationMetadata, Release
 from salgen.datasets.verification.verify_dataset import verify
 from salgen.errors import SalgenError
 from salgen.files import sha256_of
@@ -40,33 +36,40 @@ PIXELS = ("image", "twin")  # the columns that hold what the source's owner may 
 def published(folder: Path, publication: PublicationMetadata, *, may_redistribute: bool = False) -> Iterator[Release]:
     """A data set as it is published; files that had to be written exist within the ``with`` block.
 
-    Parameters
-    ----------
-    folder
-        A complete data set.
-    publication
-        What its publisher states.
-    may_redistribute
-        Whether the user says that pixels may be passed on though the source's licence is not known to
-        allow it. Otherwise such data is published as recipes and masks.
+    Recipes and masks alone are published where the source's licence is not known to let pixels be passed on. With
+    `may_redistribute` the user says that they may be.
     """
     stored = read_manifest(folder)
-    plugin = _plugin(folder, stored)
+    spec = stored.spec
+    plugin = plugin_class(spec.generator)
+    if plugin.version != spec.generator_version:
+        raise SalgenError(
+            f"{folder} was made by {spec.generator} version {spec.generator_version}, but version {plugin.version} is "
+            "installed: install the salgen that has the other version"
+        )
     check_sound(folder, verify(folder, samples=0))
     digests = read_checksums(folder)
     described = as_published(stored, pixels=stored.redistributable or may_redistribute)
     with shards_to_publish(folder, stored, described, shards_of(stored)) as shards:
         rewritten = described.pixels != stored.pixels
         sums = {name: sha256_of(path) if rewritten else digests[name] for name, path in shards.items()}
-        texts = _texts(described, plugin, publication, sums)
+        card = card_text(described, plugin, publication)
+        texts = {
+            checksums.CARD: card.encode(),
+            citation.FILE: citation.citation_text(described, plugin, publication).encode(),
+            manifests.FILE: described.to_text().encode(),
+        }
+        # Croissant has the checksums of all other files.
+        listed = {**sums, **{name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}}
+        texts[checksums.CROISSANT] = croissant_text(described, publication, listed).encode()
         yield Release(
             files=with_checksums({**shards, **texts}, sums),
-            root=described.spec.generator,
+            root=spec.generator,
             title=citation.title(described),
-            card=texts[checksums.CARD].decode(),
-            keywords=frontmatter.tags(described),
-            version=f"{described.spec.generator_version}.0.0",
-            note=f"Fingerprint (SHA-256 of the data set's description): {described.spec.fingerprint}",
+            card=card,
+            keywords=tags(described),
+            version=f"{spec.generator_version}.0.0",
+            note=f"Fingerprint (SHA-256 of the data set's description): {spec.fingerprint}",
             publication=publication,
         )
 
@@ -86,18 +89,6 @@ def with_checksums(files: Files, digests: Mapping[str, str]) -> dict[str, Path |
     return dict(sorted({**files, checksums.FILE: listed.encode()}.items()))
 
 
-def _plugin(folder: Path, stored: Manifest) -> Any:
-    """The class of the generator that made it, for the card; a SalgenError if that version is not installed."""
-    spec = stored.spec
-    plugin = plugin_class(spec.generator)
-    if plugin.version != spec.generator_version:
-        raise SalgenError(
-            f"{folder} was made by {spec.generator} version {spec.generator_version}, but version {plugin.version} is "
-            "installed: install the salgen that has the other version"
-        )
-    return plugin
-
-
 def check_sound(folder: Path, problems: Sequence[str]) -> None:
     """Raise a SalgenError that names the first problems of what shall be published, if it has any."""
     if problems:
@@ -105,58 +96,30 @@ def check_sound(folder: Path, problems: Sequence[str]) -> None:
         raise SalgenError(f"{folder} cannot be published: {'; '.join(problems[:NAMED])}{more}")
 
 
-def _texts(
-    described: Manifest, plugin: Any, publication: PublicationMetadata, sums: Mapping[str, str]
-) -> dict[str, bytes]:
-    """The texts that describe the files; Croissant has the checksums of all the others."""
-    texts = {
-        checksums.CARD: card_text(described, plugin, publication).encode(),
-        citation.FILE: citation_text(described, plugin, publication).encode(),
-        manifests.FILE: described.to_text().encode(),
-    }
-    digests = {**sums, **{name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}}
-    return {**texts, checksums.CROISSANT: croissant_text(described, publication, digests).encode()}
-
-
 @contextmanager
 def shards_to_publish(
     folder: Path, stored: Manifest, described: Manifest, shards: Sequence[Shard]
 ) -> Iterator[dict[str, Path]]:
-    """Names of shards to the files to publish: those of the folder, or written anew without pixels.
-
-    Parameters
-    ----------
-    folder, stored
-        A data set, and its manifest.
-    described
-        What is published: the same, perhaps without pixels.
-    shards
-        Those of the data set that are published.
-    """
+    """Names of shards to the files to publish: those of the folder, or written anew where `described` has no pixels."""
     if described.pixels == stored.pixels:
         yield {shard.path: folder / shard.path for shard in shards}
         return
     with TemporaryDirectory(prefix="salgen-publish-") as place:
-        _write_without_pixels(folder, stored, shards, Path(place))
+        with progress("leaving out pixels", sum(map(len, shards)), "images") as advance:
+            for shard in shards:
+                try:
+                    (Path(place) / shard.path).parent.mkdir(exist_ok=True)
+                    _copy_without_pixels(folder, stored, shard, Path(place) / shard.path)
+                except OSError as error:
+                    raise SalgenError(
+                        f"{place}: {error.strerror or error}; set TMPDIR to a folder with more room"
+                    ) from error
+                advance(len(shard))
         yield {shard.path: Path(place) / shard.path for shard in shards}
 
 
-def _write_without_pixels(folder: Path, stored: Manifest, shards: Sequence[Shard], place: Path) -> None:
-    """Shards with the same rows, in which images and twins are null."""
-    with progress("leaving out pixels", sum(map(len, shards)), "images") as advance:
-        for shard in shards:
-            try:
-                (place / shard.path).parent.mkdir(exist_ok=True)
-                _copy_without_pixels(folder, stored, shard, place / shard.path)
-            except OSError as error:
-                raise SalgenError(
-                    f"{place}: {error.strerror or error}; set TMPDIR to a folder with more room"
-                ) from error
-            advance(len(shard))
-
-
 def _copy_without_pixels(folder: Path, stored: Manifest, shard: Shard, target: Path) -> None:
-    """One shard, row group by row group."""
+    """A shard with the same rows, in which images and twins are null."""
     schema = arrow_schema(stored)
     kept = [name for name in schema.names if name not in PIXELS]
     file = open_shard(folder, shard, schema, stored.rows_per_group)

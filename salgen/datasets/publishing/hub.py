@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 from importlib.metadata import version
 
-from salgen.datasets.metadata.release import Release
+from salgen.datasets.metadata.publication_metadata import Release
 from salgen.datasets.publishing.tokens import check_address, token, without_token
 from salgen.errors import SalgenError, install
 from salgen.progress import progress
@@ -37,14 +37,9 @@ class Repository:
 
 
 def repository(to: str, token_file: str | os.PathLike[str] | None = None) -> Repository:
-    """Find the repository to upload to, and the token, in a file or the environment.
+    """The repository ``hf://ORG/NAME``, with the token of a file or of the environment variable ``HF_TOKEN``.
 
-    Parameters
-    ----------
-    to
-        ``hf://ORG/NAME``. The hub is that of the environment variable ``HF_ENDPOINT``, else Hugging Face's.
-    token_file
-        A file with the token; otherwise it is that of the environment variable ``HF_TOKEN``.
+    The hub is that of the environment variable ``HF_ENDPOINT``, else Hugging Face's.
     """
     _import_library()
     from huggingface_hub.utils import HFValidationError, validate_repo_id
@@ -70,9 +65,7 @@ def push(release: Release, at: Repository) -> str:
     Large files are sent first, except those that the hub has; one commit then changes all that differs. Passing
     faults (a broken connection, an overloaded hub, someone else's commit) are retried, from the beginning.
 
-    Returns
-    -------
-    The address of the repository.
+    Returns the address of the repository.
     """
     _import_library()
     import httpx2

@@ -14,17 +14,7 @@ _ADDRESS = re.compile(r"(?:https://[\w.-]+|http://(?:127\.0\.0\.1|localhost|\[::
 
 
 def token(server: str, variable: str, file: str | os.PathLike[str] | None = None) -> str:
-    """Read the access token for a server.
-
-    Parameters
-    ----------
-    server
-        The server's name, for messages.
-    variable
-        The environment variable that holds the token if no file is given.
-    file
-        A file with the token.
-    """
+    """The access token for a server, from a file or else from an environment variable."""
     try:
         secret = os.environ.get(variable, "") if file is None else Path(file).read_text("ascii", "replace")
     except OSError as error:
@@ -41,15 +31,7 @@ def token(server: str, variable: str, file: str | os.PathLike[str] | None = None
 
 
 def check_address(address: str, name: str, example: str) -> None:
-    """Check that a token may be sent to an address.
-
-    Parameters
-    ----------
-    address
-        ``https://HOST``, or ``http://`` and this machine.
-    name, example
-        The origin of the address, and a usual address, for the message.
-    """
+    """Check that a token may be sent to an address: ``https://HOST``, or ``http://`` and this machine."""
     if not _ADDRESS.fullmatch(address):
         raise SalgenError(
             f"{name} is not an address of the form https://HOST, such as {example}; "

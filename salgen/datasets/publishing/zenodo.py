@@ -18,8 +18,7 @@ from urllib.parse import quote
 from salgen.datasets.archives.archive_formats import DIGEST, is_archive
 from salgen.datasets.archives.writing import archive, check_archive
 from salgen.datasets.metadata import citation
-from salgen.datasets.metadata.publication_metadata import LICENCES
-from salgen.datasets.metadata.release import Release
+from salgen.datasets.metadata.publication_metadata import LICENCES, Release
 from salgen.datasets.publishing.tokens import check_address, token, without_token
 from salgen.errors import SalgenError, install, warn
 from salgen.progress import Advance, progress
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 SCHEME = "zenodo:"
 SANDBOX = "https://sandbox.zenodo.org"
 TOKEN = "ZENODO_TOKEN"
-SCOPE = "deposit:write"
 DEPOSITIONS = "/api/deposit/depositions"
 DESCRIBED_TO = "\n## Splits and labels"  # the rest of the card is for those who have the files
 TIMEOUT_S = 60.0
@@ -46,14 +44,9 @@ class Server:
 
 
 def server(to: str, token_file: str | os.PathLike[str] | None = None) -> Server:
-    """Find the server to upload to, and the token, in a file or the environment.
+    """The server of ``zenodo:`` (the sandbox) or ``zenodo:https://zenodo.org``.
 
-    Parameters
-    ----------
-    to
-        ``zenodo:`` (the sandbox) or ``zenodo:https://zenodo.org``.
-    token_file
-        A file with the token; otherwise it is that of the environment variable ``ZENODO_TOKEN``.
+    The token is that of a file, or of the environment variable ``ZENODO_TOKEN``.
     """
     address = to.removeprefix(SCHEME).rstrip("/") or SANDBOX
     check_address(address, "the server", "https://zenodo.org")
@@ -69,20 +62,7 @@ def deposit(release: Release, out: str | os.PathLike[str], at: Server) -> tuple[
     """Write a release into an archive, and upload it as a draft that is not published.
 
     An existing archive is uploaded if it is, to the byte, what would be written: so a failed upload can be
-    repeated.
-
-    Parameters
-    ----------
-    release
-        The release to publish.
-    out
-        The archive, as for :func:`~salgen.datasets.archives.writing.archive`.
-    at
-        The server on which the draft is made.
-
-    Returns
-    -------
-    The archive, and the address of the draft.
+    repeated. Returns the archive, and the address of the draft.
     """
     target = Path(out)
     if is_archive(target):
@@ -103,8 +83,7 @@ def metadata(release: Release) -> dict[str, Any]:
     licence = publication.licence
     has_name = licence in LICENCES
     if not has_name:
-        message = f"Zenodo has no name for the licence {licence}: choose it in the draft before you publish it"
-        warn(message)
+        warn(f"Zenodo has no name for the licence {licence}: choose it in the draft before you publish it")
     body = release.card.partition("\n---\n")[2].partition(DESCRIBED_TO)[0]
     _, _, text = body.lstrip().partition("\n")  # without the heading, which is the title
     return {
@@ -163,13 +142,8 @@ def _session(at: Server) -> Session:
 
     session = requests.Session()
     session.auth = authorize  # not a header of the session, which a .netrc would replace
-    retry = Retry(
-        RETRIES,
-        allowed_methods=None,
-        status_forcelist=(429, *range(500, 600)),
-        backoff_factor=1,
-        raise_on_status=False,
-    )
+    passing = (429, *range(500, 600))
+    retry = Retry(RETRIES, allowed_methods=None, status_forcelist=passing, backoff_factor=1, raise_on_status=False)
     session.mount(at.address, HTTPAdapter(max_retries=retry))
     return session
 
@@ -186,10 +160,10 @@ def _send(session: Session, at: Server, method: str, url: str, **body: Any) -> d
             return answer
     except requests.RequestException as error:
         raise SalgenError(without_token(f"{place}: {error}: run the same command again later", at.token)) from None
-    answer_text = f": {response.text}" if "json" in response.headers.get("Content-Type", "") else ""
-    advice = f": the token must be one of this server, with the scope {SCOPE}"
-    hint = advice if response.status_code in (401, 403) else ""
-    raise SalgenError(without_token(f"{place}: status {response.status_code}{answer_text}{hint}", at.token))
+    said = f": {response.text}" if "json" in response.headers.get("Content-Type", "") else ""
+    if response.status_code in (401, 403):
+        said += ": the token must be one of this server, with the scope deposit:write"
+    raise SalgenError(without_token(f"{place}: status {response.status_code}{said}", at.token))
 
 
 class _ReportingFile(io.FileIO):

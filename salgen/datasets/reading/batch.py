@@ -30,17 +30,8 @@ Read = TypeVar("Read")
 class Batch:
     """Samples of one split.
 
-    Attributes
-    ----------
-    region_names
-        The regions' names.
-    exact
-        True if images and twins are equal outside the masks.
-
-    Notes
-    -----
-    Images, masks and twins are decoded when they are first used; `SalgenError` names the shard
-    and the sample where that fails.
+    Images, masks and twins are decoded when they are first used; a SalgenError names the shard and the sample where
+    that fails. `region_names` are the regions; `exact` is true if images and twins are equal outside the masks.
     """
 
     def __init__(self, rows: pa.Table, folder: Path, manifest: Manifest) -> None:
@@ -82,12 +73,11 @@ class Batch:
     @cached_property
     def alternatives(self) -> list[Mask]:
         """For each sample the further masks that count as correct, bool (k, H, W)."""
-        shape, column = self._manifest.spec.image_size, "alternative_masks"
         alternatives = []
-        for row, pictures in enumerate(self._rows[column].to_pylist()):
+        for row, pictures in enumerate(self._rows["alternative_masks"].to_pylist()):
             stored = [None] if pictures is None else [picture and picture["bytes"] for picture in pictures]
-            masks = [self._decode(column, row, data, png.decode_mask, shape) for data in stored]
-            alternatives.append(np.array(masks, dtype=bool).reshape(-1, *shape))
+            masks = [self._decode("alternative_masks", row, data) for data in stored]
+            alternatives.append(np.array(masks, dtype=bool).reshape(-1, *self._manifest.spec.image_size))
         return alternatives
 
     @cached_property
@@ -157,18 +147,17 @@ class Batch:
 
     def _decode_region(self, name: str) -> Mask:
         column = next(column for column, region in mask_columns(self._manifest).items() if region == name)
-        shape = self._manifest.spec.image_size
-        return np.stack([self._decode(column, row, data, png.decode_mask, shape) for row, data in self._stored(column)])
+        return np.stack([self._decode(column, row, data) for row, data in self._stored(column)])
 
     def levels(self) -> NDArray[Any]:
         """The images as stored: uint8 or uint16 (N, C, H, W)."""
         self._need_pixels()
-        return np.stack([self._planes("image", row, data) for row, data in self._stored("image")])
+        return np.stack([self._decode("image", row, data) for row, data in self._stored("image")])
 
     def twin_levels(self) -> list[NDArray[Any] | None]:
         """The twins as stored: uint8 or uint16 (C, H, W), or None."""
         self._need_pixels()
-        return [None if data is None else self._planes("twin", row, data) for row, data in self._stored("twin")]
+        return [None if data is None else self._decode("twin", row, data) for row, data in self._stored("twin")]
 
     def _of_task(self, read: Callable[[pa.ChunkedArray, Sequence[str]], Read], column: str, task: str) -> Read:
         try:
@@ -188,28 +177,19 @@ class Batch:
         """Row number and encoded image."""
         return enumerate(self._rows[column].combine_chunks().field("bytes").to_pylist())
 
-    def _planes(self, column: str, row: int, data: bytes | None) -> NDArray[Any]:
-        height, width = self._manifest.spec.image_size
-        return self._decode(column, row, data, png.decode, (height, width, self._manifest.channels)).transpose(2, 0, 1)
-
-    def _decode(
-        self,
-        column: str,
-        row: int,
-        data: bytes | None,
-        decode: Callable[[bytes], NDArray[Any]],
-        shape: tuple[int, ...],
-    ) -> NDArray[Any]:
-        """One decoded image of the expected shape, or an error that names its shard and sample."""
+    def _decode(self, column: str, row: int, data: bytes | None) -> NDArray[Any]:
+        """A decoded image (C, H, W) or mask (H, W), or an error that names its shard and sample."""
+        size, is_image = self._manifest.spec.image_size, column in ("image", "twin")
+        shape = (*size, self._manifest.channels) if is_image else size
 
         def checked(stored: bytes | None) -> NDArray[Any]:
             if stored is None:
                 raise SalgenError("is absent")
-            png.check_size(stored, shape[:2])
-            pixels = decode(stored)
+            png.check_size(stored, size)
+            pixels = png.decode(stored) if is_image else png.decode_mask(stored)
             if pixels.shape != shape:
                 raise SalgenError(f"has shape {pixels.shape}, but {shape} is expected")
-            return pixels
+            return pixels.transpose(2, 0, 1) if is_image else pixels
 
         return self._named(column, row, checked, data)
 
@@ -236,18 +216,17 @@ class _Regions(Mapping[str, Mask]):
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
-        self._names = batch.region_names
 
     def __getitem__(self, name: str) -> Mask:
-        if name not in self._names:
+        if name not in self._batch.region_names:
             raise KeyError(name)
         return self._batch.region(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter(self._batch.region_names)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._batch.region_names)
 
 
 def to_unit(levels: NDArray[Any]) -> Float32:

@@ -1,4 +1,4 @@
-"""Images and masks as pictures to look at."""
+"""Samples, images and masks as pictures to look at."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from salgen.types import Mask
+from salgen.types import Float32, Mask
 
 PANEL = 128  # pixels to which the shorter side of a small image is enlarged, about
 LARGEST = 320  # and to which the longer side of a large one is reduced
@@ -27,3 +27,19 @@ def enlarged(picture: NDArray[np.uint8]) -> Image.Image:
         return image.resize((width * factor, height * factor), Image.Resampling.NEAREST)
     image.thumbnail((LARGEST, LARGEST), Image.Resampling.BOX)
     return image
+
+
+class Item(dict[str, Any]):
+    """What :meth:`salgen.datasets.reading.reader.Dataset.__getitem__` gives."""
+
+    def show(self) -> Image.Image:
+        """The image, its mask over it in magenta, and its twin where it has one, side by side, as notebooks show it."""
+
+        def colours(image: Float32) -> NDArray[np.uint8]:
+            levels = np.round(255 * image).astype(np.uint8).transpose(1, 2, 0)
+            return np.broadcast_to(levels, (*levels.shape[:2], 3))
+
+        image = colours(self["image"])
+        twin = [] if self["twin"] is None else [colours(self["twin"])]
+        panels = [np.asarray(enlarged(picture)) for picture in (image, tinted(image, self["mask"]), *twin)]
+        return Image.fromarray(np.concatenate(panels, axis=1))

@@ -24,10 +24,9 @@ from salgen.datasets.format.schema import (
     mask_columns,
     present_column,
 )
-from salgen.datasets.format.shard_files import open_shard, read_group
-from salgen.datasets.format.shards import shards_of
+from salgen.datasets.format.shards import open_shard, read_group, shards_of
 from salgen.datasets.reading.batch import Batch
-from salgen.datasets.reading.item import Item
+from salgen.datasets.reading.pictures import Item
 from salgen.datasets.reading.rendered_batch import RenderedBatch, renderer_of
 from salgen.errors import SalgenError, unknown_name
 from salgen.generators.generator import Generator
@@ -84,18 +83,14 @@ class Dataset:
 
     Attributes
     ----------
-    path, name, split
-        The folder, its name, and the split.
+    path, name, split, source
+        The folder, its name, the split, and the source that it was opened with.
     manifest, spec, fingerprint
         The description of the folder, its specification, and the digest of that.
     tasks
         Task name to class names; the first task is the default one.
-    valid_region
-        The region in which maps are scored by default, or None.
-    region_names
-        The regions that every sample has.
-    source
-        The source that it was opened with.
+    region_names, valid_region
+        The regions that every sample has, and the one in which maps are scored by default, or None.
     """
 
     def __init__(self, path: Path, manifest: Manifest, split: str, source: str | None = None) -> None:
@@ -213,17 +208,16 @@ class Dataset:
 
         The digests of pixels that are not stored take rendering.
         """
-        kinds = {column.name: column.kind for column in columns(self.manifest)}
         if name in self.manifest.factors:
             return np.concatenate([factor_values(table["factors"], name) for table in self._tables(["factors"])])
-        plain = [key for key, kind in kinds.items() if kind in (Kind.TEXT, Kind.LABEL)]
-        if name not in plain:
-            raise unknown_name("column", name, [*plain, *self.manifest.factors])
+        if name in self.tasks:
+            return np.concatenate([self._as_batch(table).classes(name) for table in self._tables(["id", name])])
+        texts = [column.name for column in columns(self.manifest) if column.kind is Kind.TEXT]
+        if name not in texts:
+            raise unknown_name("column", name, [*texts, *self.tasks, *self.manifest.factors])
         if name == "pixels_sha256" and self.manifest.recipes_only:
             return [digest for batch in self._pieces(name) for digest in batch.pixel_digests]
-        if kinds[name] is Kind.TEXT:
-            return [text for table in self._tables([name]) for text in table[name].to_pylist()]
-        return np.concatenate([self._as_batch(table).classes(name) for table in self._tables(["id", name])])
+        return [text for table in self._tables([name]) for text in table[name].to_pylist()]
 
     def classes_present(self, task: str) -> NDArray[np.bool_]:
         """The classes of a task that each image shows, bool (N, K), without decoding images."""
@@ -233,30 +227,17 @@ class Dataset:
     def present(self, region: str, first: int | None = None) -> NDArray[np.bool_]:
         """True for each sample, or each of the `first` so many, in which a region has any pixel, bool (N,)."""
         column = next(column for column, name in mask_columns(self.manifest).items() if name == region)
-        parts = [batch.region(region).any(axis=(1, 2)) for batch in self._pieces(column, first)]
-        return np.concatenate(parts)
+        return np.concatenate([batch.region(region).any(axis=(1, 2)) for batch in self._pieces(column, first)])
 
     def of_split(self, split: str) -> Dataset:
-        """Another split of the same data set, with the same source.
-
-        Raises
-        ------
-        SalgenError
-            If there is no such split, or it lacks a shard.
-        """
+        """Another split of the same data set, with the same source."""
         _check_split(self.path, self.manifest, split)
         dataset = Dataset(self.path, self.manifest, split, self.source)
         dataset._generator = self._generator
         return dataset
 
     def generator(self) -> Generator:
-        """The generator that renders the pictures of a data set of recipes only; opened once.
-
-        Raises
-        ------
-        SalgenError
-            If it cannot: see :func:`~salgen.datasets.reading.rendered_batch.renderer_of`.
-        """
+        """The generator that renders the pictures of a data set of recipes only; opened once."""
         if self._generator is None:
             self._generator = renderer_of(self.path, self.manifest, self.source)
         return self._generator

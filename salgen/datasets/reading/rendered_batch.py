@@ -24,12 +24,7 @@ Pair = tuple[Sample, NDArray[Any] | None]
 class RenderedBatch(Batch):
     """As :class:`~salgen.datasets.reading.batch.Batch`, of a data set that holds recipes only.
 
-    Parameters
-    ----------
-    rows, folder, manifest
-        The samples' rows and where they come from.
-    renderer
-        Returns the generator; called when a picture is first used.
+    `renderer` returns the generator; it is called when a picture is first used.
     """
 
     def __init__(self, rows: pa.Table, folder: Path, manifest: Manifest, renderer: Callable[[], Generator]) -> None:
@@ -59,11 +54,11 @@ class RenderedBatch(Batch):
 
     def levels(self) -> NDArray[Any]:
         """The images: uint8 or uint16 (N, C, H, W)."""
-        return np.stack([_planes(sample.image) for sample in self._samples])
+        return np.stack([sample.image.transpose(2, 0, 1) for sample in self._samples])
 
     def twin_levels(self) -> list[NDArray[Any] | None]:
         """The twins: uint8 or uint16 (C, H, W), or None."""
-        return [None if twin is None else _planes(twin) for _, twin in self._pairs]
+        return [None if twin is None else twin.transpose(2, 0, 1) for _, twin in self._pairs]
 
     @cached_property
     def _pairs(self) -> list[Pair]:
@@ -104,7 +99,3 @@ def renderer_of(folder: Path, manifest: Manifest, source: str | None) -> Generat
     if part:
         raise SalgenError(f"{folder}: salgen.json was altered: its {part} are not those of {manifest.spec.generator}")
     return generator
-
-
-def _planes(image: NDArray[Any]) -> NDArray[Any]:
-    return image.transpose(2, 0, 1)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import PICTURES, arrow_schema, columns, pixels_digest
-from salgen.datasets.format.shard_files import open_shard, read_group
-from salgen.datasets.format.shards import Shard
+from salgen.datasets.format.shards import Shard, open_shard, read_group
 from salgen.datasets.reading.batch import Batch
 
 SHOWN = 3  # samples that a line names
@@ -27,29 +26,21 @@ def shard_problems(folder: Path, manifest: Manifest, shard: Shard) -> list[str]:
     start = shard.start
     for group in range(file.num_row_groups):
         rows = read_group(folder / shard.path, file, group)
-        _check(rows, folder, manifest, shard, start, faults)
+        batch = Batch(rows, folder, manifest)
+        expected = [f"{shard.split}-{index:06d}" for index in range(start, start + len(batch))]
+        checks = {
+            "ids are not in order": _differ(batch.ids, expected),
+            "the class is not among those present": _class_is_absent(batch, manifest),
+        }
+        if manifest.recipes_only:
+            checks |= _recipe_checks(rows, batch, manifest, shard.split, start)
+        else:
+            checks |= _pixel_checks(batch) if manifest.pixels else _absence_checks(rows, batch)
+        for fault, faulty in checks.items():
+            if faulty.any():
+                faults.setdefault(fault, []).extend(expected[row] for row in np.flatnonzero(faulty))
         start += rows.num_rows
     return [f"{shard.path}: {fault}: {_first_names(samples)}" for fault, samples in faults.items()]
-
-
-def _check(
-    rows: pa.Table, folder: Path, manifest: Manifest, shard: Shard, start: int, faults: dict[str, list[str]]
-) -> None:
-    """Add the faults of one row group."""
-    batch = Batch(rows, folder, manifest)
-    expected = [f"{shard.split}-{index:06d}" for index in range(start, start + len(batch))]
-    if manifest.recipes_only:
-        pictures = _recipe_checks(rows, batch, manifest, shard.split, start)
-    else:
-        pictures = _pixel_checks(batch) if manifest.pixels else _absence_checks(rows, batch)
-    checks = {
-        "ids are not in order": _differ(batch.ids, expected),
-        "the class is not among those present": _class_is_absent(batch, manifest),
-        **pictures,
-    }
-    for fault, faulty in checks.items():
-        if faulty.any():
-            faults.setdefault(fault, []).extend(expected[row] for row in np.flatnonzero(faulty))
 
 
 def _recipe_checks(rows: pa.Table, batch: Batch, manifest: Manifest, split: str, start: int) -> dict[str, Rows]:
@@ -76,9 +67,13 @@ def _pixel_checks(batch: Batch) -> dict[str, Rows]:
     """Checks of stored images and twins."""
     images = batch.levels()
     digests = [pixels_digest(np.ascontiguousarray(image.transpose(1, 2, 0))) for image in images]
+    leaks = [
+        twin is not None and bool(((image != twin).any(axis=0) & ~mask).any())
+        for image, twin, mask in zip(images, batch.twin_levels(), batch.masks, strict=True)
+    ]
     return {
         "pixels are not those of pixels_sha256": _differ(digests, batch.pixel_digests),
-        "image and twin differ outside the mask": _leaks(batch, images) & batch.exact,
+        "image and twin differ outside the mask": np.array(leaks) & batch.exact,
     }
 
 
@@ -102,15 +97,6 @@ def _class_is_absent(batch: Batch, manifest: Manifest) -> Rows:
 def _differ(actual: Sequence[str], expected: Sequence[str]) -> Rows:
     """True where texts differ, bool (N,); NumPy's own comparison would drop zero characters at their ends."""
     return np.array([a != b for a, b in zip(actual, expected, strict=True)])
-
-
-def _leaks(batch: Batch, images: NDArray[np.integer]) -> Rows:
-    """True for each sample whose image and twin differ outside the mask, bool (N,)."""
-    leaks = np.zeros(len(batch), dtype=bool)
-    for row, twin in enumerate(batch.twin_levels()):
-        if twin is not None:
-            leaks[row] = bool(((images[row] != twin).any(axis=0) & ~batch.masks[row]).any())
-    return leaks
 
 
 def _first_names(samples: list[str]) -> str:

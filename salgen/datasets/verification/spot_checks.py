@@ -14,7 +14,7 @@ from salgen.errors import SalgenError
 from salgen.generators.factory import generator_of
 from salgen.generators.generator import Generator
 from salgen.generators.interfaces import Attributed
-from salgen.types import Recipe, Sample
+from salgen.types import Sample
 
 
 def rendering_problems(
@@ -67,51 +67,42 @@ def _sample_problems(generator: Generator, dataset: Dataset, index: int) -> list
 
 def _differing(generator: Generator, dataset: Dataset, batch: Batch) -> list[str]:
     """The parts of a stored sample that differ from what its recipe gives."""
-    recipe = batch.recipes[0]
+    recipe, manifest = batch.recipes[0], dataset.manifest
     sample = generator.render(recipe)
+    drawn = generator.plugin.factors(recipe.parameters)
+    factors = {name: np.nan if value is None else float(value) for name, value in drawn.items()}
     same = {
         **{task: int(batch.classes(task)[0]) == sample.labels[task] for task in dataset.tasks},
         **{
             present_column(task): tuple(np.flatnonzero(batch.present(task)[0]).tolist()) == sample.present[task]
-            for task in dataset.manifest.multi_label
+            for task in manifest.multi_label
         },
-        "factors": _factors_same(generator, recipe, batch),
+        "factors": batch.factors.keys() == factors.keys()
+        and all(np.array_equal(batch.factors[name][0], factors[name], equal_nan=True) for name in factors),
         "cluster": batch.clusters[0] == generator.cluster(recipe),
-        **({} if dataset.manifest.recipes_only else _pictures_same(generator, sample, batch, dataset.manifest)),
+        **({} if manifest.recipes_only else _pictures_same(generator, sample, batch, manifest)),
     }
     return [part for part, holds in same.items() if not holds]
 
 
-def _factors_same(generator: Generator, recipe: Recipe, batch: Batch) -> bool:
-    """True if the numbers to filter by are those of the recipe."""
-    numbers = generator.plugin.factors(recipe.parameters)
-    stored = {name: values[0] for name, values in batch.factors.items()}
-    drawn = {name: np.nan if value is None else float(value) for name, value in numbers.items()}
-    return stored.keys() == drawn.keys() and all(
-        np.array_equal(stored[name], drawn[name], equal_nan=True) for name in drawn
-    )
-
-
 def _pictures_same(generator: Generator, sample: Sample, batch: Batch, manifest: Manifest) -> dict[str, bool]:
-    """Name of each stored picture to True if it is the one that the recipe gives."""
+    """Name of each stored picture to True if it is the one that the recipe gives; of an absent image its digest."""
     alternatives = np.array(sample.alternatives, dtype=bool).reshape(-1, *manifest.spec.image_size)
+    if manifest.pixels:
+        twin = generator.twin(sample.recipe) if manifest.twins else None
+        stored = batch.twin_levels()[0]
+        same = {
+            "image": np.array_equal(batch.levels()[0], sample.image.transpose(2, 0, 1)),
+            "twin": stored is None
+            if twin is None
+            else stored is not None and np.array_equal(stored, twin.image.transpose(2, 0, 1)),
+        }
+    else:
+        same = {"image": pixels_digest(sample.image) == batch.pixel_digests[0]}
     return {
-        **_pixels_same(generator, sample, batch, manifest),
+        **same,
         "attribution": not isinstance(generator.plugin, Attributed)
         or np.array_equal(batch.attributions[0], generator.plugin.attribution(sample.recipe.parameters)),
         "alternative_masks": np.array_equal(batch.alternatives[0], alternatives),
         **{region: np.array_equal(batch.regions[region][0], sample.regions[region]) for region in manifest.regions},
-    }
-
-
-def _pixels_same(generator: Generator, sample: Sample, batch: Batch, manifest: Manifest) -> dict[str, bool]:
-    """As :func:`_pictures_same`, for image and twin; where pixels were left out, for the image's digest."""
-    if not manifest.pixels:
-        return {"image": pixels_digest(sample.image) == batch.pixel_digests[0]}
-    twin = generator.twin(sample.recipe) if manifest.twins else None
-    stored = batch.twin_levels()[0]
-    return {
-        "image": np.array_equal(batch.levels()[0], sample.image.transpose(2, 0, 1)),
-        "twin": (stored is None) == (twin is None)
-        and (stored is None or twin is None or np.array_equal(stored, twin.image.transpose(2, 0, 1))),
     }

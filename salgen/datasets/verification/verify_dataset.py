@@ -2,64 +2,27 @@
 
 from pathlib import Path
 
-from salgen.datasets.format import checksums
-from salgen.datasets.format.checksums import files_of, read_checksums
-from salgen.datasets.format.manifest import Manifest, read_manifest
+from salgen.datasets.format.checksums import file_problems
+from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.format.shards import shards_of
 from salgen.datasets.verification.row_checks import shard_problems
 from salgen.datasets.verification.spot_checks import lacks_source, rendering_problems
 from salgen.errors import SalgenError
-from salgen.files import sha256_of
 from salgen.progress import progress
-
-PARQUET_END = b"PAR1"
-FOREIGN = (".git", ".gitattributes", ".cache")  # what version control and the hub put into a copy
 
 
 def verify(folder: Path, *, source: str | None = None, samples: int = 32) -> list[str]:
-    """Check a data set folder.
+    """Problems of a data set folder, a line each, as `salgen.verify` finds them; those of :func:`unchecked` are none.
 
-    Checked are the checksums, the spec's fingerprint, the schema, and for every sample its id, the
-    digest of its pixels, and that image and twin are equal outside the mask. Some samples are drawn
+    Checked are the checksums, the spec's fingerprint and the schema. Each sample must have its id and the digest of its
+    pixels, and image and twin must be equal outside the mask. Some samples, evenly spread over the splits, are drawn
     and rendered again and must come out with the same recipe and the same bits.
-
-    Parameters
-    ----------
-    folder
-        The data set.
-    source
-        The outside material it was made from, where that is not the generator's default.
-    samples
-        How many samples to render again, evenly spread over the splits; 0 for none.
-
-    Returns
-    -------
-    One line for each problem; none for a sound data set. What :func:`unchecked` names is no problem.
     """
     try:
         described = read_manifest(folder)
     except SalgenError as error:
         return [str(error), *file_problems(folder, None)]
-    return [*file_problems(folder, described), *_content_problems(folder, described, source, samples)]
-
-
-def unchecked(folder: Path, *, source: str | None = None) -> str:
-    """What cannot be checked of a data set without the material that it was made from, or ""."""
-    try:
-        described = read_manifest(folder)
-    except SalgenError:
-        return ""
-    if not lacks_source(described, source):
-        return ""
-    return (
-        f"checksums, schema and rows were checked; no sample was rendered again, as {described.spec.source} of "
-        f"{described.spec.generator} is not part of it: give it with --source PATH"
-    )
-
-
-def _content_problems(folder: Path, described: Manifest, source: str | None, samples: int) -> list[str]:
-    """Problems of the samples, in shards that can be read."""
-    problems, readable = [], []
+    problems, readable = file_problems(folder, described), []
     total = sum(described.spec.splits.values())
     with progress("verifying", total, "images") as advance:
         for shard in shards_of(described):
@@ -73,30 +36,14 @@ def _content_problems(folder: Path, described: Manifest, source: str | None, sam
     return problems + rendering_problems(folder, described, readable, source, min(samples, total))
 
 
-def file_problems(folder: Path, described: Manifest | None = None) -> list[str]:
-    """Files that are missing, altered or not listed in `SHA256SUMS`, or not those that a manifest describes."""
+def unchecked(folder: Path, *, source: str | None = None) -> str:
+    """What cannot be checked of a data set without the material that it was made from, or ""."""
     try:
-        sums = read_checksums(folder)
-    except SalgenError as error:
-        sums, problems = {}, [str(error)]
-    else:
-        expected = files_of(described) if described else list(sums)
-        problems = [f"{checksums.FILE}: has no line for {name}" for name in expected if name not in sums]
-    belonging = {*sums, *(files_of(described) if described else ())}
-    for name in sorted(belonging):
-        problems += _file_problem(folder / name, name, sums.get(name))
-    paths = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
-    present = {path.as_posix() for path in paths if path.parts[0] not in FOREIGN} - {checksums.FILE}
-    return problems + [
-        f"{name}: is not a file of this data set" if described else f"{name}: is not listed in {checksums.FILE}"
-        for name in sorted(present - belonging)
-    ]
-
-
-def _file_problem(path: Path, name: str, digest: str | None) -> list[str]:
-    if not path.is_file():
-        return [f"{name}: is missing"]
-    if digest is None or sha256_of(path) == digest:
-        return []
-    truncated = path.suffix == ".parquet" and not path.read_bytes().endswith(PARQUET_END)
-    return [f"{name}: was {'truncated' if truncated else 'altered'}: its SHA-256 is not that of {checksums.FILE}"]
+        described = read_manifest(folder)
+    except SalgenError:
+        return ""
+    told = (
+        f"checksums, schema and rows were checked; no sample was rendered again, as {described.spec.source} of "
+        f"{described.spec.generator} is not part of it: give it with --source PATH"
+    )
+    return told if lacks_source(described, source) else ""

@@ -8,7 +8,7 @@ from urllib.request import urlretrieve
 
 from salgen.datasets.archives.archive_formats import USUAL
 from salgen.datasets.archives.unpacking import extract, named
-from salgen.datasets.archives.workplace import workplace
+from salgen.datasets.format.output_folder import workplace
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.bench.published import SPEC, read_rows, read_summary
 from salgen.evaluation.bench.verify_results import weight_problems

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from salgen.datasets.archives.writing import archive, check_target
-from salgen.datasets.metadata.publication_metadata import stated
-from salgen.datasets.metadata.release import Release
+from salgen.datasets.metadata.publication_metadata import Release, stated
 from salgen.datasets.publishing.dataset_release import published
 from salgen.datasets.publishing.hub import SCHEME as HUB
 from salgen.datasets.publishing.hub import push, repository

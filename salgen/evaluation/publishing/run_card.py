@@ -8,11 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from salgen.datasets.metadata import croissant_rai
-from salgen.datasets.metadata.card import markdown, markdown_code, markdown_table, published
-from salgen.datasets.metadata.citation import SALGEN
-from salgen.datasets.metadata.croissant import CONFORMS_TO, CONTEXT, file_object
-from salgen.datasets.metadata.frontmatter import licence_keys, yaml_text
+from salgen.datasets.metadata.card import licence_keys, markdown, markdown_code, markdown_table, published
+from salgen.datasets.metadata.citation import SALGEN, yaml_text
+from salgen.datasets.metadata.croissant import CONFORMS_TO, CONTEXT, IMPACT, file_object
 from salgen.datasets.metadata.publication_metadata import PublicationMetadata
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.evaluation.runs.artifacts import predictions
@@ -110,7 +108,7 @@ def run_croissant(contents: Contents, digests: Mapping[str, str], publication: P
     described = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
-        "conformsTo": [CONFORMS_TO, croissant_rai.CONFORMS_TO],
+        "conformsTo": CONFORMS_TO,
         "name": contents.title,
         "description": contents.abstract,
         "version": "1.0.0",
@@ -238,7 +236,7 @@ def _responsible(contents: Contents) -> dict[str, Any]:
         ],
         "rai:dataLimitations": "Scores hold for these models and images; a map can be held to the mask only where the "
         "model relies on it, which certificates.parquet says where it could be tested.",
-        "rai:dataSocialImpact": croissant_rai.IMPACT,
+        "rai:dataSocialImpact": IMPACT,
         "rai:personalSensitiveInformation": "None beyond what the data set's own description says of its images.",
     }
 

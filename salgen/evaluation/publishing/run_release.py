@@ -11,8 +11,7 @@ from salgen.datasets.format import manifest as manifests
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.format.shards import shards_of
 from salgen.datasets.metadata import citation
-from salgen.datasets.metadata.publication_metadata import PublicationMetadata
-from salgen.datasets.metadata.release import Release
+from salgen.datasets.metadata.publication_metadata import PublicationMetadata, Release
 from salgen.datasets.publishing.dataset_release import as_published, check_sound, shards_to_publish, with_checksums
 from salgen.evaluation.publishing.redaction import published_record
 from salgen.evaluation.publishing.run_card import TAGS, Contents, run_card, run_croissant

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from salgen.datasets.execution.executors import Executor
-from salgen.datasets.execution.ray_setup import check_address, ray_module
+from salgen.datasets.execution.executors import Executor, check_address, ray_module
 from salgen.datasets.execution.ray_tasks import (
     Connection,
     attempt,

@@ -17,8 +17,7 @@ from torch import Tensor, nn
 from salgen.datasets.archives.archive_formats import is_archive
 from salgen.datasets.archives.unpacking import unpacked
 from salgen.datasets.format.schema import arrow_schema
-from salgen.datasets.format.shard_files import open_shard
-from salgen.datasets.format.shards import shards_of
+from salgen.datasets.format.shards import open_shard, shards_of
 from salgen.datasets.publishing.dataset_release import PIXELS
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.datasets.verification.row_checks import shard_problems

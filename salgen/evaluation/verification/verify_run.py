@@ -7,11 +7,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from salgen.datasets.format import checksums
+from salgen.datasets.format.checksums import file_problems
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.format.shards import shards_of
 from salgen.datasets.verification.row_checks import shard_problems
 from salgen.datasets.verification.spot_checks import rendering_problems
-from salgen.datasets.verification.verify_dataset import file_problems
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
 from salgen.evaluation.runs.run_snapshot import DATA

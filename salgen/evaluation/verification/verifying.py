@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from salgen.datasets.archives.archive_formats import SUFFIXES, is_archive
-from salgen.datasets.archives.checks import archive_problems
+from salgen.datasets.archives.unpacking import archive_problems
 from salgen.datasets.verification import verify_dataset as data_sets
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.run_record import RECORD

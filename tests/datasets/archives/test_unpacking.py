@@ -5,7 +5,6 @@ import hashlib
 import io
 import os
 import stat
-import struct
 import tarfile
 import warnings
 import zipfile
@@ -56,12 +55,6 @@ def in_zip(path, members):
 def of_kind(kind, name="squares/x"):
     info = tarfile.TarInfo(name)
     info.type, info.linkname = kind, "/etc/passwd"
-    return info
-
-
-def long_header(info):
-    """A header whose content tarfile reads whole."""
-    info.type = tarfile.XHDTYPE
     return info
 
 
@@ -157,27 +150,6 @@ def test_an_encrypted_zip_is_refused(tmp_path):
     refused(tmp_path / "y.zip", tmp_path / "2", "'squares/x'.* is encrypted")
 
 
-def test_a_zip_whose_members_overlap_or_have_two_names_is_refused(tmp_path):
-    data = archive({"a": b"1", "b": b"2"}, tmp_path / "x.zip", "squares").read_bytes()
-    listed = data.rindex(b"PK\1\2")
-    (tmp_path / "x.zip").write_bytes(in_place(data, listed + 42, bytes(4)))  # both at the start
-    refused(tmp_path / "x.zip", tmp_path / "1", "'squares/b' and header b'squares/a' differ")
-    (tmp_path / "x.zip").write_bytes(in_place(data, data.index(b"squares/a"), b"squares/c"))  # only in its header
-    refused(tmp_path / "x.zip", tmp_path / "2", "'squares/a' and header b'squares/c' differ")
-
-
-def test_a_zip_that_holds_the_same_bytes_many_times_is_refused(tmp_path):
-    """All members lie in one place, which zipfile takes for as many files."""
-    data = archive({"a": bytes(1000)}, tmp_path / "x.zip", "squares").read_bytes()
-    listed, end = data.index(b"PK\1\2"), data.index(b"PK\5\6")
-    entry, count = data[listed:end], 50
-    numbers = struct.pack("<2HI", count, count, count * len(entry))
-    (tmp_path / "x.zip").write_bytes(data[:listed] + entry * count + in_place(data[end:], 8, numbers))
-    with zipfile.ZipFile(tmp_path / "x.zip") as there:
-        assert len(there.infolist()) == count
-    refused(tmp_path / "x.zip", tmp_path / "place", "has the name of another one|verlap")
-
-
 @every_form
 def test_what_is_no_archive_is_refused(tmp_path, suffix):
     path = tmp_path / f"x{suffix}"
@@ -218,9 +190,9 @@ def test_content_that_is_not_that_of_the_checksums_is_refused(tmp_path, suffix):
     sums = with_sums(FILES)
     for number, (files, message) in enumerate(
         [
-            ({**sums, "README.md": b"other"}, "README.md was altered"),
-            ({**sums, "more": b"x"}, "more is not listed in SHA256SUMS"),
-            ({name: data for name, data in sums.items() if name != "data/x"}, "data/x is missing"),
+            ({**sums, "README.md": b"other"}, "README.md: was altered"),
+            ({**sums, "more": b"x"}, "more: is not listed in SHA256SUMS"),
+            ({name: data for name, data in sums.items() if name != "data/x"}, "data/x: is missing"),
             (FILES, "SHA256SUMS is missing"),
             ({**sums, "SHA256SUMS": b"nonsense"}, "SHA256SUMS: line 1 is not a checksum"),
         ]
@@ -232,7 +204,7 @@ def test_content_that_is_not_that_of_the_checksums_is_refused(tmp_path, suffix):
 # Bounds ---------------------------------------------------------------------------------------------
 
 
-def test_a_bomb_is_stopped_while_it_is_read(tmp_path, monkeypatch):
+def test_a_bomb_is_refused_by_its_header(tmp_path, monkeypatch):
     path = tmp_path / "x.tar.gz"
     head = tarfile.TarInfo("squares/x")
     head.size = 200 << 20
@@ -242,9 +214,6 @@ def test_a_bomb_is_stopped_while_it_is_read(tmp_path, monkeypatch):
     with pytest.raises(SalgenError, match="the archive holds more than"):
         unpack(path, tmp_path / "out")
     assert written == []  # its header says it
-    path.write_bytes(gzip.compress(long_header(head).tobuf(tarfile.USTAR_FORMAT) + bytes(head.size)))
-    with pytest.raises(SalgenError, match="expands to more than"):
-        unpack(path, tmp_path / "out")
 
 
 def test_a_bomb_behind_the_end_of_the_tar_is_not_expanded(tmp_path):
@@ -269,13 +238,6 @@ def test_more_members_or_bytes_than_allowed_are_refused(tmp_path, suffix):
     refused(path, tmp_path / "2", "more than 44 bytes", size=44)
     unpack(path, tmp_path / "out", limits=Limits(members=10, size=1 << 20))
     assert contents(tmp_path / "out") == files
-
-
-@every_form
-def test_a_description_of_any_size_is_not_read_whole(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr("salgen.datasets.archives.archive_formats.LARGEST_DESCRIPTION", 100)
-    path = archive(with_sums(FILES), tmp_path / f"x{suffix}", "squares")
-    refused(path, tmp_path / "place", "'squares/SHA256SUMS' has more than 100 bytes")
 
 
 # What is read ---------------------------------------------------------------------------------------

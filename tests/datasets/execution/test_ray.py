@@ -15,7 +15,7 @@ from ray_nodes import two_nodes
 from worker_orders import DRIVER, ORDERS, orders_path
 
 from salgen.cli.main import main
-from salgen.datasets.execution import ray_executor, ray_setup, ray_tasks
+from salgen.datasets.execution import executors, pool, ray_tasks
 from salgen.datasets.format import manifest
 from salgen.datasets.format.shards import Shard, shards_of
 from salgen.datasets.making import make
@@ -23,7 +23,7 @@ from salgen.errors import SalgenError
 from salgen.registry import GENERATORS, Entry
 
 try:
-    ray = ray_setup.ray_module()
+    ray = executors.ray_module()
 except SalgenError:
     ray = None
 
@@ -123,20 +123,6 @@ def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, whole, orders, 
 
 
 @needs_ray
-@pytest.mark.torture
-def test_a_stopped_make_goes_on_with_ray_and_without(tmp_path, whole, orders):
-    out = by_ray(tmp_path / "watched")
-    shards = sorted(out.glob("data/*.parquet"))
-    for executor, chosen in (("ray", shards[1:6]), ("local", shards[3:9])):
-        for path in [*chosen, out / "SHA256SUMS"]:
-            path.unlink()
-        before = {path: path.stat().st_mtime_ns for path in shards if path not in chosen}
-        by_ray(out, executor=executor, workers=2)
-        assert contents(out) == whole
-        assert {path: path.stat().st_mtime_ns for path in before} == before
-
-
-@needs_ray
 def test_an_address_says_which_ray_and_the_log_says_that_it_was_ray(tmp_path, whole, orders, connected):
     assert contents(by_ray(tmp_path / "watched", ray_address=connected)) == whole
     entry = json.loads((tmp_path / "watched.log").read_text())
@@ -181,13 +167,13 @@ def test_a_machine_that_will_not_do_says_why(tmp_path, folder, libraries, presen
     described = read_manifest(folder)
     described = replace(described, libraries={**described.libraries, **libraries})
     job = (factory.generator("squares", None, "small"), described, folder if present else tmp_path / "elsewhere")
-    fault = ray_executor._write(ray_tasks.pack(job), shards_of(described)[0])
+    fault = pool._ray_task(ray_tasks.pack(job), shards_of(described)[0])
     with pytest.raises(ChildProcessError, match=message):
         raise fault.error
 
 
 def test_a_machine_without_the_plug_in_says_so():
-    fault = ray_executor._write(pickle.dumps(([], b"cnowhere\nThing\n.")), Shard("train", 0, 0, 1, 1))
+    fault = pool._ray_task(pickle.dumps(([], b"cnowhere\nThing\n.")), Shard("train", 0, 0, 1, 1))
     assert "cannot load the generator (ModuleNotFoundError: No module named 'nowhere')" in str(fault.error)
 
 
@@ -232,13 +218,13 @@ def test_a_bad_argument_is_one_line_and_leaves_nothing(tmp_path, arguments, mess
 @pytest.mark.parametrize("address", ["nonsense", "ray://127.0.0.1:1", "127.0.0.1:1", "127.0.0.1:99999"])
 def test_a_wrong_address_is_one_line(address):
     with pytest.raises((OSError, ValueError)):
-        ray_setup.check_address(address)
+        executors.check_address(address)
 
 
 @needs_ray
 @pytest.mark.torture
 def test_an_address_where_something_else_listens_is_refused_in_time(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(ray_setup, "ANSWER_S", 2.0)
+    monkeypatch.setattr(executors, "ANSWER_S", 2.0)
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"

@@ -1,5 +1,6 @@
 """`salgen.json` survives being written and read, and refuses what it is not."""
 
+import hashlib
 import json
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from salgen.datasets.format.manifest import Manifest, describe, in_order, read_manifest
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
+from salgen.parameters import canonical_json
 
 
 @pytest.fixture
@@ -54,7 +56,33 @@ def test_an_altered_file_is_refused(folder, edit, message):
     assert str(path) in str(caught.value)
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda v: v["spec"]["splits"].update(train=10**15),
+        lambda v: v["spec"].update(seed=0.5),
+        lambda v: v["spec"].update(parameters=5),
+        lambda v: v["spec"].update(generator=["squares"]),
+        lambda v: v["spec"].update(image_size=[10**9, 10**9]),
+        lambda v: v.update(samples_per_shard=0),
+        lambda v: v.update(samples_per_shard="5"),
+        lambda v: v.update(rows_per_group=None),
+        lambda v: v.update(channels=10**9),
+        lambda v: v.update(tasks=[]),
+        lambda v: v.update(targets={}),
+        lambda v: v.update(factors=[None]),
+        lambda v: v.update(libraries=3),
+    ],
+)
+def test_a_description_that_no_data_set_has_is_refused_though_its_fingerprint_fits(manifest, edit):
+    values = json.loads(manifest.to_text())
+    edit(values)
+    values["fingerprint"] = hashlib.sha256(canonical_json(values["spec"]).encode()).hexdigest()
+    with pytest.raises(SalgenError, match="not a salgen data set description"):
+        Manifest.from_text(json.dumps(values))
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"[" * 100_000, b"\xff\xfe"])
 def test_a_broken_file_is_refused(folder, data):
     (folder / "salgen.json").write_bytes(data)
     with pytest.raises(SalgenError, match=r"salgen\.json"):

@@ -1,18 +1,14 @@
 """The columns, and what Hugging Face makes of them without salgen."""
 
 import hashlib
-import json
 
 import datasets
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
-from datasets.info import DatasetInfosDict
 from made_datasets import made
 
 from salgen.datasets.format import schema
-from salgen.datasets.format.manifest import Manifest, describe, read_manifest
-from salgen.datasets.format.shards import shards_of
+from salgen.datasets.format.manifest import Manifest, describe
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
@@ -94,12 +90,3 @@ def check_row(row, squares, split, index):
     assert row["alternative_masks"] == []
     assert schema.recipe_from_text(row["recipe"]) == sample.recipe
     assert row["pixels_sha256"] == schema.pixels_digest(sample.image)
-
-
-def test_card_and_parquet_declare_the_same_features(folder):
-    described = read_manifest(folder)
-    stored = pq.read_schema(folder / shards_of(described)[0].path).metadata[b"huggingface"]
-    from_parquet = datasets.Features.from_dict(json.loads(stored)["info"]["features"])
-    from_card = DatasetInfosDict.from_directory(folder)["default"].features
-    assert from_parquet == from_card
-    assert list(from_parquet) == [column.name for column in schema.columns(described)]

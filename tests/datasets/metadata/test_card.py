@@ -11,8 +11,14 @@ from made_datasets import contents, made
 from markdown_it import MarkdownIt
 
 from salgen.datasets.format.manifest import read_manifest
-from salgen.datasets.metadata.card import card_text, markdown, markdown_code, markdown_link, markdown_table
-from salgen.datasets.metadata.frontmatter import front_matter
+from salgen.datasets.metadata.card import (
+    card_text,
+    front_matter,
+    markdown,
+    markdown_code,
+    markdown_link,
+    markdown_table,
+)
 from salgen.datasets.metadata.publication_metadata import PublicationMetadata, hub_licence
 from salgen.generators.factory import plugin_class
 

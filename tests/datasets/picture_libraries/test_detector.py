@@ -1,4 +1,4 @@
-"""The filter of eBAM: what is kept of what a detector finds, and a real one, trained on two kinds of objects."""
+"""The filter of eBAM: what is kept of what a detector finds, and how the files of detectors are read."""
 
 import json
 import pickle
@@ -8,25 +8,26 @@ import pytest
 import torch
 from safetensors.torch import save_file
 from torchvision.models import detection, get_model
-from torchvision.models.detection.image_list import ImageList
 
-from salgen.datasets.picture_libraries import detector, filtering
-from salgen.datasets.picture_libraries.detector import Weights, weights_in
-from salgen.datasets.picture_libraries.filtering import filtered, objects_rule, on_black, scenes_rule
+from salgen.datasets.picture_libraries import filtering
+from salgen.datasets.picture_libraries.filtering import (
+    Weights,
+    filtered,
+    objects_rule,
+    on_black,
+    scenes_rule,
+    weights_in,
+)
 from salgen.datasets.picture_libraries.picture_file import PictureFile, write_library
-from salgen.datasets.picture_libraries.stand_ins import StandIns
 from salgen.errors import SalgenError
 from salgen.evaluation.detectors.torchvision_networks import TorchvisionDetector
-from salgen.generators.factory import generator, generator_of
-from salgen.generators.stand_ins import cutouts, sceneries
+from salgen.generators.stand_ins import cutouts
 from salgen.seeding import Stream
 
 SIDE, LONGEST = 64, 45
 SPLITS = ("test", "train", "val")
-KNOWN, UNKNOWN = ("stop sign", "kite"), ("pizza", "truck")
-PLACES = ("desert/sand", "corn_field")
+KNOWN = ("stop sign", "kite")
 ARCHITECTURE = "fasterrcnn_mobilenet_v3_large_320_fpn"
-STEPS, TOGETHER = 300, 8
 
 
 @pytest.fixture(autouse=True)
@@ -176,86 +177,16 @@ def test_an_object_is_shown_on_black_as_large_as_it_is_pasted(size, shape):
     assert on_black(picture, size, 40).max() == round(200 * 128 / 255)
 
 
-def scenes_of(split, count):
-    """Plain scenes, and the same with a known object pasted on them, with the object's place and which it is."""
-    for label, (place, name) in enumerate(zip(PLACES, KNOWN, strict=True)):
-        for number in range(count):
-            plain = sceneries.scenery(place, Stream("place", split, place, index=number), (SIDE, SIDE))
-            thing = cutouts.cutout(name, Stream("thing", split, name, index=number), LONGEST)
-            alpha = on_black(np.dstack([255 * np.ones_like(thing[..., :3]), thing[..., 3]]), (SIDE, SIDE), LONGEST)
-            pasted = on_black(thing, (SIDE, SIDE), LONGEST) + plain * (1 - alpha / 255)
-            yield plain, np.rint(pasted).clip(0, 255).astype(np.uint8), alpha.any(axis=2), label
-
-
 def objects_of(names, split, count):
-    """Objects on black as the filter shows them, with their places."""
-    for label, name in enumerate(names):
+    """Objects on black as the filter shows them."""
+    for name in names:
         for number in range(count):
-            shown = on_black(
-                cutouts.cutout(name, Stream("thing", split, name, index=number), LONGEST), (SIDE, SIDE), LONGEST
-            )
-            yield shown, shown.any(axis=2), label
-
-
-def boxed(there, label):
-    """What torchvision's networks are trained by; nothing where nothing is there."""
-    rows, columns = np.nonzero(there)
-    boxes = [[columns.min(), rows.min(), columns.max() + 1, rows.max() + 1]] if len(rows) else []
-    return {
-        "boxes": torch.tensor(boxes, dtype=torch.float32).reshape(-1, 4),
-        "labels": torch.tensor([label + 1] * len(boxes), dtype=torch.int64),
-    }
+            cutout = cutouts.cutout(name, Stream("thing", split, name, index=number), LONGEST)
+            yield on_black(cutout, (SIDE, SIDE), LONGEST)
 
 
 def as_tensor(image):
     return torch.tensor(image).permute(2, 0, 1) / 255
-
-
-def trained():
-    """A Faster R-CNN that knows two kinds of objects: on a backbone of random weights, which is run once."""
-    examples = list(objects_of(KNOWN, "train", 40))
-    for plain, pasted, there, label in scenes_of("train", 30):
-        examples += [(plain, np.zeros_like(there), 0), (pasted, there, label)]
-    sizes = {"min_size": SIDE, "max_size": SIDE, "box_batch_size_per_image": 8, "rpn_post_nms_top_n_train": 50}
-    network = get_model(ARCHITECTURE, weights=None, weights_backbone=None, num_classes=3, **sizes)
-    targets = [boxed(there, label) for _, there, label in examples]
-    images, targets = network.transform([as_tensor(image) for image, _, _ in examples], targets)
-    features = frozen(network, images)
-    optimiser = torch.optim.Adam([weight for weight in network.parameters() if weight.requires_grad], lr=1e-3)
-    for _ in range(STEPS):
-        chosen = torch.randperm(len(examples))[:TOGETHER].tolist()
-        pyramid = network.backbone.fpn({level: found[chosen] for level, found in features.items()})
-        part = ImageList(images.tensors[chosen], [images.image_sizes[number] for number in chosen])
-        wanted = [targets[number] for number in chosen]
-        proposals, first = network.rpn(part, pyramid, wanted)
-        _, more = network.roi_heads(pyramid, proposals, part.image_sizes, wanted)
-        optimiser.zero_grad()
-        sum([*first.values(), *more.values()]).backward()
-        optimiser.step()
-    return network.eval()
-
-
-def frozen(network, images):
-    """What the backbone makes of all images, its statistics set by them; it and the widest layer are not trained."""
-    body = network.backbone.body.requires_grad_(False)
-    network.roi_heads.box_head.fc6.requires_grad_(False)
-    for module in body.modules():
-        if isinstance(module, torch.nn.BatchNorm2d):
-            module.momentum = None  # the mean over all
-    with torch.no_grad():
-        body.train()(images.tensors)
-        return body.eval()(images.tensors)
-
-
-@pytest.fixture(scope="module")
-def weights(tmp_path_factory):
-    """A file of a detector that was trained here, on one thread, as its weights depend on how many there are."""
-    torch.manual_seed(0)
-    path, threads = tmp_path_factory.mktemp("detector") / "drawn.safetensors", torch.get_num_threads()
-    torch.set_num_threads(1)
-    network = trained()
-    torch.set_num_threads(threads)
-    return saved(network, path)
 
 
 def saved(network, path, **about):
@@ -270,53 +201,11 @@ def saved(network, path, **about):
     return Weights(path)
 
 
-def share_kept(found, name):
-    return found.library.count("train", name) / 20
-
-
-@pytest.mark.torture
-def test_a_trained_detector_keeps_objects_that_it_knows_and_drops_others(weights, tmp_path):
-    every = StandIns((SIDE, SIDE), LONGEST, (*UNKNOWN, *KNOWN), PLACES, 20).drawn_objects()
-    found = filtered(every, weights, objects_rule((SIDE, SIDE), LONGEST, 8))
-    assert found.library.classes == KNOWN
-    assert set(found.dropped) == set(UNKNOWN)
-    assert share_kept(found, "stop sign") >= 0.8
-    assert share_kept(found, "kite") >= 0.5
-    noise = np.random.default_rng(0)
-
-    def garbled():
-        for split in SPLITS:
-            for name in sorted(KNOWN):
-                for number in range(5):
-                    blank = np.zeros((LONGEST, LONGEST, 4), dtype=np.uint8)
-                    blank[..., 3] = noise.integers(0, 2, (LONGEST, LONGEST)) * 255 if number else 255
-                    yield (split, name, number), blank
-
-    write_library(tmp_path / "garbled", garbled())
-    with pytest.raises(SalgenError, match="the detector leaves none of the classes of objects"):
-        filtered(PictureFile(tmp_path / "garbled", KNOWN), weights, objects_rule((SIDE, SIDE), LONGEST, 2))
-
-
-@pytest.mark.torture
-def test_a_trained_detector_drops_scenes_with_an_object_in_them(weights, tmp_path):
-    def pictures():
-        for split in SPLITS:
-            whole = list(scenes_of(f"scenes {split}", 20))
-            for name, column in (("pasted", 1), ("plain", 0)):
-                yield from (((split, name, number), scene[column]) for number, scene in enumerate(whole))
-
-    write_library(tmp_path / "scenes", pictures())
-    found = filtered(PictureFile(tmp_path / "scenes", ("plain", "pasted")), weights, scenes_rule())
-    kept = {name: sum(found.library.count(split, name) for split in SPLITS) / 120 for name in ("plain", "pasted")}
-    assert kept["plain"] >= 0.75
-    assert kept["pasted"] <= 0.5
-
-
 def test_what_a_network_detects_is_told_by_name_the_surest_first_in_any_batch(tmp_path):
     """Of chance weights, which are not sure of anything."""
     network = get_model(ARCHITECTURE, weights=None, weights_backbone=None, num_classes=3, min_size=SIDE, max_size=SIDE)
     weights = saved(network.eval(), tmp_path / "chance.safetensors")
-    images = [image for image, _, _ in objects_of(KNOWN, "again", 3)]
+    images = list(objects_of(KNOWN, "again", 3))
     first, second = weights.load(), weights.load()
     assert first.categories == ("background", *KNOWN)
     together = first.detect(images)
@@ -330,24 +219,6 @@ def test_what_a_network_detects_is_told_by_name_the_surest_first_in_any_batch(tm
         assert [sure for _, sure in found] == pytest.approx([sure for sure, _ in pairs], abs=1e-4)
         assert [sure for _, sure in alone] == pytest.approx([sure for _, sure in found], abs=1e-4)
         assert {name for name, _ in found} == {first.categories[label] for _, label in pairs}
-
-
-@pytest.mark.torture
-def test_ebam_is_made_with_a_trained_detector(weights, tmp_path):
-    place = tmp_path / "own/detector"
-    place.mkdir(parents=True)
-    (place / "drawn.safetensors").symlink_to(weights.path)
-    given = {
-        "image_size": (SIDE, SIDE), "pictures": 10, "fewest": 3,
-        "candidate_objects": (*KNOWN, *UNKNOWN), "candidate_scenes": PLACES,
-    }  # fmt: skip
-    made = generator("ebam", str(tmp_path / "own"), **given)
-    assert made.plugin.objects == KNOWN
-    assert "By the detector drawn.safetensors" in made.source.notes
-    again = generator_of(made.spec({"train": 4}, 0), str(tmp_path / "own"))
-    assert again.plugin == made.plugin
-    for index in range(4):
-        np.testing.assert_array_equal(again.sample(0, "train", index).image, made.sample(0, "train", index).image)
 
 
 def test_torchvision_s_checkpoint_is_read_as_torchvision_reads_it(tmp_path, monkeypatch):
@@ -401,7 +272,7 @@ def test_what_is_no_detector_is_refused(tmp_path):
 
 
 def test_one_file_of_weights_is_expected(tmp_path):
-    with pytest.raises(SalgenError, match=f"detector is missing: .*{detector.PUBLISHED}"):
+    with pytest.raises(SalgenError, match=f"detector is missing: .*{filtering.PUBLISHED}"):
         weights_in(tmp_path)
     (tmp_path / "detector").mkdir()
     (tmp_path / "detector/README.txt").touch()

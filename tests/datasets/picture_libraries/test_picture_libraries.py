@@ -311,11 +311,11 @@ def test_the_largest_instance_that_is_no_crowd_is_taken(tmp_path):
         annotation(99, "stop sign"),
     ]
     root = write_coco(tmp_path, {"train2017": ([7, 8], listed)})
-    found = coco_instances.read_instances(root / "annotations/instances_train2017.json", OBJECTS)
-    boxes = [(name, instance.box) for name, instance in found.of_image(7)]
-    assert boxes == [("dog", (2, 2, 30, 20)), ("stop sign", (3, 3, 10, 10))]
-    assert list(found.of_image(8)) == []
-    assert found.skipped == {
+    _, largest, skipped = coco_instances.read_instances(root / "annotations/instances_train2017.json", OBJECTS)
+    boxes = {name: instance.box for name, instance in largest[7].items()}
+    assert boxes == {"dog": (2, 2, 30, 20), "stop sign": (3, 3, 10, 10)}
+    assert 8 not in largest
+    assert skipped == {
         "crowd region": 1,
         "annotation not in COCO's form": 3,
         "annotation of an image that is not listed": 1,
@@ -346,7 +346,7 @@ def test_an_image_that_shows_two_classes_is_in_one_split(tmp_path):
     numbers = range(60)
     root = write_coco(tmp_path, {"train2017": (numbers, [annotation(n, name) for n in numbers for name in OBJECTS])})
     part = coco.CocoPart("train2017", root / "annotations/instances_train2017.json", root / "images/train2017")
-    chosen = coco._select([part], OBJECTS, 50).candidates
+    chosen, _ = coco._select([part], OBJECTS, 50)
     files = {key: {make.args[0] for make in makes} for key, makes in chosen.items()}
     assert [len(files[split, "dog"]) for split in SPLITS] == [48, 6, 6]
     assert all(files[split, "dog"] == files[split, "stop sign"] for split in SPLITS)

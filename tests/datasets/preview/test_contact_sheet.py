@@ -5,7 +5,8 @@ import pytest
 from made_datasets import made
 
 from salgen.datasets.preview import contact_sheet as sheets
-from salgen.datasets.preview.contact_sheet import contact_sheet, describe
+from salgen.datasets.preview.contact_sheet import contact_sheet
+from salgen.datasets.preview.dataset_summary import describe
 from salgen.datasets.reading import pictures
 from salgen.datasets.reading.reader import open_dataset
 

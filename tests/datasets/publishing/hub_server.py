@@ -8,8 +8,6 @@ import base64
 import hashlib
 import json
 import re
-import threading
-from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import local_server
@@ -34,21 +32,13 @@ ROUTES = [
 ]
 
 
-class State:
+class State(local_server.State):
     """What a hub holds, what it was asked, and what a test wants to go wrong."""
 
     def __init__(self):
+        super().__init__()
         self.repositories, self.private, self.objects = {}, {}, {}
-        self.seen, self.headers, self.sent, self.messages, self.plans = [], [], [], [], {}
-        self.verified, self.tokens = [], {f"Bearer {TOKEN}"}
-        self.lock = threading.RLock()
-
-    def plan(self, kind, *faults):
-        """Answers to the next requests of a kind; None is the usual one."""
-        self.plans[kind] = list(faults)
-
-    def kinds(self):
-        return [kind for kind, _, _ in self.seen]
+        self.sent, self.messages, self.verified, self.tokens = [], [], [], {f"Bearer {TOKEN}"}
 
     def files(self, name):
         """What a reader sees."""
@@ -63,43 +53,21 @@ def is_large(path):
     return path.endswith(".parquet")
 
 
-class Handler(BaseHTTPRequestHandler):
-    """First what the test planned for a request, then the usual answer."""
+class Handler(local_server.Handler):
+    """A hub's usual answers."""
 
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def answer(self):
-        parts = urlsplit(self.path)
-        kind, found = self.route(unquote(parts.path))
-        state, size = self.server.state, int(self.headers["Content-Length"] or 0)
-        with state.lock:
-            state.seen.append((kind, self.command, self.path))
-            state.headers.append(dict(self.headers))
-            plan = state.plans.get(kind, [])
-            fault = plan.pop(0) if plan else None
-        if callable(fault):
-            fault = fault(self, size)
-            if fault is None:
-                return
-        body = self.rfile.read(size)
-        if len(body) < size:
-            self.close_connection = True
-            return
-        if fault is None:
-            with state.lock:
-                fault = self.usual(kind, found, body, parse_qs(parts.query))
-        self.reply(*fault)
-
-    do_GET = do_HEAD = do_POST = do_PUT = answer  # noqa: N815
-
-    def route(self, path):
+    def route(self):
+        path = unquote(urlsplit(self.path).path)
         for kind, method, pattern in ROUTES:
             if method == self.command and (found := re.fullmatch(pattern, path)):
                 return kind, found.groupdict()
         return "other", {}
 
-    def usual(self, kind, found, body, query):
+    def kind(self):
+        return self.route()[0]
+
+    def usual(self, body):
+        (kind, found), query = self.route(), parse_qs(urlsplit(self.path).query)
         state, name = self.server.state, found.get("repo")
         if kind not in ("put", "validate", "harnesses") and self.headers["Authorization"] not in state.tokens:
             return 401, {"error": "Invalid username or password."}, {}
@@ -255,18 +223,6 @@ class Handler(BaseHTTPRequestHandler):
             return 206, data[start : end + 1], {**headers, "Content-Range": f"bytes {start}-{end}/{len(data)}"}
         return 200, data, headers
 
-    def reply(self, status, value, headers):
-        data = value if isinstance(value, bytes) else json.dumps(value).encode()
-        self.send_response(status)
-        for name, text in {"Content-Length": str(len(data)), **headers}.items():
-            self.send_header(name, text)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(data)
-
-    def log_message(self, *_):
-        pass
-
 
 def serving(state):
     return local_server.serving(Handler, state)
@@ -275,9 +231,8 @@ def serving(state):
 def lost_answer(handler, size):
     """Do what is asked, and hang up without saying so."""
     body = handler.rfile.read(size)
-    kind, found = handler.route(unquote(urlsplit(handler.path).path))
     with handler.server.state.lock:
-        assert handler.usual(kind, found, body, {})[0] == 200
+        assert handler.usual(body)[0] == 200
     reset(handler, 0)
 
 

@@ -7,16 +7,18 @@ from functools import partial
 
 import datasets
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from made_datasets import contents, made
+from forged_rows import forge
+from made_datasets import STATED, contents, made, published
 from PIL import Image
-from tiles import write_tiles
 
 from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.format.schema import pixels_digest
 from salgen.datasets.making import make
+from salgen.datasets.metadata.citation import papers
 from salgen.datasets.metadata.publication_metadata import LICENCES, PublicationMetadata
 from salgen.datasets.preview.dataset_summary import describe
 from salgen.datasets.reading.reader import open_dataset
@@ -29,32 +31,13 @@ from salgen.generators.lesions.volumes import open_brains
 from salgen.registry import GENERATORS, IMPORTERS, PROTOCOLS
 from salgen.sources import Nothing
 
-STATED = {"licence": "CC-BY-4.0", "date": "2025-03-31"}
 COUNTS = {"train": 7, "val": 2, "test": 3}
-
-
-@pytest.fixture
-def copy(tmp_path):
-    return write_tiles(tmp_path / "copy", COUNTS)
-
-
-@pytest.fixture
-def tiles(copy, tmp_path):
-    return make("tiles", tmp_path / "tiles", source=str(copy), workers=1)
 
 
 def bytes_of(folder, **stated):
     """What is published of a folder, name to bytes."""
     with open_release(folder, **{**STATED, **stated}) as found:
         return {name: data if isinstance(data, bytes) else data.read_bytes() for name, data in found.files.items()}
-
-
-def unpacked(folder, out, **stated):
-    """A folder that holds what is published."""
-    for name, data in bytes_of(folder, **stated).items():
-        (out / name).parent.mkdir(parents=True, exist_ok=True)
-        (out / name).write_bytes(data)
-    return out
 
 
 def test_twice_the_same_bytes_in_the_order_of_names(folder, tiles, tmp_path):
@@ -81,7 +64,7 @@ def test_all_of_a_redistributable_set_is_there_and_only_the_texts_differ(folder)
 @pytest.mark.parametrize("arguments", [{}, {"twins": False}, {"parameters": {"bit_depth": 16}}])
 def test_it_verifies_loads_and_is_published_again_from_there(tmp_path, arguments):
     folder = made(tmp_path / "squares", **arguments)
-    out = unpacked(folder, tmp_path / "out")
+    out = published(folder, tmp_path / "out")
     assert verify(out, samples=30) == []
     assert bytes_of(out) == contents(out)
     loaded = datasets.load_dataset(str(out), split="train", cache_dir=str(tmp_path / "cache"))
@@ -203,7 +186,7 @@ def test_the_citation_says_what_is_known_and_no_more(folder, tiles):
         "version": "1.0.0",
         "authors": [{"name": "salgen"}],
         "license": "CC-BY-4.0",
-        "date-released": "2025-03-31",
+        "date-released": "2026-01-31",
         "identifiers": [
             {"type": "other", "value": fingerprint, "description": "SHA-256 of the data set's description"}
         ],
@@ -215,8 +198,8 @@ def test_the_citation_says_what_is_known_and_no_more(folder, tiles):
     assert citation["url"] == known["url"]
     croissant = json.loads(files["croissant.json"])
     assert [creator["name"] for creator in croissant["creator"]] == known["creators"]
-    assert (croissant["url"], croissant["datePublished"]) == (known["url"], "2025-03-31")
-    assert all(part in croissant["citeAs"] for part in (*known["creators"], known["url"], "2025-03-31", fingerprint))
+    assert (croissant["url"], croissant["datePublished"]) == (known["url"], "2026-01-31")
+    assert all(part in croissant["citeAs"] for part in (*known["creators"], known["url"], "2026-01-31", fingerprint))
 
 
 @pytest.mark.parametrize(
@@ -230,16 +213,12 @@ def test_the_citation_says_what_is_known_and_no_more(folder, tiles):
     ],
 )
 def test_papers_are_found_where_the_generator_names_them(name, expected):
-    from salgen.datasets.metadata.citation import papers
-
     found = papers(plugin_class(name))
     assert {paper["authors"][0]["name"]: paper["year"] for paper in found} == expected
     assert all(paper["title"] == paper["title"].strip() and "\n" not in paper["title"] for paper in found)
 
 
 def test_every_paper_has_its_authors_and_one_title():
-    from salgen.datasets.metadata.citation import papers
-
     plugins = [registry.load(name) for registry in (GENERATORS, IMPORTERS, PROTOCOLS) for name in registry.names()]
     found = {(p["authors"][0]["name"], p["year"], p["title"]) for plugin in plugins for p in papers(plugin)}
     assert [authors for authors, _, _ in found if not re.fullmatch(r"[^\W\d]+( et al\.| and [^\W\d]+)?", authors)] == []
@@ -283,7 +262,7 @@ def test_no_pixels_of_others_are_published_but_all_the_rest(tiles):
     assert set(files) == {*there, "CITATION.cff"}
     for name in (name for name in there if name.endswith("parquet")):
         whole = pq.read_table(tiles / name)
-        left = pq.read_table(name_in(files, name))
+        left = pq.read_table(pa.BufferReader(files[name]))
         assert left.schema.equals(whole.schema, check_metadata=True)
         assert left["image"].null_count == left["twin"].null_count == len(whole)
         assert left.drop_columns(["image", "twin"]).equals(whole.drop_columns(["image", "twin"]))
@@ -291,12 +270,6 @@ def test_no_pixels_of_others_are_published_but_all_the_rest(tiles):
             assert image["bytes"] not in everything
             assert image["bytes"] in there[name]
             assert image["bytes"][50:-20] not in everything
-
-
-def name_in(files, name):
-    import pyarrow as pa
-
-    return pa.BufferReader(files[name])
 
 
 def test_pixels_are_published_where_the_user_says_that_they_may_be(tiles, tmp_path):
@@ -307,13 +280,13 @@ def test_pixels_are_published_where_the_user_says_that_they_may_be(tiles, tmp_pa
     card = files["README.md"].decode()
     assert "whoever published this stated that they do" in " ".join(card.split())
     assert "Pixels are not included" not in card
-    out = unpacked(tiles, tmp_path / "out", may_redistribute=True)
+    out = published(tiles, tmp_path / "out", may_redistribute=True)
     assert not read_manifest(out).redistributable
     assert b"Pixels are not included" in bytes_of(out)["README.md"]  # who passes it on has to say so too
 
 
 def test_a_set_without_pixels_says_so_and_how_to_get_them(tiles, tmp_path):
-    out = unpacked(tiles, tmp_path / "out")
+    out = published(tiles, tmp_path / "out")
     card = (out / "README.md").read_text()
     assert "## Pixels are not included" in card
     assert "salgen make tiles OUT --set source=PATH" in card
@@ -323,7 +296,7 @@ def test_a_set_without_pixels_says_so_and_how_to_get_them(tiles, tmp_path):
 
 
 def test_its_card_makes_it_again_from_the_copy(copy, tiles, tmp_path):
-    out = unpacked(tiles, tmp_path / "out")
+    out = published(tiles, tmp_path / "out")
     code = re.findall(r"```python\n(.*?)```", (out / "README.md").read_text(), re.DOTALL)
     again = code[-1].replace('"OUT"', repr(str(tmp_path / "again"))).replace('"PATH TO THE SOURCE"', repr(str(copy)))
     exec(again)
@@ -338,7 +311,7 @@ def test_its_card_makes_it_again_from_the_copy(copy, tiles, tmp_path):
 
 
 def test_a_set_without_pixels_is_read_as_far_as_it_goes(tiles, tmp_path):
-    out = unpacked(tiles, tmp_path / "out")
+    out = published(tiles, tmp_path / "out")
     for split, count in COUNTS.items():
         whole, left = open_dataset(tiles, split), open_dataset(out, split)
         (here,), (there,) = left.batches(20), whole.batches(20)
@@ -360,7 +333,7 @@ def test_a_set_without_pixels_is_read_as_far_as_it_goes(tiles, tmp_path):
 
 
 def test_a_set_without_pixels_is_loaded_by_hugging_face(tiles, tmp_path):
-    out = unpacked(tiles, tmp_path / "out")
+    out = published(tiles, tmp_path / "out")
     loaded = datasets.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))
     assert {split: len(rows) for split, rows in loaded.items()} == COUNTS
     whole = open_dataset(tiles, "train")
@@ -373,23 +346,11 @@ def test_a_set_without_pixels_is_loaded_by_hugging_face(tiles, tmp_path):
 
 
 def test_a_set_without_pixels_verifies_with_and_without_the_source(copy, tiles, tmp_path):
-    out = unpacked(tiles, tmp_path / "out")
+    out = published(tiles, tmp_path / "out")
     assert verify(out) == []
     assert verify(out, source=str(copy), samples=30) == []
     assert bytes_of(out) == contents(out)
     assert bytes_of(out, may_redistribute=True) == contents(out)
-
-
-def forge(out, change):
-    """Change the rows of a shard and make the checksums fit."""
-    shard = "data/train-00000-of-00002.parquet"
-    table = pq.read_table(out / shard)
-    rows = table.to_pylist()
-    change(rows)
-    pq.write_table(table.from_pylist(rows, table.schema), out / shard, row_group_size=2)
-    digest = hashlib.sha256((out / shard).read_bytes()).hexdigest()
-    sums = (out / "SHA256SUMS").read_text()
-    (out / "SHA256SUMS").write_text(re.sub(f"[0-9a-f]{{64}}  {shard}", f"{digest}  {shard}", sums))
 
 
 @pytest.mark.parametrize(
@@ -406,8 +367,8 @@ def forge(out, change):
     ],
 )
 def test_every_fault_of_a_set_without_pixels_is_found(copy, tiles, tmp_path, change, said, needs_source):
-    out = unpacked(tiles, tmp_path / "out")
-    forge(out, change)
+    out = published(tiles, tmp_path / "out")
+    forge(out, change, "data/train-00000-of-00002.parquet")
     problems = verify(out, source=str(copy) if needs_source else None, samples=30)
     assert any(re.search(said, problem) for problem in problems), problems
     if needs_source:
@@ -415,6 +376,6 @@ def test_every_fault_of_a_set_without_pixels_is_found(copy, tiles, tmp_path, cha
 
 
 def test_another_copy_is_said(copy, tiles, tmp_path):
-    out = unpacked(tiles, tmp_path / "out")
+    out = published(tiles, tmp_path / "out")
     Image.new("RGB", (20, 24)).save(copy / "test" / "dark-0.png")
     assert any("give the source it was made from" in problem for problem in verify(out, source=str(copy)))

@@ -11,20 +11,15 @@ import threading
 import time
 from pathlib import Path
 
-import datasets
 import numpy as np
 import pytest
-import yaml
 from hub_server import TOKEN, State, echo, lost_answer, serving
 from local_server import reset
-from made_datasets import contents, made
-from tiles import write_tiles
+from made_datasets import STATED, contents
 
 from salgen.cli.main import main
 from salgen.datasets.format.manifest import read_manifest
-from salgen.datasets.making import make
-from salgen.datasets.metadata.publication_metadata import stated
-from salgen.datasets.metadata.release import Release
+from salgen.datasets.metadata.publication_metadata import Release, stated
 from salgen.datasets.publishing import hub
 from salgen.datasets.publishing.hub import Repository, push, repository
 from salgen.datasets.reading.reader import open_dataset
@@ -33,7 +28,6 @@ from salgen.evaluation.publishing.publishing import open_release as published
 from salgen.evaluation.publishing.publishing import upload
 
 NAME = "some-org/squares"
-STATED = {"licence": "CC-BY-4.0", "date": "2026-01-31"}
 OPTIONS = ["--license", "CC-BY-4.0", "--date", "2026-01-31", "--to", f"hf://{NAME}"]
 KINDS = ["create", "info", "tree", "preupload", "batch", "put", "verify", "validate", "commit"]
 
@@ -59,14 +53,6 @@ def address(state, monkeypatch):
     with serving(state) as found:
         monkeypatch.setenv("HF_ENDPOINT", f"{found.address}/")
         yield found.address
-
-
-@pytest.fixture
-def waits(monkeypatch):
-    """What was waited between attempts, in no time."""
-    waited = []
-    monkeypatch.setattr("time.sleep", waited.append)
-    return waited
 
 
 @pytest.fixture
@@ -277,38 +263,6 @@ def test_the_command(tmp_path, folder, state, address, capfd, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["x.tar", "--to", "hf://a/b"], "hf:// takes the files themselves, without an archive: leave out x.tar"),
-        (["--to", "hf://a"], "does not name a dataset repository: give hf://ORG/NAME"),
-        (["--to", "hf://datasets/a/b"], "give hf://ORG/NAME"),
-        (["--to", "hf://"], "give hf://ORG/NAME"),
-        (["--to", "hf://a/b c"], "give hf://ORG/NAME"),
-        (["--to", f"hf://{TOKEN}@a/b"], "give hf://ORG/NAME"),
-        (["--to", "hf:a/b"], "--to 'hf' is not known"),
-        (["--to", "hf://a/b"], "no token for the hub: set HF_TOKEN, or name a file"),
-        (["--to", "hf://a/b", "--token-file", "nowhere"], "nowhere cannot be read: No such file"),
-        (["--to", "hf://a/b", "--token-file", "empty"], "no token for the hub in empty"),
-        (["--to", "hf://a/b", "--token-file", "two"], "not one word of visible characters"),
-        (["--to", "zenodo:", "--token-file", "good"], "zenodo: takes an archive: say where to write it, as OUT"),
-        ([], "say where to write the archive: salgen publish"),
-    ],
-)
-def test_what_cannot_work_is_said_at_once(tmp_path, folder, state, address, capfd, monkeypatch, options, message):
-    monkeypatch.chdir(tmp_path)
-    for name, text in {"empty": " \n", "two": f"{TOKEN} {TOKEN}", "good": TOKEN}.items():
-        (tmp_path / name).write_text(text)
-    before = contents(tmp_path)
-    capfd.readouterr()
-    status, _, errors = run(["publish", folder, *OPTIONS[:4], *options], capfd)
-    assert (status, len(errors.strip().splitlines())) == (2, 1)
-    assert message in errors
-    assert TOKEN not in errors
-    assert contents(tmp_path) == before
-    assert state.seen == []
-
-
-@pytest.mark.parametrize(
     "endpoint",
     [
         *("http://huggingface.co", "ftp://huggingface.co", "huggingface.co", "https://", "https://a:port"),
@@ -370,7 +324,7 @@ def program(code, *arguments, **variables):
 UPLOAD = """
 import sys
 from pathlib import Path
-from salgen.datasets.metadata.release import Release
+from salgen.datasets.metadata.publication_metadata import Release
 from salgen.datasets.publishing.hub import push, repository
 from salgen.datasets.metadata.publication_metadata import stated
 files = {"README.md": b"x", "data/x.parquet": Path(sys.argv[1])}
@@ -404,67 +358,6 @@ def test_an_upload_that_was_killed_goes_on(tmp_path, state, address):
 
 
 # What a reader of the hub gets
-
-
-def downloaded(state, folder):
-    for name, data in state.files(NAME).items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    return folder
-
-
-@pytest.mark.parametrize("parameters", [{}, {"channels": 3}, {"bit_depth": 16}], ids=["grey", "colour", "deep"])
-def test_what_arrived_loads_streams_and_shows_images_and_masks(tmp_path, state, address, monkeypatch, parameters):
-    monkeypatch.setenv("HF_TOKEN", TOKEN)
-    folder = made(tmp_path / "squares", parameters=parameters)
-    upload(folder, f"hf://{NAME}", **STATED)
-    out = downloaded(state, tmp_path / "out")
-    loaded = datasets.load_dataset(str(out), split="train", cache_dir=str(tmp_path / "cache"))
-    streamed = datasets.load_dataset(str(out), split="train", streaming=True)
-    for rows in (loaded, streamed):
-        assert {name for name, kind in rows.features.items() if kind == datasets.Image()} >= {"image", "mask", "twin"}
-        assert rows.features["label"] == datasets.ClassLabel(names=["empty", "square"])
-        assert [check_row(row, open_dataset(folder, "train")[number]) for number, row in enumerate(rows)] == [None] * 12
-
-
-def check_row(row, here):
-    levels = np.float32(255 if row["image"].mode in ("L", "RGB") else 65535)
-    image = np.asarray(row["image"], dtype=np.float32).reshape(*row["image"].size[::-1], -1)
-    np.testing.assert_array_equal(np.moveaxis(image, -1, 0) / levels, here["image"])
-    np.testing.assert_array_equal(np.asarray(row["mask"]) > 0, here["mask"])
-    assert set(np.unique(np.asarray(row["mask"]))) <= {0, 255} or row["mask"].mode == "1"
-    assert row["label"] == here["label"]
-
-
-def test_the_card_tells_the_viewer_which_columns_are_images(folder, state, address, monkeypatch):
-    monkeypatch.setenv("HF_TOKEN", TOKEN)
-    upload(folder, f"hf://{NAME}", **STATED)
-    head = yaml.safe_load(state.files(NAME)["README.md"].decode().split("---\n")[1])
-    kinds = {feature["name"]: feature.get("dtype") for feature in head["dataset_info"]["features"]}
-    assert {kinds[name] for name in ("image", "mask", "twin")} == {"image"}
-    assert isinstance(kinds["label"], dict)
-    paths = [file["path"] for file in head["configs"][0]["data_files"]]
-    assert all(any(Path(name).match(path) for name in state.files(NAME)) for path in paths)
-
-
-def test_a_set_without_pixels_shows_its_masks(tmp_path, state, address, monkeypatch):
-    monkeypatch.setenv("HF_TOKEN", TOKEN)
-    copy = write_tiles(tmp_path / "copy", {"train": 7, "val": 2, "test": 3})
-    folder = make("tiles", tmp_path / "tiles", source=str(copy), workers=1)
-    upload(folder, f"hf://{NAME}", **STATED)
-    out = downloaded(state, tmp_path / "out")
-    loaded = datasets.load_dataset(str(out), split="train", cache_dir=str(tmp_path / "cache"))
-    streamed = datasets.load_dataset(str(out), split="train", streaming=True)
-    here = open_dataset(folder, "train")
-    for rows in (loaded, streamed):
-        assert all(rows.features[name] == datasets.Image() for name in ("image", "mask", "twin"))
-        seen = 0
-        for number, row in enumerate(rows):
-            assert row["image"] is None
-            np.testing.assert_array_equal(np.asarray(row["mask"]) > 0, here[number]["mask"])
-            seen += 1
-        assert seen == len(here)
 
 
 STREAM = """

@@ -11,7 +11,7 @@ import pytest
 from made_datasets import made
 
 from salgen.datasets.format import png
-from salgen.datasets.format.shard_files import read_group
+from salgen.datasets.format.shards import read_group
 from salgen.datasets.reading import reader
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError

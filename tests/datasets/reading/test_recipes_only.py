@@ -11,23 +11,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from made_datasets import contents, made
+from forged_rows import forge
+from made_datasets import contents, made, published
 from tiles import write_tiles
 from torch.utils.data import DataLoader
 
 from salgen.cli.main import main
 from salgen.datasets import making
-from salgen.datasets.format.checksums import write_checksums
 from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.format.schema import columns, recipe_from_text
-from salgen.datasets.format.shards import shard_writer
 from salgen.datasets.making import make
 from salgen.datasets.preview.contact_sheet import contact_sheet
 from salgen.datasets.preview.dataset_summary import describe
 from salgen.datasets.reading.reader import open_dataset
 from salgen.datasets.verification.spot_checks import rendering_problems
 from salgen.errors import SalgenError
-from salgen.evaluation.publishing.publishing import open_release
 from salgen.evaluation.runs.rescoring import rescore
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.training.training import train
@@ -39,7 +37,6 @@ from salgen.testing.generators import check_generator
 
 PICTURES = {"image", "mask", "mask_frame", "alternative_masks", "twin", "pixels_sha256"}
 SPLITS = {"train": 11, "val": 2, "test": 5}
-STATED = {"licence": "CC-BY-4.0", "date": "2025-03-31"}
 
 
 @pytest.fixture(autouse=True)
@@ -53,11 +50,6 @@ def small_recipe_shards(monkeypatch):
 def bare(tmp_path):
     """Squares without pictures: 12 train, 4 val and 6 test samples."""
     return made(tmp_path / "bare", recipes_only=True)
-
-
-@pytest.fixture
-def copy(tmp_path):
-    return write_tiles(tmp_path / "copy", {"train": 7, "val": 2, "test": 3})
 
 
 @pytest.fixture
@@ -330,20 +322,9 @@ def test_a_description_that_is_not_its_generators_is_refused(bare):
 # Whether it is sound --------------------------------------------------------------------------------
 
 
-def rewritten(folder, change):
-    """The first training shard with some values changed, and the checksums as they then are."""
-    path, manifest = parts(folder, "train")[0], read_manifest(folder)
-    table = pq.ParquetFile(path).read()
-    values = table.to_pydict()
-    change(values)
-    changed = pa.table([pa.array(values[f.name], f.type) for f in table.schema], schema=table.schema)
-    with shard_writer(path, manifest) as writer:
-        writer.write_table(changed, row_group_size=manifest.rows_per_group)
-    write_checksums(folder, manifest)
-
-
-def put(column, value, row=1):
-    return lambda values: values[column].__setitem__(row, value)
+def altered(folder, change, row=1):
+    """One row of the first training shard with some columns changed."""
+    forge(folder, lambda rows: rows[row].update(change), str(parts(folder, "train")[0].relative_to(folder)))
 
 
 def recipe_text(**changes):
@@ -355,56 +336,48 @@ def recipe_text(**changes):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (put("id", "train-000009"), "ids are not in order: train-000001"),
-        (put("recipe", recipe_text(index=2)), "the recipe is another sample's: train-000001"),
-        (put("recipe", recipe_text(split="test")), "the recipe is another sample's: train-000001"),
-        (put("recipe", recipe_text()), "drawn again, it has another recipe"),
-        (put("recipe", "{}"), "recipe is not a recipe"),
-        (put("label", 2), "has a class that is none of the 2"),
-        (put("label", None), "has a class that is none of the 2"),
-        (lambda values: values["corner"].__setitem__(1, 1 - values["corner"][1]), "it differs in corner"),
-        (lambda values: values["factors"].__setitem__(1, {"row": 0.5, "column": 1.0}), "it differs in factors"),
-        (put("twin", {"bytes": b"x", "path": None}), "a picture or its digest is stored.*train-000001"),
-        (put("mask", {"bytes": b"x", "path": None}), "a picture or its digest is stored"),
-        (put("alternative_masks", []), "a picture or its digest is stored"),
-        (put("pixels_sha256", "0" * 64), "a picture or its digest is stored"),
+        ({"id": "train-000009"}, "ids are not in order: train-000001"),
+        ({"recipe": recipe_text(index=2)}, "the recipe is another sample's: train-000001"),
+        ({"recipe": recipe_text(split="test")}, "the recipe is another sample's: train-000001"),
+        ({"recipe": recipe_text()}, "drawn again, it has another recipe"),
+        ({"recipe": "{}"}, "recipe is not a recipe"),
+        ({"label": 2}, "has a class that is none of the 2"),
+        ({"label": None}, "has a class that is none of the 2"),
+        ({"corner": 0}, "it differs in corner"),
+        ({"factors": {"row": 0.5, "column": 1.0}}, "it differs in factors"),
+        ({"twin": {"bytes": b"x", "path": None}}, "a picture or its digest is stored.*train-000001"),
+        ({"mask": {"bytes": b"x", "path": None}}, "a picture or its digest is stored"),
+        ({"alternative_masks": []}, "a picture or its digest is stored"),
+        ({"pixels_sha256": "0" * 64}, "a picture or its digest is stored"),
     ],
 )
 def test_what_was_altered_is_found(bare, change, said):
     assert verify(bare, samples=22) == []
-    rewritten(bare, change)
+    altered(bare, change)
     assert re.search(said, verify(bare, samples=22)[0])
 
 
 def test_factors_of_stored_samples_are_compared_too(folder):
     manifest = read_manifest(folder)
-    rewritten(folder, lambda values: values["factors"].__setitem__(1, {"row": 0.5, "column": 1.0}))
+    altered(folder, {"factors": {"row": 0.5, "column": 1.0}})
     assert verify(folder, samples=22) == ["sample train-000001: rendered again, it differs in factors"]
     assert rendering_problems(folder, manifest, [], None, 22) == []
 
 
 def test_a_recipe_that_cannot_be_rendered_is_one_error(bare):
-    rewritten(bare, put("recipe", recipe_text(parameters={"label": 1})))
+    altered(bare, {"recipe": recipe_text(parameters={"label": 1})})
     with pytest.raises(SalgenError, match=r"train-00000-of-.*samples train-000001 to train-000001 cannot be rendered"):
         open_dataset(bare, "train")[1]
 
 
 def test_samples_of_ones_own_copy_are_compared_where_it_is_given(tiles, copy):
     assert verify(tiles) == verify(tiles, source=str(copy)) == []
-    rewritten(tiles, lambda values: values["label"].__setitem__(1, 1 - values["label"][1]))
+    altered(tiles, {"label": 1 - open_dataset(tiles, "train").column("label")[1]})
     assert verify(tiles) == []
     assert verify(tiles, source=str(copy)) == ["sample train-000001: rendered again, it differs in label"]
 
 
 # What is published ----------------------------------------------------------------------------------
-
-
-def published(folder, out):
-    with open_release(folder, **STATED) as found:
-        for name, data in found.files.items():
-            (out / name).parent.mkdir(parents=True, exist_ok=True)
-            (out / name).write_bytes(data if isinstance(data, bytes) else data.read_bytes())
-    return out
 
 
 def test_recipes_are_published_as_they_are_whoever_owns_the_source(tmp_path, bare, tiles, copy):

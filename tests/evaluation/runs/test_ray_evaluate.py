@@ -19,7 +19,7 @@ from made_datasets import SUPPORT
 from ray_nodes import two_nodes
 from worker_orders import DRIVER, ORDERS, orders_path
 
-from salgen.datasets.execution import ray_setup, ray_tasks
+from salgen.datasets.execution import executors, ray_tasks
 from salgen.datasets.execution.executors import Executor
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
@@ -36,7 +36,7 @@ from salgen.evaluation.runs.running import evaluate
 from salgen.registry import METHODS, METRICS, Entry
 
 try:
-    ray = ray_setup.ray_module()
+    ray = executors.ray_module()
 except SalgenError:
     ray = None
 

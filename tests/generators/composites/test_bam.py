@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from salgen.datasets.making import make
-from salgen.datasets.picture_libraries import photograph_crops
+from salgen.datasets.picture_libraries import stand_ins
 from salgen.datasets.picture_libraries.picture_file import PictureFile, write_library
 from salgen.datasets.verification.verify_dataset import verify
 from salgen.errors import SalgenError
@@ -230,7 +230,7 @@ def test_a_data_set_with_objects_in_some_scenes_is_sound(tmp_path):
 
 
 def test_crops_of_photographs_can_be_scenes():
-    names = photograph_crops.NAMES_OF_CROPS
+    names = stand_ins.NAMES_OF_CROPS
     made = generator("bam", image_size=(SIDE, SIDE), pictures=10, scenes=(names[0], "bedroom", names[3]))
     assert "2 of the kinds of scenes are crops of a photograph each" in made.source.notes
     assert "CC0" in made.source.licence
@@ -242,17 +242,17 @@ def test_crops_of_photographs_can_be_scenes():
 
 
 @pytest.mark.parametrize("size", [(32, 32), (20, 60), (60, 20)])
-@pytest.mark.parametrize("name", photograph_crops.NAMES_OF_CROPS)
+@pytest.mark.parametrize("name", stand_ins.NAMES_OF_CROPS)
 def test_a_crop_shows_its_split_s_part_of_the_photograph(name, size, monkeypatch):
     """In place of the photograph an image whose rows and columns are numbered says where a crop comes from."""
-    whole = photographs().load(photograph_crops.FILES[photograph_crops.NAMES_OF_CROPS.index(name)])
+    whole = photographs().load(stand_ins.FILES[stand_ins.NAMES_OF_CROPS.index(name)])
     height, width = whole.shape[:2]
     rows = np.repeat(np.arange(height)[:, None] * 255 / height, width, axis=1)
     columns = np.tile(np.arange(width) * 255 / width, (height, 1))
     numbered = np.stack([rows, columns, columns], axis=2).astype(np.uint8)
-    monkeypatch.setattr(photograph_crops, "photographs", lambda: SimpleNamespace(load=lambda name: numbered))
-    for split, (first, end) in photograph_crops.PARTS.items():
-        seen = [photograph_crops.crop(name, split, Stream("x", split, index=n), size) for n in range(20)]
+    monkeypatch.setattr(stand_ins, "photographs", lambda: SimpleNamespace(load=lambda name: numbered))
+    for split, (first, end) in stand_ins.PARTS.items():
+        seen = [stand_ins.crop(name, split, Stream("x", split, index=n), size) for n in range(20)]
         assert {one.shape for one in seen} == {(*size, 3)}
         assert min(one[..., 0].min() for one in seen) >= 255 * first - 2
         assert max(one[..., 0].max() for one in seen) <= 255 * end + 1

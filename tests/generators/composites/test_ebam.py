@@ -8,8 +8,7 @@ import pytest
 
 from salgen.datasets.making import make
 from salgen.datasets.picture_libraries import coco, filtered
-from salgen.datasets.picture_libraries.detector import Weights
-from salgen.datasets.picture_libraries.filtering import on_black
+from salgen.datasets.picture_libraries.filtering import Weights, on_black
 from salgen.datasets.picture_libraries.stand_ins import StandIns
 from salgen.datasets.reading.reader import open_dataset
 from salgen.datasets.verification.verify_dataset import verify
