@@ -1,9 +1,11 @@
 """Which methods explain which of torchvision's architectures: the tables in docs/architectures.md.
 
-``python tests/evaluation/methods/architecture_table.py`` measures and writes them; the test measures again.
+``python tests/evaluation/methods/architecture_table.py`` measures and writes them; the test measures again. A table
+leaves out the methods that run on all of its networks, and a reason is the first clause of the refusal.
 """
 
 import multiprocessing
+import re
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -89,6 +91,11 @@ def outcome(model: nn.Module, images: Tensor, name: str) -> str:
     return "gives an empty map"
 
 
+def first_clause(said: str) -> str:
+    """What a refusal says first, as the page has it."""
+    return re.split("[:;] ", said)[0]
+
+
 def stated() -> dict[str, dict[str, str]]:
     """The outcomes that the page states, by network and method."""
     text = PAGE.read_text(encoding="utf-8")
@@ -96,9 +103,10 @@ def stated() -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for table in text.split(START)[1:]:
         head, _, *rows = (line.strip("| ").split(" | ") for line in table.partition("\n\n")[0].strip().splitlines())
+        found |= {network: dict.fromkeys(METHOD_NAMES, RUNS) for network in head}
         for name, *cells in rows:
             for network, cell in zip(head, cells, strict=True):
-                found.setdefault(network, {})[name.strip("`")] = notes.get(cell, cell)
+                found[network][name.strip("`")] = notes.get(cell, cell)
     return found
 
 
@@ -111,14 +119,16 @@ def main() -> None:
 def write(found: dict[str, dict[str, str]]) -> None:
     """Write outcomes by network and method."""
     text = PAGE.read_text(encoding="utf-8").partition(START)[0]
-    reasons = sorted({said for by_method in found.values() for said in by_method.values()} - {RUNS})
+    found = {network: {name: first_clause(said) for name, said in of.items()} for network, of in found.items()}
+    reasons = sorted({said for of in found.values() for said in of.values()} - {RUNS})
     cells = {RUNS: RUNS, **{reason: str(number) for number, reason in enumerate(reasons, 1)}}
     tables = []
     for group in GROUPS:
         lines = [f"{START} {' | '.join(group)} |", "| - |" + " - |" * len(group)]
         for name in METHOD_NAMES:
-            row = " | ".join(cells[found[network][name]] for network in group)
-            lines.append(f"| `{name}` | {row} |")
+            row = [cells[found[network][name]] for network in group]
+            if set(row) != {RUNS}:
+                lines.append(f"| `{name}` | {' | '.join(row)} |")
         tables.append("\n".join(lines))
     notes = "\n".join(f"{cells[reason]}. {reason}" for reason in reasons)
     PAGE.write_text(text + "\n\n".join([*tables, notes]) + "\n", encoding="utf-8")

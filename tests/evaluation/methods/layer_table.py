@@ -23,7 +23,7 @@ from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.registry import MODELS
 
 PAGE = Path(__file__).parents[3] / "docs" / "layers.md"
-START = "| network | block |"
+START = "| network | Grad-CAM |"
 TARGETS = [2, 0]
 ROUNDING = 1e-4  # of a map's largest value
 
@@ -149,8 +149,8 @@ class Row:
 
     Attributes
     ----------
-    shape
-        Of its output for one image, or its type.
+    arranged
+        How its output is; empty if refused.
     difference
         The largest difference of Grad-CAM from the library's, by its largest value; None if refused.
     instead
@@ -159,17 +159,17 @@ class Row:
 
     network: str
     block: str
-    shape: str
+    arranged: str
     difference: float | None
     instead: str | None = None
     peak: float = 0.0
 
-    def __str__(self) -> str:
+    @property
+    def verdict(self) -> str:
         if self.difference is None:
-            verdict = f"refused: `{self.instead}` works"
-        else:
-            verdict = "right" if self.difference <= ROUNDING else f"wrong by {self.difference:.1g}"
-        return f"| {self.network} | `{self.block}` | {self.shape} | {verdict} |"
+            return f"refused: `{self.instead}` works"
+        right = "right" if self.difference <= ROUNDING else f"wrong by {self.difference:.1g}"
+        return f"{right}, {self.arranged}"
 
 
 @cache
@@ -177,19 +177,26 @@ def rows(network: str) -> tuple[Row, ...]:
     """Every block of a network, explained or refused."""
     model, images = build(network)
     blocks, view = BLOCKS[network], ModelView.of(model)
-    shapes = output_shapes(model, images[:1])
     known = {block: arrange for block, arrange in blocks.items() if arrange is not None}
     expected = {block: library_map(model, images, block, arrange) for block, arrange in known.items()}
     found = found_maps(view, images, list(known))
     made = []
     for block, arrange in blocks.items():
         if arrange is None:
-            made.append(Row(network, block, shapes[block], None, suggestion(view, images, block)))
+            made.append(Row(network, block, "", None, suggestion(view, images, block)))
         else:
             peak = float(expected[block].abs().max())
             difference = float((found[block] - expected[block]).abs().max()) / (peak or 1)
-            made.append(Row(network, block, shapes[block], difference, None, peak))
+            made.append(Row(network, block, arrange.__name__.replace("_", " "), difference, None, peak))
     return tuple(made)
+
+
+def lines(network: str) -> list[str]:
+    """The table's rows of a network: its blocks with the same verdict stand in one."""
+    verdicts: dict[str, list[str]] = {}
+    for row in rows(network):
+        verdicts.setdefault(row.verdict, []).append(f"`{row.block}`")
+    return [f"| {network} | {verdict} | {', '.join(blocks)} |" for verdict, blocks in verdicts.items()]
 
 
 def found_maps(model: nn.Module | ModelView, images: Tensor, blocks: list[str]) -> dict[str, Tensor]:
@@ -226,24 +233,6 @@ def library_map(model: nn.Module, images: Tensor, block: str, arrange: Callable[
     return functional.interpolate(cam[:, None].clamp(min=0), images.shape[2:], mode="bilinear")
 
 
-def output_shapes(model: nn.Module, image: Tensor) -> dict[str, str]:
-    """The shape of every module's output for one image, or the name of its type."""
-    shapes = {}
-
-    def note(name: str, output: object) -> None:
-        shapes[name] = str(tuple(output.shape)) if isinstance(output, Tensor) else type(output).__name__
-
-    handles = [
-        module.register_forward_hook(lambda _m, _i, output, name=name: note(name, output))
-        for name, module in model.named_modules()
-    ]
-    with torch.no_grad():
-        model(image)
-    for handle in handles:
-        handle.remove()
-    return shapes
-
-
 def stated() -> list[str]:
     """The table's rows as the page has them."""
     lines = PAGE.read_text(encoding="utf-8").splitlines()
@@ -254,9 +243,8 @@ def stated() -> list[str]:
 def main() -> None:
     """Write the table at the end of the page."""
     text = PAGE.read_text(encoding="utf-8").partition(START)[0]
-    lines = [f"{START} output for one image | Grad-CAM |", "| - | - | - | - |"]
-    lines += [str(row) for network in BLOCKS for row in rows(network)]
-    PAGE.write_text(text + "\n".join(lines) + "\n", encoding="utf-8")
+    table = [f"{START} blocks |", "| - | - | - |", *(line for network in BLOCKS for line in lines(network))]
+    PAGE.write_text(text + "\n".join(table) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
