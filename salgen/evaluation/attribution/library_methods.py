@@ -43,33 +43,49 @@ class Question:
         find_layer(self.view, name)
         return name
 
-    def at_target(self, output: Tensor) -> Tensor:
-        """1 at the target of each row of logits (n, K), and 0 elsewhere."""
-        return torch.zeros_like(output).scatter(1, self.targets[:, None], 1.0)
 
-
-class Captum:
-    """``captum.attr.Attribution``: attributions of inputs, or of a layer's output, which is brought onto its grid."""
+class Library:
+    """How the classes and objects of a library are called."""
 
     signed: ClassVar[bool] = True
 
     def model_of(self, method: Any) -> Any:
-        """The module that an object is bound to."""
-        return method.forward_func
+        """The module that an object is bound to; None if it is bound to none."""
+        return method.model
 
     def layers(self, kind: type, question: Question, arguments: Arguments) -> list[str]:
         """Names of the layers that a class is bound to."""
-        return [question.layer(arguments.get("layer"))] if _takes(kind, "layer") else []
+        return []
 
     def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
         """An object of a class, and the arguments that it is to be called with."""
+        return kind(question.network, **arguments), {}
+
+    def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
+        """Raw attributions by an object."""
+        raise NotImplementedError
+
+
+class Captum(Library):
+    """``captum.attr.Attribution``: attributions of inputs, or of a layer's output, which is brought onto its grid."""
+
+    def model_of(self, method: Any) -> Any:
+        """What captum calls the forward function."""
+        return method.forward_func
+
+    def layers(self, kind: type, question: Question, arguments: Arguments) -> list[str]:
+        """The named layer, if the class takes one."""
+        return [question.layer(arguments.get("layer"))] if _takes(kind, "layer") else []
+
+    def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
+        """The object takes the arguments that its class does not."""
         layers = map(question.network.get_submodule, self.layers(kind, question, arguments))
         own, others = _divided(kind, arguments)
         own.pop("layer", None)
         return kind(question.network, *layers, **own), others
 
     def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
-        """Raw attributions."""
+        """Of a layer with pixels, the attributions as channels of its grid."""
         targets = {"target": question.targets} if _takes(method.attribute, "target", "kwargs") else {}
         found = method.attribute(question.images, **targets, **arguments)
         raw = found[0] if isinstance(found, tuple) else found
@@ -84,29 +100,29 @@ class Captum:
         return grid.channels(raw) if raw.shape[1:] == tuple(shape)[1:] else raw
 
 
-class LibraryGradCam:
+class LibraryGradCam(Library):
     """Whatever is in ``pytorch_grad_cam``: maps (n, H, W), as it scales them."""
 
     signed: ClassVar[bool] = False
 
     def model_of(self, method: Any) -> Any:
-        """The module that an object is bound to."""
+        """That of the CAM within, for those that wrap one."""
         inner = getattr(method, "base_cam", None) or next(iter(getattr(method, "base_cam_per_layer", ())), None)
         return method.model if inner is None else self.model_of(inner)
 
     def layers(self, kind: type, question: Question, arguments: Arguments) -> list[str]:
-        """Names of the layers that a class is bound to."""
+        """The named layers, or the default one."""
         named = arguments.get("layer")
         return [question.layer(name) for name in (layer_names(named) if named else (None,))]
 
     def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
-        """An object of a class, and the arguments that it is to be called with."""
+        """The object knows how the layer arranges pixels, unless it is told otherwise."""
         names = self.layers(kind, question, arguments)
         own, others = _divided(kind, {key: value for key, value in arguments.items() if key != "layer"})
         if len(names) == 1 and "reshape_transform" not in own:
             grid = layer_grid(question.view, question.normalised, names[0])
             in_order = grid.channel_axis == 1 and grid.whole and grid.pixels is None
-            own["reshape_transform"] = None if in_order else partial(_channels_last, grid)
+            own["reshape_transform"] = None if in_order else partial(_as_channels, grid)
         return kind(question.network, [question.network.get_submodule(name) for name in names], **own), others
 
     def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
@@ -122,37 +138,27 @@ class LibraryGradCam:
         return method(images, targets=[kind(target) for target in targets], **others)
 
 
-class Attributor:
+class Attributor(Library):
     """``zennit.attribution.Attributor``: the relevance of 1 at the target."""
-
-    signed: ClassVar[bool] = True
-
-    def model_of(self, method: Any) -> Any:
-        """The module that an object is bound to."""
-        return method.model
-
-    def layers(self, kind: type, question: Question, arguments: Arguments) -> list[str]:
-        """No layers."""
-        return []
-
-    def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
-        """An object of a class; all arguments are the class's."""
-        return kind(question.network, **arguments), {}
 
     def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
         """Raw attributions."""
-        return method(question.images, question.at_target, **arguments)[1]
+
+        def at_target(output: Tensor) -> Tensor:
+            return torch.zeros_like(output).scatter(1, question.targets[:, None], 1.0)
+
+        return method(question.images, at_target, **arguments)[1]
 
 
 class LibraryComposite(Attributor):
-    """``zennit.core.Composite``: the modified gradient of 1 at the target."""
+    """``zennit.core.Composite``: the modified gradient of 1 at the target. It is bound to no model."""
 
     def model_of(self, method: Any) -> Any:
-        """None: a composite is bound to no model."""
+        """None."""
         return None
 
     def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
-        """A composite of a class; all arguments are the class's."""
+        """A composite."""
         return kind(**arguments), {}
 
     def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
@@ -163,7 +169,6 @@ class LibraryComposite(Attributor):
             return super().maps(attributor, question, arguments)
 
 
-Library = Captum | LibraryGradCam | Attributor
 LIBRARIES: tuple[tuple[str, str, Library], ...] = (
     ("captum", "Attribution", Captum()),
     ("zennit", "Composite", LibraryComposite()),
@@ -185,11 +190,9 @@ def library_of(given: Any) -> Library | None:
 
 
 def bound_copy(method: Any, model: Any, view: ModelView) -> tuple[Any, nn.Module, bool]:
-    """A copy of an object that is bound to a model.
+    """A copy of an object that is bound to a model, with the copy of the model.
 
-    Returns
-    -------
-    The object, the copy of the model that it is bound to, and whether that takes pixels rather than normalised images.
+    The last value is whether the model takes pixels rather than normalised images.
     """
     if not isinstance(model, nn.Module):
         raise SalgenError(f"it is bound to a {type(model).__name__}: bind it to the torch.nn.Module itself")
@@ -222,7 +225,7 @@ def _alike(first: nn.Module, second: nn.Module) -> bool:
     )
 
 
-def _channels_last(grid: Grid, output: Tensor) -> Tensor:
+def _as_channels(grid: Grid, output: Tensor) -> Tensor:
     """A layer's output (n, K, h, w), in memory as a ``reshape_transform`` mostly has it: last digits depend on that."""
     return grid.channels(output).contiguous(memory_format=torch.channels_last)
 

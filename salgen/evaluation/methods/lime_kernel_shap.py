@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
-from salgen.evaluation.attribution.forward_values import output_param, values_of
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, output_param
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.parameters import param
 
@@ -53,7 +52,7 @@ class Surrogate(Explanation):
 
         def value(changed: Tensor) -> Tensor:
             owners = torch.full((len(changed),), sample, device=image.device)
-            return values_of(context, self.output, owners, lambda part: changed[part])
+            return context.values_of(self.output, owners, lambda part: changed[part])
 
         with random_state(context.seed, self.name, context.ids[sample]):
             coefficients = self._coefficients(value, image, removed, regions[None, None], context.batches.size)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from salgen.evaluation.attribution.propagation.operations import Operation, name_of, tensors_in
+from salgen.evaluation.attribution.propagation.operations import DIVISIONS, Operation, name_of, tensors_in
 
 Function = Callable[[Tensor], Tensor]
 
@@ -52,9 +52,6 @@ INVERSES: frozenset[Operation] = frozenset(
     {torch.rsqrt, Tensor.rsqrt, torch.reciprocal, Tensor.reciprocal, Tensor.__rdiv__}
 )
 GATES = SIGMOIDS | LENGTHS | INVERSES
-DIVISIONS: frozenset[Operation] = frozenset(
-    {torch.div, Tensor.div, Tensor.div_, torch.divide, Tensor.divide, torch.true_divide, Tensor.true_divide}
-)
 
 _ADVICE = "choose another network, or a method that takes any: gradient, integrated-gradients, occlusion or rise"
 
