@@ -6,7 +6,6 @@ Nothing of them is imported here before it is needed: a class or an object is th
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -17,7 +16,6 @@ from torch import Tensor, nn
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.class_activation import layer_names
 from salgen.evaluation.models.classifier import Classifier
-from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.layers import default_layer, find_layer, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
@@ -122,7 +120,9 @@ class LibraryGradCam(Library):
         if len(names) == 1 and "reshape_transform" not in own:
             grid = layer_grid(question.view, question.normalised, names[0])
             in_order = grid.channel_axis == 1 and grid.whole and grid.pixels is None
-            own["reshape_transform"] = None if in_order else partial(_as_channels, grid)
+            # in memory as a reshape_transform mostly has it: last digits depend on that
+            channels = lambda output: grid.channels(output).contiguous(memory_format=torch.channels_last)  # noqa: E731
+            own["reshape_transform"] = None if in_order else channels
         return kind(question.network, [question.network.get_submodule(name) for name in names], **own), others
 
     def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
@@ -223,11 +223,6 @@ def _alike(first: nn.Module, second: nn.Module) -> bool:
         and own.keys() == theirs.keys()
         and all(own[name].device == theirs[name].device and torch.equal(own[name], theirs[name]) for name in own)
     )
-
-
-def _as_channels(grid: Grid, output: Tensor) -> Tensor:
-    """A layer's output (n, K, h, w), in memory as a ``reshape_transform`` mostly has it: last digits depend on that."""
-    return grid.channels(output).contiguous(memory_format=torch.channels_last)
 
 
 def _takes(function: Any, *names: str) -> bool:

@@ -19,20 +19,8 @@ from torch.nn import functional
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
-from salgen.evaluation.attribution.propagation.operations import (
-    ADD,
-    ANY_NETWORK,
-    AVERAGE,
-    CLIP,
-    DROPOUT,
-    LINEAR,
-    MOVE,
-    RELU,
-    SCALE,
-    name_of,
-    rectifier,
-    tensors_in,
-)
+from salgen.evaluation.attribution.propagation import operations
+from salgen.evaluation.attribution.propagation.operations import name_of, rectifier, tensors_in
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.logits import AsLogits, both, step_name
 
@@ -42,7 +30,7 @@ ACTIVATIONS = (nn.ReLU, nn.ELU, nn.LeakyReLU, nn.Sigmoid, nn.Tanh, nn.Softplus)
 OTHER_ACTIVATIONS = (nn.SiLU, nn.GELU, nn.Hardswish, nn.Hardsigmoid, nn.Mish, nn.SELU)  # captum does not know these
 
 _FUNCTIONS: dict[Any, type[nn.Module]] = {
-    **dict.fromkeys(RELU, nn.ReLU),
+    **dict.fromkeys(operations.RELU, nn.ReLU),
     **dict.fromkeys((torch.sigmoid, Tensor.sigmoid, functional.sigmoid), nn.Sigmoid),
     **dict.fromkeys((torch.tanh, Tensor.tanh, functional.tanh), nn.Tanh),
     functional.elu: nn.ELU,
@@ -59,7 +47,7 @@ _MAX_POOL = frozenset({functional.max_pool2d, torch.max_pool2d})
 _POOL_ARGUMENTS = ("input", "kernel_size", "stride", "padding", "dilation", "ceil_mode")
 _CLIPS = (nn.ReLU6, nn.Hardtanh)
 _IN_PLACE: dict[Any, str] = {Tensor.add_: "add", Tensor.sub_: "sub"}
-_SUMS = ADD | {
+_SUMS = operations.ADD | {
     Tensor.sub_,
     operator.add,
     operator.sub,
@@ -72,9 +60,13 @@ _SUMS = ADD | {
     both,
 }
 _DIVISIONS = frozenset({torch.div, Tensor.div, operator.truediv})
-_PRODUCTS = (SCALE | {operator.mul}) - _DIVISIONS
+_PRODUCTS = (operations.SCALE | {operator.mul}) - _DIVISIONS
 _OF_ONE_SIGNAL = (
-    LINEAR | DROPOUT | AVERAGE | MOVE | {functional.batch_norm, functional.interpolate, operator.getitem}
+    operations.LINEAR
+    | operations.DROPOUT
+    | operations.AVERAGE
+    | operations.MOVE
+    | {functional.batch_norm, functional.interpolate, operator.getitem}
 ) - _SUMS
 _AFFINE = tuple(
     getattr(nn, name)
@@ -86,7 +78,7 @@ _AFFINE = tuple(
 )
 _ADVICE = (
     "it knows affine layers, sums, max pools and activations of one value; choose another method or network "
-    f"({ANY_NETWORK})"
+    f"({operations.ANY_NETWORK})"
 )
 
 
@@ -178,7 +170,7 @@ def _traced(method: str, network: nn.Module) -> fx.GraphModule:
         reason = str(error).partition("\n")[0].partition(", but it")[0]
         raise SalgenError(
             f"{method}: torch.fx cannot trace the network ({type(error).__name__}: {reason}): control flow must not "
-            f"depend on the image, and no part be scripted; choose another method or network ({ANY_NETWORK})"
+            f"depend on the image, and no part be scripted; choose another method or network ({operations.ANY_NETWORK})"
         ) from error
     forward = vars(network).get("forward")
     if isinstance(forward, AsLogits):  # torch.fx cannot trace it
@@ -240,7 +232,7 @@ def _separate_module(operation: Any, node: fx.Node) -> nn.Module | None:
     if type(operation) is nn.MaxPool2d and not operation.return_indices:
         return _SeparatePool(**{key: getattr(operation, key) for key in _POOL_ARGUMENTS[1:]})
     clip = operation if type(operation) in _CLIPS else None
-    if operation in CLIP:
+    if operation in operations.CLIP:
         clip = rectifier(operation, node.args, node.kwargs)
     if isinstance(clip, nn.Hardtanh) and clip.min_val == 0:
         return _SeparateClip(clip.max_val)
