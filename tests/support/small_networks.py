@@ -92,6 +92,12 @@ class InPlaceFunctional(Tidy):
         return self.dense2(F.relu_(self.dense1(torch.flatten(x, 1))))
 
 
+def pooled_grid():
+    """Two channels to three logits, by a convolution and a grid of 2 x 2 means."""
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Conv2d(2, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(16, 3)).eval()
+
+
 class Flawed(nn.Module):
     """A convolution, the mean of each channel and a linear layer, with something between."""
 

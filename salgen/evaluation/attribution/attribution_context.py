@@ -142,7 +142,7 @@ class Method:
     signed: ClassVar[bool]  # whether raw attributions may be negative
     class_dependent: ClassVar[bool]  # whether the map depends on the target
     control: ClassVar[bool]  # whether it is a floor or a ceiling for methods rather than one of the literature
-    resolution: ClassVar[str]  # of its raw maps, in words: `"the input's"`, `"the layer's"`
+    resolution: ClassVar[str]  # that of the raw maps, in words: `"the input's"`, `"the layer's"`
     needs: ClassVar[frozenset[str]]  # some of `{"model", "mask", "untrained", "patterns"}`
     defined_for: ClassVar[str] = "any network"  # the models that it can explain, in words
     # whether it reads gradients other than those that it requires of the shared pass: at the layers that it requires,

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.library_methods import Library, Question, bound_copy, library_of
+from salgen.evaluation.attribution.library_methods import LibraryCalls, Question, bound_copy, library_of
 from salgen.evaluation.models.inspection.model_view import margins, private_copy
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.seeding import Stream
@@ -63,7 +63,7 @@ def _called(method: Any, arguments: Arguments, context: AttributionContext, part
         return _by_library(library, method, question, arguments)
 
 
-def _by_library(library: Library, method: Any, question: Question, arguments: Arguments) -> Any:
+def _by_library(library: LibraryCalls, method: Any, question: Question, arguments: Arguments) -> Any:
     """What a library returns; an object that is made here removes its hooks when this ends."""
     if isinstance(method, type):
         method, arguments = library.make(method, question, arguments)

@@ -42,7 +42,7 @@ class Question:
         return name
 
 
-class Library:
+class LibraryCalls:
     """How the classes and objects of a library are called."""
 
     signed: ClassVar[bool] = True
@@ -64,7 +64,7 @@ class Library:
         raise NotImplementedError
 
 
-class Captum(Library):
+class Captum(LibraryCalls):
     """``captum.attr.Attribution``: attributions of inputs, or of a layer's output, which is brought onto its grid."""
 
     def model_of(self, method: Any) -> Any:
@@ -98,7 +98,7 @@ class Captum(Library):
         return grid.channels(raw) if raw.shape[1:] == tuple(shape)[1:] else raw
 
 
-class LibraryGradCam(Library):
+class LibraryGradCam(LibraryCalls):
     """Whatever is in ``pytorch_grad_cam``: maps (n, H, W), as it scales them."""
 
     signed: ClassVar[bool] = False
@@ -138,7 +138,7 @@ class LibraryGradCam(Library):
         return method(images, targets=[kind(target) for target in targets], **others)
 
 
-class Attributor(Library):
+class Attributor(LibraryCalls):
     """``zennit.attribution.Attributor``: the relevance of 1 at the target."""
 
     def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
@@ -169,7 +169,7 @@ class LibraryComposite(Attributor):
             return super().maps(attributor, question, arguments)
 
 
-LIBRARIES: tuple[tuple[str, str, Library], ...] = (
+LIBRARIES: tuple[tuple[str, str, LibraryCalls], ...] = (
     ("captum", "Attribution", Captum()),
     ("zennit", "Composite", LibraryComposite()),
     ("zennit", "Attributor", Attributor()),
@@ -178,7 +178,7 @@ LIBRARIES: tuple[tuple[str, str, Library], ...] = (
 LIBRARY_NAMES = "captum, pytorch-grad-cam or zennit"
 
 
-def library_of(given: Any) -> Library | None:
+def library_of(given: Any) -> LibraryCalls | None:
     """How a class or an object is called; None if it is of none of these libraries."""
     kind = given if isinstance(given, type) else type(given)
     for base in kind.__mro__:

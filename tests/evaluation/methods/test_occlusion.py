@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from small_networks import Normalise
+from small_networks import Normalise, pooled_grid
 from torch import nn
 
 import salgen
@@ -14,10 +14,7 @@ from salgen.evaluation.models.classifier import Classifier
 
 @pytest.fixture(scope="module")
 def network():
-    torch.manual_seed(0)
-    return nn.Sequential(
-        nn.Conv2d(2, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(16, 3, dtype=torch.float32)
-    ).eval()
+    return pooled_grid()
 
 
 @pytest.fixture(scope="module")
