@@ -113,7 +113,9 @@ def open_arrays(path: Path, kind: str = MAP, ids: Sequence[str] | None = None) -
     names = [name for name in arrays if name != IDS]
     if IDS not in arrays and (len(names) != 1 or names[0] in (ids or ())):
         return ArrayFiles(path, {name: Place(path, name, None) for name in names}, kind)
-    return _rows(path, kind, names, _names(_array(path, kind, _stamp(path), IDS)) if IDS in arrays else None, ids)
+    own = _array(path, kind, _stamp(path), IDS) if IDS in arrays else None
+    own_names = None if own is None else [name.decode() if isinstance(name, bytes) else str(name) for name in own]
+    return _rows(path, kind, names, own_names, ids)
 
 
 def _rows(
@@ -231,7 +233,3 @@ def _picture(file: Path, kind: str) -> NDArray[Any]:
         if told.said:
             warn(f"{file.parent}: {told.said}")
         return told.mask
-
-
-def _names(ids: Any) -> list[str]:
-    return [name.decode() if isinstance(name, bytes) else str(name) for name in ids]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -13,6 +13,7 @@ from salgen.evaluation.attribution.passes import Passes, PassRequirements, Timed
 from salgen.evaluation.models.inspection.batch_size import MicroBatches
 from salgen.evaluation.models.inspection.layers import layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
+from salgen.parameters import param
 from salgen.seeding import Stream
 
 if TYPE_CHECKING:
@@ -21,45 +22,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AttributionContext:
-    """One batch to explain.
+    """One batch to explain."""
 
-    Attributes
-    ----------
-    model
-        A private view: hook and rewire it freely, and remove what was added.
-    inputs
-        Normalised images (n, C, h, w), without gradient.
-    pixels
-        The images before normalisation (n, C, H, W).
-    ids
-        The samples' names; with `seed` and the method's name they key its random numbers.
-    seed
-        Any non-negative integer.
-    score
-        ``"logit"`` of the target, or ``"margin"`` over the best other class.
-    masks
-        Ground truth, bool (n, H, W), if the method needs it.
-    passes
-        The forward and backward pass that all methods share.
-    batches
-        Number of images that may pass through the network at once without gradient.
-    untrained
-        Makes a view of the same architecture with fresh weights.
-    patterns
-        The model's patterns, if the method needs them.
-    """
-
-    model: ModelView
-    inputs: Tensor
-    pixels: Tensor
-    ids: list[str]
-    seed: int
-    score: str
-    masks: Tensor | None
-    passes: Passes
-    batches: MicroBatches
-    untrained: Callable[[], ModelView]
-    patterns: Patterns | None
+    model: ModelView  # a private view: hook and rewire it freely, and remove what was added
+    inputs: Tensor  # normalised images (n, C, h, w), without gradient
+    pixels: Tensor  # the images before normalisation (n, C, H, W)
+    ids: list[str]  # the samples' names; with `seed` and the method's name they key its random numbers
+    seed: int  # any non-negative integer
+    score: str  # ``"logit"`` of the target, or ``"margin"`` over the best other class
+    masks: Tensor | None  # ground truth, bool (n, H, W), if the method needs it
+    passes: Passes  # the forward and backward pass that all methods share
+    batches: MicroBatches  # number of images that may pass through the network at once without gradient
+    untrained: Callable[[], ModelView]  # makes a view of the same architecture with fresh weights
+    patterns: Patterns | None  # the model's patterns, if the method needs them
 
     @property
     def targets(self) -> Tensor:
@@ -77,7 +52,7 @@ class AttributionContext:
         """The same question to another model or about other normalised inputs, read as `requirements` says."""
         model = self.model if model is None else model
         inputs = self.inputs if inputs is None else inputs
-        passes = Passes(model, inputs, self.score, requirements, self.targets, TimedCache(inputs.device))
+        passes = Passes.of(model, inputs, requirements, self.targets, self.score)
         return replace(self, model=model, inputs=inputs, passes=passes)
 
     def black(self) -> Tensor:
@@ -113,6 +88,41 @@ class AttributionContext:
         """Checked logits (count, K) of many normalised inputs; see :meth:`MicroBatches.logits`."""
         return self.batches.logits(self.model, count, inputs)
 
+    def values(self, output: str) -> Tensor:
+        """The target's value of each image, float64 (n,); `output` as in :meth:`values_of`."""
+        return self._values(self.passes.logits(), self.targets, output)
+
+    def values_of(self, output: str, owners: Tensor, inputs: Callable[[slice], Tensor]) -> Tensor:
+        """The target's value of many changed images, made and run a part at a time: float64 (m,).
+
+        Parameters
+        ----------
+        output
+            ``"probability"`` of the target, or ``"score"`` for what is explained (a logit, or a margin).
+        owners
+            int64 (m,): the sample of the context that each changed image was made from.
+        inputs
+            Makes the normalised inputs of a part of ``range(m)``.
+        """
+        values = self.inputs.new_zeros(len(owners), dtype=torch.float64)
+        size = self.batches.size
+        for start in range(0, len(owners), size):  # logits are kept for one part at a time
+            targets = self.targets[owners[start : start + size]]
+
+            def shifted(part: slice, start: int = start) -> Tensor:
+                return inputs(slice(start + part.start, start + part.stop))
+
+            logits = self.logits_of(len(targets), shifted)
+            values[start : start + size] = self._values(logits, targets, output)
+        return values
+
+    def _values(self, logits: Tensor, targets: Tensor, output: str) -> Tensor:
+        """In double precision, as the probabilities of a confident network hardly differ in float32."""
+        logits = logits.detach().double()
+        if output == "score":
+            return (logits * score_gradient(logits, targets, self.score)).sum(dim=1)
+        return (self.model.probabilities(logits) * score_gradient(logits, targets, "logit")).sum(dim=1)
+
     def gradient(self, inputs: Tensor) -> Tensor:
         """The gradient of each sample's score at any normalised inputs, (n, C, h, w).
 
@@ -122,74 +132,50 @@ class AttributionContext:
         return torch.autograd.grad(self.scores(leaf).sum(), leaf)[0]
 
 
-class Method(Protocol):
-    """A saliency method: a frozen dataclass whose fields are its parameters."""
+@dataclass(frozen=True)
+class Method:
+    """A saliency method: a frozen dataclass whose fields are its parameters. It is defined for any model."""
 
-    # name, reference: the registered name, and the paper
-    name: ClassVar[str]
-    reference: ClassVar[str]
+    name: ClassVar[str]  # the registered name
+    reference: ClassVar[str]  # the paper
     reduction: ClassVar[str]  # the channel reduction that the literature uses with it
     signed: ClassVar[bool]  # whether raw attributions may be negative
     class_dependent: ClassVar[bool]  # whether the map depends on the target
-    # whether it is a floor or a ceiling for other methods rather than a method of the literature
-    control: ClassVar[bool]
-    # of its raw maps, in words: `"the input's"`, `"the layer's"`
-    resolution: ClassVar[str]
-    defined_for: ClassVar[str]  # the models that it can explain, in words: `"any network"`
-    # of `{"model", "mask", "untrained", "patterns"}`
-    needs: ClassVar[frozenset[str]]
+    control: ClassVar[bool]  # whether it is a floor or a ceiling for methods rather than one of the literature
+    resolution: ClassVar[str]  # that of the raw maps, in words: `"the input's"`, `"the layer's"`
+    needs: ClassVar[frozenset[str]]  # some of `{"model", "mask", "untrained", "patterns"}`
+    defined_for: ClassVar[str] = "any network"  # the models that it can explain, in words
     # whether it reads gradients other than those that it requires of the shared pass: at the layers that it requires,
     # or else at the input. A network in which these miss a part is refused
-    reads_gradients: ClassVar[bool]
+    reads_gradients: ClassVar[bool] = False
     # methods with the same word here have passes in common, and a run explains them together: `"passes"` for those that
     # need a few passes; None for one that makes many of its own
-    shares: ClassVar[str | None]
+    shares: ClassVar[str | None] = "passes"
     # whether a map shows the image itself, or is a product with it: where images may not be passed on, such maps are
     # not published either
-    shows_image: ClassVar[bool]
-    version: ClassVar[str]  # changes whenever its maps do
-    quick: ClassVar[Mapping[str, Any]]  # parameters that make it fast enough for a test
+    shows_image: ClassVar[bool] = False
+    version: ClassVar[str] = "1"  # changes whenever its maps do
+    quick: ClassVar[Mapping[str, Any]] = {}  # parameters that make it fast enough for a test
     # scale name to the parameters in which it differs from the fields' own defaults, which are the paper's
-    scales: ClassVar[Mapping[str, Mapping[str, Any]]]
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Raise a SalgenError if the method is not defined for the model.
 
         `image` is one normalised image (1, C, h, w); nothing else has been computed yet.
         """
-        ...
 
     def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The values that the method will read from ``context.passes``, so that one pass serves all methods."""
-        ...
+        return PassRequirements()
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Raw attributions (n, C, h, w), at whatever resolution the method has."""
-        ...
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class MethodDefaults:
-    """A method that is defined for any model, and reads nothing from the shared pass."""
-
-    defined_for: ClassVar[str] = "any network"
-    reads_gradients: ClassVar[bool] = False
-    shares: ClassVar[str | None] = "passes"
-    shows_image: ClassVar[bool] = False
-    version: ClassVar[str] = "1"
-    quick: ClassVar[Mapping[str, Any]] = {}
-    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-
-    def check(self, model: ModelView, image: Tensor) -> None:
-        """Accept any model."""
-
-    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
-        """No values."""
-        return PassRequirements()
-
-
-@dataclass(frozen=True)
-class Explanation(MethodDefaults):
+class Explanation(Method):
     """A method that explains a model, for a class, by signed attributions at the input."""
 
     signed: ClassVar[bool] = True
@@ -200,7 +186,7 @@ class Explanation(MethodDefaults):
 
 
 @dataclass(frozen=True)
-class Control(MethodDefaults):
+class Control(Method):
     """A floor or a ceiling: one non-negative channel that does not depend on a class."""
 
     reduction: ClassVar[str] = "sum"  # over one channel
@@ -209,3 +195,10 @@ class Control(MethodDefaults):
     control: ClassVar[bool] = True
     resolution: ClassVar[str] = "the image's"
     needs: ClassVar[frozenset[str]] = frozenset()
+
+
+def output_param() -> Any:
+    """The field ``output`` of a perturbation method."""
+    return param(
+        "probability", "what is compared: the target's probability or its score", choices=("probability", "score")
+    )

@@ -17,13 +17,13 @@ from torch import Tensor, nn
 
 from salgen.errors import FailedMethodError, SalgenError, named, warn
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
-from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
+from salgen.evaluation.attribution.passes import Passes, PassRequirements
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, SIGNED, as_saliency
 from salgen.evaluation.models.inspection.batch_size import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
 from salgen.evaluation.models.inspection.gradient_check import check_gradient
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
-from salgen.evaluation.models.inspection.network_trace import ForwardPass, check_model
+from salgen.evaluation.models.inspection.network_trace import check_model
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.untrained_model import untrained
 from salgen.types import SaliencyMap
@@ -36,19 +36,12 @@ _told: WeakKeyDictionary[nn.Module, set[str]] = WeakKeyDictionary()
 
 
 class Explained(UserDict[str, SaliencyMap]):
-    """The maps of several methods by their calls.
-
-    Attributes
-    ----------
-    logits
-        The model's output (N, K) for the images, if a method needed the model.
-    seconds
-        Per method: the time of its own work and its share of the passes that it had in common with others.
-    """
+    """The maps of several methods by their calls."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.logits: Tensor | None = None
+        self.logits: Tensor | None = None  # the model's output (N, K) for the images, if a method needed the model
+        # per method: the time of its own work and its share of the passes that it had in common with others
         self.seconds: dict[str, float] = {}
 
 
@@ -67,9 +60,8 @@ def check_methods(view: ModelView, methods: Mapping[str, Method], pixels: Tensor
 def _check_method(method: Method, view: ModelView, image: Tensor) -> None:
     method.check(view, image)
     passes = method.required_passes(view, image)
-    reads = getattr(method, "reads_gradients", False)  # a plug-in may be older than this attribute
-    layers = sorted(passes.gradients or (passes.layers if reads else ()))
-    if passes.input_gradient or (reads and not layers):
+    layers = sorted(passes.gradients or (passes.layers if method.reads_gradients else ()))
+    if passes.input_gradient or (method.reads_gradients and not layers):
         check_gradient(method.name, view, image)
     else:
         for layer in layers:
@@ -143,12 +135,22 @@ class BatchExplainer:
                 )
 
     def _explain(self, most: int, budget: float) -> Explained:
-        self._check_needs()
+        for method in self.methods.values():
+            if "mask" in method.needs and self.masks is None:
+                raise SalgenError(f"{method.name} is made from the ground truth: give masks=, bool (N, H, W)")
+            if "patterns" in method.needs and self.patterns is None:
+                raise SalgenError(
+                    f"{method.name} needs patterns: give patterns=salgen.fit_patterns(model, training_images); "
+                    "salgen evaluate fits them itself"
+                )
         forward, requirements = FORWARD_BATCH_SIZE, PassRequirements()
         if self._explaining:
+            darkest = int(self.pixels.flatten(1).amin(dim=1).argmin())  # on this image some methods check the batch
             with torch.no_grad():
-                image = self.view.normalise(self._darkest_image())
-            self._check_targets(check_model(self.view, image))
+                image = self.view.normalise(self.pixels[darkest : darkest + 1].clone())
+            classes = check_model(self.view, image).classes
+            stated = torch.zeros(1, dtype=torch.long) if self.targets is None else self.targets.cpu()
+            score_gradient(torch.zeros(len(stated), classes), stated, self.score)  # refuses what are no targets
             required = []
             for call, method in self._explaining.items():
                 with _failures(call):
@@ -162,27 +164,6 @@ class BatchExplainer:
             MicroBatches(most).over(len(self.pixels), lambda part: self._explain_part(part, requirements, inner))
         )
 
-    def _check_needs(self) -> None:
-        """Check that masks and patterns are given for the methods that need them."""
-        for method in self.methods.values():
-            if "mask" in method.needs and self.masks is None:
-                raise SalgenError(f"{method.name} is made from the ground truth: give masks=, bool (N, H, W)")
-            if "patterns" in method.needs and self.patterns is None:
-                raise SalgenError(
-                    f"{method.name} needs patterns: give patterns=salgen.fit_patterns(model, training_images); "
-                    "salgen evaluate fits them itself"
-                )
-
-    def _check_targets(self, forward: ForwardPass) -> None:
-        """Check that the targets are classes of the model, and that it has enough classes for the score."""
-        stated = torch.zeros(1, dtype=torch.long) if self.targets is None else self.targets.cpu()
-        score_gradient(torch.zeros(len(stated), forward.classes), stated, self.score)
-
-    def _darkest_image(self) -> Tensor:
-        """The image (1, C, H, W) with the lowest value, on which some methods check the batch."""
-        lowest = int(self.pixels.flatten(1).amin(dim=1).argmin())
-        return self.pixels[lowest : lowest + 1].clone()
-
     @cached_property
     def _untrained(self) -> Callable[[], ModelView]:
         return cache(partial(untrained, self.view, self.seed))  # a cache on self would be a cycle
@@ -193,7 +174,23 @@ class BatchExplainer:
 
     def _explain_part(self, part: slice, requirements: PassRequirements, batches: MicroBatches) -> Explained:
         """Every method's maps of one part of the images."""
-        context = self._context(part, requirements, batches)
+        pixels = self.pixels[part]
+        with torch.no_grad():
+            inputs = self.view.normalise(pixels.clone())
+        stated = None if self.targets is None else self.targets[part].to(pixels.device)
+        context = AttributionContext(
+            model=self.view,
+            inputs=inputs,
+            pixels=pixels,
+            ids=self.ids[part],
+            seed=self.seed,
+            score=self.score,
+            masks=None if self.masks is None else self.masks[part],
+            passes=Passes.of(self.view, inputs, requirements, stated, self.score),
+            batches=batches,
+            untrained=self._untrained,
+            patterns=self.patterns,
+        )
         try:
             explained = Explained()
             explained.logits = context.passes.logits() if self._explaining else None  # a fault here is no method's
@@ -204,38 +201,19 @@ class BatchExplainer:
         finally:
             context.cache.release()
 
-    def _context(self, part: slice, requirements: PassRequirements, batches: MicroBatches) -> AttributionContext:
-        pixels = self.pixels[part]
-        with torch.no_grad():
-            inputs = self.view.normalise(pixels.clone())
-        stated = None if self.targets is None else self.targets[part].to(pixels.device)
-        return AttributionContext(
-            model=self.view,
-            inputs=inputs,
-            pixels=pixels,
-            ids=self.ids[part],
-            seed=self.seed,
-            score=self.score,
-            masks=None if self.masks is None else self.masks[part],
-            passes=Passes(self.view, inputs, self.score, requirements, stated, TimedCache(pixels.device)),
-            batches=batches,
-            untrained=self._untrained,
-            patterns=self.patterns,
-        )
-
     def _maps(self, call: str, method: Method, context: AttributionContext) -> SaliencyMap:
         with torch.enable_grad(), _failures(call):
             raw = method.attribute(context).detach()
-        count, size = len(context.pixels), (context.pixels.shape[2], context.pixels.shape[3])
+        count, _, *size = context.pixels.shape
         if raw.ndim != 4 or len(raw) != count or 0 in raw.shape[1:]:
             raise FailedMethodError(
                 call,
-                f"method {method.name!r} returned {tuple(raw.shape)} for {count} images: "
-                "must be (n, C, h, w), none of them 0",
+                f"method {method.name!r} returned {tuple(raw.shape)} for {count} images: must be (n, C, h, w), none of "
+                "them 0",
             )
         reduction = method.reduction if self.reduce == NATIVE else self.reduce
         return SaliencyMap(
-            values=as_saliency(raw.float().contiguous(), reduction, size),
+            values=as_saliency(raw.float().contiguous(), reduction, (size[0], size[1])),
             method=call,
             reduction=reduction,
             signed=method.signed and (reduction is None or reduction in SIGNED),

@@ -90,3 +90,8 @@ def _check_finite(values: Tensor, layer: str, kind: str) -> Tensor:
             f"layer {layer!r} has NaN or infinite {kind}: check the model's weights, or choose another layer"
         )
     return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
+
+
+def weighted(weights: Tensor, activations: Tensor) -> Tensor:
+    """The sum over channels of weights times activations, (n, 1, h, w)."""
+    return (weights * activations).sum(dim=1, keepdim=True)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.array_files import WHOLE, ArrayFiles, open_arrays
-from salgen.evaluation.attribution.attribution_context import AttributionContext, MethodDefaults
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
 from salgen.parameters import canonical_json
 from salgen.registry import METHODS
 
@@ -25,7 +25,7 @@ NAME = re.compile(r"\w[\w.+ -]*")  # a method's name in tables, without paramete
 
 
 @dataclass(frozen=True)
-class FileMaps(MethodDefaults):
+class FileMaps(Method):
     """A method whose maps are in files; channels are summed, as in every method that keeps signs."""
 
     reduction: ClassVar[str] = "sum"
@@ -35,13 +35,13 @@ class FileMaps(MethodDefaults):
     needs: ClassVar[frozenset[str]] = frozenset()
     shares: ClassVar[str | None] = None
 
-    name: str = field(compare=False)  # its name in the tables
+    name: str = field(compare=False)  # type: ignore[misc]  # its name in the tables
     files: ArrayFiles = field(compare=False, repr=False)
-    signed: bool = field(compare=False)  # whether any value is negative
+    signed: bool = field(compare=False)  # type: ignore[misc]  # whether any value is negative
     sha256: str  # SHA-256 of names, shapes and values as float32: the same in whatever form the files are
 
     @property
-    def reference(self) -> str:
+    def reference(self) -> str:  # type: ignore[override]
         """The files, in words."""
         return f"read from {self.files.path} (SHA-256 {self.sha256[:12]})"
 

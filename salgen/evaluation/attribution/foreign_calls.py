@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.lent_network import copy_to_lend, explain_score, lent
-from salgen.evaluation.attribution.library_methods import Library, Question, bound_copy, library_of
+from salgen.evaluation.attribution.library_methods import LibraryCalls, Question, bound_copy, library_of
+from salgen.evaluation.models.inspection.model_view import margins, private_copy
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.seeding import Stream
 
 Arguments = Mapping[str, Any]
+
+HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
 def foreign_maps(method: Any, arguments: Arguments, context: AttributionContext, name: str) -> Tensor:
@@ -42,25 +44,26 @@ def foreign_maps(method: Any, arguments: Arguments, context: AttributionContext,
 
 def _called(method: Any, arguments: Arguments, context: AttributionContext, part: slice) -> Any:
     """What the code returns for some of the images."""
-    view, targets, library = context.model, context.targets[part].clone(), library_of(method)
-    if library is None:
-        network = copy_to_lend(view.network)
-        explain_score(network, context.score)
-        with lent(network):
-            return method(network, context.inputs[part].clone(), targets, **arguments)
-    images, model = context.inputs, None if isinstance(method, type) else library.model_of(method)
+    view, library, images = context.model, library_of(method), context.inputs
+    model = None if library is None or isinstance(method, type) else library.model_of(method)
     if model is None:
-        network = copy_to_lend(view.network)
+        network = private_copy(view.network, view.network)
+        for weight in network.parameters():  # they ask for gradients as a trained network's do: others may need these
+            weight.requires_grad_(weight.is_floating_point())
     else:
         method, network, takes_pixels = bound_copy(method, model, view)
         images = context.pixels if takes_pixels else images
-    explain_score(network, context.score)
-    question = Question(view, network, images[part].clone().requires_grad_(), context.inputs[:1].clone(), targets)
-    with lent(network):
+    if context.score == "margin":  # the copy's outputs are what is explained; its modules stay
+        network.register_forward_hook(lambda _module, _inputs, logits: margins(logits))
+    images, targets = images[part].clone(), context.targets[part].clone()
+    with _lent(network):
+        if library is None:
+            return method(network, images, targets, **arguments)
+        question = Question(view, network, images.requires_grad_(), context.inputs[:1].clone(), targets)
         return _by_library(library, method, question, arguments)
 
 
-def _by_library(library: Library, method: Any, question: Question, arguments: Arguments) -> Any:
+def _by_library(library: LibraryCalls, method: Any, question: Question, arguments: Arguments) -> Any:
     """What a library returns; an object that is made here removes its hooks when this ends."""
     if isinstance(method, type):
         method, arguments = library.make(method, question, arguments)
@@ -105,3 +108,46 @@ def _generators() -> tuple[Any, ...]:
     states = [torch.get_rng_state(), *(torch.cuda.get_rng_state_all() if torch.cuda.is_available() else ())]
     numpys = np.random.get_state(legacy=False)  # noqa: NPY002
     return (*(state.numpy().tobytes() for state in states), numpys["state"]["key"].tobytes(), numpys["state"]["pos"])
+
+
+@contextmanager
+def _lent(network: nn.Module) -> Iterator[None]:
+    """Restore a copy's weights in the end, which others share, and refuse code that changed the copy."""
+    state, weights = _state(network), {name: (t.detach(), t.detach().clone()) for name, t in _weights(network).items()}
+    differ = False
+    try:
+        yield
+    finally:
+        now = _weights(network)
+        for name, (shared, own) in weights.items():
+            if not torch.equal(shared, own):
+                shared.copy_(own)
+                differ = True
+            elif not _same(now.get(name), own):  # the copy alone was given others
+                differ = True
+    after = _state(network)
+    changed = [kind for kind, before in state.items() if before != after[kind]] + ["weights"] * differ
+    if changed:
+        raise SalgenError(f"it changed the model's {', '.join(changed)}: put back what it changes, or work on a copy")
+
+
+def _weights(network: nn.Module) -> dict[str, Tensor]:
+    return {**dict(network.named_parameters()), **dict(network.named_buffers())}
+
+
+def _same(tensor: Tensor | None, own: Tensor) -> bool:
+    return (
+        tensor is not None
+        and (tensor.shape, tensor.dtype, tensor.device) == (own.shape, own.dtype, own.device)
+        and torch.equal(tensor, own)
+    )
+
+
+def _state(network: nn.Module) -> dict[str, dict[str, Any]]:
+    modules = dict(network.named_modules())
+    return {
+        "training mode": {name: module.training for name, module in modules.items()},
+        "requires_grad": {name: weight.requires_grad for name, weight in network.named_parameters()},
+        "hooks": {name: [list(getattr(module, kind)) for kind in HOOKS] for name, module in modules.items()},
+        "modules": modules,
+    }

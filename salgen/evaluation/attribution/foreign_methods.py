@@ -20,10 +20,10 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError, named, reason
-from salgen.evaluation.attribution.attribution_context import AttributionContext, MethodDefaults
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
 from salgen.evaluation.attribution.file_maps import CEILINGS, NAME
 from salgen.evaluation.attribution.foreign_calls import foreign_maps
-from salgen.evaluation.attribution.library_methods import LIBRARY_NAMES, Library, Question, bound_copy, library_of
+from salgen.evaluation.attribution.library_methods import LIBRARY_NAMES, Question, bound_copy, library_of
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.import_paths import imported
@@ -36,7 +36,7 @@ _PATH = re.compile(r"(?!\d)[\w.]+:(?!\d)[\w.]+")
 
 
 @dataclass(frozen=True)
-class ForeignMethod(MethodDefaults):
+class ForeignMethod(Method):
     """A function, or a class or an object of another library, as a method; channels are summed."""
 
     reduction: ClassVar[str] = "sum"
@@ -51,7 +51,7 @@ class ForeignMethod(MethodDefaults):
     # the function, class or object; None where a run's record stands for it, which does not import anything
     given: Any = field(compare=False, repr=False)
     arguments: Mapping[str, Any] = field(compare=False, repr=False)  # what it is called or made with
-    signed: bool = field(compare=False)  # whether raw attributions may be negative
+    signed: bool = field(compare=False)  # type: ignore[misc]  # whether raw attributions may be negative
     origin: str = field(compare=False)  # the kind of thing that it is, in words
     # a random text where it cannot be told whether another is the same, so that no cached maps count as its; else ""
     only_key: str = field(compare=False)
@@ -72,12 +72,12 @@ class ForeignMethod(MethodDefaults):
         return _imported_there, (self.import_path, self.call, dict(self.parameters), str(Path.cwd()))
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         """Its name without parameters."""
         return parse_call(self.call)[0]
 
     @property
-    def reference(self) -> str:
+    def reference(self) -> str:  # type: ignore[override]
         """Where it is from, and whether it can be run again."""
         digest = f"SHA-256 of its source {self.sha256[:12]}" if self.sha256 else None
         again = self.import_path or f"{self.origin}, not re-runnable"
@@ -86,7 +86,14 @@ class ForeignMethod(MethodDefaults):
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse an object that is bound to another model, and a layer that the model does not have."""
         with self._failures():
-            self._check(model, image)
+            if self.given is None:
+                raise SalgenError("a run's record tells of it, and does not bring its code")
+            library = library_of(self.given)
+            if library is not None and isinstance(self.given, type):
+                question = Question(model, model.network, image, image, torch.zeros(1, dtype=torch.long))
+                library.layers(self.given, question, self.arguments)
+            elif library is not None and (bound := library.model_of(self.given)) is not None:
+                bound_copy(self.given, bound, model)
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Raw maps (n, C, h, w)."""
@@ -102,18 +109,6 @@ class ForeignMethod(MethodDefaults):
                 raise
             why = reason(error) if isinstance(error, SalgenError) else named(error)
             raise SalgenError(f"method {self.call!r} failed: {why}") from error
-
-    def _check(self, view: ModelView, image: Tensor) -> None:
-        if self.given is None:
-            raise SalgenError("a run's record tells of it, and does not bring its code")
-        library = library_of(self.given)
-        if library is None:
-            return
-        if isinstance(self.given, type):
-            question = Question(view, view.network, image, image, torch.zeros(1, dtype=torch.long))
-            library.layers(self.given, question, self.arguments)
-        elif (model := library.model_of(self.given)) is not None:
-            bound_copy(self.given, model, view)
 
 
 def _imported_there(path: str, call: str, parameters: dict[str, Any], folder: str) -> ForeignMethod:
@@ -168,7 +163,13 @@ def foreign_method(given: Any, call: str | None = None, values: Mapping[str, Any
         digest = source_digest(thing if home and not held else sys.modules[path.partition(":")[0]])
     is_known = path is not None and digest is not None and len(plain) == len(stated)
     library = library_of(thing)
-    _check_kind(given, thing, library)
+    if library is None and isinstance(thing, type):
+        raise SalgenError(
+            f"method {given!r} is a class, and none of {LIBRARY_NAMES}: give a function of (model, inputs, targets), "
+            "or an object that can be called so"
+        )
+    if library is None and not callable(thing):
+        raise SalgenError(f"method {given!r} is {type(thing).__name__}: neither a function nor of {LIBRARY_NAMES}")
     written = ",".join(f"{key}={value}" for key, value in plain.items()).replace(", ", ",")
     call = call or (f"{name}:{written}" if written else name)
     _check_name(call, given)
@@ -184,18 +185,6 @@ def foreign_method(given: Any, call: str | None = None, values: Mapping[str, Any
         library=_distribution(str(getattr(thing, "__module__", "")).partition(".")[0]),
         sha256=digest,
     )
-
-
-def _check_kind(given: Any, thing: Any, library: Library | None) -> None:
-    if library is not None:
-        return
-    if isinstance(thing, type):
-        raise SalgenError(
-            f"method {given!r} is a class, and none of {LIBRARY_NAMES}: give a function of (model, inputs, targets), "
-            "or an object that can be called so"
-        )
-    if not callable(thing):
-        raise SalgenError(f"method {given!r} is {type(thing).__name__}: neither a function nor of {LIBRARY_NAMES}")
 
 
 def _check_name(call: Any, given: Any) -> None:
@@ -222,10 +211,8 @@ def _in_words(thing: Any) -> str:
     return f"{kind} of {module}"
 
 
+@cache
 def _distribution(package: str) -> str | None:
     """The installed distribution of a top-level package, and its version; None of a module that no one installed."""
-    names = _distributions().get(package)
+    names = packages_distributions().get(package)
     return f"{names[0]} {version(names[0])}" if names else None
-
-
-_distributions = cache(packages_distributions)

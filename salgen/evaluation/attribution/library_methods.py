@@ -6,7 +6,6 @@ Nothing of them is imported here before it is needed: a class or an object is th
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -17,7 +16,6 @@ from torch import Tensor, nn
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.class_activation import layer_names
 from salgen.evaluation.models.classifier import Classifier
-from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.layers import default_layer, find_layer, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
@@ -43,33 +41,49 @@ class Question:
         find_layer(self.view, name)
         return name
 
-    def at_target(self, output: Tensor) -> Tensor:
-        """1 at the target of each row of logits (n, K), and 0 elsewhere."""
-        return torch.zeros_like(output).scatter(1, self.targets[:, None], 1.0)
 
-
-class Captum:
-    """``captum.attr.Attribution``: attributions of inputs, or of a layer's output, which is brought onto its grid."""
+class LibraryCalls:
+    """How the classes and objects of a library are called."""
 
     signed: ClassVar[bool] = True
 
     def model_of(self, method: Any) -> Any:
-        """The module that an object is bound to."""
-        return method.forward_func
+        """The module that an object is bound to; None if it is bound to none."""
+        return method.model
 
     def layers(self, kind: type, question: Question, arguments: Arguments) -> list[str]:
         """Names of the layers that a class is bound to."""
-        return [question.layer(arguments.get("layer"))] if _takes(kind, "layer") else []
+        return []
 
     def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
         """An object of a class, and the arguments that it is to be called with."""
+        return kind(question.network, **arguments), {}
+
+    def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
+        """Raw attributions by an object."""
+        raise NotImplementedError
+
+
+class Captum(LibraryCalls):
+    """``captum.attr.Attribution``: attributions of inputs, or of a layer's output, which is brought onto its grid."""
+
+    def model_of(self, method: Any) -> Any:
+        """What captum calls the forward function."""
+        return method.forward_func
+
+    def layers(self, kind: type, question: Question, arguments: Arguments) -> list[str]:
+        """The named layer, if the class takes one."""
+        return [question.layer(arguments.get("layer"))] if _takes(kind, "layer") else []
+
+    def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
+        """The object takes the arguments that its class does not."""
         layers = map(question.network.get_submodule, self.layers(kind, question, arguments))
         own, others = _divided(kind, arguments)
         own.pop("layer", None)
         return kind(question.network, *layers, **own), others
 
     def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
-        """Raw attributions."""
+        """Of a layer with pixels, the attributions as channels of its grid."""
         targets = {"target": question.targets} if _takes(method.attribute, "target", "kwargs") else {}
         found = method.attribute(question.images, **targets, **arguments)
         raw = found[0] if isinstance(found, tuple) else found
@@ -84,29 +98,31 @@ class Captum:
         return grid.channels(raw) if raw.shape[1:] == tuple(shape)[1:] else raw
 
 
-class LibraryGradCam:
+class LibraryGradCam(LibraryCalls):
     """Whatever is in ``pytorch_grad_cam``: maps (n, H, W), as it scales them."""
 
     signed: ClassVar[bool] = False
 
     def model_of(self, method: Any) -> Any:
-        """The module that an object is bound to."""
+        """That of the CAM within, for those that wrap one."""
         inner = getattr(method, "base_cam", None) or next(iter(getattr(method, "base_cam_per_layer", ())), None)
         return method.model if inner is None else self.model_of(inner)
 
     def layers(self, kind: type, question: Question, arguments: Arguments) -> list[str]:
-        """Names of the layers that a class is bound to."""
+        """The named layers, or the default one."""
         named = arguments.get("layer")
         return [question.layer(name) for name in (layer_names(named) if named else (None,))]
 
     def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
-        """An object of a class, and the arguments that it is to be called with."""
+        """The object knows how the layer arranges pixels, unless it is told otherwise."""
         names = self.layers(kind, question, arguments)
         own, others = _divided(kind, {key: value for key, value in arguments.items() if key != "layer"})
         if len(names) == 1 and "reshape_transform" not in own:
             grid = layer_grid(question.view, question.normalised, names[0])
             in_order = grid.channel_axis == 1 and grid.whole and grid.pixels is None
-            own["reshape_transform"] = None if in_order else partial(_channels_last, grid)
+            # in memory as a reshape_transform mostly has it: last digits depend on that
+            channels = lambda output: grid.channels(output).contiguous(memory_format=torch.channels_last)  # noqa: E731
+            own["reshape_transform"] = None if in_order else channels
         return kind(question.network, [question.network.get_submodule(name) for name in names], **own), others
 
     def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
@@ -122,37 +138,27 @@ class LibraryGradCam:
         return method(images, targets=[kind(target) for target in targets], **others)
 
 
-class Attributor:
+class Attributor(LibraryCalls):
     """``zennit.attribution.Attributor``: the relevance of 1 at the target."""
-
-    signed: ClassVar[bool] = True
-
-    def model_of(self, method: Any) -> Any:
-        """The module that an object is bound to."""
-        return method.model
-
-    def layers(self, kind: type, question: Question, arguments: Arguments) -> list[str]:
-        """No layers."""
-        return []
-
-    def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
-        """An object of a class; all arguments are the class's."""
-        return kind(question.network, **arguments), {}
 
     def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
         """Raw attributions."""
-        return method(question.images, question.at_target, **arguments)[1]
+
+        def at_target(output: Tensor) -> Tensor:
+            return torch.zeros_like(output).scatter(1, question.targets[:, None], 1.0)
+
+        return method(question.images, at_target, **arguments)[1]
 
 
 class LibraryComposite(Attributor):
-    """``zennit.core.Composite``: the modified gradient of 1 at the target."""
+    """``zennit.core.Composite``: the modified gradient of 1 at the target. It is bound to no model."""
 
     def model_of(self, method: Any) -> Any:
-        """None: a composite is bound to no model."""
+        """None."""
         return None
 
     def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
-        """A composite of a class; all arguments are the class's."""
+        """A composite."""
         return kind(**arguments), {}
 
     def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
@@ -163,8 +169,7 @@ class LibraryComposite(Attributor):
             return super().maps(attributor, question, arguments)
 
 
-Library = Captum | LibraryGradCam | Attributor
-LIBRARIES: tuple[tuple[str, str, Library], ...] = (
+LIBRARIES: tuple[tuple[str, str, LibraryCalls], ...] = (
     ("captum", "Attribution", Captum()),
     ("zennit", "Composite", LibraryComposite()),
     ("zennit", "Attributor", Attributor()),
@@ -173,7 +178,7 @@ LIBRARIES: tuple[tuple[str, str, Library], ...] = (
 LIBRARY_NAMES = "captum, pytorch-grad-cam or zennit"
 
 
-def library_of(given: Any) -> Library | None:
+def library_of(given: Any) -> LibraryCalls | None:
     """How a class or an object is called; None if it is of none of these libraries."""
     kind = given if isinstance(given, type) else type(given)
     for base in kind.__mro__:
@@ -185,11 +190,9 @@ def library_of(given: Any) -> Library | None:
 
 
 def bound_copy(method: Any, model: Any, view: ModelView) -> tuple[Any, nn.Module, bool]:
-    """A copy of an object that is bound to a model.
+    """A copy of an object that is bound to a model, with the copy of the model.
 
-    Returns
-    -------
-    The object, the copy of the model that it is bound to, and whether that takes pixels rather than normalised images.
+    The last value is whether the model takes pixels rather than normalised images.
     """
     if not isinstance(model, nn.Module):
         raise SalgenError(f"it is bound to a {type(model).__name__}: bind it to the torch.nn.Module itself")
@@ -220,11 +223,6 @@ def _alike(first: nn.Module, second: nn.Module) -> bool:
         and own.keys() == theirs.keys()
         and all(own[name].device == theirs[name].device and torch.equal(own[name], theirs[name]) for name in own)
     )
-
-
-def _channels_last(grid: Grid, output: Tensor) -> Tensor:
-    """A layer's output (n, K, h, w), in memory as a ``reshape_transform`` mostly has it: last digits depend on that."""
-    return grid.channels(output).contiguous(memory_format=torch.channels_last)
 
 
 def _takes(function: Any, *names: str) -> bool:

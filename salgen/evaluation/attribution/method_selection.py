@@ -1,6 +1,6 @@
 """The methods that a run uses, chosen by names, calls with parameters, and groups."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +54,8 @@ class MethodSelection:
         view, left_out = ModelView.of(model), {}
         for call, method in self.methods.items():
             try:
-                _check_needs(method, lacking or {})
+                for need in method.needs & (lacking or {}).keys():
+                    raise SalgenError(f"{method.name} {(lacking or {})[need]}")
                 check_methods(view, {call: method}, pixels)
             except SalgenError as error:
                 left_out[call] = str(error)
@@ -70,12 +71,6 @@ def check_some_work(working: Mapping[str, Method], chosen: Mapping[str, Method],
     if refused and all(method.control for method in working.values()):
         more = f"; and {len(refused) - 3} more reasons" if len(refused) > 3 else ""
         raise UndefinedMethodError("; ".join(refused[:3]) + more)
-
-
-def _check_needs(method: Method, lacking: Mapping[str, str]) -> None:
-    for need, why in lacking.items():
-        if need in method.needs:
-            raise SalgenError(f"{method.name} {why}")
 
 
 def select_methods(
@@ -100,7 +95,10 @@ def select_methods(
     """
     requested = list(calls or [])
     named = [METHODS.create(*parse_call(call)) if isinstance(call, str) else call for call in earlier]
-    named += [_create(given, scale) for call in requested if call != ALL for given in _expand(call)]
+    for call in requested:
+        in_protocol = isinstance(call, str) and call in PROTOCOLS.entries
+        given = PROTOCOLS.load(call).methods if in_protocol else [] if call == ALL else [call]
+        named += [_create(method, scale) for method in given]
     by_call = {method_call(method): method for method in named}
     if both := by_call.keys() & (outside or {}).keys():
         raise SalgenError(f"{min(both)} is the name of maps from files and of another method: give each its own")
@@ -158,10 +156,3 @@ def _create(call: Any, scale: str) -> Any:
     plugin = METHODS.load(call.partition(":")[0].strip())  # an unknown name is said before what is behind the colon
     name, values = parse_call(call)
     return METHODS.create(name, {**plugin.scales.get(scale, {}), **values})
-
-
-def _expand(call: Any) -> Iterator[Any]:
-    if isinstance(call, str) and call in PROTOCOLS.entries:
-        yield from PROTOCOLS.load(call).methods
-    else:
-        yield call

@@ -22,10 +22,7 @@ T = TypeVar("T")
 class TimedCache:
     """Values that several methods need: each is computed once, and its time divided among those who asked.
 
-    Parameters
-    ----------
-    device
-        Where the work is done; a CUDA device is waited for before a clock is read.
+    The work is done on `device`; a CUDA device is waited for before a clock is read.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -89,21 +86,11 @@ class TimedCache:
 
 @dataclass(frozen=True)
 class PassRequirements:
-    """The values that methods read from the shared pass.
+    """The values that methods read from the shared pass; layers are dotted names of modules."""
 
-    Attributes
-    ----------
-    layers
-        Dotted names of the modules whose outputs are read, and nothing else.
-    gradients
-        Dotted names of the modules at which the score's gradient is read, and maybe the outputs.
-    input_gradient
-        Whether the gradient at the network's input is read.
-    """
-
-    layers: frozenset[str] = frozenset()
-    gradients: frozenset[str] = frozenset()
-    input_gradient: bool = False
+    layers: frozenset[str] = frozenset()  # where outputs are read, and nothing else
+    gradients: frozenset[str] = frozenset()  # where the score's gradient is read, and maybe the outputs
+    input_gradient: bool = False  # whether the gradient at the network's input is read
 
     @classmethod
     def together(cls, parts: Iterable[PassRequirements]) -> PassRequirements:
@@ -120,9 +107,9 @@ class PassRequirements:
 class Passes:
     """One forward pass, and at most one backward pass, of a batch.
 
-    Nothing runs before it is first read. The graph, and with it the backward pass, begins at the
-    first layer whose gradient is required, or at the input if its gradient is; without either there
-    is no graph. A value outside the requirements gets a pass of its own.
+    Nothing runs before it is first read. The graph begins at the first layer whose gradient is
+    required, or at the input if its gradient is. Without either there is no graph. A value outside the
+    requirements gets a pass of its own.
     """
 
     model: ModelView
@@ -134,6 +121,18 @@ class Passes:
     _outputs: dict[str, Tensor] = field(default_factory=dict)
     # where gradients are read; the input's key is None
     _places: dict[str | None, list[Tensor]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        model: ModelView,
+        inputs: Tensor,
+        requirements: PassRequirements,
+        stated: Tensor | None = None,
+        score: str = "logit",
+    ) -> Passes:
+        """Passes with a cache of their own."""
+        return cls(model, inputs, score, requirements, stated, TimedCache(inputs.device))
 
     def logits(self) -> Tensor:
         """Checked logits (n, K), detached."""
@@ -170,9 +169,11 @@ class Passes:
         return self._backward()[None][0]
 
     def _forward(self) -> Tensor:
+        """Logits with the graph that the requirements ask for."""
         return self.cache.get(("forward", self.requirements), self._run_forward)
 
     def _backward(self) -> dict[str | None, list[Tensor]]:
+        """Gradients at every required place, zero where the score does not depend on it."""
         self._forward()
         return self.cache.get(("backward", self.requirements), self._run_backward)
 
@@ -182,7 +183,6 @@ class Passes:
         )
 
     def _run_forward(self) -> Tensor:
-        """Logits with the graph that the requirements ask for."""
         requirements = self.requirements
         names = sorted(requirements.layers | requirements.gradients)
         leaf = self.inputs.detach().requires_grad_(requirements.input_gradient)
@@ -205,7 +205,6 @@ class Passes:
             return kept.clone()  # what follows may work in place
 
     def _run_backward(self) -> dict[str | None, list[Tensor]]:
-        """Gradients at every required place, zero where the score does not depend on it."""
         logits, places = self._forward(), [place for calls in self._places.values() for place in calls]
         gradients: list[Tensor | None] = [None] * len(places)
         if logits.requires_grad:
@@ -213,8 +212,6 @@ class Passes:
             score = (logits * start).sum()  # with the start as an argument torch would import sympy, for a second
             with self.model.failures(self.inputs, "has no gradient"):
                 gradients = list(torch.autograd.grad(score, places, allow_unused=True))
-        found = (
-            torch.zeros_like(place) if gradient is None else gradient
-            for place, gradient in zip(places, gradients, strict=True)
-        )
+        pairs = zip(places, gradients, strict=True)
+        found = (torch.zeros_like(place) if gradient is None else gradient for place, gradient in pairs)
         return {name: [next(found) for _ in calls] for name, calls in self._places.items()}

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.propagation.input_bounds import Bounds
-from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, RelevanceNetwork, Rules
+from salgen.evaluation.attribution.propagation.relevance_network import RelevanceNetwork, Rules
 from salgen.evaluation.models.inspection.gradient_check import check_gradient
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
-
-if TYPE_CHECKING:
-    from zennit.core import BasicHook
 
 STARTS = ("one", "logit")
 
@@ -30,33 +25,11 @@ def stabilised(epsilon: float) -> float | Callable[[Tensor], Tensor]:
     return epsilon if epsilon else lambda total: torch.where(total == 0, torch.ones_like(total), total)
 
 
-def mixing(rule: BasicHook) -> Callable[[LinearMap], BasicHook]:
-    """A choice of `rule` for the linear maps that mix their inputs; the others pass relevance on.
-
-    A rule that takes positive and negative contributions apart would multiply the relevance of every
-    value that is only scaled: by alpha, or by -beta.
-    """
-    from zennit.rules import Pass
-
-    return lambda layer: Pass() if layer.elementwise else rule
-
-
 def relevance(context: AttributionContext, method: str, rules: Rules, start: str, *, positive: bool = False) -> Tensor:
     """The relevance of each input element, (n, C, h, w).
 
-    Parameters
-    ----------
-    context
-        The batch to explain.
-    method
-        The method's name, for errors.
-    rules
-        The rule for each kind of operation.
-    start
-        ``"one"``: the output starts with relevance +1 at the target (and -1 at the best other class
-        of a margin); ``"logit"``: with the logit instead of one.
-    positive
-        Whether ``start="logit"`` takes the positive part of the logit.
+    The output starts with relevance +1 at the target (and -1 at the best other class of a margin). With
+    ``start="logit"`` that is times the logit, or its positive part where `positive`.
     """
     network = relevance_network(context, method)
     logits = network.output.detach()
@@ -92,22 +65,18 @@ def first_maps(method: str, view: ModelView, image: Tensor) -> FirstMaps:
 def _find_first_maps(method: str, view: ModelView, image: Tensor) -> FirstMaps:
     network = RelevanceNetwork.forward(method, view, image)
     try:
-        mixing_maps = [call.map for call in network.calls.values() if not call.map.elementwise]
-        first = {layer.position: layer.from_input for layer in mixing_maps if layer.from_input is not None}
-        first.pop(last_mixing(network), None)
-        unbounded = _why_unbounded(network.leaf.detach(), first.values())
+        last = last_mixing(network)
+        maps = [call.map for place, call in network.calls.items() if place != last and not call.map.elementwise]
+        first = {linear.position: linear.from_input for linear in maps if linear.from_input is not None}
+        leaf, unbounded = network.leaf.detach(), ""
+        try:
+            for bounds in first.values():
+                bounds((leaf, leaf))
+        except SalgenError as error:
+            unbounded = str(error)
         return FirstMaps(tuple(first), unbounded, network.clipped, network.lrp_only)
     finally:
         network.release()
-
-
-def _why_unbounded(leaf: Tensor, bounds: Iterable[Bounds]) -> str:
-    try:
-        for of in bounds:
-            of((leaf, leaf))
-    except SalgenError as error:
-        return str(error)
-    return ""
 
 
 _first_maps = NetworkCache(_find_first_maps)

@@ -105,21 +105,14 @@ class AttentionRollout(Attention):
 class AttentionWeights(TorchFunctionMode):
     """A forward pass whose attention weights are noted, however they are computed.
 
-    Parameters
-    ----------
-    note
-        Called with weights (..., T, S), which sum to 1 over S, and with a tensor that the logits come
-        from and its axis of the T queries.
-
-    Attributes
-    ----------
-    pending
-        Results of a softmax, over the last of three axes or more, that no values were multiplied by.
+    `note` is called with weights (..., T, S), which sum to 1 over S, with a tensor that the logits come from, and with
+    its axis of the T queries.
     """
 
     def __init__(self, note: Callable[[Tensor, Tensor, int], None]) -> None:
         super().__init__()
         self.note = note
+        # results of a softmax, over the last of three axes or more, that no values were multiplied by
         self.pending: dict[int, Tensor] = {}
 
     def __torch_function__(

@@ -65,12 +65,11 @@ class Center(Control):
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """(n, 1, H, W) in (0, 1]."""
-        rows, columns = (self._profile(side, context.pixels) for side in context.pixels.shape[2:])
-        return (rows[:, None] * columns[None, :]).expand(len(context.pixels), 1, -1, -1)
-
-    def _profile(self, side: int, like: Tensor) -> Tensor:
-        place = torch.arange(side, dtype=torch.float64) - (side - 1) / 2
-        return torch.exp(-0.5 * torch.square(place / (self.width * side))).to(like)
+        profiles = []
+        for side in context.pixels.shape[2:]:
+            place = torch.arange(side, dtype=torch.float64) - (side - 1) / 2
+            profiles.append(torch.exp(-0.5 * torch.square(place / (self.width * side))).to(context.pixels))
+        return torch.outer(*profiles).expand(len(context.pixels), 1, -1, -1)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.propagation.input_bounds import Box
-from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, RelevanceNetwork, Rules
+from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, Rules
 from salgen.evaluation.attribution.relevance import (
     STARTS,
     first_maps,
@@ -68,7 +68,8 @@ class DeepTaylor(RelevanceMethod):
 
         network = relevance_network(context, self.name)
         box, last = self._box(context, network.leaf), last_mixing(network)
-        boxes = {} if box is None else _boxes(network, box)
+        first = {} if box is None else {place: call.map.from_input for place, call in network.calls.items()}
+        boxes = {place: bounds(box) for place, bounds in first.items() if box is not None and bounds is not None}
         rules = Rules(lambda layer: self._rule(layer, last, boxes), sharing=Norm(stabilised(self.stabiliser)))
         return relevance(context, self.name, rules, self.start, positive=True)
 
@@ -121,9 +122,3 @@ class DeepTaylor(RelevanceMethod):
             return None
         black, white = (corner.expand_as(context.inputs) for corner in context.model.corners(context.pixels))
         return torch.minimum(black, white), torch.maximum(black, white)
-
-
-def _boxes(network: RelevanceNetwork, box: Box) -> dict[int, Box]:
-    """The bounds of the input of each linear map that takes the network's input, by position."""
-    first = {place: call.map.from_input for place, call in network.calls.items()}
-    return {place: bounds(box) for place, bounds in first.items() if bounds is not None}

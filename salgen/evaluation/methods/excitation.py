@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, RelevanceNetwork, Rules
+from salgen.evaluation.attribution.propagation.relevance_network import RelevanceNetwork, Rules
 from salgen.evaluation.attribution.relevance import last_mixing, relevance_network, stabilised
 from salgen.evaluation.methods.lrp import RelevanceMethod
 from salgen.evaluation.models.inspection.layers import find_layer, layer_grid, say_layer
@@ -59,19 +59,26 @@ class ExcitationBackprop(RelevanceMethod):
     def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w) at the layer's resolution."""
         network = relevance_network(context, self.name)
-        start = context.start(network.output)
         layer = _layers_checked(self).of(self.name, context.model, context.inputs)
-        return _reduce(context, network.propagate(self._rules(), network.output, start, place(network, layer)), layer)
+        excitation = self._excitation(context, network, place(network, layer))
+        if layer != INPUT:
+            excitation = layer_grid(context.model, context.inputs, layer).channels(excitation)
+        return excitation.sum(dim=1, keepdim=True).clamp(min=0)  # channels of one pixel may differ in sign
+
+    def _excitation(self, context: AttributionContext, network: RelevanceNetwork, target: Tensor) -> Tensor:
+        """The excitation of a tensor of the network."""
+        return network.propagate(self._rules(), network.output, context.start(network.output), target)
 
     def _check_layers(self, model: ModelView, network: RelevanceNetwork) -> str:
         layer = default_layer(model, network) if self.layer is None else self.layer
         self._check_ran(model, network, layer)
         if layer != INPUT:
             layer_grid(model, network.leaf.detach(), layer)
-        advice = f"another, such as {say_layer(default_layer(model, network))}, and a batch norm rather than the "
-        self._check_path(
-            network, network.output, layer, "from the logits", f"{advice}convolution that it is merged with"
+        advice = (
+            f"another, such as {say_layer(default_layer(model, network))}, and a batch norm rather than the "
+            "convolution that it is merged with"
         )
+        self._check_path(network, network.output, layer, "from the logits", advice)
         return layer
 
     def _check_ran(self, model: ModelView, network: RelevanceNetwork, layer: str) -> None:
@@ -88,15 +95,24 @@ class ExcitationBackprop(RelevanceMethod):
         if not network.connects(source, place(network, layer)):
             raise SalgenError(f"{self.name}: no excitation reaches layer {layer!r} {source_name}: choose {advice}")
 
-    def _rules(self) -> Rules:
-        from zennit.rules import Norm
+    def _rules(self, negated: int | None = None) -> Rules:
+        """In proportion to positive values times positive weights; `negated` is a map whose weights are negated."""
+        from zennit.core import BasicHook, Stabilizer
+        from zennit.rules import ClampMod, Norm
 
-        rule = _excitation(self.stabiliser, self._zeroed_parameters)
-        return Rules(lambda _: rule, sharing=Norm(stabilised(self.stabiliser)))
+        stabiliser, zeroed = stabilised(self.stabiliser), None if self.bias else ["bias"]
+        divisor = Stabilizer.ensure(stabiliser)
 
-    @property
-    def _zeroed_parameters(self) -> list[str] | None:
-        return None if self.bias else ["bias"]
+        def rule(weights: ClampMod) -> BasicHook:
+            return BasicHook(
+                input_modifiers=[lambda signal: signal.clamp(min=0)],
+                param_modifiers=[weights],
+                gradient_mapper=lambda probability, totals: [probability / divisor(totals[0])],
+                reducer=lambda signals, gradients: signals[0] * gradients[0],
+            )
+
+        own, dual = rule(ClampMod(min=0.0, zero_params=zeroed)), rule(ClampMod(max=0.0, zero_params=zeroed))
+        return Rules(lambda linear: dual if linear.position == negated else own, sharing=Norm(stabiliser))
 
 
 @dataclass(frozen=True)
@@ -119,16 +135,11 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
         None, f"module at whose output the dual is subtracted, or {INPUT}; by default that before the last linear layer"
     )
 
-    def attribute(self, context: AttributionContext) -> Tensor:
-        """Non-negative (n, 1, h, w) at the layer's resolution."""
-        network = relevance_network(context, self.name)
-        start = context.start(network.output)
-        layer = _layers_checked(self).of(self.name, context.model, context.inputs)
-        contrast = place(network, self._contrast(context.model, network))
-        rules = self._rules()
-        excited = network.propagate(rules, network.output, start, contrast)
-        opposed = network.propagate(self._dual_rules(last_mixing(network)), network.output, start, contrast)
-        return _reduce(context, network.propagate(rules, contrast, excited - opposed, place(network, layer)), layer)
+    def _excitation(self, context: AttributionContext, network: RelevanceNetwork, target: Tensor) -> Tensor:
+        start, contrast = context.start(network.output), place(network, self._contrast(context.model, network))
+        excited = network.propagate(self._rules(), network.output, start, contrast)
+        opposed = network.propagate(self._rules(negated=last_mixing(network)), network.output, start, contrast)
+        return network.propagate(self._rules(), contrast, excited - opposed, target)
 
     def _contrast(self, model: ModelView, network: RelevanceNetwork) -> str:
         return default_contrast(model, network) if self.contrast is None else self.contrast
@@ -141,15 +152,6 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
         self._check_path(network, network.output, contrast, "from the logits", advice)
         self._check_path(network, place(network, contrast), layer, f"from contrast layer {contrast!r}", advice)
         return layer
-
-    def _dual_rules(self, last: int) -> Rules:
-        """The rules with the weights negated of the last linear map that mixes its inputs."""
-        rules, dual = self._rules(), _excitation(self.stabiliser, self._zeroed_parameters, negated=True)
-
-        def choose(layer: LinearMap) -> Any:
-            return dual if layer.position == last else rules.linear(layer)
-
-        return Rules(choose, sharing=rules.sharing)
 
 
 def default_layer(model: ModelView, network: RelevanceNetwork) -> str:
@@ -193,28 +195,6 @@ def _siblings_before(ran: list[str], parent: list[str], name: str) -> list[str]:
     """The modules of one parent that finished before `name` did."""
     siblings = [module for module in ran if module and module.split(".")[:-1] == parent]
     return siblings[: siblings.index(name)] if name in siblings else []
-
-
-def _reduce(context: AttributionContext, excitation: Tensor, layer: str) -> Tensor:
-    """The excitation summed over channels, then clamped, since channels of one pixel may differ in sign."""
-    if layer != INPUT:
-        excitation = layer_grid(context.model, context.inputs, layer).channels(excitation)
-    return excitation.sum(dim=1, keepdim=True).clamp(min=0)
-
-
-def _excitation(epsilon: float, zeroed: list[str] | None, *, negated: bool = False) -> Any:
-    """The zennit hook in proportion to positive values times positive weights (negative ones if `negated`)."""
-    from zennit.core import BasicHook, Stabilizer
-    from zennit.rules import ClampMod
-
-    stabiliser = Stabilizer.ensure(stabilised(epsilon))
-    weights = ClampMod(max=0.0, zero_params=zeroed) if negated else ClampMod(min=0.0, zero_params=zeroed)
-    return BasicHook(
-        input_modifiers=[lambda signal: signal.clamp(min=0)],
-        param_modifiers=[weights],
-        gradient_mapper=lambda probability, totals: [probability / stabiliser(totals[0])],
-        reducer=lambda signals, gradients: signals[0] * gradients[0],
-    )
 
 
 @cache

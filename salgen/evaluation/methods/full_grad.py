@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
-from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
+from salgen.evaluation.attribution.passes import Passes, PassRequirements
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
@@ -84,7 +84,7 @@ def _is_complete(view: ModelView, image: Tensor) -> bool:
         if isinstance(module, nn.Linear) and module.bias is not None and name in ran:
             known[name] = module.bias
     requirements = PassRequirements(gradients=frozenset(known), input_gradient=True)
-    passes = Passes(view, image, "logit", requirements, None, TimedCache(image.device))
+    passes = Passes.of(view, image, requirements)
     with torch.enable_grad():
         parts = [image * passes.input_gradient()]
         for name, bias in known.items():

@@ -1,58 +1,28 @@
-"""Maps that weight a layer's channels by the score's gradient: CAM, Grad-CAM and its kin."""
+"""Maps that weight a layer's channels by the score's gradient: Grad-CAM and its kin."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, gradients_at
-from salgen.evaluation.attribution.pooled_head import before_global_pool, check_pooled_head
+from salgen.evaluation.attribution.class_activation import (
+    ClassActivation,
+    activations_at,
+    gradients_at,
+    together,
+    weighted,
+)
+from salgen.evaluation.attribution.passes import PassRequirements
+from salgen.evaluation.methods.gradient import normal_noise
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
-NAMES = ("cam", "grad-cam", "grad-cam++", "xgrad-cam", "hires-cam", "layer-cam")
+NAMES = ("grad-cam", "grad-cam++", "xgrad-cam", "hires-cam", "layer-cam", "smooth-grad-cam++")
 
 _EPSILON = 1e-6
-
-
-@dataclass(frozen=True)
-class Cam(ClassActivation):
-    """A layer's channels, weighted as the linear layer after global average pooling weights them.
-
-    The map's spatial mean is the logit less its bias (of a margin, the difference of two such).
-    The weights come from the gradient, which is theirs divided by the number of pixels, wherever
-    the method is defined.
-    """
-
-    name: ClassVar[str] = "cam"
-    reference: ClassVar[str] = "Zhou et al. 2016, Learning deep features for discriminative localization"
-    signed: ClassVar[bool] = True
-    defined_for: ClassVar[str] = "networks whose layer goes through global average pooling into one linear layer"
-
-    layer: str | None = param(
-        None,
-        "dotted name of the module, or several joined by +; by default the model's own choice, or a pool after it",
-    )
-
-    def check(self, model: ModelView, image: Tensor) -> None:
-        """Refuse networks whose logits are anything but a linear layer of the layer's spatial means."""
-        super().check(model, image)
-        for layer in self.layers_of(model, image):
-            check_pooled_head(model, image, layer)
-
-    def layers_of(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
-        """The layers that were named; else the model's, unless it is pooled before global pooling."""
-        if self.layer:
-            return super().layers_of(model, image)
-        return (before_global_pool(model, image, *super().layers_of(model, image)),)
-
-    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
-        """Signed (n, 1, h, w)."""
-        weights = gradients_at(layer, context).sum(dim=(2, 3), keepdim=True)
-        return weighted(weights, activations_at(layer, context))
 
 
 @dataclass(frozen=True)
@@ -124,6 +94,41 @@ class LayerCam(ClassActivation):
         return torch.tanh(2 * values / torch.where(largest > 0, largest, 1))
 
 
+@dataclass(frozen=True)
+class SmoothGradCamPlusPlus(ClassActivation):
+    """Grad-CAM++ with the means of g, g² and g³ over noisy copies of the input.
+
+    Activations are those of the image itself. The paper prints the mean of g for that of g² in the
+    numerator of alpha; the square is what the derivation gives.
+    """
+
+    name: ClassVar[str] = "smooth-grad-cam++"
+    reference: ClassVar[str] = (
+        "Omeiza et al. 2019, Smooth Grad-CAM++: an enhanced inference level visualization technique"
+    )
+    shares: ClassVar[str | None] = None
+    quick: ClassVar[Mapping[str, Any]] = {"n": 3}
+
+    n: int = param(25, "noisy copies per image", low=1)
+    noise: float = param(0.3, "standard deviation of the noise on normalised inputs", low=0.0)
+
+    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
+        """The layers; their gradients are read at noisy images only."""
+        return PassRequirements(layers=frozenset(self.layers_of(model, image)))
+
+    def attribute(self, context: AttributionContext) -> Tensor:
+        """One channel per layer, non-negative (n, L, h, w)."""
+        layers, streams = self.layers_of(context.model, context.inputs[:1]), context.streams(self.name)
+        moments = {layer: [torch.zeros((), device=context.inputs.device)] * 3 for layer in layers}
+        for _ in range(self.n):
+            inputs = context.inputs + self.noise * normal_noise(context.inputs, streams)
+            noisy = context.again(PassRequirements(gradients=frozenset(layers)), inputs=inputs)
+            for layer in layers:
+                gradients = gradients_at(layer, noisy)
+                moments[layer] = [m + gradients**k / self.n for k, m in enumerate(moments[layer], start=1)]
+        return together([_from_moments(moments[layer], activations_at(layer, context)) for layer in layers])
+
+
 def grad_cam(layer: str, context: AttributionContext) -> Tensor:
     """Grad-CAM of a layer, non-negative (n, 1, h, w), computed once for all methods that use it."""
 
@@ -139,16 +144,16 @@ def grad_cam_plus_plus(layer: str, context: AttributionContext) -> Tensor:
 
     def compute() -> Tensor:
         gradients, activations = gradients_at(layer, context), activations_at(layer, context)
-        return from_moments([gradients, gradients**2, gradients**3], activations)
+        return _from_moments([gradients, gradients**2, gradients**3], activations)
 
     return context.cache.get(("grad-cam++", layer), compute)
 
 
-def from_moments(moments: Sequence[Tensor], activations: Tensor) -> Tensor:
+def _from_moments(moments: Sequence[Tensor], activations: Tensor) -> Tensor:
     """Grad-CAM++ from g, g² and g³, or from their means over noisy inputs.
 
-    All are (n, K, h, w). The weight of channel k is the sum over space of alpha · ReLU(g) with
-    alpha = g² / (2 g² + S g³ + 1e-6) and S the sum of A^k over space (equation 19).
+    All are (n, K, h, w). The weight of channel k is the sum over space of alpha · ReLU(g) (equation 19).
+    There alpha = g² / (2 g² + S g³ + 1e-6), and S is the sum of A^k over space.
     """
     first, second, third = moments
     total = activations.sum(dim=(2, 3), keepdim=True)
@@ -156,8 +161,3 @@ def from_moments(moments: Sequence[Tensor], activations: Tensor) -> Tensor:
     alpha = torch.where(denominator == 0, 0, second / denominator)
     weights = (alpha * first.clamp(min=0)).sum(dim=(2, 3), keepdim=True)
     return weighted(weights, activations).clamp(min=0)
-
-
-def weighted(weights: Tensor, activations: Tensor) -> Tensor:
-    """The sum over channels of weights times activations, (n, 1, h, w)."""
-    return (weights * activations).sum(dim=1, keepdim=True)

@@ -1,19 +1,20 @@
-"""The gradient, and methods made of it directly."""
+"""The gradient, and methods that average it over noise or along a path."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
-from salgen.evaluation.attribution.input_noise import normal, range_of
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
+from salgen.seeding import Stream
 
-NAMES = ("gradient", "smoothgrad", "input-x-gradient")
+NAMES = ("gradient", "smoothgrad", "input-x-gradient", "integrated-gradients", "gradient-shap")
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,20 @@ class Gradient(Explanation):
     def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         return context.passes.input_gradient()
+
+
+@dataclass(frozen=True)
+class InputXGradient(Gradient):
+    """The gradient times the normalised input."""
+
+    name: ClassVar[str] = "input-x-gradient"
+    shows_image: ClassVar[bool] = True
+    reference: ClassVar[str] = "Shrikumar et al. 2016, Not just a black box"
+    reduction: ClassVar[str] = "sum"
+
+    def attribute(self, context: AttributionContext) -> Tensor:
+        """Signed (n, C, h, w)."""
+        return context.inputs * context.passes.input_gradient()
 
 
 @dataclass(frozen=True)
@@ -54,25 +69,85 @@ class SmoothGrad(Explanation):
     def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         inputs, streams = context.inputs, context.streams(self.name)
-        deviation, total = self.noise * range_of(inputs), torch.zeros_like(inputs)
+        deviation, total = self.noise * _range(inputs), torch.zeros_like(inputs)
         for _ in range(self.n):
-            total += context.gradient(inputs + deviation * normal(inputs, streams))
+            total += context.gradient(inputs + deviation * normal_noise(inputs, streams))
         return total / self.n
 
 
 @dataclass(frozen=True)
-class InputXGradient(Explanation):
-    """The gradient times the normalised input."""
+class IntegratedGradients(Explanation):
+    """Gradients integrated on the straight line from a black image, times the difference from it.
 
-    name: ClassVar[str] = "input-x-gradient"
+    Black is the image that is zero before normalisation. The integral is a Gauss-Legendre
+    quadrature unless `quadrature` says otherwise. Attributions sum to the score's difference from
+    that of the black image, up to the quadrature's error.
+    """
+
+    name: ClassVar[str] = "integrated-gradients"
+    reads_gradients: ClassVar[bool] = True
     shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = "Shrikumar et al. 2016, Not just a black box"
+    reference: ClassVar[str] = "Sundararajan et al. 2017, Axiomatic attribution for deep networks"
     reduction: ClassVar[str] = "sum"
+    shares: ClassVar[str | None] = None
+    quick: ClassVar[Mapping[str, Any]] = {"steps": 4}
 
-    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
-        """The gradient at the input."""
-        return PassRequirements(input_gradient=True)
+    steps: int = param(50, "points of the quadrature", low=1)
+    quadrature: str = param("gauss-legendre", "how the integral is computed", choices=("gauss-legendre", "midpoint"))
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
-        return context.inputs * context.passes.input_gradient()
+        import captum.attr
+
+        attributions: Tensor = captum.attr.IntegratedGradients(context.scores_of).attribute(
+            context.inputs.detach().clone(),
+            baselines=context.black(),
+            additional_forward_args=(context.targets,),
+            n_steps=self.steps,
+            method={"gauss-legendre": "gausslegendre", "midpoint": "riemann_middle"}[self.quadrature],
+            internal_batch_size=len(context.inputs),
+        )
+        return attributions.detach()
+
+
+@dataclass(frozen=True)
+class GradientShap(Explanation):
+    """The mean gradient at random points between a noisy black baseline and the image, times their difference.
+
+    Per draw: a baseline, black plus normal noise of `noise` times the image's range (as
+    SmoothGrad's), and a point uniform on the straight line. Attributions sum to about the score's
+    difference from the mean score of the baselines. captum draws baselines from a given set instead,
+    can add noise to the image, and takes its random numbers from NumPy's global generator.
+    """
+
+    name: ClassVar[str] = "gradient-shap"
+    reads_gradients: ClassVar[bool] = True
+    shows_image: ClassVar[bool] = True
+    reference: ClassVar[str] = "Lundberg and Lee 2017, A unified approach to interpreting model predictions"
+    reduction: ClassVar[str] = "sum"
+    shares: ClassVar[str | None] = None
+    quick: ClassVar[Mapping[str, Any]] = {"n": 3}
+
+    n: int = param(50, "draws per image", low=1)
+    noise: float = param(0.15, "standard deviation of the baselines, as a share of the image's range", low=0.0)
+
+    def attribute(self, context: AttributionContext) -> Tensor:
+        """Signed (n, C, h, w)."""
+        inputs, streams = context.inputs, context.streams(self.name)
+        deviation, black, total = self.noise * _range(inputs), context.black(), torch.zeros_like(inputs)
+        for _ in range(self.n):
+            positions = torch.from_numpy(np.concatenate([stream.uniform(1) for stream in streams])).to(inputs)
+            path = inputs - black - deviation * normal_noise(inputs, streams)
+            total += path * context.gradient(inputs - (1 - positions.view(-1, 1, 1, 1)) * path)
+        return total / self.n
+
+
+def normal_noise(inputs: Tensor, streams: Sequence[Stream]) -> Tensor:
+    """Standard normal numbers, shaped as the inputs (n, C, h, w): the next ones of each of n streams."""
+    drawn = np.stack([stream.normal(inputs[0].numel()) for stream in streams])
+    return torch.from_numpy(drawn).to(inputs).view_as(inputs)
+
+
+def _range(inputs: Tensor) -> Tensor:
+    """Each image's largest value minus its smallest, (n, 1, 1, 1)."""
+    return inputs.amax(dim=(1, 2, 3), keepdim=True) - inputs.amin(dim=(1, 2, 3), keepdim=True)

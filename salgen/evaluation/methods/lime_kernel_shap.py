@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
-from salgen.evaluation.attribution.forward_values import output_param, values_of
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, output_param
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.parameters import param
 
@@ -48,12 +47,14 @@ class Surrogate(Explanation):
     def _map(self, context: AttributionContext, sample: int) -> Tensor:
         """One sample's map (h, w), by its own random numbers."""
         image = context.inputs[sample : sample + 1]
-        regions = self._regions(context, sample)
+        height, width = image.shape[2:]
+        regions = slic(image[0], self.segments) if self.features == "slic" else grid(height, width, self.cells)
+        regions = regions.to(image.device)
         removed = context.black() if self.baseline == "black" else torch.zeros_like(image)
 
         def value(changed: Tensor) -> Tensor:
             owners = torch.full((len(changed),), sample, device=image.device)
-            return values_of(context, self.output, owners, lambda part: changed[part])
+            return context.values_of(self.output, owners, lambda part: changed[part])
 
         with random_state(context.seed, self.name, context.ids[sample]):
             coefficients = self._coefficients(value, image, removed, regions[None, None], context.batches.size)
@@ -62,26 +63,10 @@ class Surrogate(Explanation):
     def _coefficients(self, value: Value, image: Tensor, removed: Tensor, regions: Tensor, at_once: int) -> Tensor:
         """One number per region, (1, m).
 
-        Parameters
-        ----------
-        value
-            Changed images (k, C, h, w) to the network's values for them (k,).
-        image, removed
-            (1, C, h, w): the image, and what replaces its regions.
-        regions
-            int64 (1, 1, h, w) in 0 .. m - 1.
-        at_once
-            Number of changed images made at once.
+        `value` gives the network's values (k,) of changed images (k, C, h, w), which are made `at_once`. What replaces
+        regions of the image is `removed`, both (1, C, h, w); `regions` is int64 (1, 1, h, w) in 0 .. m - 1.
         """
         raise NotImplementedError
-
-    def _regions(self, context: AttributionContext, sample: int) -> Tensor:
-        """The region of each pixel of the network's input, int64 (h, w)."""
-        height, width = context.inputs.shape[2:]
-        regions = grid(height, width, self.cells)
-        if self.features == "slic":
-            regions = slic(context.inputs[sample], self.segments)
-        return regions.to(context.inputs.device)
 
 
 @dataclass(frozen=True)

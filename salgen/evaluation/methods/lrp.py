@@ -8,7 +8,7 @@ from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.propagation.relevance_network import Rules, lrp_only_error
-from salgen.evaluation.attribution.relevance import STARTS, first_maps, mixing, relevance, stabilised
+from salgen.evaluation.attribution.relevance import STARTS, first_maps, relevance, stabilised
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
@@ -89,9 +89,11 @@ class LrpAlphaBeta(RelevanceMethod):
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
-        from zennit.rules import AlphaBeta, Norm
+        from zennit.rules import AlphaBeta, Norm, Pass
 
         stabiliser, zeroed = stabilised(self.stabiliser), None if self.bias else ["bias"]
         beta = self.alpha - 1  # zennit requires a difference of exactly 1
         rule = AlphaBeta(alpha=self.alpha, beta=beta, stabilizer=stabiliser, zero_params=zeroed)
-        return relevance(context, self.name, Rules(mixing(rule), sharing=Norm(stabiliser)), self.start)
+        # a map that only scales each value would multiply its relevance by alpha, or by -beta
+        rules = Rules(lambda linear: Pass() if linear.elementwise else rule, sharing=Norm(stabiliser))
+        return relevance(context, self.name, rules, self.start)

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
-from salgen.evaluation.attribution.forward_values import output_param, value_of, values_of
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, output_param
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
@@ -57,26 +56,20 @@ class Occlusion(Explanation):
     def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, 1, h, w): positive where covering lowers the value."""
         rows, columns = (_spans(*axis, context.inputs.device) for axis in self._axes(context.inputs))
-        before = value_of(context, context.passes.logits(), context.targets, self.output)
-        after = self._covered(context, rows, columns).view(len(before), len(rows), len(columns))
-        fall = before[:, None, None] - after
-        rows, columns = rows.to(fall), columns.to(fall)
-        # sum over the windows that cover each pixel: a window is a row span times a column span
-        total = rows.T @ fall @ columns
-        return (total / torch.outer(rows.sum(dim=0), columns.sum(dim=0)))[:, None]
-
-    def _covered(self, context: AttributionContext, rows: Tensor, columns: Tensor) -> Tensor:
-        """Values of every image under every window: (n * rows * columns,), row by row."""
         images, windows = context.inputs, len(rows) * len(columns)
         cover = context.black() if self.baseline == "black" else images.new_zeros(())
+        numbers = torch.arange(len(images) * windows, device=images.device)
 
         def inputs(part: slice) -> Tensor:
             image, window = numbers[part] // windows, numbers[part] % windows
             under = rows[window // len(columns), :, None] & columns[window % len(columns), None, :]
             return torch.where(under[:, None], cover, images[image])
 
-        numbers = torch.arange(len(images) * windows, device=images.device)
-        return values_of(context, self.output, numbers // windows, inputs)
+        after = context.values_of(self.output, numbers // windows, inputs).view(len(images), len(rows), len(columns))
+        fall = context.values(self.output)[:, None, None] - after
+        down, across = rows.to(fall), columns.to(fall)
+        total = down.T @ fall @ across  # over the windows on each pixel: a window is a row span times a column span
+        return (total / torch.outer(down.sum(dim=0), across.sum(dim=0)))[:, None]
 
     def _axes(self, images: Tensor) -> list[tuple[int, int, int]]:
         """The window's length, the image's side and the stride, for rows and for columns."""

@@ -1,7 +1,7 @@
 """Controls that know the architecture or the answer: the floor of learning and the ceilings."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -18,6 +18,11 @@ NAMES = ("untrained", "oracle", "oracle-edges", "oracle-7x7")
 CAM_SIDE = 7  # side of a residual network's last layer, for images of 224x224
 
 
+def _of_the_method(declaration: str, default: Any) -> Any:
+    """What the method declares that an instance of `Untrained` names; `default` on the class."""
+    return by_parameters(default)(lambda untrained: getattr(METHODS.load(untrained.of), declaration))
+
+
 @dataclass(frozen=True)
 class Untrained(Explanation):
     """A method's map of the same network with weights that have learnt nothing.
@@ -27,20 +32,12 @@ class Untrained(Explanation):
 
     name: ClassVar[str] = "untrained"
     reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps"
-    reduction: ClassVar[str] = by_parameters("max_abs")(lambda untrained: METHODS.load(untrained.of).reduction)
-    signed: ClassVar[bool] = by_parameters(Explanation.signed)(lambda untrained: METHODS.load(untrained.of).signed)
-    class_dependent: ClassVar[bool] = by_parameters(Explanation.class_dependent)(
-        lambda untrained: METHODS.load(untrained.of).class_dependent
-    )
-    resolution: ClassVar[str] = by_parameters(Explanation.resolution)(
-        lambda untrained: METHODS.load(untrained.of).resolution
-    )
-    defined_for: ClassVar[str] = by_parameters(Explanation.defined_for)(
-        lambda untrained: METHODS.load(untrained.of).defined_for
-    )
-    shows_image: ClassVar[bool] = by_parameters(Explanation.shows_image)(
-        lambda untrained: METHODS.load(untrained.of).shows_image
-    )
+    reduction: ClassVar[str] = _of_the_method("reduction", "max_abs")
+    signed: ClassVar[bool] = _of_the_method("signed", Explanation.signed)
+    class_dependent: ClassVar[bool] = _of_the_method("class_dependent", Explanation.class_dependent)
+    resolution: ClassVar[str] = _of_the_method("resolution", Explanation.resolution)
+    defined_for: ClassVar[str] = _of_the_method("defined_for", Explanation.defined_for)
+    shows_image: ClassVar[bool] = _of_the_method("shows_image", Explanation.shows_image)
     control: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"model", "untrained"})
 

@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, output_param
 from salgen.evaluation.attribution.class_activation import activations_at, layer_names
-from salgen.evaluation.attribution.forward_values import output_param, value_of, values_of
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.models.inspection.layers import layer_grid
@@ -87,7 +86,9 @@ class PolyCam(Explanation):
         for layer in finer_layers:
             finer = self._map(context, layer)
             floor = AUTHORS_FLOOR if self.compat else FLOOR * finer.amax(dim=(2, 3), keepdim=True)
-            combined = _locally_normalised(finer, _size(combined), floor) * resize(combined, _size(finer))
+            local = resize(resize(finer, _size(combined)), _size(finer))  # divided by it, only detail remains
+            detail = finer / local.clamp(min=floor).clamp(min=torch.finfo(finer.dtype).tiny)
+            combined = detail * resize(combined, _size(finer))
         return combined.clamp(max=LARGEST)
 
     def _layers(self, model: ModelView, image: Tensor) -> list[str]:
@@ -103,33 +104,28 @@ class PolyCam(Explanation):
         """The weight of each channel, (n, K)."""
         raise NotImplementedError
 
-    def _kept(self, context: AttributionContext, layer: str) -> Tensor:
-        """The value of each image where it is multiplied by a channel's mask, (n, K)."""
-        return self._cached(context, layer, "kept")
+    def _compare(self, context: AttributionContext, layer: str, kind: str) -> Tensor:
+        """Per image and channel (n, K), the value where the mask is ``"kept"``, or the ``"fall"`` where it is removed.
 
-    def _fall(self, context: AttributionContext, layer: str) -> Tensor:
-        """The fall of each value where the image is multiplied by one minus the mask, (n, K)."""
-        return self._cached(context, layer, "fall")
+        It is 0 for channels that are left out.
+        """
 
-    def _cached(self, context: AttributionContext, layer: str, kind: str) -> Tensor:
-        key = ("poly-cam", layer, kind, self.channels, self.output, self.compat)
-        return context.cache.get(key, lambda: self._compare_values(context, layer, kind))
+        def compute() -> Tensor:
+            activations = activations_at(layer, context)
+            chosen = _choose_channels(activations, self.channels)
+            owners, numbers = chosen.nonzero(as_tuple=True)
 
-    def _compare_values(self, context: AttributionContext, layer: str, kind: str) -> Tensor:
-        """The value, or its fall, per image and channel; 0 for channels that are left out."""
-        activations = activations_at(layer, context)
-        chosen = _choose_channels(activations, self.channels)
-        owners, numbers = chosen.nonzero(as_tuple=True)
+            def inputs(part: slice) -> Tensor:
+                images = context.inputs[owners[part]]
+                masks = self._masks(activations[owners[part], numbers[part], None], _size(images)).to(images)
+                return images * (masks if kind == "kept" else 1 - masks)
 
-        def inputs(part: slice) -> Tensor:
-            images = context.inputs[owners[part]]
-            masks = self._masks(activations[owners[part], numbers[part], None], _size(images)).to(images)
-            return images * (masks if kind == "kept" else 1 - masks)
+            values = context.values_of(self.output, owners, inputs)
+            if kind == "fall":
+                values = context.values(self.output)[owners] - values
+            return values.new_zeros(chosen.shape).index_put_((owners, numbers), values)
 
-        values = values_of(context, self.output, owners, inputs)
-        if kind == "fall":
-            values = value_of(context, context.passes.logits(), context.targets, self.output)[owners] - values
-        return values.new_zeros(chosen.shape).index_put_((owners, numbers), values)
+        return context.cache.get(("poly-cam", layer, kind, self.channels, self.output, self.compat), compute)
 
     def _masks(self, channels: Tensor, size: tuple[int, int]) -> Tensor:
         """Channels (m, 1, h, w) as masks of the image's size, in [0, 1]."""
@@ -149,7 +145,7 @@ class PolyCamPlus(PolyCam):
     name: ClassVar[str] = "poly-cam-plus"
 
     def _weights(self, context: AttributionContext, layer: str) -> Tensor:
-        return self._kept(context, layer)
+        return self._compare(context, layer, "kept")
 
 
 @dataclass(frozen=True)
@@ -159,7 +155,7 @@ class PolyCamMinus(PolyCam):
     name: ClassVar[str] = "poly-cam-minus"
 
     def _weights(self, context: AttributionContext, layer: str) -> Tensor:
-        return self._fall(context, layer).clamp(min=0)
+        return self._compare(context, layer, "fall").clamp(min=0)
 
 
 @dataclass(frozen=True)
@@ -169,7 +165,7 @@ class PolyCamPm(PolyCam):
     name: ClassVar[str] = "poly-cam-pm"
 
     def _weights(self, context: AttributionContext, layer: str) -> Tensor:
-        return (self._kept(context, layer) + self._fall(context, layer)).clamp(min=0)
+        return (self._compare(context, layer, "kept") + self._compare(context, layer, "fall")).clamp(min=0)
 
 
 def _choose_channels(activations: Tensor, most: int | None) -> Tensor:
@@ -195,12 +191,6 @@ def _percentiles(maps: Tensor) -> tuple[Tensor, Tensor]:
         return torch.lerp(ends[:, :, int(place)], ends[:, :, -1], place - int(place))[:, :, None, None]
 
     return value(largest=False), value(largest=True)
-
-
-def _locally_normalised(maps: Tensor, coarse: tuple[int, int], floor: Tensor | float) -> Tensor:
-    """Each map divided by itself at a coarser resolution, at least `floor`, so that only detail remains."""
-    local = resize(resize(maps, coarse), _size(maps))
-    return maps / local.clamp(min=floor).clamp(min=torch.finfo(maps.dtype).tiny)
 
 
 def _size(maps: Tensor) -> tuple[int, int]:

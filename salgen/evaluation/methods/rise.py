@@ -12,7 +12,6 @@ from torch import Tensor
 from torch.nn import functional
 
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
-from salgen.evaluation.attribution.forward_values import values_of
 from salgen.parameters import param
 from salgen.seeding import Stream
 
@@ -53,7 +52,7 @@ class Rise(Explanation):
         def inputs(part: slice) -> Tensor:
             return images[owners[part]] * masks.make(numbers[part])[:, None]
 
-        values = values_of(context, "probability", owners, inputs).view(len(images), self.n)
+        values = context.values_of("probability", owners, inputs).view(len(images), self.n)
         return masks.weighted_sum(values)[:, None] / (self.n * self.share)
 
 

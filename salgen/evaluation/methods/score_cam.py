@@ -1,22 +1,31 @@
-"""Score-CAM."""
+"""Maps that weight each channel of a layer by a forward pass: Score-CAM masks with it, Ablation-CAM removes it."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 from torch.nn import functional
 
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.channels import every_channel
-from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at
-from salgen.evaluation.attribution.forward_values import values_of
-from salgen.evaluation.methods.grad_cam import weighted
+from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, weighted
+from salgen.evaluation.models.inspection.layers import find_layer, layer_grid
+from salgen.evaluation.models.inspection.network_trace import hooked
 
-NAMES = ("score-cam",)
+NAMES = ("score-cam", "ablation-cam")
 
 
 @dataclass(frozen=True)
-class ScoreCam(ClassActivation):
+class ForwardActivation(ClassActivation):
+    """A class activation map without gradients: one forward pass for each channel."""
+
+    name: ClassVar[str]
+    shares: ClassVar[str | None] = None
+    reads_gradients: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class ScoreCam(ForwardActivation):
     """A layer's channels, each weighted by the score of the image that it masks, summed and rectified.
 
     As in pytorch-grad-cam: a channel is resized to the image (corners aligned) and scaled to [0, 1];
@@ -26,21 +35,58 @@ class ScoreCam(ClassActivation):
 
     name: ClassVar[str] = "score-cam"
     reference: ClassVar[str] = "Wang et al. 2020, Score-CAM: score-weighted visual explanations"
-    shares: ClassVar[str | None] = None
-    reads_gradients: ClassVar[bool] = False
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
         activations, images = activations_at(layer, context), context.inputs
-        owners, channels = every_channel(activations)
+        owners, channels = _every_channel(activations)
 
         def inputs(part: slice) -> Tensor:
             masks = _masks(activations[owners[part], channels[part], None], images)
             return images[owners[part]] * masks
 
-        scores = values_of(context, "score", owners, inputs).view(activations.shape[:2])
+        scores = context.values_of("score", owners, inputs).view(activations.shape[:2])
         weights = scores.softmax(dim=1).to(activations)
         return weighted(weights[:, :, None, None], activations).clamp(min=0)
+
+
+@dataclass(frozen=True)
+class AblationCam(ForwardActivation):
+    """A layer's channels, each weighted by how far the score falls without it, summed and rectified.
+
+    A channel is set to zero where the layer runs last. The paper divides a fall by the score, which
+    only scales the map, but turns it over where the score is negative; here it is not divided.
+    """
+
+    name: ClassVar[str] = "ablation-cam"
+    reference: ClassVar[str] = "Desai and Ramaswamy 2020, Ablation-CAM"
+
+    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
+        """Non-negative (n, 1, h, w)."""
+        activations = activations_at(layer, context)
+        owners, channels = _every_channel(activations)
+        module, axis = find_layer(context.model, layer), layer_grid(context.model, context.inputs, layer).channel_axis
+        calls, call, removed = _count_calls(context, module), 0, channels
+
+        def inputs(part: slice) -> Tensor:
+            nonlocal call, removed
+            call, removed = 0, channels[part]
+            return context.inputs[owners[part]]
+
+        def ablate(_module: nn.Module, _inputs: Any, output: Tensor) -> Tensor | None:
+            """In the last call, the output without the channels, of a class token too."""
+            nonlocal call
+            call += 1
+            if call < calls:
+                return None
+            ablated = output.clone()
+            ablated.movedim(axis, 1)[torch.arange(len(output), device=output.device), removed] = 0
+            return ablated
+
+        with hooked([(module, ablate)]):
+            after = context.values_of("score", owners, inputs).view(activations.shape[:2])
+        falls = (context.values("score")[:, None] - after).to(activations)
+        return weighted(falls[:, :, None, None], activations).clamp(min=0)
 
 
 def _masks(channels: Tensor, images: Tensor) -> Tensor:
@@ -49,3 +95,17 @@ def _masks(channels: Tensor, images: Tensor) -> Tensor:
     low, high = enlarged.amin(dim=(2, 3), keepdim=True), enlarged.amax(dim=(2, 3), keepdim=True)
     flat = channels.amin(dim=(2, 3), keepdim=True) == channels.amax(dim=(2, 3), keepdim=True)
     return ((enlarged - low) / (high - low + 1e-8)).masked_fill(flat, 0).to(images)  # enlarging leaves rounding errors
+
+
+def _every_channel(activations: Tensor) -> tuple[Tensor, Tensor]:
+    """The image and the channel of each of n * K channels, image by image: int64 (n * K,) each."""
+    owners, channels = torch.ones(activations.shape[:2], device=activations.device).nonzero(as_tuple=True)
+    return owners, channels
+
+
+def _count_calls(context: AttributionContext, module: nn.Module) -> int:
+    """Number of times that the module runs in one forward pass."""
+    calls: list[None] = []
+    with hooked([(module, lambda *_: calls.append(None))]), torch.no_grad():
+        context.model.logits(context.inputs[:1])
+    return len(calls)

@@ -94,9 +94,7 @@ def test_controls_ask_no_model():
 
 
 def passes(requirements, score="logit"):
-    return Passes(
-        ModelView.of(Network()), IMAGES, score, requirements, torch.tensor([0, 1, 2, 0, 1]), TimedCache(IMAGES.device)
-    )
+    return Passes.of(ModelView.of(Network()), IMAGES, requirements, torch.tensor([0, 1, 2, 0, 1]), score)
 
 
 @pytest.mark.parametrize("score", ["logit", "margin"])
@@ -134,9 +132,7 @@ def test_a_layer_after_which_nothing_matters_has_zero_gradient():
             return self.head(torch.zeros(len(x), 4))
 
     requirements = PassRequirements(gradients=frozenset({"relu1"}), input_gradient=True)
-    found = Passes(
-        ModelView.of(Blind()), IMAGES, "logit", requirements, torch.zeros(5).long(), TimedCache(IMAGES.device)
-    )
+    found = Passes.of(ModelView.of(Blind()), IMAGES, requirements, torch.zeros(5).long())
     assert not found.gradient("relu1").any()
     assert not found.input_gradient().any()
 
@@ -155,7 +151,7 @@ def test_layers_that_cannot_be_read_are_named():
 
     view = ModelView.of(Pair())
     with pytest.raises(SalgenError, match="'pair' gives tuple: choose a layer that gives one tensor"):
-        Passes(view, IMAGES, "logit", PassRequirements(frozenset({"pair"})), None, TimedCache(IMAGES.device)).logits()
+        Passes.of(view, IMAGES, PassRequirements(frozenset({"pair"}))).logits()
 
 
 def test_wanted_together():
@@ -212,3 +208,80 @@ def test_an_output_that_is_read_beside_a_gradient(order):
         assert not found.output(layer).requires_grad
         torch.testing.assert_close(found.output(layer), both.output(layer))
         torch.testing.assert_close(found.gradient(layer), both.gradient(layer))  # that of `output` by its own pass
+
+
+# Time ------------------------------------------------------------------------------------------
+
+
+class Clock(TimedCache):
+    """Time passes only when the test says so."""
+
+    def __init__(self):
+        super().__init__(torch.device("cpu"))
+        self.time = 0.0
+
+    def _now(self):
+        return self.time
+
+    def spend(self, seconds, result=None):
+        self.time += seconds
+        return result
+
+
+def test_a_value_is_computed_once():
+    once, calls = TimedCache(torch.device("cpu")), []
+    assert once.get("a", lambda: calls.append(1) or 5) == 5
+    assert once.get("a", lambda: calls.append(2) or 6) == 5
+    assert calls == [1]
+
+
+def test_shared_time_is_divided_among_those_who_asked():
+    once = Clock()
+
+    def needs_pass(own):
+        def work():
+            once.get("pass", lambda: once.spend(10))
+            once.spend(own)
+
+        return work
+
+    once.run("one", needs_pass(1))
+    once.run("two", needs_pass(2))
+    once.run("alone", lambda: once.spend(4))
+    assert once.seconds() == {"one": 6, "two": 7, "alone": 4}
+    assert sum(once.seconds().values()) == once.time
+
+
+def test_time_spent_in_an_inner_value_is_counted_once():
+    once = Clock()
+
+    def outer():
+        once.get("inner", lambda: once.spend(3))
+        return once.spend(2)
+
+    once.run("one", lambda: once.get("outer", outer))
+    once.run("two", lambda: once.get("inner", lambda: once.spend(100)))
+    assert sum(once.seconds().values()) == once.time == 5
+
+
+def test_an_error_leaves_nothing_behind():
+    once = Clock()
+    with pytest.raises(ZeroDivisionError):
+        once.run("one", lambda: once.get("a", lambda: 1 / 0))
+    once.run("one", lambda: once.get("a", lambda: once.spend(1)))
+    assert once.seconds() == {"one": 1}
+
+
+def test_release_lets_values_let_go():
+    class Holder:
+        held = True
+
+        def release(self):
+            self.held = False
+
+    once, holder = TimedCache(torch.device("cpu")), Holder()
+    once.get("holder", lambda: holder)
+    once.get("number", lambda: 3)
+    once.release()
+    assert not holder.held
+    assert once.get("number", lambda: 4) == 4

@@ -12,12 +12,13 @@ import safetensors.torch
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from small_networks import Normalise
 from torch import nn
 from torch.nn import functional as F
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution import pattern_moments, patterns
+from salgen.evaluation.attribution import patterns
 from salgen.evaluation.attribution.patterns import Patterns, fit_patterns
 from salgen.evaluation.models.classifier import Classifier
 from salgen.testing.methods import state_of
@@ -219,7 +220,7 @@ class Styles(nn.Module):
 
 def test_which_maps_a_relu_follows(images):
     model = Styles().eval()
-    network = pattern_moments._Observed.forward(
+    network = patterns._Observed.forward(
         "test", salgen.evaluation.models.inspection.model_view.ModelView.of(model), torch.from_numpy(images[:, :1])
     )
     assert network.rectified == {0, 2}
@@ -261,7 +262,7 @@ def test_batches_pieces_and_blocks_do_not_matter(network, images, monkeypatch):
     ragged = fit_patterns(network, iter([images[:1], torch.from_numpy(images[1:8]), images[8:]]))
     monkeypatch.setattr(patterns, "BATCH_SIZE", 5)
     pieces = fit_patterns(network, images, max_memory=1e-9)
-    monkeypatch.setattr(pattern_moments, "BLOCK", 1)
+    monkeypatch.setattr(patterns, "BLOCK", 1)
     blocks = fit_patterns(network, torch.from_numpy(images))
     for other in (ragged, pieces, blocks):
         assert other.degenerate == whole.degenerate
@@ -273,14 +274,14 @@ def test_batches_pieces_and_blocks_do_not_matter(network, images, monkeypatch):
 def test_a_part_that_fails_is_counted_once(network, images, monkeypatch):
     network = copy.deepcopy(network).double()
     expected = fit_patterns(network, images)
-    of = pattern_moments.MapMoments.of
+    of = patterns.MapMoments.of
 
     def short_of_memory(call, rectified):
         if len(call.signal) > 4 and call.map.position == 2:
             raise MemoryError
         return of(call, rectified)
 
-    monkeypatch.setattr(pattern_moments.MapMoments, "of", short_of_memory)
+    monkeypatch.setattr(patterns.MapMoments, "of", short_of_memory)
     found = fit_patterns(network, images)
     for left, right in zip(found.by_map, expected.by_map, strict=True):
         torch.testing.assert_close(left, right, rtol=1e-9, atol=1e-12)
@@ -288,18 +289,14 @@ def test_a_part_that_fails_is_counted_once(network, images, monkeypatch):
     def no_memory(call, rectified):
         raise MemoryError
 
-    monkeypatch.setattr(pattern_moments.MapMoments, "of", no_memory)
+    monkeypatch.setattr(patterns.MapMoments, "of", no_memory)
     with pytest.raises(SalgenError, match="more memory than cpu has"):
         fit_patterns(network, images)
 
 
 def test_a_classifier_is_fitted_behind_its_normalisation(network, images):
-    class Shift(nn.Module):
-        def forward(self, x):
-            return (x - 0.5) * 4
-
     pixels = torch.rand(6, 2, 8, 8)
-    model = Classifier(network, Shift()).train()
+    model = Classifier(network, Normalise(0.5, 0.25)).train()
     before = state_of(model)
     found = fit_patterns(model, pixels)
     assert state_of(model) == before
@@ -415,18 +412,13 @@ def test_memory_does_not_grow_with_the_number_of_images(network, images):
 
 
 def test_patches_are_unfolded_a_block_at_a_time(network, images, monkeypatch):
-    sizes, block = [], pattern_moments._block
+    sizes, block = [], patterns._block
 
     def note(call, signal, weight, rectified):
         sizes.append(len(signal))
         return block(call, signal, weight, rectified)
 
-    monkeypatch.setattr(pattern_moments, "_block", note)
-    monkeypatch.setattr(pattern_moments, "BLOCK", 3 * 8 * 64 * (18 + 4 * 3))  # three images of the first map
+    monkeypatch.setattr(patterns, "_block", note)
+    monkeypatch.setattr(patterns, "BLOCK", 3 * 8 * 64 * (18 + 4 * 3))  # three images of the first map
     fit_patterns(network, images)
     assert sizes[:4] == [3, 3, 3, 3]
-
-
-def test_fit_patterns_is_public():
-    assert salgen.fit_patterns is fit_patterns
-    assert "fit_patterns" in salgen.__all__

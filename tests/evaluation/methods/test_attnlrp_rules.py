@@ -7,6 +7,7 @@ import timm
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_networks import Flawed
 from torch import nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
@@ -541,15 +542,7 @@ PARTS = {
 @pytest.mark.parametrize("name", PARTS)
 @pytest.mark.parametrize("method", BEYOND)
 def test_the_other_methods_of_the_family_refuse_and_say_what_works(method, name):
-    class Small(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.conv, self.head, self.part = nn.Conv2d(1, 4, 3), nn.Linear(4, 2), PARTS[name]
-
-        def forward(self, x):
-            return self.head(self.part(self.conv(x)).mean(dim=(2, 3)))
-
-    net, images = Small(), torch.rand(3, 1, 6, 6)
+    net, images = Flawed(PARTS[name]), torch.rand(3, 1, 6, 6)
     words = "lrp-z, lrp-alpha-beta, gradient, integrated-gradients, occlusion and rise work with any"
     if name == "adding a constant":
         words = "normalisation .* choose lrp-z or lrp-alpha-beta"

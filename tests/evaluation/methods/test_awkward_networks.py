@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from small_networks import Functional, InPlace, InPlaceFunctional, Reused, Tidy
+from small_networks import Flawed, Functional, InPlace, InPlaceFunctional, Reused, Tidy, drops_its_result
 from torch import nn
 from torch.nn import functional as F
 
@@ -15,11 +15,6 @@ MODIFIED = BACKWARD[2:]
 
 
 STYLES = [Reused, InPlace, Functional, InPlaceFunctional]
-
-
-@pytest.fixture
-def images():
-    return torch.rand(3, 1, 8, 8, generator=torch.Generator().manual_seed(1))
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -82,15 +77,6 @@ def test_alpha_beta_conserves_relevance_over_a_residual_sum():
     torch.testing.assert_close(raw.sum(dim=(1, 2)), torch.ones(4), rtol=0, atol=1e-3)
 
 
-class Flawed(nn.Module):
-    def __init__(self, flaw):
-        super().__init__()
-        self.conv, self.head, self.flaw = nn.Conv2d(1, 4, 3), nn.Linear(4, 2), flaw
-
-    def forward(self, x):
-        return self.head(self.flaw(self.conv(x)).mean(dim=(2, 3)))
-
-
 class Double(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -99,11 +85,6 @@ class Double(torch.autograd.Function):
     @staticmethod
     def backward(ctx, gradient):
         return gradient * 2
-
-
-def drops_its_result(x):
-    F.relu(x, inplace=True)
-    return x
 
 
 RELU_ONLY = ["guided-backprop", "deconvnet", "deep-taylor"]

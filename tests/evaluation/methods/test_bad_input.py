@@ -133,16 +133,3 @@ def test_weights_that_are_not_numbers_are_said(method):
     with pytest.raises(SalgenError, match="NaN") as caught:
         explain(model, method, patterns=patterns)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("method", EXPLAINING)
-@pytest.mark.parametrize("target", [3, -1])
-def test_a_target_out_of_range_is_said(method, target):
-    with pytest.raises(SalgenError, match=f"target {target}: the model has 3 classes"):
-        explain(model_for(method), method, targets=target)
-
-
-@pytest.mark.parametrize("method", METHODS.names())
-def test_an_empty_batch_is_said(method):
-    with pytest.raises(SalgenError, match="no empty axis"):
-        salgen.explain(model_for(method), IMAGES[:0], 0, method=METHODS.create(method))

@@ -8,7 +8,7 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.pooled_head import check_pooled_head
+from salgen.evaluation.methods.cam import check_pooled_head
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.registry import MODELS

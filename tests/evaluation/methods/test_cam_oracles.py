@@ -1,19 +1,14 @@
-"""The CAM family a second time, slowly, from the papers; and against captum and pytorch-grad-cam."""
+"""The CAM family a second time, slowly, from the papers."""
 
-import math
-
-import captum.attr
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
 import salgen
-from salgen.evaluation.attribution.explaining import explain_all
 from salgen.seeding import Stream
 
 TARGETS = torch.tensor([0, 2, 1, 0])
-METHODS = ["grad-cam", "grad-cam++", "layer-cam", "eigen-cam", "eigen-grad-cam"]
 
 
 class Plain(nn.Module):
@@ -176,80 +171,3 @@ def test_smooth_grad_cam_plus_plus_without_noise_is_grad_cam_plus_plus(network):
     net, images = network
     smooth = salgen.explain(net, images, TARGETS, method="smooth-grad-cam++:n=2,noise=0", layer="relu2").values
     torch.testing.assert_close(smooth, salgen.explain(net, images, TARGETS, method="grad-cam++", layer="relu2").values)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_grad_cam_and_guided_grad_cam_equal_captum(network):
-    net, images = network
-    peer = captum.attr.LayerGradCam(net, net.relu2)
-    expected = peer.attribute(images, target=TARGETS, relu_attributions=True).detach()
-    expected = captum.attr.LayerAttribution.interpolate(expected, images.shape[2:], "bilinear")
-    found = salgen.explain(net, images, TARGETS, method="grad-cam", layer="relu2", reduce=None).values
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)
-    if isinstance(net, Residual):
-        return  # its head is no ReLU network
-    guided = captum.attr.GuidedGradCam(net, net.relu2)
-    expected = guided.attribute(images.clone().requires_grad_(), target=TARGETS, interpolate_mode="bilinear").detach()
-    found = salgen.explain(net, images, TARGETS, method="guided-grad-cam", layer="relu2", reduce=None).values
-    assert expected.abs().max() > 0
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)
-
-
-class Guidable(Residual):
-    """With a ReLU in place of tanh."""
-
-    def __init__(self, channels):
-        super().__init__(channels)
-        self.relu3, self.last = nn.ReLU(), nn.Linear(3, 3)
-
-    def forward(self, x):
-        x = self.relu1(self.norm1(self.stem(x)))
-        x = self.relu2(self.norm2(self.conv(x)) + self.shortcut(x))
-        return self.last(self.relu3(self.dense((x * self.weight).sum(dim=(2, 3)))))
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("channels", [1, 3])
-def test_guided_grad_cam_equals_captum_on_a_residual_network(channels):
-    net = Guidable(channels).eval()
-    images = torch.rand(4, channels, 8, 10, generator=torch.Generator().manual_seed(7))
-    peer = captum.attr.GuidedGradCam(net, net.relu2)
-    expected = peer.attribute(images.clone().requires_grad_(), target=TARGETS, interpolate_mode="bilinear").detach()
-    found = salgen.explain(net, images, TARGETS, method="guided-grad-cam", layer="relu2", reduce=None).values
-    assert found.shape[1] == channels
-    assert expected.abs().max() > 0
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)
-
-
-PEERS = {
-    "grad-cam": "GradCAM",
-    "grad-cam++": "GradCAMPlusPlus",
-    "layer-cam": "LayerCAM",
-    "eigen-cam": "EigenCAM",
-    "eigen-grad-cam": "EigenGradCAM",
-}
-
-
-@pytest.mark.parametrize("method", PEERS)
-def test_equals_pytorch_grad_cam_before_its_scaling(method, network):
-    """Its raw map, of either sign where an eigenvector is in it, is rectified and resized as ours is."""
-    grad_cam = pytest.importorskip("pytorch_grad_cam")
-    net, images = network
-    acts, g = activations_and_gradients(net, images, "relu2")
-    with getattr(grad_cam, PEERS[method])(net, [net.relu2]) as peer:
-        raw = peer.get_cam_image(images, net.relu2, [None] * len(images), np.float32(acts), np.float32(g), False)
-    found = salgen.explain(net, images, TARGETS, method=method, layer="relu2").values
-    for ours, theirs in zip(found, np.float64(raw), strict=True):
-        signs = (1, -1) if method.startswith("eigen") else (1,)
-        choices = [enlarged([rectified(sign * theirs)], images.shape[2:])[0, 0] for sign in signs]
-        assert min(float((ours - choice).abs().max()) for choice in choices) <= 1e-4 * float(np.abs(theirs).max())
-    assert found.max() > 0
-
-
-def test_methods_together_and_alone_are_the_same(network):
-    net, images = network
-    calls = [f"{method}:layer=relu2" for method in METHODS]
-    together = explain_all(net, images, TARGETS, methods=calls)
-    for call in calls:
-        assert torch.equal(together[call].values, salgen.explain(net, images, TARGETS, method=call).values)
-    assert not math.isclose(float(together[calls[0]].values.max()), float(together[calls[2]].values.max()))

@@ -14,18 +14,12 @@ from torch.nn import functional
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.explaining import explain_all
 from salgen.evaluation.methods.full_grad import biases
 from salgen.evaluation.methods.score_cam import _masks
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.testing.methods import state_of
 
-LAYERED = {
-    "score-cam": pytorch_grad_cam.ScoreCAM,
-    "ablation-cam": pytorch_grad_cam.AblationCAM,
-    "xgrad-cam": pytorch_grad_cam.XGradCAM,
-    "hires-cam": pytorch_grad_cam.HiResCAM,
-}
+LAYERED = ["score-cam", "ablation-cam", "xgrad-cam", "hires-cam"]
 ALL = [*LAYERED, "full-grad"]
 TARGETS = torch.tensor([0, 1, 2])
 
@@ -66,14 +60,6 @@ class Separate(Network):
 @pytest.fixture(scope="module")
 def images():
     return torch.rand(3, 2, 9, 11, generator=torch.Generator().manual_seed(3)) * 2 - 1
-
-
-@pytest.fixture(autouse=True)
-def _quiet(monkeypatch):
-    """Without the library's progress bars."""
-    for name in ("score_cam", "ablation_cam"):
-        module = importlib.import_module(f"pytorch_grad_cam.{name}")
-        monkeypatch.setattr(module.tqdm, "tqdm", lambda steps, **_: steps)
 
 
 def explained(images, method, net=None, layer="relu", **kwargs):
@@ -157,17 +143,6 @@ def scaled(maps):
     return (maps - low) / (high - low + 1e-12)
 
 
-@pytest.mark.parametrize("method", LAYERED)
-def test_equals_the_library_up_to_its_scaling(method, images):
-    net = Separate()
-    assert (net(images).gather(1, TARGETS[:, None]) > 0).all()
-    with LAYERED[method](net, [net.relu2]) as peer:
-        theirs = peer(images, [ClassifierOutputTarget(int(target)) for target in TARGETS])
-    ours = explained(images, method, layer="relu")
-    assert (ours.amax(dim=(1, 2)) > ours.amin(dim=(1, 2))).all()
-    torch.testing.assert_close(scaled(ours), torch.from_numpy(theirs), rtol=0, atol=1e-4)
-
-
 def bias_terms(net, image, target):
     """Signed (K, h, w) per layer with a bias: the bias of each channel times the gradient at its output."""
     shift = net.norm.bias - net.norm.running_mean * net.norm.weight / (net.norm.running_var + net.norm.eps).sqrt()
@@ -216,7 +191,8 @@ def test_full_grad_equals_the_library_without_its_scaling(images, monkeypatch):
     with pytorch_grad_cam.FullGrad(net, []) as peer:
         theirs = peer(images, [ClassifierOutputTarget(int(target)) for target in TARGETS])
     ours = explained(images, "full-grad", net, layer=None)
-    torch.testing.assert_close(scaled(ours), torch.from_numpy(theirs), rtol=0, atol=1e-4)
+    low, high = ours.amin(dim=(1, 2), keepdim=True), ours.amax(dim=(1, 2), keepdim=True)
+    torch.testing.assert_close((ours - low) / (high - low), torch.from_numpy(theirs), rtol=0, atol=1e-4)
 
 
 def test_full_grad_of_a_network_without_biases_is_the_absolute_input_x_gradient(images):
@@ -248,18 +224,6 @@ def test_the_map_sums_to_the_score(method, score, images):
     torch.testing.assert_close(found.sum(dim=(1, 2)), value, rtol=1e-4, atol=1e-5)
 
 
-def test_gradient_cams_share_the_pass_and_need_no_other(images):
-    passes = []
-    net = Network()
-    net.register_forward_hook(lambda *_: passes.append(1))
-    counts = []
-    for methods in (["grad-cam"], ["grad-cam", "xgrad-cam", "hires-cam"]):
-        passes.clear()
-        explain_all(net, images, 0, methods=[f"{method}:layer=relu" for method in methods], batch_size=3)
-        counts.append(len(passes))
-    assert counts[0] == counts[1]
-
-
 @pytest.mark.parametrize("side", [1, 7])
 def test_a_constant_channel_masks_everything(side):
     """Enlarging makes differences in the last digit of it, which must not be scaled to a mask."""
@@ -280,26 +244,6 @@ def test_score_cam_keeps_to_the_memory_budget(images):
     assert max(sizes) == 2
     small = explained(images, "score-cam", Network(), max_memory=1e-9)
     torch.testing.assert_close(small, explained(images, "score-cam"), rtol=1e-4, atol=1e-6)
-
-
-@pytest.mark.parametrize("method", ["score-cam", "ablation-cam"])
-def test_several_layers_give_one_channel_each(method, images):
-    both = explained(images, method, layer="conv1+relu")
-    apart = explained(images, method, layer="conv1") + explained(images, method, layer="relu")
-    torch.testing.assert_close(both, apart)
-
-
-@pytest.mark.parametrize("method", LAYERED)
-def test_tokens_are_a_layer_too(method):
-    from torchvision.models import VisionTransformer
-
-    torch.manual_seed(0)
-    net = VisionTransformer(32, 8, 2, 2, 16, 32, num_classes=3)
-    nn.init.normal_(net.heads.head.weight)
-    images = torch.rand(2, 3, 32, 32)
-    found = salgen.explain(net, images, 1, method=method, layer="encoder.layers.encoder_layer_1.ln_1")
-    assert found.native_resolution == (4, 4)
-    assert found.values.std() > 0
 
 
 def test_ablating_a_channel_of_tokens_ablates_the_class_tokens_too():

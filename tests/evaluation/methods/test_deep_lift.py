@@ -3,7 +3,7 @@
 import captum.attr
 import pytest
 import torch
-from small_networks import Functional, InPlace, InPlaceFunctional, Reused, Tidy
+from small_networks import Flawed, Functional, InPlace, InPlaceFunctional, Normalise, Reused, Tidy, drops_its_result
 from torch import nn
 from torch.nn import functional
 
@@ -11,11 +11,6 @@ import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
 from salgen.testing.methods import state_of
-
-
-@pytest.fixture(scope="module")
-def images():
-    return torch.rand(3, 1, 8, 8, generator=torch.Generator().manual_seed(1))
 
 
 class Overlapping(Tidy):
@@ -96,12 +91,8 @@ def test_the_rescale_rule_by_hand(value):
 
 
 def test_deep_lift_starts_from_normalised_black(images):
-    class Shift(nn.Module):
-        def forward(self, pixels):
-            return 2 * pixels - 1
-
     net = Tidy().eval()
-    found = salgen.explain(Classifier(net, Shift()), images, 0, method="deep-lift").values.sum(dim=(1, 2))
+    found = salgen.explain(Classifier(net, Normalise(0.5, 0.5)), images, 0, method="deep-lift").values.sum(dim=(1, 2))
     gap = (net(2 * images - 1) - net(-torch.ones(1, 1, 8, 8))).detach()[:, 0]
     torch.testing.assert_close(found, gap, rtol=1e-4, atol=1e-5)
 
@@ -117,20 +108,6 @@ def test_flat_images_do_not_leak_into_each_other():
     for image, found in zip(images, together, strict=True):
         alone = salgen.explain(net, image[None], 0, method="deep-lift", reduce=None).values[0]
         torch.testing.assert_close(found, alone, rtol=1e-4, atol=1e-7)
-
-
-class Flawed(nn.Module):
-    def __init__(self, flaw):
-        super().__init__()
-        self.conv, self.head, self.flaw = nn.Conv2d(1, 4, 3), nn.Linear(4, 2), flaw
-
-    def forward(self, x):
-        return self.head(self.flaw(self.conv(x)).mean(dim=(2, 3)))
-
-
-def drops_its_result(x):
-    functional.relu(x, inplace=True)
-    return x
 
 
 REFUSED = [

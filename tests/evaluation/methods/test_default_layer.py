@@ -1,4 +1,4 @@
-"""The layer that the CAM family takes where a model names none, and layers whose channels come last."""
+"""The layer that the CAM family takes where a model names none."""
 
 import pytest
 import torch
@@ -94,40 +94,6 @@ def test_a_models_own_layer_is_not_taken_where_it_is_one_pixel(method):
     assert min(found.native_resolution) > 1
     named = salgen.explain(model, IMAGE, 0, method="grad-cam", layer="layer4")
     assert torch.equal(salgen.explain(model, IMAGE, 0, method="grad-cam").values, named.values)
-
-
-class ChannelsLast(nn.Module):
-    """A patch embedding, then layer norm and dense layers over the last axis of (N, h, w, K)."""
-
-    def __init__(self, tokens=False):
-        super().__init__()
-        self.patches, self.tokens = nn.Conv2d(3, 12, 8, 8), tokens
-        self.norm, self.mix, self.end = nn.LayerNorm(12), nn.Linear(12, 12), nn.LayerNorm(12)
-        self.block, self.head = nn.Identity(), nn.Linear(12, 3)
-
-    def forward(self, x):
-        x = self.patches(x).movedim(1, -1)
-        x = x.flatten(1, 2) if self.tokens else x
-        x = self.block(x + self.mix(self.norm(x)).relu())
-        return self.head(self.end(x).flatten(1, -2).mean(dim=1))
-
-
-@pytest.mark.parametrize("tokens", [False, True])
-@pytest.mark.parametrize("layer", [None, "block", "norm", "end"])
-def test_channels_last_are_channels(tokens, layer):
-    """Grad-CAM by hand, with the axes moved by hand; the default is the last layer."""
-    net = ChannelsLast(tokens).eval()
-    found = salgen.explain(net, IMAGE, 0, method="grad-cam", layer=layer, reduce=None)
-    kept = []
-    handle = net.get_submodule(layer or "end").register_forward_hook(lambda _m, _i, output: kept.append(output))
-    (gradient,) = torch.autograd.grad(net(IMAGE)[0, 0], kept)
-    handle.remove()
-    weights = gradient.flatten(1, -2).mean(dim=1)
-    expected = (weights * kept[0].detach()).sum(dim=-1).clamp(min=0).view(1, 1, 8, 8)
-    expected = nn.functional.interpolate(expected, (64, 64), mode="bilinear")
-    assert found.native_resolution == (8, 8)
-    assert expected.max() > 0
-    torch.testing.assert_close(found.values, expected, rtol=1e-4, atol=1e-7)
 
 
 def test_a_layer_norm_over_a_whole_map_leaves_its_channels_first():

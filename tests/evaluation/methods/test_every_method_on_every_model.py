@@ -3,6 +3,7 @@
 import pytest
 import repeats
 import torch
+from small_networks import with_statistics
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain, explain_all
@@ -43,12 +44,7 @@ UNDEFINED = {
 def classifier_of(name, channels, values, size=SIZE):
     plugin = MODELS.create(name, values)
     torch.manual_seed(5)
-    network = plugin.build(channels, CLASSES, size)
-    for module in network.modules():
-        if isinstance(module, torch.nn.BatchNorm2d):
-            module.running_mean.normal_(std=0.1)
-            module.running_var.uniform_(0.8, 1.2)
-            torch.nn.init.normal_(module.bias, std=0.1)
+    network = with_statistics(plugin.build(channels, CLASSES, size), 0.1, 0.8, 1.2)
     return Classifier(network, plugin.normalise(channels), cam_layer=plugin.cam_layer(network))
 
 

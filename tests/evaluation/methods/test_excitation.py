@@ -5,6 +5,7 @@ import small_networks
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_networks import with_statistics
 from torch import nn
 
 import salgen
@@ -250,12 +251,7 @@ def test_a_unit_that_is_on_by_its_bias_alone_ends_the_walk():
 def randomised(name, size, channels=3):
     torch.manual_seed(1)
     net = MODELS.create(name, MODELS.load(name).quick).build(channels, 3, size).double().eval()
-    for layer in net.modules():
-        if isinstance(layer, nn.BatchNorm2d):
-            layer.running_mean.normal_(std=0.1)
-            layer.running_var.uniform_(0.5, 2)
-            nn.init.normal_(layer.bias, std=0.1)
-    return net
+    return with_statistics(net, 0.1)
 
 
 @pytest.mark.parametrize("name", ["resnet18", "resnet50", "resnext50", "vgg16"])

@@ -8,7 +8,7 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.methods.smoe import gamma_fit, smoe_scale, squashed
+from salgen.evaluation.methods.fast_cam import gamma_fit, smoe_scale, squashed
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace

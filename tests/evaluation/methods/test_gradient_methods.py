@@ -1,10 +1,14 @@
+import captum.attr
 import numpy as np
 import pytest
 import torch
+from small_networks import Normalise, Tidy, linear, with_statistics
 from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.lesion_cnn import LesionCNN
 from salgen.seeding import Stream
 
 
@@ -16,42 +20,42 @@ class Square(nn.Module):
 
 
 @pytest.fixture
-def images():
+def inputs():
     return torch.rand(4, 2, 5, 6, generator=torch.Generator().manual_seed(0)) - 0.5
 
 
-def test_smoothgrad_averages_gradients_at_the_noise_of_the_stream(images):
+def test_smoothgrad_averages_gradients_at_the_noise_of_the_stream(inputs):
     ids = ["a", "b", "c", "d"]
-    found = salgen.explain(Square(), images, 1, method="smoothgrad:n=3,noise=0.2", ids=ids, seed=7, reduce=None).values
-    for name, image, map_ in zip(ids, images.double().numpy(), found, strict=True):
+    found = salgen.explain(Square(), inputs, 1, method="smoothgrad:n=3,noise=0.2", ids=ids, seed=7, reduce=None).values
+    for name, image, map_ in zip(ids, inputs.double().numpy(), found, strict=True):
         stream = Stream(7, "smoothgrad", name)
         noise = np.mean([stream.normal(image.size).reshape(image.shape) for _ in range(3)], axis=0)
         expected = 4 * (image + 0.2 * (image.max() - image.min()) * noise)
         np.testing.assert_allclose(map_, expected, rtol=1e-4, atol=1e-5)
 
 
-def test_smoothgrad_reduces_channels_after_averaging(images):
-    raw = salgen.explain(Square(), images, 0, method="smoothgrad", reduce=None).values
-    reduced = salgen.explain(Square(), images, 0, method="smoothgrad")
+def test_smoothgrad_reduces_channels_after_averaging(inputs):
+    raw = salgen.explain(Square(), inputs, 0, method="smoothgrad", reduce=None).values
+    reduced = salgen.explain(Square(), inputs, 0, method="smoothgrad")
     assert reduced.reduction == "max_abs"
     assert torch.equal(reduced.values, raw.abs().amax(dim=1))
 
 
-def test_smoothgrad_follows_the_papers_amount_of_noise(images):
+def test_smoothgrad_follows_the_papers_amount_of_noise(inputs):
     """The noise's spread, seen through a gradient that is twice the input."""
-    image = images[:1].repeat(200, 1, 1, 1)
+    image = inputs[:1].repeat(200, 1, 1, 1)
     ids = [str(k) for k in range(200)]
     raw = salgen.explain(Square(), image, 0, method="smoothgrad:n=1", ids=ids, reduce=None).values
     noise = raw / 2 - image
-    assert float(noise.std()) == pytest.approx(0.15 * float(images[0].max() - images[0].min()), rel=0.03)
+    assert float(noise.std()) == pytest.approx(0.15 * float(inputs[0].max() - inputs[0].min()), rel=0.03)
     assert abs(float(noise.mean())) < 0.01
 
 
 @pytest.mark.parametrize("method", ["smoothgrad:n=2", "random"])
-def test_randomness_is_keyed_by_seed_and_sample(images, method):
+def test_randomness_is_keyed_by_seed_and_sample(inputs, method):
     def maps(order, seed=0, batch_size=None):
         ids = [f"s{k}" for k in order]
-        return salgen.explain(Square(), images[order], 0, method=method, ids=ids, seed=seed, batch_size=batch_size)
+        return salgen.explain(Square(), inputs[order], 0, method=method, ids=ids, seed=seed, batch_size=batch_size)
 
     together = maps([0, 1, 2, 3]).values
     torch.testing.assert_close(maps([3, 0]).values, together[[3, 0]])
@@ -59,22 +63,96 @@ def test_randomness_is_keyed_by_seed_and_sample(images, method):
     assert not torch.allclose(maps([0, 1, 2, 3], seed=1).values, together)
 
 
-def test_the_margin_is_the_gradient_of_target_minus_best_other(images):
-    gradient = salgen.explain(Square(), images, 0, method="gradient", score="margin", reduce=None).values
-    torch.testing.assert_close(gradient, 2 * images - 6 * images)
+def test_the_margin_is_the_gradient_of_target_minus_best_other(inputs):
+    gradient = salgen.explain(Square(), inputs, 0, method="gradient", score="margin", reduce=None).values
+    torch.testing.assert_close(gradient, 2 * inputs - 6 * inputs)
 
 
-def test_integrated_gradients_of_a_square_are_the_squares(images):
-    raw = salgen.explain(Square(), images, 0, method="integrated-gradients:steps=4", reduce=None).values
-    torch.testing.assert_close(raw, images**2)
+def test_integrated_gradients_of_a_square_are_the_squares(inputs):
+    raw = salgen.explain(Square(), inputs, 0, method="integrated-gradients:steps=4", reduce=None).values
+    torch.testing.assert_close(raw, inputs**2)
 
 
-def test_a_normalisation_that_cannot_map_black_is_an_error(images):
-    from salgen.evaluation.models.classifier import Classifier
-
+def test_a_normalisation_that_cannot_map_black_is_an_error(inputs):
     class Standardise(nn.Module):
         def forward(self, pixels):
             return pixels / pixels.std(dim=(1, 2, 3), keepdim=True)
 
     with pytest.raises(SalgenError, match="black or white image"):
-        salgen.explain(Classifier(Square(), Standardise()), images, 0, method="integrated-gradients")
+        salgen.explain(Classifier(Square(), Standardise()), inputs, 0, method="integrated-gradients")
+
+
+TARGETS = torch.tensor([0, 1, 2, 0, 1])
+
+
+@pytest.fixture(scope="module")
+def lesion_network():
+    """The lesion network with batch norm, with running statistics that do something."""
+    torch.manual_seed(2)
+    return with_statistics(LesionCNN(widths=(4, 8), hidden=8).build(1, 3, (16, 20)), 0.2, dense=True).eval()
+
+
+@pytest.fixture(scope="module")
+def signed_images():
+    return torch.rand(5, 1, 16, 20, generator=torch.Generator().manual_seed(0)) * 2 - 1
+
+
+def test_integrated_gradients_equal_captum_from_black(lesion_network, signed_images):
+    """Black is mapped through the normalisation: it is not the zero of the normalised space."""
+
+    pixels = signed_images / 2 + 0.5
+    inputs = (pixels - 0.3) / 0.5
+    black = torch.full_like(inputs[:1], (0 - 0.3) / 0.5)
+    expected = captum.attr.IntegratedGradients(lesion_network).attribute(inputs, black, target=TARGETS, n_steps=50)
+    model = Classifier(lesion_network, Normalise(0.3, 0.5))
+    found = salgen.explain(model, pixels, TARGETS, method="integrated-gradients", reduce=None)
+    torch.testing.assert_close(found.values, expected.float(), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("quadrature", ["gauss-legendre", "midpoint"])
+@pytest.mark.parametrize("score", ["logit", "margin"])
+def test_integrated_gradients_are_complete(lesion_network, signed_images, quadrature, score):
+    def value(inputs):
+        logits = lesion_network(inputs).detach()
+        target = logits.gather(1, TARGETS[:, None])[:, 0]
+        others = logits.scatter(1, TARGETS[:, None], -torch.inf).amax(dim=1)
+        return target if score == "logit" else target - others
+
+    options = {"method": "integrated-gradients", "steps": 300, "quadrature": quadrature}
+    found = salgen.explain(lesion_network, signed_images, TARGETS, score=score, **options)
+    gap = found.values.sum(dim=(1, 2)) - (value(signed_images) - value(torch.zeros_like(signed_images)))
+    assert gap.abs().max() < 0.01 * value(signed_images).abs().max()
+
+
+def test_gradient_shap_of_a_linear_network_by_hand(images):
+    net = linear()
+    weights = net[1].weight[1].detach().view(1, 8, 8)
+    found = salgen.explain(net, images, 1, method="gradient-shap", n=2, noise=0, reduce=None).values
+    torch.testing.assert_close(found, weights * images, rtol=1e-4, atol=1e-6)
+
+
+def test_gradient_shap_comes_near_integrated_gradients_and_captum(images):
+    net, black = Tidy(), torch.zeros(1, 1, 8, 8)
+    exact = salgen.explain(net, images, 1, method="integrated-gradients", steps=300, reduce=None).values
+    ours = salgen.explain(net, images, 1, method="gradient-shap", n=400, noise=0, reduce=None).values
+    theirs = captum.attr.GradientShap(net).attribute(images, black, n_samples=400, target=1).detach().float()
+    for found in (ours, theirs):
+        torch.testing.assert_close(found, exact, rtol=0, atol=0.15 * float(exact.abs().max()))
+
+
+def test_gradient_shap_is_complete_up_to_chance(images):
+    net = Tidy()
+    found = salgen.explain(net, images, 1, method="gradient-shap", n=300, noise=0).values.sum(dim=(1, 2))
+    gap = (net(images) - net(torch.zeros_like(images))).detach()[:, 1]
+    assert (found - gap).abs().max() < 0.1 * gap.abs().max()
+
+
+def test_gradient_shaps_baselines_spread_with_the_image(images):
+    """On a linear network the attribution is w (x - baseline), whose mean and spread show the baselines."""
+    net = linear()
+    weights = net[1].weight[0].detach().view(8, 8)
+    maps = [salgen.explain(net, images, 0, method="gradient-shap", n=1, seed=seed).values for seed in range(30)]
+    baselines = images[:, 0] - torch.stack(maps) / weights
+    spread = baselines.std(dim=(0, 2, 3)) / (images.amax(dim=(1, 2, 3)) - images.amin(dim=(1, 2, 3)))
+    torch.testing.assert_close(spread, torch.full((3,), 0.15), rtol=0.1, atol=0)
+    assert baselines.mean().abs() < 0.02

@@ -9,18 +9,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_networks import Tidy, linear
-from torch import nn
+from small_networks import Normalise, Tidy, linear
 
 import salgen
 from salgen.evaluation.methods.lime_kernel_shap import grid, slic
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.random_state import random_state
-
-
-@pytest.fixture(scope="module")
-def images():
-    return torch.rand(3, 1, 8, 8, generator=torch.Generator().manual_seed(1))
 
 
 def in_regions(weights, cells):
@@ -33,14 +27,9 @@ def in_regions(weights, cells):
 def test_kernel_shap_of_a_linear_network_is_exact(baseline, images):
     """The Shapley value of a region is its weights times the way from the baseline."""
 
-    class Shift(nn.Module):
-        def forward(self, pixels):
-            return 2 * pixels - 1
-
     net = linear()
-    found = salgen.explain(
-        Classifier(net, Shift()), images, 2, method="kernel-shap", cells=3, n=60, output="score", baseline=baseline
-    ).values
+    options = {"method": "kernel-shap", "cells": 3, "n": 60, "output": "score", "baseline": baseline}
+    found = salgen.explain(Classifier(net, Normalise(0.5, 0.5)), images, 2, **options).values
     way = 2 * images[:, 0] - 1 + (1 if baseline == "black" else 0)
     expected = torch.stack([in_regions(one * net[1].weight[2].detach().view(8, 8), 3) for one in way])
     torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4)

@@ -4,6 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from small_networks import Normalise, pooled_grid
 from torch import nn
 
 import salgen
@@ -13,10 +14,7 @@ from salgen.evaluation.models.classifier import Classifier
 
 @pytest.fixture(scope="module")
 def network():
-    torch.manual_seed(0)
-    return nn.Sequential(
-        nn.Conv2d(2, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(16, 3, dtype=torch.float32)
-    ).eval()
+    return pooled_grid()
 
 
 @pytest.fixture(scope="module")
@@ -82,19 +80,14 @@ def test_a_linear_network_by_hand():
     torch.testing.assert_close(margin, -found, rtol=1e-5, atol=1e-5)
 
 
-class Shift(nn.Module):
-    def forward(self, pixels):
-        return (pixels - 0.4) / 0.2
-
-
 def test_black_is_black_before_normalisation(network, images):
     pixels = images / 2 + 0.5
-    model = Classifier(network, Shift())
+    model = Classifier(network, Normalise(0.4, 0.2))
     call = "occlusion:window=4x4,stride=3,output=score,baseline="
     black = salgen.explain(model, pixels, 0, method=call + "black").values
     zero = salgen.explain(model, pixels, 0, method=call + "zero").values
     value = lambda changed: float(network(changed[None])[0, 0].detach())  # noqa: E731
-    expected = slow(value, Shift()(pixels[1]), (4, 4), 3, torch.full((2,), -2.0))
+    expected = slow(value, Normalise(0.4, 0.2)(pixels[1]), (4, 4), 3, torch.full((2,), -2.0))
     np.testing.assert_allclose(black[1], expected, rtol=1e-3, atol=1e-5)
     assert not torch.allclose(black, zero, atol=1e-3)
 

@@ -9,7 +9,7 @@ import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain_all
 from salgen.evaluation.attribution.patterns import Patterns, fit_patterns
-from salgen.evaluation.attribution.propagation.scaled_backward import bottlenecks, project, projected
+from salgen.evaluation.methods.pattern import bottlenecks, project, projected
 
 METHODS = ["pattern-net", "pattern-attribution"]
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import torch
+from small_networks import pooled_grid
 from torch import nn
 
 import salgen
@@ -10,8 +11,7 @@ from salgen.seeding import Stream
 
 @pytest.fixture(scope="module")
 def network():
-    torch.manual_seed(0)
-    return nn.Sequential(nn.Conv2d(2, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(16, 3)).eval()
+    return pooled_grid()
 
 
 @pytest.fixture(scope="module")

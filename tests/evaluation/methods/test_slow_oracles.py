@@ -5,17 +5,13 @@ import copy
 import numpy as np
 import pytest
 import torch
+from small_networks import Normalise
 from torch import nn
 
 import salgen
 from salgen.evaluation.models.classifier import Classifier
 
 SIZE = 8
-
-
-class Scale(nn.Module):
-    def forward(self, images):
-        return (images - 0.4) / 0.3
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +36,7 @@ def model():
     for values, low, high in ((norm.running_mean, -0.3, 0.3), (norm.running_var, 0.5, 2), (norm.weight.data, -1, 2)):
         values.uniform_(low, high)
     nn.init.normal_(norm.bias, std=0.3)
-    return Classifier(network, Scale())
+    return Classifier(network, Normalise(0.4, 0.3))
 
 
 @pytest.fixture(scope="module")

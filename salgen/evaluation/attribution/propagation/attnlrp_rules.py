@@ -13,36 +13,25 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from salgen.evaluation.attribution.propagation.operations import Operation, name_of, tensors_in
+from salgen.evaluation.attribution.propagation.operations import DIVISIONS, Operation, name_of, tensors_in
 
 Function = Callable[[Tensor], Tensor]
 
 
-class Steps(Protocol):
-    """What rules are made of: functions of one signal, with a rule for the way back."""
+class _Steps(Protocol):
+    """What rules are made of: functions of one signal, with a rule for the way back. `RelevanceNetwork` has them."""
 
-    gates: set[int]  # ids of the tensors that take nothing as factors
+    gates: set[int]
 
-    def keep(self, function: Function, signal: Tensor) -> Tensor:
-        """Each value takes the relevance of the value that the function makes of it."""
-
-    def share(self, function: Function, signal: Tensor) -> Tensor:
-        """Relevance in proportion to value times gradient, which are the contributions to a linear function."""
-
-    def scale(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        """Each value times its weight plus its bias, by the rule of a batch norm with no linear map before it."""
-
-    def linear(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        """``functional.linear`` with the method's rule."""
-
-    def add(self, input: Any, other: Any) -> Tensor:
-        """A sum, which shares relevance in proportion to its terms."""
-
-    def refuse(self, operation: str, advice: str) -> Exception:
-        """The error for a network with that operation."""
+    def keep(self, function: Function, signal: Tensor) -> Tensor: ...
+    def share(self, function: Function, signal: Tensor) -> Tensor: ...
+    def scale(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor: ...
+    def linear(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor: ...
+    def add(self, input: Any, other: Any) -> Tensor: ...
+    def refuse(self, operation: str, advice: str) -> Exception: ...
 
 
-Rule = Callable[[Steps, Operation, Sequence[Any], Mapping[str, Any]], Any]
+Rule = Callable[[_Steps, Operation, Sequence[Any], Mapping[str, Any]], Any]
 
 SIGMOIDS: frozenset[Operation] = frozenset({torch.sigmoid, Tensor.sigmoid, functional.sigmoid, functional.hardsigmoid})
 LENGTHS: frozenset[Operation] = frozenset(
@@ -52,32 +41,29 @@ INVERSES: frozenset[Operation] = frozenset(
     {torch.rsqrt, Tensor.rsqrt, torch.reciprocal, Tensor.reciprocal, Tensor.__rdiv__}
 )
 GATES = SIGMOIDS | LENGTHS | INVERSES
-DIVISIONS: frozenset[Operation] = frozenset(
-    {torch.div, Tensor.div, Tensor.div_, torch.divide, Tensor.divide, torch.true_divide, Tensor.true_divide}
-)
 
 _ADVICE = "choose another network, or a method that takes any: gradient, integrated-gradients, occlusion or rise"
 
 
-def _kept(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _kept(steps: _Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     signal, *options = _only_signal(steps, operation, args, kwargs)
     new = {**kwargs, "inplace": False} if kwargs.get("inplace") else kwargs
     return steps.keep(lambda t: operation(t, *options, **new), signal)
 
 
-def _shared(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _shared(steps: _Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     signal, *options = _only_signal(steps, operation, args, kwargs)
     return steps.share(lambda t: operation(t, *options, **kwargs), signal)
 
 
-def _only_signal(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any]:
+def _only_signal(steps: _Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any]:
     """The arguments, if the first alone is a signal."""
     if not args or any(tensor.requires_grad for tensor in tensors_in((args[1:], kwargs))):
         raise steps.refuse(f"{name_of(operation)} of several signals", _ADVICE)
     return args
 
 
-def _difference(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _difference(steps: _Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     """A sum with a negative term."""
     parts = {**dict(zip(("input", "other"), args, strict=False)), **kwargs}
     first, second = parts.pop("input"), parts.pop("other")
@@ -89,7 +75,7 @@ def _difference(steps: Steps, operation: Operation, args: Sequence[Any], kwargs:
     return steps.add(first, steps.keep(torch.neg, second) if signal else -second)
 
 
-def _scaled_sum(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _scaled_sum(steps: _Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     """A sum with a product (`addcmul`)."""
 
     def parts(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: float = 1) -> Tensor:
@@ -101,7 +87,7 @@ def _scaled_sum(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs
     return parts(*args, **kwargs)
 
 
-def _winner(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def _winner(steps: _Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """The first of the largest values takes all, or of the smallest, as in a max pool."""
     result = operation(*args, **kwargs)
     if not isinstance(result, Tensor):
@@ -117,7 +103,7 @@ def _winner(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Map
     return last.gather(-1, place[..., None]).reshape(result.shape)
 
 
-def _product(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _product(steps: _Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     """Half of it to each factor, or all to the signal if the other is constant or a gate.
 
     Halves are AttnLRP's uniform rule (proposition 3.2). A gate is what comes from a sigmoid; that it takes nothing is
@@ -139,7 +125,7 @@ def _product(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: M
     return _mean(sides)
 
 
-def _quotient(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _quotient(steps: _Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     """All of it to the dividend: a divisor is constant, as the deviation of a norm is (AttnLRP, proposition 3.4)."""
     parts = {**dict(zip(("input", "other"), args, strict=False)), **kwargs}
     signal, divisor = (torch.as_tensor(part) for part in (parts.pop("input"), parts.pop("other")))
@@ -150,12 +136,12 @@ def _quotient(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: M
     return _product(steps, torch.mul, (signal, 1 / divisor.detach()), {})
 
 
-def _variance(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _variance(steps: _Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     """The square of the deviation."""
     return steps.keep(torch.square, _shared(steps, torch.std, args, kwargs))
 
 
-def _bilinear(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _bilinear(steps: _Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     """Half of it to each factor, in proportion (AttnLRP, proposition 3.3); all of it to the only signal."""
     equation = [part for part in args if isinstance(part, str)]  # einsum's equation
     factors = list(tensors_in((args, kwargs)))
@@ -175,14 +161,14 @@ def _mean(sides: list[Tensor]) -> Tensor:
     return sides[0] if len(sides) == 1 else 0.5 * (sides[0] + sides[1])
 
 
-def _layer_norm(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _layer_norm(steps: _Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     def parts(input: Tensor, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
         return _normed(steps, input, input.shape, tuple(range(-len(normalized_shape), 0)), weight, bias, eps)
 
     return parts(*args, **kwargs)
 
 
-def _rms_norm(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _rms_norm(steps: _Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     """The root of the mean square is constant, as a deviation is."""
 
     def parts(input: Tensor, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Tensor:
@@ -194,7 +180,7 @@ def _rms_norm(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: 
     return parts(*args, **kwargs)
 
 
-def _group_norm(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _group_norm(steps: _Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     def parts(input: Tensor, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
         grouped = (len(input), num_groups, -1, *input.shape[2:])
         weight, bias = (None if v is None else v.view(-1, *[1] * (input.ndim - 2)) for v in (weight, bias))
@@ -204,7 +190,7 @@ def _group_norm(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs
 
 
 def _normed(
-    steps: Steps, signal: Tensor, shape: Sequence[int], axes: tuple[int, ...], weight: Any, bias: Any, eps: float
+    steps: _Steps, signal: Tensor, shape: Sequence[int], axes: tuple[int, ...], weight: Any, bias: Any, eps: float
 ) -> Tensor:
     """Over some axes of the signal in that shape: centring shares relevance in proportion, the deviation is constant.
 
@@ -222,7 +208,7 @@ def _normed(
     return steps.scale(centred, inverse if weight is None else inverse * weight, bias)
 
 
-def _attention(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _attention(steps: _Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     def parts(
         query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
         is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
@@ -234,7 +220,7 @@ def _attention(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs:
     return parts(*args, **kwargs)
 
 
-def _weights(steps: Steps, query: Tensor, key: Tensor, mask: Tensor | None, scale: float | None) -> Tensor:
+def _weights(steps: _Steps, query: Tensor, key: Tensor, mask: Tensor | None, scale: float | None) -> Tensor:
     """Attention weights (..., T, S) from queries (..., T, d) and keys (..., S, d); a mask is constant there."""
     if mask is not None and mask.dtype == torch.bool:
         mask = torch.zeros(mask.shape).to(query).masked_fill(~mask, -torch.inf)
@@ -245,7 +231,7 @@ def _weights(steps: Steps, query: Tensor, key: Tensor, mask: Tensor | None, scal
 
 
 def _multi_head_attention(
-    steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]
+    steps: _Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[Tensor, Tensor | None]:
     """Projections, attention by head and a projection, of (T, n, E), as ``nn.MultiheadAttention`` calls it."""
     tokens, heads, packed, packed_bias = args[:3], args[4], args[5], args[6]
@@ -278,9 +264,8 @@ ACTIVATIONS: frozenset[Operation] = SIGMOIDS | {
     *(torch.pow, Tensor.pow, Tensor.__pow__, Tensor.__rpow__, torch.neg, Tensor.neg, torch.negative, Tensor.negative),
 }
 RULES: dict[Operation, Rule] = {
-    **dict.fromkeys(
-        ACTIVATIONS | INVERSES, _kept
-    ),  # AttnLRP, equation 9: the identity rule of what acts on each value alone
+    # AttnLRP, equation 9: the identity rule of what acts on each value alone
+    **dict.fromkeys(ACTIVATIONS | INVERSES, _kept),
     # AttnLRP, proposition 3.4: a division by the signal's own length
     **dict.fromkeys({functional.normalize, functional.local_response_norm}, _kept),
     # linear, or a length, whose values times gradient add up to it

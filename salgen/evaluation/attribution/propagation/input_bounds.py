@@ -15,13 +15,7 @@ Bounds = Callable[[Box], Box]
 
 
 class InputBounds:
-    """Follows a network's input through what moves, scales, pools or adds up its values.
-
-    Parameters
-    ----------
-    leaf
-        The network's input.
-    """
+    """Follows a network's input `leaf` through what moves, scales, pools or adds up its values."""
 
     def __init__(self, leaf: Tensor) -> None:
         self._bounds: dict[int, Bounds] = {id(leaf): lambda box: box}

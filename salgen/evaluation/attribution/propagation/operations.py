@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import torch
 from torch import Tensor, nn
@@ -44,6 +44,9 @@ AVERAGE = frozenset(
 )
 ADD = frozenset({torch.add, Tensor.add, Tensor.add_})
 SCALE = frozenset({torch.mul, Tensor.mul, torch.div, Tensor.div})
+DIVISIONS: frozenset[Operation] = frozenset(
+    {torch.div, Tensor.div, Tensor.div_, torch.divide, Tensor.divide, torch.true_divide, Tensor.true_divide}
+)
 WINNER = frozenset(
     {
         *(functional.max_pool1d, functional.max_pool2d, functional.max_pool3d),
@@ -77,55 +80,50 @@ ANY_NETWORK = "gradient, integrated-gradients, occlusion and rise work with any"
 
 
 class Rewiring(TorchFunctionMode):
-    """A forward pass in which :meth:`operate` decides what each operation does.
-
-    Parameters
-    ----------
-    method
-        The method's name, for errors.
-    leaf
-        The network's input, a leaf that requires a gradient.
-
-    Attributes
-    ----------
-    outputs
-        Dotted names of the modules that ran to what they gave last, in the order in which they
-        finished, so that a backward pass can begin or end there.
-    """
+    """A forward pass in which :meth:`operate` decides what each operation does; made by :meth:`forward`."""
 
     def __init__(self, method: str, leaf: Tensor) -> None:
         super().__init__()
-        self.method = method
-        self.leaf = leaf
+        self.method = method  # its name, for errors
+        self.leaf = leaf  # the network's input, which requires a gradient
+        self.output = leaf  # the logits (n, K)
+        # dotted names of the modules that ran to what they gave last, in the order in which they finished, so that a
+        # backward pass can begin or end there
         self.outputs: dict[str, Tensor] = {}
         self._seen = {id(leaf): leaf}  # holding the tensors keeps their ids from being used again
         self._hooks: list[Any] = []
         self._handles: list[RemovableHandle] = []
         self._in_place = False
 
+    @classmethod
+    def forward(
+        cls, method: str, view: ModelView, inputs: Tensor, expected: Callable[[], Tensor] | None = None
+    ) -> Self:
+        """The network after its forward pass on normalised inputs (n, C, h, w).
+
+        `expected` gives the unchanged network's logits, if they are known; else it runs once more where they have to be
+        compared.
+        """
+        precise = torch.promote_types(inputs.dtype, torch.float32)  # a half's denominators would vanish
+        network = cls(method, inputs.detach().to(precise).requires_grad_())
+        leaf, modules = network.leaf, view.network.named_modules()
+        # scripted modules take no hooks, and are refused later
+        hooks = [(m, partial(network._note, name)) for name, m in modules if not isinstance(m, torch.jit.ScriptModule)]
+        learn(view.network, leaf)
+        with view.failures(leaf), torch.enable_grad(), hooked(hooks), network:
+            logits = view.network(leaf.clone())
+        network.output = check_logits(logits, len(leaf))
+        network._check_seen([network.output])
+        if network._in_place and expected is not None:
+            network._check_same(expected())
+        elif network._in_place:
+            with torch.no_grad():
+                network._check_same(view.logits(view.like(leaf.detach())))
+        return network
+
     def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The result of an operation on the input's signal; subclasses may change it."""
         return operation(*args, **kwargs)
-
-    def logits(self, view: ModelView, expected: Callable[[], Tensor] | None = None) -> Tensor:
-        """Checked logits (n, K) of the leaf.
-
-        Parameters
-        ----------
-        view
-            The network to run.
-        expected
-            Gives the unchanged network's logits, if they are known; else it runs once more where they
-            have to be compared.
-        """
-        learn(view.network, self.leaf)
-        with view.failures(self.leaf), torch.enable_grad(), hooked(self._output_hooks(view)), self:
-            logits = view.network(self.leaf.clone())
-        logits = check_logits(logits, len(self.leaf))
-        self._check_seen([logits])
-        if self._in_place:
-            self._check_same(logits, self._original_logits(view) if expected is None else expected())
-        return logits
 
     def run(self, module: nn.Module, choose: Callable[[], BasicHook | None], signal: Tensor) -> Tensor:
         """Run `module` once on the signal, going back by the zennit rule that is chosen then."""
@@ -164,12 +162,6 @@ class Rewiring(TorchFunctionMode):
         self._seen.update((id(tensor), tensor) for tensor in tensors_in(result))
         return result
 
-    def _output_hooks(self, view: ModelView) -> Iterator[tuple[nn.Module, Callable[..., None]]]:
-        """Hooks that keep every module's output; scripted modules, which take none, are refused later."""
-        for name, module in view.network.named_modules():
-            if not isinstance(module, torch.jit.ScriptModule):
-                yield module, partial(self._note, name)
-
     def _note(self, name: str, _module: nn.Module, _inputs: Any, output: Any) -> None:
         if isinstance(output, Tensor):
             self.outputs.pop(name, None)  # a module that runs again moves to the end
@@ -182,14 +174,10 @@ class Rewiring(TorchFunctionMode):
                 "use a network without torch.jit, autograd.Function or C++",
             )
 
-    def _original_logits(self, view: ModelView) -> Tensor:
-        with torch.no_grad():
-            return view.logits(view.like(self.leaf.detach()))  # the leaf is at least in single precision
-
-    def _check_same(self, logits: Tensor, expected: Tensor) -> None:
+    def _check_same(self, expected: Tensor) -> None:
         """Refuse a network whose logits changed, as they do if the result of an in-place operation was dropped."""
-        slack = max(1e-3, 8 * torch.finfo(expected.dtype).eps)
-        if not torch.allclose(logits, expected.to(logits), rtol=slack, atol=0.1 * slack * float(expected.abs().max())):
+        slack, scale = max(1e-3, 8 * torch.finfo(expected.dtype).eps), float(expected.abs().max())
+        if not torch.allclose(self.output, expected.to(self.output), rtol=slack, atol=0.1 * slack * scale):
             raise self.refuse(
                 "this use of in-place operations", "use their results (x = relu(x)), or set inplace=False in the model"
             )
@@ -202,12 +190,8 @@ def rectifier(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, An
     if operation is functional.relu6:
         return nn.ReLU6()
     if operation in CLIP:
-        bounds = {
-            "min_val": -1.0,
-            "max_val": 1.0,
-            **dict(zip(("min_val", "max_val"), args[1:], strict=False)),
-            **kwargs,
-        }
+        given = {**dict(zip(("min_val", "max_val"), args[1:], strict=False)), **kwargs}
+        bounds = {"min_val": -1.0, "max_val": 1.0, **given}
         return None if bounds["min_val"] else nn.Hardtanh(0.0, bounds["max_val"])
     return None
 

@@ -11,20 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.propagation.attnlrp_rules import DIVISIONS, GATES, RULES, Function
+from salgen.evaluation.attribution.propagation.attnlrp_rules import GATES, RULES, Function
 from salgen.evaluation.attribution.propagation.input_bounds import Bounds, InputBounds
 from salgen.evaluation.attribution.propagation.operations import (
     ADD,
     ANY_NETWORK,
     AVERAGE,
     CLIP,
+    DIVISIONS,
     DROPOUT,
     LINEAR,
     MOVE,
@@ -37,8 +38,7 @@ from salgen.evaluation.attribution.propagation.operations import (
     names_of,
     rectifier,
     tensors_in,
-)
-from salgen.evaluation.models.inspection.model_view import ModelView
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from zennit.core import BasicHook
@@ -115,49 +115,23 @@ class Affine:
 
 
 class RelevanceNetwork(Rewiring):
-    """A forward pass whose backward pass propagates relevance.
-
-    Attributes
-    ----------
-    linear_maps
-        Number of linear operations that were called.
-    before_last_map
-        Dotted names of the modules that had finished, in that order, when the last of them began that
-        is not elementwise.
-    output
-        The logits (n, K).
-    clipped
-        Whether a ReLU with a ceiling was called, such as ReLU6.
-    lrp_only
-        The first operation that only LRP has a rule for; empty if there was none.
-    gates
-        Ids of the tensors that take nothing as factors: what `GATES` gave, moved or not, and its quotients.
-    calls
-        Each linear operation by its position, with the batch norm that was merged into it.
-    """
+    """A forward pass whose backward pass propagates relevance."""
 
     def __init__(self, method: str, leaf: Tensor) -> None:
         super().__init__(method, leaf)
-        self.linear_maps = 0
+        self.linear_maps = 0  # number of linear operations that were called
+        # dotted names of the modules that had finished, in that order, when the last of them began that is not
+        # elementwise
         self.before_last_map: tuple[str, ...] = ()
-        self.output = leaf
-        self.clipped = False
-        self.lrp_only = ""
+        self.clipped = False  # whether a ReLU with a ceiling was called, such as ReLU6
+        self.lrp_only = ""  # the first operation that only LRP has a rule for; empty if there was none
+        # ids of the tensors that take nothing as factors: what `GATES` gave, moved or not, and its quotients
         self.gates: set[int] = set()
+        # each linear operation by its position, with the batch norm that was merged into it
         self.calls: dict[int, Affine] = {}
         self._rules = Rules(linear=lambda _: None)
         self._affine: dict[int, Affine] = {}
         self._bounds = InputBounds(leaf)
-
-    @classmethod
-    def forward(
-        cls, method: str, view: ModelView, inputs: Tensor, expected: Callable[[], Tensor] | None = None
-    ) -> Self:
-        """The network after its forward pass, whose logits are `output`; `expected` gives what they must be."""
-        precise = torch.promote_types(inputs.dtype, torch.float32)  # a half's denominators would vanish
-        network = cls(method, inputs.detach().to(precise).requires_grad_())
-        network.output = network.logits(view, expected)
-        return network
 
     def propagate(self, rules: Rules, source: Tensor, relevance: Tensor, target: Tensor) -> Tensor:
         """The relevance at `target` that `relevance` at `source` gives.
@@ -217,7 +191,9 @@ class RelevanceNetwork(Rewiring):
             self.clipped |= isinstance(relu, nn.Hardtanh)
             return self.run(relu, lambda: self._rules.passing, args[0])
         if operation in DROPOUT:
-            return self._dropout(*args, **kwargs)
+            if kwargs.get("training", True):
+                raise self.refuse("dropout that stays on", "pass training=self.training to it in the model")
+            return args[0]
         if operation in AVERAGE:
             return self.share(lambda t: operation(t, *args[1:], **kwargs), args[0])
         if operation in ADD:
@@ -286,11 +262,6 @@ class RelevanceNetwork(Rewiring):
         if affine.map.elementwise or output.ndim == affine.weight.ndim:  # channels stand where a batch norm has them
             self._affine[id(output)] = affine
         return output
-
-    def _dropout(self, input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-        if training:
-            raise self.refuse("dropout that stays on", "pass training=self.training to it in the model")
-        return input
 
     def add(self, input: Any, other: Any, *, alpha: float = 1) -> Tensor:
         """A sum shares relevance in proportion to its terms."""

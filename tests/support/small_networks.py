@@ -5,6 +5,28 @@ from torch import nn
 from torch.nn import functional as F
 
 
+class Normalise(nn.Module):
+    """Pixels less a mean, by a deviation."""
+
+    def __init__(self, mean, deviation):
+        super().__init__()
+        self.mean, self.deviation = mean, deviation
+
+    def forward(self, pixels):
+        return (pixels - self.mean) / self.deviation
+
+
+def with_statistics(network, std, low=0.5, high=2.0, dense=False):
+    """The network with batch norms, and perhaps dense layers, whose statistics and biases do something."""
+    for module in network.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.running_mean.normal_(std=std)
+            module.running_var.uniform_(low, high)
+        if isinstance(module, nn.BatchNorm2d) or (dense and isinstance(module, nn.Linear)):
+            nn.init.normal_(module.bias, std=std)
+    return network
+
+
 def linear(channels=1, side=8):
     torch.manual_seed(5)
     return nn.Sequential(nn.Flatten(), nn.Linear(channels * side * side, 3))
@@ -68,6 +90,28 @@ class InPlaceFunctional(Tidy):
         x = self.pool1(torch.relu_(self.conv1(x)))
         x = self.pool1(self.conv2(x).relu_())
         return self.dense2(F.relu_(self.dense1(torch.flatten(x, 1))))
+
+
+def pooled_grid():
+    """Two channels to three logits, by a convolution and a grid of 2 x 2 means."""
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Conv2d(2, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(16, 3)).eval()
+
+
+class Flawed(nn.Module):
+    """A convolution, the mean of each channel and a linear layer, with something between."""
+
+    def __init__(self, flaw):
+        super().__init__()
+        self.conv, self.head, self.flaw = nn.Conv2d(1, 4, 3), nn.Linear(4, 2), flaw
+
+    def forward(self, x):
+        return self.head(self.flaw(self.conv(x)).mean(dim=(2, 3)))
+
+
+def drops_its_result(x):
+    F.relu(x, inplace=True)
+    return x
 
 
 class Pyramid(nn.Module):
