@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
     from salgen.evaluation.metrics.inputs.ranking import Ranking
     from salgen.evaluation.models.convolutional import Convolutional
-    from salgen.evaluation.models.start_weights import Seams
-    from salgen.evaluation.models.weight_sources import FromFile, FromScratch, FromTorchvision
+    from salgen.evaluation.models.weight_sources import FromFile, FromScratch, FromTorchvision, Seams
     from salgen.evaluation.protocols.claims import (
         Claim,
         Margin,
@@ -74,8 +73,7 @@ _NAMES = {
     "salgen.evaluation.metrics.inputs.metric_inputs": "MetricInputs",
     "salgen.evaluation.metrics.inputs.ranking": "Ranking",
     "salgen.evaluation.models.convolutional": "Convolutional",
-    "salgen.evaluation.models.weight_sources": "FromFile FromScratch FromTorchvision",
-    "salgen.evaluation.models.start_weights": "Seams",
+    "salgen.evaluation.models.weight_sources": "FromFile FromScratch FromTorchvision Seams",
     "salgen.evaluation.protocols.claims": (
         "Claim Margin Order among_the_best averaged between higher_median highest lowest mean_of networks_on on "
         "on_each rows_by share_left spread"

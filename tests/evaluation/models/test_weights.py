@@ -14,7 +14,7 @@ from torch import nn
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.models.classifier import Classifier
-from salgen.evaluation.models.start_weights import read_tensors
+from salgen.evaluation.models.weight_files import read_tensors
 from salgen.evaluation.runs.given_models import is_designed
 from salgen.evaluation.training.checkpoints import CARD, build_classifier, load_checkpoint
 from salgen.evaluation.training.trainer import Trainer
