@@ -18,7 +18,7 @@ from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import FailedMethodError, SalgenError, warn
 from salgen.evaluation.attribution.method_selection import check_some_work
-from salgen.evaluation.models.inspection.freed_memory import give_back_freed_memory
+from salgen.evaluation.models.inspection.memory import give_back_freed_memory
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.predictions import write_predictions

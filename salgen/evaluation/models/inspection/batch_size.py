@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError, warn
+from salgen.evaluation.models.inspection.memory import is_out_of_memory
 from salgen.evaluation.models.inspection.model_view import ModelView, check_logits
 from salgen.evaluation.models.inspection.network_trace import forward_pass
-from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.probe import counted
 
 T = TypeVar("T")

@@ -4,18 +4,16 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
-from types import CodeType
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import BackwardCFunction
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from salgen.errors import SalgenError, warn
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
-from salgen.evaluation.models.inspection.network_trace import ancestors, hooked
+from salgen.evaluation.models.inspection.network_trace import hooked
 from salgen.evaluation.models.logits import learn
 
 TOLD, REFUSED = 0.02, 0.25  # shares of the logits' change; a detached norm's mean and deviation take .1 or so
@@ -50,19 +48,17 @@ class _Loss(NamedTuple):
 
 
 class _Losses(TorchFunctionMode):
-    """Finds each operation of a pass that takes a gradient and gives none; `held` ones give their earlier values.
+    """Finds each operation of a pass that takes a gradient and gives none; `held` ones give their earlier values."""
 
-    The inside of an autograd function has a backward of its own, unless the function is one of `broken`.
-    """
-
-    def __init__(self, network: nn.Module, held: Sequence[_Loss | None], broken: Mapping[CodeType, str]) -> None:
+    def __init__(self, network: nn.Module, held: Sequence[_Loss | None]) -> None:
         super().__init__()
         self.names = {module: name for name, module in network.named_modules()}
-        self.held, self.broken, self.found = held, broken, list[_Loss]()
+        self.held, self.found = held, list[_Loss]()
         functions: list[Any] = [torch.autograd.Function]
         for function in functions:
             functions += function.__subclasses__()
-        self.own_backward = {getattr(function.forward, "__code__", None) for function in functions} - broken.keys()
+        # code inside an autograd function, which has a backward of its own
+        self.own_backward = {getattr(function.forward, "__code__", None) for function in functions}
         self.rounded: dict[int, Tensor] = {}  # holding a tensor keeps its id its own
 
     def __torch_function__(
@@ -94,14 +90,12 @@ class _Losses(TorchFunctionMode):
         return tree_map(lambda leaf: next(values).detach().clone() if isinstance(leaf, Tensor) else leaf, result)
 
     def _where(self) -> str:
-        """The innermost module or broken function that runs; empty within a function that has a backward."""
+        """The innermost module that runs; empty within a function that has a backward."""
         frame, where = sys._getframe(2), ""
         while frame.f_back is not None:
             if frame.f_code in self.own_backward:
                 return ""
             module = frame.f_locals.get("self")
-            if not where and frame.f_code in self.broken:
-                where = f"the forward of {self.broken[frame.f_code]}, whose backward gives no gradient"
             if not where and isinstance(module, nn.Module) and module in self.names:
                 where = f"{self.names[module] or 'its forward'!r} ({type(module).__name__})"
             frame = frame.f_back
@@ -117,7 +111,6 @@ def _run(
     view: ModelView,
     image: Tensor,
     layer: str | None,
-    broken: Mapping[CodeType, str],
     noise: float = 0.0,
     seed: int = 0,
     held: Sequence[_Loss | None] = (),
@@ -135,7 +128,7 @@ def _run(
             random = torch.randn(output.shape, generator=torch.Generator().manual_seed(seed)).to(output)
             return read[-1] + noise * (size or 1.0) * random
 
-    losses = _Losses(view.network, held, broken)
+    losses = _Losses(view.network, held)
     hooks = [] if layer is None else [(view.network.get_submodule(layer), begin)]
     with torch.enable_grad(), hooked(hooks):
         inputs = begin(None, None, image.detach()) if layer is None else image.detach()
@@ -144,53 +137,23 @@ def _run(
     return logits, read[-1], losses.found
 
 
-def _backward(logits: Tensor, values: Tensor, functions: Sequence[Any]) -> tuple[bool, dict[CodeType, str]]:
-    """Whether any gradient arrives at the values; the code and name of the autograd functions that pass none on."""
-    broken: dict[CodeType, str] = {}
-
-    def note(function: Any, passed: Sequence[Tensor | None], arrived: Sequence[Tensor | None]) -> None:
-        if any(map(_any, arrived)) and not any(map(_any, passed)):
-            broken[function.forward.__code__] = function.__name__
-
-    if not logits.requires_grad:
-        return False, broken
-    for node in functions:
-        node.register_hook(partial(note, node._forward_cls))
-    with torch.enable_grad(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch's own of operations without derivative
-        score = (logits * torch.linspace(1, 2, logits.shape[1]).to(logits)).sum()
-        return _any(torch.autograd.grad(score, values, allow_unused=True)[0]), broken
-
-
-def _any(gradient: Tensor | None) -> bool:
-    return gradient is not None and bool(gradient.any())
-
-
-def _functions(logits: Tensor) -> list[Any]:
-    return [node for node in ancestors(logits.grad_fn) if isinstance(node, BackwardCFunction)]
-
-
 def _is_whole(_name: str, view: ModelView, image: Tensor) -> bool:
     """True if no operation loses the gradient on its way to the image, and so none after any layer."""
     learn(view.network, image)  # whose own passes have no gradient
-    logits, _, losses = _run(view, image, None, {})
-    return logits.requires_grad and not losses and not _functions(logits)
+    logits, _, losses = _run(view, image, None)
+    return logits.requires_grad and not losses
 
 
 _whole = NetworkCache(_is_whole)
 
 
 def _check(layer: str | None, name: str, view: ModelView, image: Tensor) -> None:
-    first, values, losses = _run(view, image, layer, {})
-    with view.failures(image, "has no gradient"):
-        arrives, broken = _backward(first, values, _functions(first))
-    if first.requires_grad and not losses and not broken:
+    first, values, losses = _run(view, image, layer)
+    if first.requires_grad and not losses:
         return
-    run = partial(_run, view, image, layer, broken)
-    losses = run()[2] if broken else losses
-    if not arrives:
+    if not _arrives(view, image, first, values):
         for seed in range(DRAWS):
-            logits, _, again = run(1.0, seed)
+            logits, _, again = _run(view, image, layer, 1.0, seed)
             if not torch.equal(logits, first):
                 where = _changed(losses, again, ("value", "cast", "step"))
                 raise SalgenError(f"{name}: the score has no gradient, as it is lost at {where}: {_ADVICE}")
@@ -199,8 +162,8 @@ def _check(layer: str | None, name: str, view: ModelView, image: Tensor) -> None
         held = [loss if loss.kind == kind else None for loss in losses]
         missed = total = 0.0
         for seed in range(DRAWS if any(held) else 0):
-            free, _, again = run(noise, seed)
-            missed += float((run(noise, seed, held)[0] - free).detach().double().square().sum())
+            free, _, again = _run(view, image, layer, noise, seed)
+            missed += float((_run(view, image, layer, noise, seed, held)[0] - free).detach().double().square().sum())
             total += float((free - first).detach().double().square().sum())
         share = min(1.0, (missed / total) ** 0.5) if missed else 0.0
         if share > TOLD:
@@ -209,6 +172,17 @@ def _check(layer: str | None, name: str, view: ModelView, image: Tensor) -> None
             if share > REFUSED:
                 raise SalgenError(f"{name}: {text}: {_ADVICE}")
             warn(f"{text}: maps that read gradients leave this out")
+
+
+def _arrives(view: ModelView, image: Tensor, logits: Tensor, values: Tensor) -> bool:
+    """Whether any gradient of the logits arrives at the values."""
+    if not logits.requires_grad:
+        return False
+    with torch.enable_grad(), view.failures(image, "has no gradient"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch's own of operations without derivative
+        score = (logits * torch.linspace(1, 2, logits.shape[1]).to(logits)).sum()
+        (gradient,) = torch.autograd.grad(score, values, allow_unused=True)
+    return gradient is not None and bool(gradient.any())
 
 
 def _changed(losses: Sequence[_Loss], others: Sequence[_Loss], kinds: Sequence[str]) -> str:

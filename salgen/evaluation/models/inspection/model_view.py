@@ -25,8 +25,7 @@ from torch.nn.utils import parametrize
 from salgen.errors import SalgenError, named, warn
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.compiled_network import compiled
-from salgen.evaluation.models.inspection.freed_memory import keep_freed_memory
-from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
+from salgen.evaluation.models.inspection.memory import is_out_of_memory, keep_freed_memory
 from salgen.evaluation.models.inspection.probe import counted
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.models.logits import as_logits

@@ -7,9 +7,8 @@ import torch
 from torch import nn
 from torch.nn.utils import parametrizations, prune, spectral_norm, weight_norm
 
+from salgen.evaluation.models.inspection.fresh_weights import layers_of, randomised, untrained
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.randomised_layers import layers_of, randomised
-from salgen.evaluation.models.inspection.untrained_model import untrained
 
 IMAGE = torch.rand(1, 3, 12, 12, generator=torch.Generator().manual_seed(0))
 

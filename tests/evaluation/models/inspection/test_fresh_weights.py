@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 from salgen.errors import SalgenError
+from salgen.evaluation.models.inspection.fresh_weights import layers_of, randomised
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.randomised_layers import layers_of, randomised
 from salgen.testing.methods import state_of
 
 IMAGE = torch.rand(1, 1, 8, 8, generator=torch.Generator().manual_seed(0))
