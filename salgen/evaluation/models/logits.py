@@ -136,8 +136,7 @@ class AsLogits:
             name = kind if kind in SIGMOID else name
         if self.skipped and not torch.equal(self(image.clone(), wide=True), wide_range(output)):
             self.skipped, name = frozenset(), name if name in SIGMOID else ""  # a clamp or the like follows
-        if not name:
-            name = self._by_another_route(output, image)
+        name = name or self._by_another_route(output, image)
         if not name:
             return
         if not self.skipped:
@@ -171,7 +170,7 @@ class AsLogits:
         kind, explained = "are log-probabilities", "they"
         if bool((output >= 0).all()):
             self.after += ((torch.clamp_min, (torch.finfo(output.dtype).tiny,)), (torch.log, ()))
-            kind, explained = f"are positive and sum to {float(output.sum()):.0f}", "their logarithms"
+            kind, explained = "are positive and sum to 1", "their logarithms"
         self.network.multi_label = False  # type: ignore[assignment]
         warn(
             f"the model's outputs {kind}, but no softmax is found at their end: {explained} are explained, so let "
@@ -237,10 +236,9 @@ def _without_checkpoints() -> Iterator[list[Any]]:
 
 
 def _sum_to_one(output: Tensor) -> bool:
-    """Whether the outputs of one image are probabilities or percentages that sum to 1, or logarithms of such."""
-    positive = bool((output >= 0).all())
-    total = float((output if positive else output.exp()).double().sum())
-    return min(abs(total - 1), abs(total / 100 - 1) if positive else 1) < ROUNDING
+    """Whether the outputs of one image are probabilities that sum to 1, or logarithms of such."""
+    probabilities = output if bool((output >= 0).all()) else output.exp()
+    return abs(float(probabilities.double().sum()) - 1) < ROUNDING
 
 
 def wide_range(values: Tensor) -> Tensor:
@@ -284,10 +282,6 @@ class _Steps(TorchFunctionMode):
 
     def ending(self, output: Tensor) -> tuple[frozenset[int], str]:
         """The numbers of the calls that made one image's probabilities, perhaps reshaped, of logits; and their name."""
-        if output.numel() == 1 and self.calls and self.calls[-1][0] == "softmax":
-            result = self.calls[-1][2]
-            if result.numel() > 1 and bool((result.to(output) == output).any()):
-                return frozenset(), "sigmoid"  # the probability of one class, whose logit is that of one output
         numbers = set()
         for number, (name, source, result) in reversed(list(enumerate(self.calls))):
             if torch.equal(result.flatten().to(output), output.flatten()):

@@ -149,7 +149,6 @@ class Mean(nn.Module):
 CHANGED = {
     "a clamp": ("positive and sum to 1,", lambda z: z.softmax(1).clamp(1e-7, 1 - 1e-7)),
     "a clamp and its log": ("log-probabilities", lambda z: torch.log(z.softmax(1).clamp(min=1e-7))),
-    "percent": ("positive and sum to 100,", lambda z: z.softmax(1) * 100),
     "a sum within the log": ("log-probabilities", lambda z: torch.log(z.softmax(1) + 1e-9)),
     "without a softmax": ("log-probabilities", lambda z: z - z.logsumexp(1, keepdim=True)),
 }
