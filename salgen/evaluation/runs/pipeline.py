@@ -35,7 +35,7 @@ from salgen.evaluation.runs.ray_work import RayWorkers, check_address_of, ray_wo
 from salgen.evaluation.runs.recording import run_record
 from salgen.evaluation.runs.retraining import retrain
 from salgen.evaluation.runs.run_snapshot import keep_for_scoring
-from salgen.evaluation.statistics.intervals import near_chance
+from salgen.evaluation.statistics.accuracy import near_chance
 from salgen.evaluation.statistics.run_tables import write_tables
 from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.files import remove_temporaries

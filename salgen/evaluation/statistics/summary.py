@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from salgen.evaluation.metrics.inputs.metric import EMPTY_MASK, NOT_THE_MAPS_DOING, TRIVIAL_FULL_MASK
 from salgen.evaluation.scoring.metric_groups import bounds, higher_is_better
-from salgen.evaluation.statistics.intervals import normalised
 from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS, mean_intervals
 from salgen.evaluation.statistics.score_cube import ScoreCube, score_cube
+from salgen.evaluation.statistics.tolerance import differences
 from salgen.files import csv_cell
 from salgen.parameters import parse_call
 from salgen.types import Float64
@@ -195,6 +195,31 @@ def _normalised(cube: ScoreCube, members: list[int], value: Float64) -> Float64:
         return np.full(value.shape[:3], np.nan)
     directions = np.array([{True: 1.0, False: -1.0, None: np.nan}[higher_is_better(m)] for m in cube.metrics])
     return normalised(value, value[names.index("random")], value[names.index("oracle")], directions[:, None])
+
+
+def normalised(score: Float64, random: Float64, oracle: Float64, direction: Float64 | float = 1.0) -> Float64:
+    """(score - random) / (oracle - random): 0 is a random map, 1 is the mask itself.
+
+    Parameters
+    ----------
+    score, random, oracle
+        float64 (..., S, N): a method's values and those of the two controls, on the same samples.
+    direction
+        1 where a high value is good, -1 where a low one is, NaN for a diagnostic; as (...) or one that
+        broadcasts to it.
+
+    Returns
+    -------
+    float64 (...): from the means over the values where all three are defined. NaN where there are none,
+    where the oracle is no better than chance, and for a diagnostic, under which nothing is better.
+    """
+    score, random, oracle = np.broadcast_arrays(score, random, oracle)
+    common = np.isfinite(score) & np.isfinite(random) & np.isfinite(oracle)
+    count = np.maximum(common.sum(axis=(-2, -1)), 1)
+    s, r, o = (np.where(common, array, 0.0).sum(axis=(-2, -1)) / count for array in (score, random, oracle))
+    span = differences(o, r)
+    usable = np.where(direction * span > 0, span, np.nan)
+    return np.asarray((s - r) / usable, dtype=np.float64)
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Any]) -> str:

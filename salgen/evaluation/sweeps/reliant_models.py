@@ -20,8 +20,8 @@ from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.report.runs import Run
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
+from salgen.evaluation.statistics.accuracy import accuracy_interval
 from salgen.evaluation.statistics.discrimination import Discrimination
-from salgen.evaluation.statistics.intervals import accuracy_interval
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
 from salgen.evaluation.statistics.summary import csv_text
 from salgen.evaluation.sweeps.dose import Dose

@@ -14,7 +14,7 @@ from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.report.runs import read_runs
-from salgen.evaluation.statistics.intervals import accuracy_interval
+from salgen.evaluation.statistics.accuracy import accuracy_interval
 from salgen.evaluation.sweeps import sweep as module
 from salgen.evaluation.sweeps.dose import Dose
 from salgen.evaluation.sweeps.reliant_models import Detection, Masses, Models, detections
