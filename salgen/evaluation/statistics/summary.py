@@ -100,7 +100,11 @@ def _rows(cube: ScoreCube, model: str, seeds: list[int], label: str) -> Iterator
     value, worst = cube.value[members][:, :, :, seeds], cube.worst[members][:, :, :, seeds]
     scored = cube.scored[members][:, :, :, seeds]
     classes = np.unique(cube.target[cube.models.index(model)][seeds], return_inverse=True)[1].reshape(len(seeds), -1)
-    why = np.array([_kind(reason) for reason in cube.reason_names], dtype=np.int8)[cube.reason[members][:, :, :, seeds]]
+    kinds = [
+        0 if reason in (EMPTY_MASK, TRIVIAL_FULL_MASK) else 2 if reason in NOT_THE_MAPS_DOING else 1
+        for reason in cube.reason_names
+    ]  # numbers of `WHY_UNDEFINED`
+    why = np.array(kinds, dtype=np.int8)[cube.reason[members][:, :, :, seeds]]
     low, high = _intervals(value, cube)
     low_worst, high_worst = _intervals(worst, cube, guaranteed=True)
     has_interval = np.isfinite(low) | np.isfinite(low_worst)
@@ -140,6 +144,7 @@ def _counts_and_means(
     is_defined = np.isfinite(value)
     defined, undefined = value[is_defined], scored & ~is_defined
     counts = np.bincount(why[undefined], minlength=len(WHY_UNDEFINED)).tolist()
+    sums, sizes = np.bincount(classes[is_defined], weights=defined), np.bincount(classes[is_defined])
     return {
         "n": defined.size,
         "n_clusters": len(np.unique(clusters[is_defined.any(axis=0)])),
@@ -148,27 +153,15 @@ def _counts_and_means(
         "n_undefined": int(undefined.sum()),
         **dict(zip(WHY_UNDEFINED, counts, strict=True)),
         "mean": _mean(defined),
-        "mean_per_class": _mean_per_class(defined, classes[is_defined]),
+        "mean_per_class": _mean(sums[sizes > 0] / sizes[sizes > 0]),
         "standard_deviation": float(defined.std(ddof=1)) if defined.size > 1 else np.nan,
         "median": float(np.median(defined)) if defined.size else np.nan,
         "mean_worst_case": _mean(worst[np.isfinite(worst)]),
     }
 
 
-def _kind(reason: str) -> int:
-    """The index into `WHY_UNDEFINED` of the count of undefined values with this reason."""
-    if reason in (EMPTY_MASK, TRIVIAL_FULL_MASK):
-        return 0
-    return 2 if reason in NOT_THE_MAPS_DOING else 1
-
-
 def _mean(values: Float64) -> float:
     return float(values.mean()) if values.size else np.nan
-
-
-def _mean_per_class(values: Float64, classes: NDArray[np.int64]) -> float:
-    counts = np.bincount(classes)
-    return _mean(np.bincount(classes, weights=values)[counts > 0] / counts[counts > 0])
 
 
 def _intervals(values: Float64, cube: ScoreCube, *, guaranteed: bool = False) -> tuple[Float64, Float64]:

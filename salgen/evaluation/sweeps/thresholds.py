@@ -177,10 +177,12 @@ def _threshold(
 def _outcome(means: Float64, drawn: Float64, curve: Curves, places: Float64, share: float, lack: bool) -> str:
     """What the doses' own means (D,), and draws of them (B, D), say of halfway, from the hardest dose to the easiest.
 
-    `NOT_REACHED`: all means are below it. `EVERYWHERE`: none is. `NOT_MONOTONE`: a dose is not below it and an easier
-    one is, and between them performance falls by more than noise makes it fall between any two doses. `FOUND`:
-    performance grows along the doses, by the interval of its covariance with them, and the curve passes halfway; where
-    it lacks fit, the means pass halfway only once. `UNDECIDED`: none of these.
+    - `NOT_REACHED`: all means are below it.
+    - `EVERYWHERE`: none is.
+    - `NOT_MONOTONE`: an easier dose is below it and a harder one is not, and the fall between them is no noise.
+    - `FOUND`: performance grows along the doses, by the interval of its covariance with them, and the curve passes
+      halfway. Where it lacks fit, the means pass halfway only once.
+    - `UNDECIDED`: none of these.
     """
     reached = means >= (1 + curve.chance) / 2
     if reached.all() or not reached.any():

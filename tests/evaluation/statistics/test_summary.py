@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.stats import sem, t
+from score_rows import score_rows
 
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
 from salgen.evaluation.statistics.score_cube import score_cube
@@ -23,28 +24,20 @@ SCORES = {
 
 
 def rows(seeds=(0,), methods=tuple(SCORES), models=("cnn",), certified=None):
-    return [
-        {
-            "sample_id": f"test-{i:06d}",
+    def of(row, i):
+        value, worst, reason = SCORES[row["method"]][i]
+        more = 0.01 * row["training_seed"]
+        return {
             "cluster": f"object-{i % 3}",
-            "model": model,
-            "training_seed": seed,
-            "method": method,
-            "reduction": "sum",
-            "metric": "roc-auc",
-            "variant": "region:image",
-            "value": value + 0.01 * seed,
-            "value_worst_case": worst + 0.01 * seed,
+            "value": value + more,
+            "value_worst_case": worst + more,
             "reason": reason,
             "correct": i != 0,
             "certified": certified(i) if certified else None,
             "target": i % 2,
         }
-        for model in models
-        for seed in seeds
-        for method in methods
-        for i, (value, worst, reason) in enumerate(SCORES[method])
-    ]
+
+    return score_rows(of, 4, seeds=seeds, methods=methods, models=models)
 
 
 def summary_of(table, method, seed="all"):

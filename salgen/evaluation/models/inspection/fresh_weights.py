@@ -90,9 +90,9 @@ def _restart(module: nn.Module) -> None:
 def layers_of(view: ModelView, image: Tensor) -> list[Layer]:
     """The layers of a network from the logits down, by one normalised image (1, C, h, w).
 
-    A layer is a module with a weight of two axes or more, and after it those modules that have vectors only, such
-    as its batch norm. Modules count in the order in which they are first called; one that is called by nothing but its
-    parent's code counts with its parent. Weights that the logits do not depend on are left out.
+    A layer is a module with a weight of two axes or more, and the modules with vectors only that follow, such as its
+    batch norm. Modules count in the order of their first calls; one that only its parent's code calls counts with its
+    parent. Weights that the logits do not depend on are left out.
     """
     return list(_layers.of("parameter-randomization", view, image))
 
