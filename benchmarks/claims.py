@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.verdicts import DESIGNS, METHODS, Design
 from salgen.evaluation.protocols.claims import Claim, Comparison, MethodRanking, among_the_best, highest, on
-from salgen.evaluation.statistics.jackknife import Scores, mean_estimate
+from salgen.evaluation.statistics.jackknife import RunScores, mean_estimate
 from salgen.types import Float64
 
 REPEATS = 500
@@ -22,7 +22,7 @@ def verdict(comparison: Comparison, scores: Float64, design: Design) -> str:
     """The verdict on the first of the methods, from scores (S, N, K)."""
     clusters, seeds = design.numbers.astype(str), np.arange(len(scores))
     means = {
-        f"method {number}": mean_estimate([Scores(scores[..., number], clusters, seeds, "data", "test", "model")])
+        f"method {number}": mean_estimate([RunScores(scores[..., number], clusters, seeds, "data", "test", "model")])
         for number in range(scores.shape[2])
     }
     rankings = {"data": {"model": MethodRanking("model", means)}}

@@ -26,7 +26,7 @@ from salgen.evaluation.bench.standing import Standing
 from salgen.evaluation.bench.versions import BenchEntry, BenchSpec, bench_spec
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.evaluation.statistics.comparison_groups import is_ceiling
-from salgen.evaluation.statistics.jackknife import Scores, interval, mean_estimate
+from salgen.evaluation.statistics.jackknife import RunScores, interval, mean_estimate
 from salgen.evaluation.statistics.mean_intervals import LEVEL
 from salgen.evaluation.statistics.summary import SUMMARY
 
@@ -171,7 +171,7 @@ class Results:
                 for method in methods["method"]:
                     ends = []
                     for floor in floors["method"]:
-                        less = Scores(
+                        less = RunScores(
                             of[method] - of[floor], scores.clusters, scores.seeds, entry.data.name, "test", ""
                         )
                         ends.append(interval(mean_estimate([less]), (tail, tail / len(floors))))

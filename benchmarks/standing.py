@@ -11,8 +11,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from salgen.evaluation.statistics.comparisons import holm
-from salgen.evaluation.statistics.permutation import sign_flip_p_values
-from salgen.evaluation.statistics.stepdown import stepdown_p_values
+from salgen.evaluation.statistics.permutation import sign_flip_p_values, stepdown_p_values
 from salgen.types import Float64
 
 METHODS, RELATED = 37, 4  # methods, of which so many share half of their variance, as variants of one do

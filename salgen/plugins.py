@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
     from salgen.evaluation.metrics.inputs.ranking import MaskStatistics, Ranking
     from salgen.evaluation.models.convolutional import Convolutional
-    from salgen.evaluation.models.start_weights import Seams
-    from salgen.evaluation.models.weight_sources import FromFile, FromScratch, FromTorchvision
+    from salgen.evaluation.models.weight_sources import FromFile, FromScratch, FromTorchvision, Seams
     from salgen.evaluation.protocols.claims import (
         Claim,
         Margin,

@@ -7,13 +7,15 @@ methods and metrics by probabilities see.
 
 import torch
 from torch import nn
+from torchvision.models import ResNet50_Weights
 
-from salgen.datasets.importers.imagenet_s50 import WNIDS
+from salgen.datasets.importers.imagenet_s50 import WORDS
 from salgen.evaluation.models.classifier import Classifier
-from salgen.evaluation.models.imagenet_classes import OUTPUTS, rows_for
 from salgen.registry import MODELS
 
 IMAGE_SIZE = (224, 224)
+CATEGORIES = [name.lower() for name in ResNet50_Weights.IMAGENET1K_V1.meta["categories"]]
+ROWS = [CATEGORIES.index(words) for words in WORDS.values()]  # outputs of the 50 classes, in the order of their ids
 
 
 def vgg16() -> Classifier:
@@ -44,20 +46,12 @@ def pretrained(model: str) -> Classifier:
     Images float32 (N, 3, H, W) in [0, 1] to logits (N, 50).
     """
     plugin = MODELS.create(model, {"weights": "imagenet"})
-    network = plugin.build(3, OUTPUTS, IMAGE_SIZE)
+    network = plugin.build(3, len(CATEGORIES), IMAGE_SIZE)
     plugin.load_weights(network)
-    rows = rows_for(WNIDS)
-    assert rows is not None
-    keep_rows(network, plugin.seams.logits, rows)
-    return Classifier(network, plugin.normalise(3), cam_layer=plugin.cam_layer(network)).eval()
-
-
-def keep_rows(network: nn.Module, layer: str, rows: list[int]) -> None:
-    """Replace a network's linear layer by one that has some of its outputs only, in the given order."""
-    whole = network.get_submodule(layer)
-    assert isinstance(whole, nn.Linear)
-    kept = nn.Linear(whole.in_features, len(rows))
+    whole = network.get_submodule(plugin.seams.logits)
+    kept = nn.Linear(whole.in_features, len(ROWS))
     with torch.no_grad():
-        kept.weight.copy_(whole.weight[rows])
-        kept.bias.copy_(whole.bias[rows])
-    network.set_submodule(layer, kept)
+        kept.weight.copy_(whole.weight[ROWS])
+        kept.bias.copy_(whole.bias[ROWS])
+    network.set_submodule(plugin.seams.logits, kept)
+    return Classifier(network, plugin.normalise(3), cam_layer=plugin.cam_layer(network)).eval()

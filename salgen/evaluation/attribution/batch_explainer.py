@@ -21,11 +21,11 @@ from salgen.evaluation.attribution.passes import Passes, PassRequirements
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, SIGNED, as_saliency
 from salgen.evaluation.models.inspection.batch_size import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
+from salgen.evaluation.models.inspection.fresh_weights import untrained
 from salgen.evaluation.models.inspection.gradient_check import check_gradient
+from salgen.evaluation.models.inspection.memory import is_out_of_memory
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
 from salgen.evaluation.models.inspection.network_trace import check_model
-from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
-from salgen.evaluation.models.inspection.untrained_model import untrained
 from salgen.types import SaliencyMap
 
 BATCH_SIZE = 32

@@ -24,8 +24,8 @@ from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.file_maps import CEILINGS, NAME
 from salgen.evaluation.attribution.foreign_calls import foreign_maps
 from salgen.evaluation.attribution.library_methods import LIBRARY_NAMES, Question, bound_copy, library_of
+from salgen.evaluation.models.inspection.memory import is_out_of_memory
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.import_paths import imported
 from salgen.parameters import by_parameters, canonical_json, parse_call, python_value
 from salgen.registry import METHODS

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 from scipy.stats import rankdata
 
-from salgen.evaluation.statistics.stepdown import stepdown_p_values
+from salgen.evaluation.statistics.permutation import stepdown_p_values
 from salgen.evaluation.statistics.tolerance import levels
 from salgen.seeding import Stream
 from salgen.types import Float64
@@ -77,8 +77,8 @@ def standing(values: Float64, methods: Sequence[str]) -> Standing:
     A method's place by one metric under one training is (rank - 1) / (methods - 1), ties sharing their mean rank.
     Places are averaged over metrics, then over trainings, then over data sets, each of which counts once. What was
     sampled are data sets: trainings and families of one data set are not independent. So the interval is Student's over
-    data sets, and pairs are compared by :func:`~salgen.evaluation.statistics.stepdown.stepdown_p_values` of the places
-    on each data set.
+    data sets, and pairs are compared by :func:`~salgen.evaluation.statistics.permutation.stepdown_p_values` of the
+    places on each data set.
     """
     of_each = _places(values)
     by_training = _mean(of_each, axis=1)  # (D, T, M)

@@ -8,7 +8,7 @@ import numpy as np
 from salgen.evaluation.leaderboard.rows import DIRECTIONS, BoardRow
 from salgen.evaluation.report.formatting import DIGITS
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD
-from salgen.evaluation.statistics.intervals import mean_ranks
+from salgen.evaluation.statistics.ranks import mean_ranks
 
 Column = tuple[str, str]  # a run's page, and a model
 

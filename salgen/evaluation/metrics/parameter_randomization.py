@@ -73,7 +73,7 @@ class ParameterRandomization(ModelMetric):
 
     def _stages(self, data: MetricInputs) -> list[Values]:
         """Maps (N, H, W) under each stage that counts."""
-        from salgen.evaluation.models.inspection.randomised_layers import layers_of, randomised
+        from salgen.evaluation.models.inspection.fresh_weights import layers_of, randomised
 
         assert data.view is not None  # the metric's `needs` names it
         layers = layers_of(data.view, data.predictor.inputs[:1])

@@ -9,9 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salgen.errors import SalgenError
-from salgen.evaluation.models.initialisation import he_uniform
-from salgen.evaluation.models.start_weights import Seams
-from salgen.evaluation.models.weight_sources import FromTorchvision
+from salgen.evaluation.models.weight_sources import FromTorchvision, Seams, he_uniform
 from salgen.parameters import param
 
 if TYPE_CHECKING:
@@ -23,16 +21,10 @@ STEPS = 32
 
 @dataclass(frozen=True)
 class Convolutional(FromTorchvision):
-    """A convolutional network of torchvision's, whose channels can be fewer.
-
-    Attributes
-    ----------
-    smallest
-        Pixels that each side of an image must have at least.
-    """
+    """A convolutional network of torchvision's, whose channels can be fewer."""
 
     quick: ClassVar[Mapping[str, Any]] = {"width": 1 / 16}
-    smallest: ClassVar[int] = 1
+    smallest: ClassVar[int] = 1  # pixels that each side of an image must have at least
 
     width: float = param(1.0, "share of the architecture's channels, in steps of 1/32", low=1 / STEPS, high=4.0)
 
@@ -48,7 +40,7 @@ class Convolutional(FromTorchvision):
         """A freshly initialised network.
 
         The architecture itself starts as torchvision starts it; layers that it has in another size
-        start He-uniform.
+        start He-uniform. An image of which nothing would be left after the last layer is a SalgenError.
 
         Parameters
         ----------
@@ -60,11 +52,6 @@ class Convolutional(FromTorchvision):
         Returns
         -------
         A network from float (N, C, H, W) to logits (N, K).
-
-        Raises
-        ------
-        SalgenError
-            If nothing would be left of the image after the last layer.
         """
         import torch
         from torchvision.models import get_model
@@ -75,21 +62,14 @@ class Convolutional(FromTorchvision):
                 f"least {self.smallest}; make the images larger"
             )
         share = Fraction(round(self.width * STEPS), STEPS)
-        whole = share == 1
         # Weights that are about to be replaced need neither memory nor random numbers.
-        with nullcontext() if whole else torch.device("meta"):
+        with nullcontext() if share == 1 else torch.device("meta"):
             network: nn.Module = get_model(self.architecture, weights=None, num_classes=classes)
-        resize(network, self.seams, channels, share)
+        for name, module in list(network.named_modules()):
+            resized = _resized_layer(module, name, self.seams, channels, share)
+            if resized is not None:
+                network.set_submodule(name, resized.apply(he_uniform))
         return network
-
-
-def resize(network: nn.Module, seams: Seams, channels: int, share: Fraction) -> None:
-    """Replace the layers whose size changes in a network of `channels` inputs and a share of the width."""
-    for name, module in list(network.named_modules()):
-        resized = _resized_layer(module, name, seams, channels, share)
-        if resized is not None:
-            parent, _, own = name.rpartition(".")
-            setattr(network.get_submodule(parent), own, resized.apply(he_uniform))
 
 
 def _resized_layer(module: nn.Module, name: str, seams: Seams, channels: int, share: Fraction) -> nn.Module | None:

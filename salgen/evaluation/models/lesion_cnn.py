@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salgen.evaluation.models.halving import check_size, check_widths
-from salgen.evaluation.models.initialisation import he_uniform
-from salgen.evaluation.models.weight_sources import FromScratch
+from salgen.evaluation.models.weight_sources import FromScratch, he_uniform
 from salgen.parameters import param
 
 if TYPE_CHECKING:

@@ -6,20 +6,18 @@ from typing import Any, NamedTuple
 from warnings import catch_warnings
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from salgen.errors import SalgenError, unknown_name, warn
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.logits import last_of
 from salgen.evaluation.models.normalisation import (
-    IMAGENET_MEAN,
-    IMAGENET_STD,
-    Normalisation,
+    imagenet_normalisation,
     normalisation,
     set_apart,
     stated_normalisation,
 )
-from salgen.evaluation.models.start_weights import load, read_tensors, without_prefixes
+from salgen.evaluation.models.weight_files import load, read_tensors, without_prefixes
 from salgen.parameters import parse_call, python_value
 
 TO_FIT = (
@@ -137,7 +135,8 @@ def _torchvision(call: str, weights: Path) -> OwnNetwork:
     outputs = {"num_classes": len(tensors[head])} if head in tensors else {}
     with catch_warnings(action="ignore", category=FutureWarning):
         network = get_model(name, weights=None, **options, **outputs)
-    return OwnNetwork(_loaded(network, tensors, weights), Normalisation(IMAGENET_MEAN, IMAGENET_STD))
+    load(network, tensors, f"weights = {weights}", TO_FIT)
+    return OwnNetwork(network, imagenet_normalisation(3))
 
 
 def _timm(call: str, weights: Path) -> OwnNetwork:
@@ -156,7 +155,8 @@ def _timm(call: str, weights: Path) -> OwnNetwork:
     mean, std = settings["mean"], settings["std"]
     if options.get("in_chans") == 1:
         mean, std = (sum(values) / len(values) for values in (mean, std))
-    return OwnNetwork(_loaded(network, tensors, weights), stated_normalisation(mean, std))
+    load(network, tensors, f"weights = {weights}", TO_FIT)
+    return OwnNetwork(network, stated_normalisation(mean, std))
 
 
 def _hugging_face(name: str, folder: Path) -> OwnNetwork:
@@ -176,11 +176,6 @@ def _hugging_face(name: str, folder: Path) -> OwnNetwork:
 def _name_and_options(call: str) -> tuple[str, dict[str, Any]]:
     name, pairs = parse_call(call)
     return name, {key: python_value(text) for key, text in pairs.items()}
-
-
-def _loaded(network: nn.Module, tensors: Mapping[str, Tensor], file: Path) -> nn.Module:
-    load(network, tensors, None, f"weights = {file}", TO_FIT)
-    return network
 
 
 LIBRARIES: Mapping[str, Callable[[str, Path], OwnNetwork]] = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salgen.evaluation.models.convolutional import Convolutional
-from salgen.evaluation.models.start_weights import Seams
+from salgen.evaluation.models.weight_sources import Seams
 
 if TYPE_CHECKING:
     from torch import nn

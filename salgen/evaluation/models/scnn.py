@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salgen.evaluation.models.halving import check_size, check_widths
-from salgen.evaluation.models.initialisation import he_uniform
-from salgen.evaluation.models.start_weights import Seams
-from salgen.evaluation.models.weight_sources import FromFile
+from salgen.evaluation.models.weight_sources import FromFile, Seams, he_uniform
 from salgen.parameters import param
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salgen.errors import SalgenError
-from salgen.evaluation.models.start_weights import Seams
-from salgen.evaluation.models.weight_sources import FromTorchvision
+from salgen.evaluation.models.weight_sources import FromTorchvision, Seams
 from salgen.parameters import param
 
 if TYPE_CHECKING:

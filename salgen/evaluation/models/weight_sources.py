@@ -1,30 +1,36 @@
-"""Defaults of what models declare: the normalisation of images and the weights that training starts from."""
+"""Bases of models by the weights that training starts from: drawn, of a file, or torchvision's for ImageNet."""
 
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from salgen.errors import SalgenError
-from salgen.evaluation.models.start_weights import (
-    IMAGENET,
-    SCRATCH,
-    SUFFIXES,
-    Seams,
-    colour_map,
-    imagenet_tensors,
-    load,
-    read_tensors,
-    to_grey,
-    without_prefixes,
-)
+from salgen.errors import SalgenError, reason
+from salgen.evaluation.models import weight_files
 from salgen.parameters import param
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
+
+SCRATCH, IMAGENET = "scratch", "imagenet"
+A_FILE = f"a file ({', '.join(weight_files.SUFFIXES)})"
+TO_START = f"give weights of this architecture and set its parameters to what they were made with, or weights={SCRATCH}"
+
+
+@dataclass(frozen=True)
+class Seams:
+    """The names of a network's first and last weights, which depend on images and classes."""
+
+    input: str  # name of the convolution that sees the image
+    # name of a tensor, one number per output of that convolution, that takes up a constant: its bias, or the running
+    # mean of the batch norm after it
+    offset: str
+    logits: str  # name of the linear layer with an output for each class
 
 
 @dataclass(frozen=True)
@@ -45,75 +51,76 @@ class FromScratch:
 
 @dataclass(frozen=True)
 class FromFile(FromScratch):
-    """A model that can start from a file of weights.
-
-    Attributes
-    ----------
-    seams
-        Where the network meets images and classes, as tensors are named within `part`.
-    part
-        The module of the network that a file of weights is for; the whole by default.
-    starts
-        The values of `weights` besides a file.
-    """
+    """A model that can start from a file of weights."""
 
     name: ClassVar[str]
-    seams: ClassVar[Seams]
-    part: ClassVar[str] = ""
-    starts: ClassVar[tuple[str, ...]] = (SCRATCH,)
+    seams: ClassVar[Seams]  # where the network meets images and classes, as tensors are named within `part`
+    part: ClassVar[str] = ""  # the module of the network that a file of weights is for; the whole by default
+    starts: ClassVar[tuple[str, ...]] = (SCRATCH,)  # the values of `weights` besides a file
 
-    weights: str = param(SCRATCH, f"what training starts from: {SCRATCH}, or a file ({', '.join(SUFFIXES)})")
+    weights: str = param(SCRATCH, f"what training starts from: {SCRATCH}, or {A_FILE}")
 
     def __post_init__(self) -> None:
-        if self.weights not in self.starts and not self.weights.endswith(SUFFIXES):
+        if self.weights not in self.starts and not self.weights.endswith(weight_files.SUFFIXES):
             raise SalgenError(
                 f"{self.name}: weights = {self.weights!r}: must be {', '.join(self.starts)}, or a file whose name ends "
-                f"in {', '.join(SUFFIXES)}"
+                f"in {', '.join(weight_files.SUFFIXES)}"
             )
 
     def load_weights(self, network: nn.Module) -> None:
         """Load the weights that training starts from into a network of :meth:`build`.
 
         Weights for three channels are summed over the colours where the network takes one. The last
-        layer stays as it is where the number of classes differs.
-
-        Raises
-        ------
-        SalgenError
-            If the weights cannot be read or fetched, or do not fit the network.
+        layer stays as it is where the number of classes differs. Weights that cannot be read or fetched,
+        or do not fit, are a SalgenError.
         """
-        if self.weights != SCRATCH:
-            part = network.get_submodule(self.part)
-            self._fit(part, without_prefixes(self._tensors(), part.state_dict()))
+        if self.weights == SCRATCH:
+            return
+        part = network.get_submodule(self.part)
+        tensors = weight_files.without_prefixes(self._tensors(), part.state_dict())
+        kernel = f"{self.seams.input}.weight"
+        outputs, inputs, *window = part.get_parameter(kernel).shape
+        if inputs == 1 and kernel in tensors and tensors[kernel].shape == (outputs, 3, *window):
+            tensors = self._to_grey(tensors)
+        weight_files.load(part, tensors, f"{self.name}: weights = {self.weights}", TO_START, self.seams.logits)
 
     def _tensors(self) -> dict[str, Tensor]:
-        return read_tensors(Path(self.weights).expanduser())
+        return weight_files.read_tensors(Path(self.weights).expanduser())
 
-    def _fit(self, network: nn.Module, tensors: dict[str, Tensor]) -> None:
-        kernel = f"{self.seams.input}.weight"
-        outputs, inputs, *window = network.get_parameter(kernel).shape
-        if inputs == 1 and kernel in tensors and tensors[kernel].shape == (outputs, 3, *window):
-            tensors = to_grey(tensors, self.seams, *colour_map(self.normalise(3), self.normalise(1)))
-        load(network, tensors, self.seams, f"{self.name}: weights = {self.weights}")
+    def _to_grey(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Weights for 3 channels as weights for 1, such that a grey image means the same to both.
+
+        A normalised grey value v stands for the normalised colours slope * v + offset. The kernel is summed over the
+        colours, each with its slope, and what their offset adds goes into the tensor `seams.offset`. Outputs are then
+        equal up to rounding wherever the convolution sees no padding.
+        """
+        import torch
+
+        black, white = torch.zeros(1, 3, 1, 1), torch.ones(1, 3, 1, 1)
+        dark, bright = (self.normalise(3)(image).flatten().double() for image in (black, white))
+        grey_dark, grey_bright = (self.normalise(1)(image[:, :1]).flatten().double() for image in (black, white))
+        slope = (bright - dark) / (grey_bright - grey_dark)
+        offset = dark - slope * grey_dark
+        name, constant = f"{self.seams.input}.weight", tensors.get(self.seams.offset)
+        kernel = tensors[name].double()
+        grey = {**tensors, name: (kernel * slope.view(3, 1, 1)).sum(dim=1, keepdim=True).to(tensors[name])}
+        added = (kernel * offset.view(3, 1, 1)).sum(dim=(1, 2, 3))
+        if constant is not None and constant.shape == added.shape:
+            is_subtracted = self.seams.offset.endswith("running_mean")
+            grey[self.seams.offset] = (constant.double() + (-added if is_subtracted else added)).to(constant)
+        return grey
 
 
 @dataclass(frozen=True)
 class FromTorchvision(FromFile):
-    """A model of torchvision's, which can start from its ImageNet weights too.
+    """A model of torchvision's, which can start from its ImageNet weights too."""
 
-    Attributes
-    ----------
-    architecture
-        Torchvision's name for it.
-    """
-
-    architecture: ClassVar[str]
+    architecture: ClassVar[str]  # torchvision's name for it
     starts: ClassVar[tuple[str, ...]] = (SCRATCH, IMAGENET)
 
     weights: str = param(
         SCRATCH,
-        f"what training starts from: {SCRATCH}, {IMAGENET} (torchvision's weights, downloaded), or a file "
-        f"({', '.join(SUFFIXES)})",
+        f"what training starts from: {SCRATCH}, {IMAGENET} (torchvision's weights, downloaded), or {A_FILE}",
     )
 
     def __post_init__(self) -> None:
@@ -127,16 +134,41 @@ class FromTorchvision(FromFile):
             )
 
     def normalise(self, channels: int) -> nn.Module:
-        """ImageNet's mean and standard deviation.
-
-        Raises
-        ------
-        SalgenError
-            If the number of channels is neither 3 nor 1.
-        """
+        """ImageNet's mean and standard deviation, for 3 channels or 1."""
         from salgen.evaluation.models.normalisation import imagenet_normalisation
 
         return imagenet_normalisation(channels)
 
     def _tensors(self) -> dict[str, Tensor]:
-        return imagenet_tensors(self.architecture) if self.weights == IMAGENET else super()._tensors()
+        if self.weights != IMAGENET:
+            return super()._tensors()
+        import torch
+        from torchvision.models import get_model_weights
+
+        weights = get_model_weights(self.architecture).IMAGENET1K_V1
+        cached = Path(torch.hub.get_dir()) / "checkpoints" / Path(weights.url).name
+        try:
+            tensors: dict[str, Tensor] = weights.get_state_dict(
+                progress=sys.stderr.isatty(), map_location="cpu", check_hash=True, weights_only=True
+            )
+        except (OSError, HTTPException) as error:
+            raise SalgenError(
+                f"weights = {IMAGENET}: {weights.url} cannot be fetched ({reason(getattr(error, 'reason', error))}): "
+                f"download it to {cached} yourself, or give weights=<its path> or weights={SCRATCH}"
+            ) from None
+        except Exception:  # a damaged file fails in any way; its content is never executed
+            raise SalgenError(
+                f"weights = {IMAGENET}: the file fetched from {weights.url} is damaged: remove {cached} if it "
+                "exists, and try again"
+            ) from None
+        return tensors
+
+
+def he_uniform(module: nn.Module) -> None:
+    """He-uniform weights and zero biases, where no library initialises them; batch norm starts as the identity."""
+    from torch import nn
+
+    if isinstance(module, nn.Conv2d | nn.Linear):
+        nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)

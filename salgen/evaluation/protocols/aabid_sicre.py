@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from salgen.evaluation.protocols.paper_table import PaperTable, Row
-from salgen.evaluation.protocols.protocol import Experiment, Protocol
-from salgen.generators.factory import plugin_class
+from salgen.evaluation.protocols.protocol import ADAM, Experiment, Protocol, stand_in_of
 from salgen.parameters import param
 
 NAMES = ("aabid-sicre",)
@@ -14,16 +13,7 @@ NAMES = ("aabid-sicre",)
 PETS, RUN = "pet-xai", "pets"
 EXPLAINED = "grad-cam"
 METHODS = (EXPLAINED, "cam", "grad-cam++", "layer-cam", "eigen-cam", "all-ones")
-FINE_TUNING: Mapping[str, Any] = {
-    "optimiser": "adamw",
-    "weight_decay": 0.0,
-    "learning_rate": 1e-4,
-    "schedule": "constant",
-    "epochs": 10,
-    "batch_size": 32,
-    "stop_loss": None,
-    "patience": None,
-}
+FINE_TUNING: Mapping[str, Any] = {**ADAM, "learning_rate": 1e-4, "epochs": 10, "batch_size": 32}
 TABLE_1 = PaperTable(
     "Table 1",
     "As the paper's code computes it: LE and MLE are 1 - recall, since its intersection over union leaves out what is "
@@ -101,15 +91,11 @@ class AabidSicre(Protocol):
 
     def datasets(self) -> dict[str, dict[str, Any]]:
         """The pets."""
-        return {PETS if self.pets else self._stand_in: {"source": self.pets}}
+        return {PETS if self.pets else stand_in_of(PETS): {"source": self.pets}}
 
     def in_place_of(self, dataset: str) -> str:
         """The pets, for what is drawn in their place."""
         return PETS
-
-    def networks_on(self, dataset: str, scale: str) -> tuple[str, ...]:
-        """The networks that are trained."""
-        return self.models or self.networks[scale]
 
     def settings(self, dataset: str, model: str, scale: str) -> dict[str, Any] | None:
         """At scale full a short training from ImageNet's weights; the model's own elsewhere."""
@@ -119,8 +105,3 @@ class AabidSicre(Protocol):
         """One run."""
         limit = self.limits[scale] if self.limit is None else self.limit
         return [Experiment(RUN, list(self.datasets()), self.methods, {"limit": limit, "target": "pred"})]
-
-    @property
-    def _stand_in(self) -> str:
-        stand_in: str = plugin_class(PETS).stand_in
-        return stand_in

@@ -17,7 +17,7 @@ from salgen.evaluation.report.formatting import DIGITS, and_list, number
 from salgen.evaluation.report.grid import MARKED, grid_estimates
 from salgen.evaluation.report.study import HELD, NOT_HELD, NOT_TESTABLE, UNDECIDED, Finding, Outcome, Study, StudyCell
 from salgen.evaluation.statistics import jackknife
-from salgen.evaluation.statistics.jackknife import CLUSTERS, TRAINED, Estimate, combined, interval
+from salgen.evaluation.statistics.jackknife import CLUSTERS, TRAINED, Estimate, combined
 from salgen.parameters import parse_call
 from salgen.types import Float64
 
@@ -44,9 +44,9 @@ class Order(NamedTuple):
 class Margin(NamedTuple):
     """The orders of a comparison, all of which must hold, and the numbers behind them in words.
 
-    Its bounds follow from those of the differences. The margin is the least of the orders' own. It is below the bound
-    from below only if one of the `rank` least differences of one order is, and above the bound from above only if one
-    of all the others is, of any order: so these many bounds may be wrong, and each is wrong as rarely.
+    The margin is the least of the orders' own, and its bounds follow from those of the differences. The lower bound is
+    wrong only if that of one of the `rank` least differences of an order is. The upper one is wrong only if that of any
+    of the other differences is, of any order. So these many bounds share the chance of an error.
     """
 
     orders: Sequence[Order]
@@ -57,15 +57,24 @@ class Margin(NamedTuple):
         """The number of bounds on differences of which none may be wrong."""
         return sum(len(order.differences) - order.rank + 1 for order in self.orders)
 
+    @property
+    def size(self) -> str:
+        """Numbers of clusters, samples and trained models, in words; empty for known means."""
+        differences = [difference for order in self.orders for difference in order.differences]
+        if not differences[0].without:
+            return ""
+        size = combined(lambda values: values[:, 0], differences).size
+        models = size[TRAINED]
+        return f"{size[CLUSTERS]} clusters, {size['samples']} samples, {models} trained model{'s' * (models != 1)}"
+
     def interval(self, bounds_from_above: int) -> tuple[float, float, float]:
         """The margin, and the ends of its interval where margins of `bounds_from_above` bounds in all are judged."""
         found = []
         for order in self.orders:
             shares = SHARE / order.rank, SHARE / bounds_from_above
-            ends = [interval(difference, shares) for difference in order.differences]
-            low, high = zip(*ends, strict=True)
-            found.append([order.margin(values) for values in ([d.value for d in order.differences], low, high)])
-        margin, low, high = (min(values) for values in zip(*found, strict=True))
+            numbers = [(one.value, *jackknife.interval(one, shares)) for one in order.differences]
+            found.append([order.margin(values) for values in zip(*numbers, strict=True)])
+        margin, low, high = map(min, zip(*found, strict=True))
         return margin, low, high
 
 
@@ -87,38 +96,27 @@ Choice = Callable[[Rankings], Sequence[MethodRanking]]
 
 @dataclass(frozen=True)
 class Claim:
-    """A paper's claim on some methods.
+    """A paper's claim on some methods."""
 
-    Attributes
-    ----------
-    sentence
-        The sentence on the page, with ``{}`` for the named methods.
-    choice
-        Selects the rankings in which it must hold: all of them.
-    absent
-        The finding where there is no such ranking.
-    all_named
-        Whether a named method without a score leaves the claim open.
-    """
-
-    sentence: str
-    choice: Choice
+    sentence: str  # the sentence on the page, with ``{}`` for the named methods
+    choice: Choice  # selects the rankings in which it must hold: all of them
     comparison: Comparison
     named: Sequence[str]
-    absent: str = "no network has a score on this data set"
-    all_named: bool = True
+    absent: str = "no network has a score on this data set"  # the finding where there is no such ranking
+    all_named: bool = True  # whether a named method without a score leaves the claim open
 
     def judged(self, rankings: Rankings) -> Finding:
         """Finding on the claim: not held if false in a ranking, else not testable or undecided if so in one."""
         places = self.choice(rankings)
         margins = [self._margin_in(place) for place in places]
-        bounds = sum(margin.bounds_from_above for margin in margins if isinstance(margin, Margin))
+        known = [margin for margin in margins if isinstance(margin, Margin)]
+        bounds = sum(margin.bounds_from_above for margin in known)
         judged = [_judged(margin, bounds, place) for margin, place in zip(margins, places, strict=True)]
         verdicts = [verdict for verdict, _ in judged]
         verdict: Outcome = next((outcome for outcome in GRAVEST_FIRST if outcome in verdicts), NOT_TESTABLE)
         numbers = "; ".join(numbers for _, numbers in judged) or self.absent
-        sizes = dict.fromkeys(_size(margin) for margin in margins if isinstance(margin, Margin))
-        return Finding(self.sentence.format(and_list(self.named)), verdict, numbers, "; ".join(filter(None, sizes)))
+        sizes = filter(None, dict.fromkeys(margin.size for margin in known))
+        return Finding(self.sentence.format(and_list(self.named)), verdict, numbers, "; ".join(sizes))
 
     def _margin_in(self, ranking: MethodRanking) -> Margin | str:
         place, means, wording = ranking
@@ -144,16 +142,6 @@ def _judged(margin: Margin | str, bounds: int, ranking: MethodRanking) -> tuple[
     ends = "fewer than six clusters" if low == -inf and high == inf else f"{number(low)} to {number(high)}"
     numbers = f"{margin.numbers}; margin {number(value)}, {ends}"
     return verdict, ranking.wording.format(verdict=IN_WORDS[verdict], place=ranking.place, numbers=numbers)
-
-
-def _size(margin: Margin) -> str:
-    """Numbers of clusters, samples and trained models, in words."""
-    differences = [difference for order in margin.orders for difference in order.differences]
-    if not differences[0].without:
-        return ""
-    size = combined(lambda values: values[:, 0], differences).size
-    models = size[TRAINED]
-    return f"{size[CLUSTERS]} clusters, {size['samples']} samples, {models} trained model{'s' * (models != 1)}"
 
 
 def judge(claims: Sequence[Claim], study: Study) -> tuple[Finding, ...]:
@@ -194,8 +182,8 @@ def averaged(dataset: str) -> Choice:
     """A data set, averaged over the networks that have scores, with the methods that all of them have."""
 
     def choice(rankings: Rankings) -> list[MethodRanking]:
-        scored = _scored(rankings, dataset)
-        means = {method: jackknife.averaged([of[method] for of in scored.values()]) for method in _shared(scored)}
+        scored, methods = _scored(rankings, dataset)
+        means = {method: jackknife.averaged([of[method] for of in scored.values()]) for method in methods}
         return [MethodRanking(and_list([*scored]) + " together" * (len(scored) > 1), means)] if scored else []
 
     return choice
@@ -207,14 +195,10 @@ def networks_on(datasets: Sequence[str], named: str) -> Choice:
     def choice(rankings: Rankings) -> list[MethodRanking]:
         chosen = []
         for dataset in datasets:
-            scored = _scored(rankings, dataset)
+            scored, methods = _scored(rankings, dataset)
             if named in scored and len(scored) > 1:
-                methods = _shared(scored)
-                means = {
-                    network: jackknife.averaged([of[method] for method in methods])
-                    for network, of in scored.items()
-                    if methods
-                }
+                of_shared = {network: [of[method] for method in methods] for network, of in scored.items()}
+                means = {network: jackknife.averaged(of) for network, of in of_shared.items() if of}
                 chosen.append(MethodRanking(f"{dataset} (methods that all have: {len(methods)})", means, PLAIN))
         return chosen
 
@@ -229,16 +213,15 @@ def share_left(after: str, before: str) -> Choice:
         for network in (network for network in rankings.get(before, {}) if network in rankings.get(after, {})):
             means_before, means_after = (rankings[variant][network].means or {} for variant in (before, after))
             kept = [name for name, mean in _rounded(means_before).items() if mean > 0 and name in means_after]
-            shares = {name: combined(_share, [means_after[name], means_before[name]]) for name in kept}
+            shares = {name: combined(share, [means_after[name], means_before[name]]) for name in kept}
             chosen.append(MethodRanking(network, shares, PLAIN))
         return chosen
 
+    def share(values: Float64) -> Float64:
+        of_after, of_before = values.T
+        return np.asarray(np.divide(of_after, of_before, out=np.full(len(values), nan), where=of_before != 0))
+
     return choice
-
-
-def _share(values: Float64) -> Float64:
-    after, before = values.T
-    return np.asarray(np.divide(after, before, out=np.full(len(values), nan), where=before != 0))
 
 
 def rows_by(value: Callable[[Means], Estimate], places: Mapping[str, Mapping[str, str]]) -> Choice:
@@ -249,9 +232,8 @@ def rows_by(value: Callable[[Means], Estimate], places: Mapping[str, Mapping[str
         for place, rows in places.items():
             scored = {thing: ranking.means for thing, row in rows.items() for ranking in on(row)(rankings)}
             values = {thing: value(means) for thing, means in scored.items() if means}
-            chosen.append(
-                MethodRanking(place, {name: one for name, one in values.items() if isfinite(one.value)}, PLAIN)
-            )
+            finite = {thing: one for thing, one in values.items() if isfinite(one.value)}
+            chosen.append(MethodRanking(place, finite, PLAIN))
         return chosen
 
     return choice
@@ -287,9 +269,8 @@ def _apart(means: Means, named: Sequence[str], sign: int) -> Margin:
     first = max(others, key=lambda name: sign * means[name].value)
     if len(named) > 1:
         of_named, of_others = ("lowest", "highest") if sign > 0 else ("highest", "lowest")
-        numbers = (
-            f"{of_named} of them {last} {number(rounded[last])}, {of_others} other {first} {number(rounded[first])}"
-        )
+        ours, theirs = f"{last} {number(rounded[last])}", f"{first} {number(rounded[first])}"
+        numbers = f"{of_named} of them {ours}, {of_others} other {theirs}"
     else:
         best = max(rounded.values(), key=lambda mean: sign * mean)
         winners = [name for name, mean in rounded.items() if mean == best]
@@ -323,11 +304,8 @@ def higher_median(means: Means, named: Sequence[str]) -> Margin | str:
     if not (inside and outside):
         return f"methods with a share: {len(inside)} named, {len(outside)} others"
     ours, theirs = (combined(lambda values: np.asarray(np.median(values, axis=1)), of) for of in (inside, outside))
-    of_ours, of_theirs = (
-        f"{number(ours.value)} ({len(inside)} named methods)",
-        f"{number(theirs.value)} ({len(outside)}",
-    )
-    return Margin([Order([ours - theirs])], f"{of_ours} against {of_theirs} others)")
+    of_named = f"{number(ours.value)} ({len(inside)} named methods)"
+    return Margin([Order([ours - theirs])], f"{of_named} against {number(theirs.value)} ({len(outside)} others)")
 
 
 def between(*bounds: tuple[float, float]) -> Comparison:
@@ -355,10 +333,8 @@ def _rounded(means: Means) -> dict[str, float]:
     return {name: round(mean.value, DIGITS) for name, mean in means.items()}
 
 
-def _scored(rankings: Rankings, dataset: str) -> Mapping[str, Means]:
-    return {network: ranking.means for network, ranking in rankings.get(dataset, {}).items() if ranking.means}
-
-
-def _shared(scored: Mapping[str, Means]) -> list[str]:
-    """The methods that have a score on every network."""
-    return [method for method in next(iter(scored.values()), {}) if all(method in means for means in scored.values())]
+def _scored(rankings: Rankings, dataset: str) -> tuple[Mapping[str, Means], list[str]]:
+    """The means of each network that has any, and the methods that all of these networks have."""
+    scored = {network: ranking.means for network, ranking in rankings.get(dataset, {}).items() if ranking.means}
+    first = next(iter(scored.values()), {})
+    return scored, [method for method in first if all(method in means for means in scored.values())]

@@ -105,9 +105,9 @@ CLAIMS = (
 def distances(table: StudyTable) -> StudyTable:
     """The distances of signed and of absolute maps from the paper's numbers, from a filled Table 2.
 
-    Data sets and networks move all methods, so each of the backward methods is taken relative to the mean of the
-    other methods, whose maps are the same in both rows, here and in the paper. A distance is the mean over the backward
-    methods of the absolute difference. The last row is the mean of the rows but SENS, whose norm the paper does not
+    Data sets and networks move all methods. So each of the backward methods is taken relative to the mean of the
+    others, whose maps are the same in both rows. A distance is the mean over the backward methods of the absolute
+    difference between here and the paper. The last row is the mean of the rows but SENS, whose norm the paper does not
     name.
     """
     rows = {row.label: row for row in table.rows}
@@ -231,10 +231,6 @@ class Li2020(Protocol):
         """The paper's two tables, and the distances of signed and of absolute maps from the second."""
         first, second = super().filled_tables(runs, scale)
         return first, second, distances(second)
-
-    def networks_on(self, dataset: str, scale: str) -> tuple[str, ...]:
-        """The networks, the same on all data sets."""
-        return self.models or self.networks[scale]
 
     def settings(self, dataset: str, model: str, scale: str) -> dict[str, Any]:
         """The paper's training at scale full, a short one otherwise."""

@@ -36,49 +36,28 @@ class RunFolders:
 
 
 class Row(NamedTuple):
-    """A row of a paper's table.
-
-    Attributes
-    ----------
-    metric
-        The metric's call.
-    printed
-        The numbers that the paper prints, one for each of the table's methods; one such text for each of its networks.
-    experiment
-        The experiment of its scores, if not the table's.
-    likeliest_class
-        Whether only one sample counts of each image: that of the class that the model finds likeliest.
-    otherwise
-        The experiment for methods that the row's experiment does not have.
-    """
+    """A row of a paper's table."""
 
     label: str
-    metric: str
+    metric: str  # the metric's call
+    # the numbers that the paper prints, one for each of the table's methods; one such text for each of its networks
     printed: Sequence[str] = ()
-    experiment: str = ""
+    experiment: str = ""  # the experiment of its scores, if not the table's
+    # whether only one sample counts of each image: that of the class that the model finds likeliest
     likeliest_class: bool = False
-    otherwise: str = ""
+    otherwise: str = ""  # the experiment for methods that the row's experiment does not have
 
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table of a paper.
-
-    Attributes
-    ----------
-    experiment
-        The experiment of its scores.
-    methods
-        The columns, as calls.
-    networks
-        The paper's networks, if it has rows for each; else means are over data sets and networks.
-    """
+    """A table of a paper."""
 
     title: str
     caption: str
-    experiment: str
-    methods: Sequence[str]
+    experiment: str  # the experiment of its scores
+    methods: Sequence[str]  # the columns, as calls
     rows: Sequence[Row]
+    # the paper's networks, if it has rows for each; else means are over data sets and networks
     networks: Sequence[str] = ()
 
     def filled(self, runs: RunFolders, scale: str) -> StudyTable:
@@ -98,7 +77,7 @@ class PaperTable:
             if network in ("", model):
                 found = [read(runs.of(experiment)[dataset, model]["test"]) for experiment in experiments]
                 for call in calls:
-                    run, own = next(((run, own) for run in found if (own := _method_in(run, call))), (found[0], call))
+                    run, own = _run_with(call, found)
                     metric = _call_in(run, row.metric)
                     counted = likeliest_class(run, runs.out / dataset) if row.likeliest_class else None
                     estimates[call].append(cell_entry([(run, model_in(run, model))], own, metric, counted).estimate)
@@ -114,10 +93,14 @@ class PaperTable:
         )
 
 
-def _method_in(run: Run, call: str) -> str | None:
-    """The call of a method in a run, which may have other parameters for one network; None if it has no such method."""
-    calls = [own for _, own, _ in run.cube.series]
-    return call if call in calls else next((own for own in calls if parse_call(own)[0] == parse_call(call)[0]), None)
+def _run_with(call: str, runs: Sequence[Run]) -> tuple[Run, str]:
+    """The first run with a method, or else the first, and its call there, which may have other parameters."""
+    for run in runs:
+        calls = [own for _, own, _ in run.cube.series]
+        for own in calls:
+            if own == call or (call not in calls and parse_call(own)[0] == parse_call(call)[0]):
+                return run, own
+    return runs[0], call
 
 
 def _call_in(run: Run, metric: str) -> str:

@@ -21,6 +21,13 @@ from salgen.parameters import param
 from salgen.registry import MODELS
 
 OUT = "{out}"  # in the texts of a protocol: the folder of the study
+ADAM: Mapping[str, Any] = {  # without weight decay AdamW is Adam; no stop but that of the epochs
+    "optimiser": "adamw",
+    "weight_decay": 0.0,
+    "schedule": "constant",
+    "stop_loss": None,
+    "patience": None,
+}
 
 
 class Reproduction(NamedTuple):
@@ -34,61 +41,36 @@ class Reproduction(NamedTuple):
 
 @dataclass(frozen=True)
 class Experiment:
-    """One evaluation, which is run for each network on each of its data sets.
-
-    Attributes
-    ----------
-    arguments
-        Further arguments of :func:`salgen.evaluation.runs.running.evaluate`. ``metrics`` default to those that the
-        paper's tables take from this experiment.
-    splits
-        The splits, with a run each; those that the data set lacks are skipped.
-    trained_in
-        The experiment whose networks are scored; by default they are trained, in the first split's run.
-    networks
-        The networks that take part; by default all of the data set.
-    first_only, extra_methods
-        Whether only the first network on the first data set is scored; whether the user's own methods are added.
-    """
+    """One evaluation, which is run for each network on each of its data sets."""
 
     name: str
     datasets: Sequence[str]
     methods: Sequence[str]
+    # further arguments of `salgen.evaluate`; ``metrics`` default to those that the paper's tables take from this
+    # experiment
     arguments: Mapping[str, Any]
-    splits: Sequence[str] = ("test",)
+    splits: Sequence[str] = ("test",)  # with a run each; those that the data set lacks are skipped
+    # the experiment whose networks are scored; by default they are trained, in the first split's run
     trained_in: str = ""
     folder: str = "runs/{data}{split}-{model}"
-    networks: Sequence[str] = ()
-    first_only: bool = False
-    extra_methods: bool = True
+    networks: Sequence[str] = ()  # the networks that take part; by default all of the data set
+    first_only: bool = False  # whether only the first network on the first data set is scored
+    extra_methods: bool = True  # whether the user's own methods are added
 
 
 @dataclass(frozen=True)
 class Protocol(ABC):
-    """A paper's experiments, tables and claims.
-
-    Attributes
-    ----------
-    networks
-        Scale to the models that are trained.
-    title
-        Title of the page's section with the tables and claims, if there are any.
-    metric, cells
-        The metric of a grid of data sets and networks, and the experiment whose runs are its cells.
-    variants, marked
-        The experiment whose splits, such as ``test_moved``, show one sample in variants, and the variants whose scores
-        rank methods.
-    """
+    """A paper's experiments, tables and claims."""
 
     name: ClassVar[str]
     reference: ClassVar[str]
     methods: ClassVar[tuple[str, ...]]
-    networks: ClassVar[Mapping[str, tuple[str, ...]]]
-    title: ClassVar[str] = ""
-    metric: ClassVar[str] = ""
-    cells: ClassVar[str] = ""
-    variants: ClassVar[str] = ""
-    marked: ClassVar[frozenset[str]] = frozenset()
+    networks: ClassVar[Mapping[str, tuple[str, ...]]]  # scale to the models that are trained
+    title: ClassVar[str] = ""  # title of the page's section with the tables and claims, if there are any
+    metric: ClassVar[str] = ""  # the metric of a grid of data sets and networks
+    cells: ClassVar[str] = ""  # the experiment whose runs are the grid's cells
+    variants: ClassVar[str] = ""  # the experiment whose splits, such as ``test_moved``, show one sample in variants
+    marked: ClassVar[frozenset[str]] = frozenset()  # the variants whose scores rank methods
     tables: ClassVar[tuple[PaperTable, ...]] = ()
     claims: ClassVar[tuple[Claim, ...]] = ()
     notes: ClassVar[tuple[str, ...]] = ()
@@ -121,8 +103,8 @@ class Protocol(ABC):
         return dataset
 
     def networks_on(self, dataset: str, scale: str) -> Sequence[str]:
-        """The networks that are evaluated on a data set."""
-        return self.networks[scale]
+        """The networks that are evaluated on a data set: by the parameter `models` where there is one, or the scale."""
+        return getattr(self, "models", ()) or self.networks[scale]
 
     def methods_for(self, model: str, experiment: Experiment, scale: str) -> Sequence[str]:
         """The methods of an experiment, as calls, for one network."""
@@ -170,7 +152,7 @@ class Protocol(ABC):
         """Make the data sets, train, explain and score, and write ``report.html``.
 
         Finished parts are kept, unless they are to be replaced. On the data sets named by `reliance` every network is
-        trained for reliance too, in folders whose names say so; the paper's tables and claims are of its own training.
+        trained for reliance too, in folders whose names say so. The paper's tables and claims are of its own training.
         """
         self.check(scale, extra_methods)
         for name in reliance:
@@ -195,13 +177,8 @@ class Protocol(ABC):
                             self._evaluate(experiment, data, model, reliant, options, reliance=True)
         study = self._study(runs, scale) if self.title else None
         reported = dict.fromkeys(e.name for e in experiments if e.name != self.variants)
-        folders = [
-            folder
-            for kind in (runs, reliant)
-            for name in reported
-            for splits in kind.of(name).values()
-            for folder in splits.values()
-        ]
+        cells = [splits for kind in (runs, reliant) for name in reported for splits in kind.of(name).values()]
+        folders = [folder for splits in cells for folder in splits.values()]
         page = report(folders, out / "report.html", study=study)
         return Reproduction(folders, page, *((study.tables, study.findings) if study else ()))
 
@@ -235,7 +212,8 @@ class Protocol(ABC):
 
     def _study(self, runs: RunFolders, scale: str) -> Study:
         """The tables, figures and judged claims of finished runs."""
-        stand_ins = ", ".join(self._named(name) for name in self.stand_ins())
+        papers = {name: self.in_place_of(name) for name in self.stand_ins()}
+        stand_ins = ", ".join(name if name == paper else f"{name} for {paper}" for name, paper in papers.items())
         drawn = [f"Drawn stand-ins, not the paper's images: {stand_ins}."] if stand_ins else []
         study = Study(
             title=self.title,
@@ -254,6 +232,8 @@ class Protocol(ABC):
         as_in_paper = [replace(cell, dataset=self.in_place_of(cell.dataset)) for cell in study.cells]
         return replace(study, findings=judge(self.claims, replace(study, cells=tuple(as_in_paper))))
 
-    def _named(self, stand_in: str) -> str:
-        paper = self.in_place_of(stand_in)
-        return stand_in if paper == stand_in else f"{stand_in} for {paper}"
+
+def stand_in_of(dataset: str) -> str:
+    """The generator that draws images in place of a data set."""
+    stand_in: str = plugin_class(dataset).stand_in
+    return stand_in

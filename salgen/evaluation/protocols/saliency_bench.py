@@ -1,6 +1,6 @@
 """Zhang et al. 2025, Saliency-Bench: eight data sets of real images, six methods, and attention."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -8,10 +8,9 @@ import numpy as np
 
 from salgen.evaluation.protocols.claims import Claim, highest, on_each
 from salgen.evaluation.protocols.paper_table import PaperTable, Row, RunFolders
-from salgen.evaluation.protocols.protocol import Experiment, Protocol
+from salgen.evaluation.protocols.protocol import ADAM, Experiment, Protocol, stand_in_of
 from salgen.evaluation.report.study import StudyTable, TableRow
 from salgen.evaluation.statistics.jackknife import combined
-from salgen.generators.factory import plugin_class
 from salgen.parameters import param
 from salgen.types import Float64
 
@@ -56,54 +55,42 @@ CAPTIONS: Mapping[str, str] = {
     PG: "The pointing game: the share of the maps whose largest value lies in the mask.",
     IAUC: "Insertion into a black image, into a blurred one, and with the blurred one's probability subtracted.",
 }
-# Tables 2 and 4: for each of the methods mIoU, PG and iAUC.
-PRINTED: Mapping[str, Mapping[str, str]] = {
-    "resnet18": {
-        GENDER: ".1304 .3077 .6880 .1417 .2906 .6625 .3441 .2138 .3628 .3403 .2911 .4011 .1301 .2618 .6787 "
-        ".3416 .3307 .8454",
-        ENVIRONMENT: ".3656 .4777 .6911 .3632 .4224 .7009 .5356 .2810 .5114 .4566 .3010 .5722 .3812 .4596 .6778 "
-        ".5428 .3624 .9230",
-        DISEASE: ".0967 .2354 .6017 .1028 .2501 .6154 .1254 .1714 .5297 .1389 .2802 .4365 .1497 .2901 .6401 "
-        ".1260 .2705 .6334",
-        CANCER: ".0620 .2105 .5523 .0654 .2207 .5645 .0913 .1385 .4732 .1049 .2325 .4806 .1107 .2394 .5892 "
-        ".1153 .2451 .5901",
-        SECURITY: ".1243 .6984 .6136 .1292 .6120 .6258 .1420 .6225 .5322 .1552 .6305 .4350 .1667 .6420 .6424 "
-        ".1503 .6301 .6398",
-        PET: ".1564 .3215 .7596 .1631 .3352 .7694 .1752 .2465 .5799 .1790 .3583 .5451 .1820 .3675 .7894 "
-        ".1855 .3738 .7924",
-        ACTION: ".4009 .3982 .6341 .4136 .3989 .6462 .4214 .3068 .6578 .4300 .4143 .6702 .4351 .4202 .6750 "
-        ".4406 .4295 .6853",
-        OBJECT: ".4960 .2156 .6620 .5084 .2224 .6722 .5153 .3303 .7210 .5265 .2406 .6894 .5350 .2502 .6985 "
-        ".5430 .2551 .7070",
-    },
-    "vgg19": {
-        GENDER: ".1194 .2823 .6102 .1311 .2859 .5823 .2920 .1986 .3776 .1814 .2607 .3890 .1235 .2450 .5323 "
-        ".2961 .3031 .8089",
-        ENVIRONMENT: ".3295 .4174 .6305 .3160 .3871 .6412 .4683 .2629 .4810 .4025 .2897 .5604 .3322 .4219 .6215 "
-        ".4792 .3497 .8852",
-        DISEASE: ".0789 .2150 .5801 .0870 .2255 .5452 .1105 .1493 .3570 .1350 .2595 .3678 .1223 .2656 .6279 "
-        ".1289 .2662 .6120",
-        CANCER: ".0513 .1855 .4701 .0560 .1937 .4851 .0803 .2079 .3340 .0901 .2253 .4524 .1280 .2242 .5600 "
-        ".1023 .2721 .5807",
-        SECURITY: ".1139 .6765 .5720 .1190 .6876 .5850 .1313 .6470 .4955 .1410 .5058 .4632 .1505 .6153 .6120 "
-        ".1448 .6184 .6284",
-        PET: ".1509 .2767 .7302 .1486 .2853 .6920 .1675 .2642 .5010 .1615 .3050 .5298 .1670 .3193 .6450 "
-        ".1720 .3242 .7110",
-        ACTION: ".3548 .3642 .5947 .3561 .3755 .5896 .3674 .2742 .5924 .3739 .3802 .6604 .3793 .3850 .7189 "
-        ".3855 .3951 .6591",
-        OBJECT: ".4319 .2030 .5892 .4812 .2113 .5985 .4526 .4110 .7081 .4631 .2302 .6436 .4730 .2294 .7258 "
-        ".4831 .2192 .6553",
-    },
-    VIT: {
-        GENDER: ".3698 .3802 .6713",
-        ENVIRONMENT: ".5263 .3857 .7632",
-        DISEASE: ".1568 .3052 .6874",
-        CANCER: ".1330 .2851 .6605",
-        SECURITY: ".2044 .7657 .6826",
-        PET: ".3056 .2729 .8012",
-        ACTION: ".3351 .3424 .6798",
-        OBJECT: ".5116 .3158 .7197",
-    },
+# Tables 2 and 4: for each data set and method mIoU, PG and iAUC.
+TABLES_2_AND_4: Mapping[str, str] = {
+    "resnet18": """
+gender .1304 .3077 .6880 .1417 .2906 .6625 .3441 .2138 .3628 .3403 .2911 .4011 .1301 .2618 .6787 .3416 .3307 .8454
+environment .3656 .4777 .6911 .3632 .4224 .7009 .5356 .2810 .5114 .4566 .3010 .5722 .3812 .4596 .6778 .5428 .3624 .9230
+disease .0967 .2354 .6017 .1028 .2501 .6154 .1254 .1714 .5297 .1389 .2802 .4365 .1497 .2901 .6401 .1260 .2705 .6334
+cancer .0620 .2105 .5523 .0654 .2207 .5645 .0913 .1385 .4732 .1049 .2325 .4806 .1107 .2394 .5892 .1153 .2451 .5901
+security .1243 .6984 .6136 .1292 .6120 .6258 .1420 .6225 .5322 .1552 .6305 .4350 .1667 .6420 .6424 .1503 .6301 .6398
+pet .1564 .3215 .7596 .1631 .3352 .7694 .1752 .2465 .5799 .1790 .3583 .5451 .1820 .3675 .7894 .1855 .3738 .7924
+action .4009 .3982 .6341 .4136 .3989 .6462 .4214 .3068 .6578 .4300 .4143 .6702 .4351 .4202 .6750 .4406 .4295 .6853
+object .4960 .2156 .6620 .5084 .2224 .6722 .5153 .3303 .7210 .5265 .2406 .6894 .5350 .2502 .6985 .5430 .2551 .7070
+""",
+    "vgg19": """
+gender .1194 .2823 .6102 .1311 .2859 .5823 .2920 .1986 .3776 .1814 .2607 .3890 .1235 .2450 .5323 .2961 .3031 .8089
+environment .3295 .4174 .6305 .3160 .3871 .6412 .4683 .2629 .4810 .4025 .2897 .5604 .3322 .4219 .6215 .4792 .3497 .8852
+disease .0789 .2150 .5801 .0870 .2255 .5452 .1105 .1493 .3570 .1350 .2595 .3678 .1223 .2656 .6279 .1289 .2662 .6120
+cancer .0513 .1855 .4701 .0560 .1937 .4851 .0803 .2079 .3340 .0901 .2253 .4524 .1280 .2242 .5600 .1023 .2721 .5807
+security .1139 .6765 .5720 .1190 .6876 .5850 .1313 .6470 .4955 .1410 .5058 .4632 .1505 .6153 .6120 .1448 .6184 .6284
+pet .1509 .2767 .7302 .1486 .2853 .6920 .1675 .2642 .5010 .1615 .3050 .5298 .1670 .3193 .6450 .1720 .3242 .7110
+action .3548 .3642 .5947 .3561 .3755 .5896 .3674 .2742 .5924 .3739 .3802 .6604 .3793 .3850 .7189 .3855 .3951 .6591
+object .4319 .2030 .5892 .4812 .2113 .5985 .4526 .4110 .7081 .4631 .2302 .6436 .4730 .2294 .7258 .4831 .2192 .6553
+""",
+    VIT: """
+gender .3698 .3802 .6713
+environment .5263 .3857 .7632
+disease .1568 .3052 .6874
+cancer .1330 .2851 .6605
+security .2044 .7657 .6826
+pet .3056 .2729 .8012
+action .3351 .3424 .6798
+object .5116 .3158 .7197
+""",
+}
+PRINTED: Mapping[str, Mapping[str, list[str]]] = {
+    network: {f"{name}-xai": numbers for name, *numbers in map(str.split, text.strip().split("\n"))}
+    for network, text in TABLES_2_AND_4.items()
 }
 PAIRS = ((MIOU, PG), (MIOU, IAUC), (PG, IAUC))
 TABLE_3: Mapping[str, Mapping[tuple[str, str], str]] = {
@@ -119,36 +106,21 @@ TABLE_3: Mapping[str, Mapping[tuple[str, str], str]] = {
     },
 }
 LEAST_DATASETS = 3  # two lie on a line
-FULL_TRAINING: Mapping[str, Any] = {
-    "optimiser": "adamw",
-    "weight_decay": 0.0,  # so AdamW is Adam
-    "schedule": "constant",
-    "epochs": 30,
-    "batch_size": 32,
-    "stop_loss": None,
-    "patience": None,
-}
+FULL_TRAINING: Mapping[str, Any] = {**ADAM, "epochs": 30, "batch_size": 32}
 RATE, RATES = 1e-3, {"vgg19": 1e-4}
-
-
-def row_of(definition: str, dataset: str) -> str:
-    """The label of a table's row, by which claims call it."""
-    return f"{definition}, {dataset}"
-
-
+# Rows are called "definition, data set".
 CLAIMS = (
     Claim("{} has the highest iAUC on gender-xai and environment-xai",
-          on_each(row_of(IAUC, GENDER), row_of(IAUC, ENVIRONMENT)), highest, ("rise",)),
+          on_each(f"{IAUC}, {GENDER}", f"{IAUC}, {ENVIRONMENT}"), highest, ("rise",)),
     Claim("{} has the highest mIoU on pet-xai, action-xai and object-xai",
-          on_each(*(row_of(MIOU, dataset) for dataset in (PET, ACTION, OBJECT))), highest, ("rise",)),
-    Claim("{} has the highest PG on environment-xai",
-          on_each(row_of(PG, ENVIRONMENT)), highest, ("grad-cam",)),
+          on_each(*(f"{MIOU}, {dataset}" for dataset in (PET, ACTION, OBJECT))), highest, ("rise",)),
+    Claim("{} has the highest PG on environment-xai", on_each(f"{PG}, {ENVIRONMENT}"), highest, ("grad-cam",)),
 )  # fmt: skip
 
 
-def printed(network: str, dataset: str, measure: str) -> str:
+def printed(network: str, dataset: str, measure: str) -> list[str]:
     """The paper's numbers of one measure, one for each method."""
-    return " ".join(PRINTED[network][dataset].split()[MEASURES.index(measure) :: len(MEASURES)])
+    return PRINTED[network][dataset][MEASURES.index(measure) :: len(MEASURES)]
 
 
 def correlations(tables: Mapping[str, StudyTable]) -> StudyTable:
@@ -161,9 +133,9 @@ def correlations(tables: Mapping[str, StudyTable]) -> StudyTable:
     methods = next(iter(tables.values())).methods
     rows = []
     for network in networks:
-        names = [name for name in DATASETS if (row_of(PG, name), network) in by_label]
+        names = [name for name in DATASETS if (f"{PG}, {name}", network) in by_label]
         for pair in PAIRS:
-            columns = [by_label[row_of(measure, name), network] for measure in pair for name in names]
+            columns = [by_label[f"{measure}, {name}", network] for measure in pair for name in names]
             estimates = {call: combined(_correlation, [row.estimates[call] for row in columns]) for call in methods}
             beside = _printed_correlations(methods, network, pair)
             rows.append(TableRow(" with ".join(pair), estimates, beside, higher_is_better=None, network=network))
@@ -180,7 +152,7 @@ def correlations(tables: Mapping[str, StudyTable]) -> StudyTable:
 def _printed_correlations(methods: tuple[str, ...], network: str, pair: tuple[str, str]) -> dict[str, str]:
     if network not in TABLE_3:
         return {}
-    numbers = [[printed(network, dataset, measure).split() for dataset in DATASETS] for measure in pair]
+    numbers = [[printed(network, dataset, measure) for dataset in DATASETS] for measure in pair]
     values = np.array(numbers, np.float64)  # (2, data sets, methods)
     follows = [np.corrcoef(values[0, :, method], values[1, :, method])[0, 1] for method in range(len(METHODS))]
     texts = TABLE_3[network][pair].split()
@@ -250,16 +222,12 @@ class SaliencyBench(Protocol):
             if source := getattr(self, name.removesuffix("-xai")):
                 how[name] = {"source": source}
             else:
-                how[_stand_in(name)] = {"source": None, "parameters": STAND_INS.get(name, {})}
+                how[stand_in_of(name)] = {"source": None, "parameters": STAND_INS.get(name, {})}
         return how
 
     def in_place_of(self, dataset: str) -> str:
         """The paper's data set that a stand-in is for; any other is itself."""
-        return {_stand_in(name): name for name in DATASETS}.get(dataset, dataset)
-
-    def networks_on(self, dataset: str, scale: str) -> tuple[str, ...]:
-        """The networks, the same on all data sets."""
-        return self.models or self.networks[scale]
+        return {stand_in_of(name): name for name in DATASETS}.get(dataset, dataset)
 
     def settings(self, dataset: str, model: str, scale: str) -> dict[str, Any]:
         """The paper's training at scale full, a short one otherwise."""
@@ -274,74 +242,45 @@ class SaliencyBench(Protocol):
         signed = tuple(method for method in METHODS if method != ABSOLUTE)
         absolute, again = {**measured, "reduce": "abs"}, f"runs/{{data}}-{{model}}-{ABSOLUTE}"
         found = []
-        for dataset in self.datasets():
+        for data in self.datasets():
+            once_more = {"trained_in": data, "folder": again, "networks": CNNS, "extra_methods": False}
             found += [
-                Experiment(dataset, [dataset], signed, measured, networks=CNNS),
-                Experiment(
-                    _absolute(dataset),
-                    [dataset],
-                    (ABSOLUTE,),
-                    absolute,
-                    trained_in=dataset,
-                    folder=again,
-                    networks=CNNS,
-                    extra_methods=False,
-                ),
-                Experiment(_attention(dataset), [dataset], (ATTENTION,), measured, networks=(VIT,)),
+                Experiment(data, [data], signed, measured, networks=CNNS),
+                Experiment(f"{data}, absolute", [data], (ABSOLUTE,), absolute, **once_more),  # type: ignore[arg-type]
+                Experiment(f"{data}, attention", [data], (ATTENTION,), measured, networks=(VIT,)),
             ]
         return found
 
     def filled_tables(self, runs: RunFolders, scale: str) -> tuple[StudyTable, ...]:
         """Table 2 by measure, Table 3, and Table 4."""
-        tables = {measure: self._table(measure).filled(runs, scale) for measure in MEASURES}
-        several = [tables[measure] for measure in MEASURES if tables[measure].rows]
-        if several and len(self.datasets()) >= LEAST_DATASETS:
+        named = {dataset: self.in_place_of(dataset) for dataset in self.datasets()}
+        first = next(iter(named))
+        tables = {}
+        for measure in MEASURES:
+            rows = [
+                Row(f"{definition}, {name}", call, texts, dataset, otherwise=f"{dataset}, absolute")
+                for dataset, name in named.items()
+                for definition, call in DEFINITIONS[measure].items()
+                for texts in [_texts(CNNS, name, measure, definition)]
+            ]
+            columns = (*METHODS, BASELINE)
+            table = PaperTable(f"Table 2, {measure}", CAPTIONS[measure], first, columns, rows, networks=CNNS)
+            tables[measure] = table.filled(runs, scale)
+        several = [table for table in tables.values() if table.rows]
+        if several and len(named) >= LEAST_DATASETS:
             several.append(correlations(tables))
-        attention = self._attention_table().filled(runs, scale)
-        return (*several, *([attention] if attention.rows else []))
-
-    def _table(self, measure: str) -> PaperTable:
-        """Table 2 of one measure: a row for each data set and definition."""
         rows = [
-            Row(
-                row_of(definition, name), call, _texts(name, measure, definition), dataset, otherwise=_absolute(dataset)
-            )
-            for dataset, name in self._named_datasets().items()
-            for definition, call in DEFINITIONS[measure].items()
-        ]
-        first = next(iter(self.datasets()))
-        title = f"Table 2, {measure}"
-        return PaperTable(title, CAPTIONS[measure], first, (*METHODS, BASELINE), rows, networks=CNNS)
-
-    def _attention_table(self) -> PaperTable:
-        rows = [
-            Row(f"{name}, {definition}", call, [printed(VIT, name, measure)] if definition == measure else [], attended)
-            for dataset, name in self._named_datasets().items()
-            for attended in [_attention(dataset)]
+            Row(f"{name}, {definition}", call, _texts([VIT], name, measure, definition), f"{dataset}, attention")
+            for dataset, name in named.items()
             for measure, definitions in DEFINITIONS.items()
             for definition, call in definitions.items()
         ]
         caption = "Attention of the class token in the last block, mean over heads."
-        first = _attention(next(iter(self.datasets())))
-        return PaperTable("Table 4: ViT-B/16", caption, first, (ATTENTION, BASELINE), rows, networks=(VIT,))
-
-    def _named_datasets(self) -> dict[str, str]:
-        return {dataset: self.in_place_of(dataset) for dataset in self.datasets()}
+        experiment, shown = f"{first}, attention", (ATTENTION, BASELINE)
+        attention = PaperTable("Table 4: ViT-B/16", caption, experiment, shown, rows, (VIT,)).filled(runs, scale)
+        return (*several, *([attention] if attention.rows else []))
 
 
-def _texts(name: str, measure: str, definition: str) -> list[str]:
-    """The paper's numbers of both networks, for the definition that it names."""
-    return [printed(network, name, measure) for network in CNNS] if definition == measure else []
-
-
-def _stand_in(name: str) -> str:
-    stand_in: str = plugin_class(name).stand_in
-    return stand_in
-
-
-def _absolute(dataset: str) -> str:
-    return f"{dataset}, absolute"
-
-
-def _attention(dataset: str) -> str:
-    return f"{dataset}, attention"
+def _texts(networks: Sequence[str], name: str, measure: str, definition: str) -> list[str]:
+    """The paper's numbers of each network, for the definition that it names."""
+    return [" ".join(printed(network, name, measure)) for network in networks if definition == measure]

@@ -16,7 +16,7 @@ from salgen.evaluation.protocols.claims import (
     on,
     share_left,
 )
-from salgen.evaluation.protocols.protocol import Experiment, Protocol
+from salgen.evaluation.protocols.protocol import ADAM, Experiment, Protocol
 from salgen.parameters import param
 
 NAMES = ("szczepankiewicz2023",)
@@ -28,16 +28,7 @@ IN_PLACE = ("original", "noisy_square", "noisy_background")  # the square is whe
 TURNED = {"rotation": 5.0, "flips": True}
 ACCURATE = 0.995
 DEMO_WIDTHS = (16, 32, 64, 64)
-FULL_TRAINING: Mapping[str, Any] = {
-    "optimiser": "adamw",
-    "weight_decay": 0.0,  # so AdamW is Adam
-    "schedule": "constant",
-    "epochs": 30,
-    "batch_size": 64,
-    "stop_accuracy": ACCURATE,
-    "stop_loss": None,
-    "patience": None,
-}
+FULL_TRAINING: Mapping[str, Any] = {**ADAM, "epochs": 30, "batch_size": 64, "stop_accuracy": ACCURATE}
 FULL_RATE = {"scnn": 1e-3}
 PRETRAINED_RATE = 1e-4
 ON_IMAGENET = ("vgg16", "resnet50", "resnext50")
@@ -146,10 +137,10 @@ class Szczepankiewicz2023(Protocol):
             Experiment("variants", _either(SQUARE), methods, in_training, splits=variants, trained_in="grid"),
         ]
 
-    def networks_on(self, dataset: str, scale: str) -> tuple[str, ...]:
+    def networks_on(self, dataset: str, scale: str) -> Sequence[str]:
         """The networks of a data set; on ImageNet-S50 itself pretrained ones, which are not trained."""
-        if not self._pretrained(dataset):
-            return self.models or self.networks[scale]
+        if dataset != IMAGENET:
+            return super().networks_on(dataset, scale)
         for model in self.models:
             if model not in ON_IMAGENET:
                 raise unknown_name("pretrained network for ImageNet-S50", model, ON_IMAGENET)
@@ -157,14 +148,13 @@ class Szczepankiewicz2023(Protocol):
 
     def trained_network(self, dataset: str, model: str) -> str | None:
         """The pretrained network on ImageNet-S50 itself; None elsewhere."""
-        return f"salgen.evaluation.imagenet_s50:{model}" if self._pretrained(dataset) else None
+        return f"salgen.evaluation.imagenet_s50:{model}" if dataset == IMAGENET else None
 
     def check(self, scale: str, extra_methods: Sequence[str]) -> None:
         """Raise a SalgenError as for any protocol, or if pretrained weights are not available."""
         super().check(scale, extra_methods)
         for model in self.networks_on(IMAGENET, scale) if IMAGENET in self.datasets() else ():
-            if self._pretrained(IMAGENET):
-                pretrained(model)
+            pretrained(model)
 
     def settings(self, dataset: str, model: str, scale: str) -> dict[str, Any]:
         """The paper's training at scale full, a short one otherwise."""
@@ -174,10 +164,6 @@ class Szczepankiewicz2023(Protocol):
             return {"stop_accuracy": ACCURATE, **narrow, **turned}
         start = {} if model == "scnn" else {"weights": self.weights}
         return {**FULL_TRAINING, "learning_rate": FULL_RATE.get(model, PRETRAINED_RATE), **start, **turned}
-
-    def _pretrained(self, dataset: str) -> bool:
-        """True for ImageNet-S50 itself, whose networks are not trained."""
-        return dataset == IMAGENET
 
 
 def _either(*names: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -47,9 +47,13 @@ class Renderer:
         if self.generator.movable:
             said |= _stacked([self._ask_move(recipes, number, ask) for number in range(redraws)])
         without = self._ask_without_each(recipes, ask)
-        answers = [Answers(**{name: said[name][i] for name in said}, without=without[i]) for i in range(len(recipes))]
-        twinless = [self.generator.plugin.counterfactual(recipe.parameters) is None for recipe in recipes]
-        return [replace(one, twin=None) if none else one for one, none in zip(answers, twinless, strict=True)]
+        answers = []
+        for i, recipe in enumerate(recipes):
+            logits: dict[str, Any] = {name: array[i] for name, array in said.items()}
+            if self.generator.plugin.counterfactual(recipe.parameters) is None:
+                logits["twin"] = None
+            answers.append(Answers(**logits, without=without[i]))
+        return answers
 
     def _ask_redraw(
         self, recipes: Sequence[Recipe], number: int, images: Float32, feature: Mask, ask: Ask

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report.runs import Run
-from salgen.evaluation.statistics.jackknife import Estimate, Scores, mean_estimate
+from salgen.evaluation.statistics.jackknife import Estimate, RunScores, mean_estimate
 from salgen.types import Float64
 
 Member = tuple[Run, str]  # a run and the name that it gives the model
@@ -23,7 +23,7 @@ class CellEntry:
     # method was not scored in all runs of the cell, or is undefined for every sample
     values: Float64
     failed: int = 0  # number of them that are of failed maps
-    scores: tuple[Scores, ...] = ()  # the same of each run
+    scores: tuple[RunScores, ...] = ()  # the same of each run
 
     @cached_property
     def mean(self) -> float:
@@ -63,10 +63,10 @@ def cell_entry(
     return CellEntry(worst[defined], int((~np.isfinite(value[defined])).sum()), parts)
 
 
-def _scores_of(run: Run, model: str, worst: Float64) -> Scores:
+def _scores_of(run: Run, model: str, worst: Float64) -> RunScores:
     split, _, _ = run.split.partition("_")
     names = [name.removeprefix(f"{run.split}-") for name in run.cube.cluster_names]
-    return Scores(
+    return RunScores(
         worst, np.array(names)[run.cube.clusters], np.array(run.cube.seeds), run.record.dataset.name, split, model
     )
 

@@ -10,7 +10,7 @@ from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Run
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.comparison_groups import Key
-from salgen.evaluation.statistics.intervals import mean_ranks
+from salgen.evaluation.statistics.ranks import mean_ranks
 from salgen.evaluation.statistics.score_cube import ALL
 from salgen.evaluation.statistics.summary import SummaryRow
 

@@ -26,7 +26,7 @@ from salgen.evaluation.models.own_networks import (
     own_network,
     places_of,
 )
-from salgen.evaluation.models.start_weights import SUFFIXES
+from salgen.evaluation.models.weight_files import SUFFIXES
 from salgen.evaluation.training.checkpoints import load_checkpoint
 from salgen.generators.factory import plugin_class
 from salgen.import_paths import imported

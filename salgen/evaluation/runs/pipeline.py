@@ -18,7 +18,7 @@ from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import FailedMethodError, SalgenError, warn
 from salgen.evaluation.attribution.method_selection import check_some_work
-from salgen.evaluation.models.inspection.freed_memory import give_back_freed_memory
+from salgen.evaluation.models.inspection.memory import give_back_freed_memory
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.predictions import write_predictions
@@ -35,7 +35,7 @@ from salgen.evaluation.runs.ray_work import RayWorkers, check_address_of, ray_wo
 from salgen.evaluation.runs.recording import run_record
 from salgen.evaluation.runs.retraining import retrain
 from salgen.evaluation.runs.run_snapshot import keep_for_scoring
-from salgen.evaluation.statistics.intervals import near_chance
+from salgen.evaluation.statistics.accuracy import near_chance
 from salgen.evaluation.statistics.run_tables import write_tables
 from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.files import remove_temporaries

@@ -33,7 +33,7 @@ from salgen.datasets.format.manifest import FILE as MANIFEST
 from salgen.datasets.making import CONTINUES
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.models.inspection.batch_size import memory_budget
-from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
+from salgen.evaluation.models.inspection.memory import is_out_of_memory
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk
 from salgen.evaluation.runs.artifacts.conventions import CHUNK

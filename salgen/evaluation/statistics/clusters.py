@@ -1,4 +1,4 @@
-"""Clusters of samples: what was sampled independently."""
+"""Clusters of samples, which were drawn independently: their numbers, sums and resamples."""
 
 from typing import Any
 
@@ -20,3 +20,9 @@ def cluster_sums(values: NDArray[Any], clusters: NDArray[np.int64]) -> Float64:
     sums = np.zeros((clusters.max(initial=-1) + 1, *values.shape[1:]))
     np.add.at(sums, clusters, values)
     return sums
+
+
+def multiplicities(drawn: NDArray[np.int64], count: int) -> Float64:
+    """float64 (R, count): how often each of `count` things was drawn in each row of numbers (R, n)."""
+    places = drawn + count * np.arange(len(drawn))[:, np.newaxis]
+    return np.bincount(places.ravel(), minlength=len(drawn) * count).reshape(-1, count).astype(np.float64)

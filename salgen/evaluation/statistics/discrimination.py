@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,13 +33,11 @@ class Discrimination:
     def of(cls, values: Float64, positive: NDArray[np.bool_], seeds: NDArray[np.int64]) -> Discrimination:
         """Of models (N,): a value each, whether it is of the positive group, and its seed's number.
 
-        Notes
-        -----
-        Models with one seed begin with the same weights, so their values may go together. The variance whose unit is
-        the seed (Obuchowski 1997) over that whose unit is the model is the design effect; with one seed it is unknown,
-        and taken to be 1.
+        Models with one seed begin with the same weights, so their values may go together. The design effect is the
+        variance whose unit is the seed (Obuchowski 1997) over that whose unit is the model; with one seed it is 1.
         """
-        wins = _wins(values[positive], values[~positive])
+        above, below = values[positive][:, np.newaxis], values[~positive]
+        wins = (above > below) + 0.5 * (above == below)  # float64 (m, n)
         members = np.unique(seeds, return_inverse=True)[1].reshape(-1)
         count = int(members.max(initial=-1)) + 1
         positives, negatives = wins.shape
@@ -83,28 +82,16 @@ class Discrimination:
         )
 
     def trainings(self, half_width: float, now: int) -> int | None:
-        """The trainings of each dose from which on the interval is at most so far from its middle to its ends.
+        """The least number of trainings of each dose whose interval reaches so far from its middle, at most.
 
-        Were the AUROC, the design effect and the shares of the groups as they are with `now`; None where there is no
-        AUROC, or `MOST` do not suffice.
+        All else stays as it is with `now` trainings. None where there is no AUROC, or `MOST` do not suffice.
         """
-        if np.isnan(self.auroc):
+
+        def is_enough(count: int) -> bool:
+            low, high = self.interval(times=count / now)
+            return (high - low) / 2 <= half_width
+
+        if np.isnan(self.auroc) or not is_enough(MOST):
             return None
         first = -(-now // min(self.positives, self.negatives))
-        low, high = first, MOST
-        if self._half_width(high / now) > half_width:
-            return None
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._half_width(middle / now) <= half_width else (middle + 1, high)
-        return low
-
-    def _half_width(self, times: float) -> float:
-        low, high = self.interval(times=times)
-        return (high - low) / 2
-
-
-def _wins(positive: Float64, negative: Float64) -> Float64:
-    """float64 (m, n): 1 where the positive model has the larger value, 0.5 where both have the same, else 0."""
-    above, below = positive[:, np.newaxis], negative
-    return np.asarray((above > below) + 0.5 * (above == below), dtype=np.float64)
+        return first + bisect_left(range(first, MOST), True, key=is_enough)

@@ -20,32 +20,20 @@ CLUSTERS, TRAINED = "clusters", "trainings"
 Units = NDArray[Any]  # names of clusters, or seeds of trainings, sorted
 
 
-class Source(NamedTuple):
-    """What units were sampled from: the clusters of a data set's split, or the trainings of a network on a data set."""
+class Population(NamedTuple):
+    """The units that were sampled from: clusters of a data set's split, or trainings of a network on a data set."""
 
     kind: str
     dataset: str
     part: str
 
 
-class Scores(NamedTuple):
-    """Scores of one method in one run.
+class RunScores(NamedTuple):
+    """Scores of one method in one run."""
 
-    Attributes
-    ----------
-    values
-        float64 (S, N): of N samples under S training seeds; NaN where undefined.
-    clusters
-        The name of each sample's cluster, (N,).
-    seeds
-        The training seeds, (S,).
-    dataset, split, model
-        Names.
-    """
-
-    values: Float64
-    clusters: Units
-    seeds: Units
+    values: Float64  # float64 (S, N): of N samples under S training seeds; NaN where undefined
+    clusters: Units  # the name of each sample's cluster, (N,)
+    seeds: Units  # the training seeds, (S,)
     dataset: str
     split: str
     model: str
@@ -55,11 +43,11 @@ class Scores(NamedTuple):
 class Estimate:
     """A number that was computed from samples, and what it would be without each of them."""
 
-    value: float  # naN where it is undefined
-    # source to the names of its U units that count, and the float64 (U,) values without each of them; empty for a
+    value: float  # NaN where it is undefined
+    # the names of each population's U units that count, and the float64 (U,) values without each of them; empty for a
     # number that is known
-    without: Mapping[Source, tuple[Units, Float64]] = field(default_factory=dict)
-    samples: Mapping[Source, int] = field(default_factory=dict)  # source of clusters to the number of samples
+    without: Mapping[Population, tuple[Units, Float64]] = field(default_factory=dict)
+    samples: Mapping[Population, int] = field(default_factory=dict)  # the number of samples in clusters
 
     def __sub__(self, other: Estimate | float) -> Estimate:
         estimates = [self, other if isinstance(other, Estimate) else Estimate(other)]
@@ -68,31 +56,26 @@ class Estimate:
     @property
     def size(self) -> dict[str, int]:
         """The numbers of clusters, of samples and of trained models that it rests on."""
-        units = {source: len(names) for source, (names, _) in self.without.items()}
-        counted = {kind: sum(n for source, n in units.items() if source.kind == kind) for kind in (CLUSTERS, TRAINED)}
-        return {CLUSTERS: counted[CLUSTERS], "samples": sum(self.samples.values()), TRAINED: counted[TRAINED]}
+        sizes = {CLUSTERS: 0, "samples": sum(self.samples.values()), TRAINED: 0}
+        for population, (names, _) in self.without.items():
+            sizes[population.kind] += len(names)
+        return sizes
 
 
 def combined(function: Callable[[Float64], Float64], estimates: Sequence[Estimate]) -> Estimate:
-    """A function of estimates, which share the units of a source.
-
-    Parameters
-    ----------
-    function
-        From float64 (R, K), a column for each estimate, to float64 (R,).
-    """
+    """A function from float64 (R, K), a column for each estimate, to float64 (R,), with the units that they share."""
     values = np.array([estimate.value for estimate in estimates])
     without = {}
-    for source in dict.fromkeys(source for estimate in estimates for source in estimate.without):
-        parts = {column: e.without[source] for column, e in enumerate(estimates) if source in e.without}
+    for population in dict.fromkeys(population for estimate in estimates for population in estimate.without):
+        parts = {column: e.without[population] for column, e in enumerate(estimates) if population in e.without}
         units = reduce(np.union1d, (names for names, _ in parts.values()))
         rows = np.tile(values, (len(units), 1))
         for column, (names, left) in parts.items():
             rows[np.searchsorted(units, names), column] = left
-        without[source] = units, function(rows)
-    samples: dict[Source, int] = {}
+        without[population] = units, function(rows)
+    samples: dict[Population, int] = {}
     for estimate in estimates:
-        samples |= {source: max(n, samples.get(source, 0)) for source, n in estimate.samples.items()}
+        samples |= {population: max(n, samples.get(population, 0)) for population, n in estimate.samples.items()}
     return Estimate(float(function(values[np.newaxis])[0]), without, samples)
 
 
@@ -101,31 +84,32 @@ def averaged(estimates: Sequence[Estimate]) -> Estimate:
     return combined(lambda values: np.asarray(values.mean(axis=1)), estimates)
 
 
-def mean_estimate(scores: Sequence[Scores]) -> Estimate:
+def mean_estimate(scores: Sequence[RunScores]) -> Estimate:
     """The mean over all samples and training seeds of one or several runs."""
     parts = [(one, np.isfinite(one.values)) for one in scores]
     total = sum(float(one.values[defined].sum()) for one, defined in parts)
     count = sum(int(defined.sum()) for _, defined in parts)
     if not count:
         return Estimate(nan)
-    found: dict[Source, list[tuple[Units, Float64, Float64]]] = {}
-    samples: dict[Source, int] = {}
+    found: dict[Population, list[tuple[Units, Float64, Float64]]] = {}
+    samples: dict[Population, int] = {}
     for one, defined in parts:
         values = np.where(defined, one.values, 0.0)
         for kind, part, axis, units in ((CLUSTERS, one.split, 0, one.clusters), (TRAINED, one.model, 1, one.seeds)):
             used = defined.any(axis=axis)
-            source = Source(kind, one.dataset, part)
+            population = Population(kind, one.dataset, part)
             sums, counts = values.sum(axis=axis)[used], defined.sum(axis=axis)[used].astype(np.float64)
-            found.setdefault(source, []).append((units[used], sums, counts))
+            found.setdefault(population, []).append((units[used], sums, counts))
             if kind == CLUSTERS:
-                samples[source] = samples.get(source, 0) + int(used.sum())
+                samples[population] = samples.get(population, 0) + int(used.sum())
     without = {}
-    for source, pieces in found.items():
+    for population, pieces in found.items():
         names, sums, counts = (np.concatenate(column) for column in zip(*pieces, strict=True))
         units, codes = np.unique(names, return_inverse=True)
         of_units = cluster_sums(np.stack([sums, counts], axis=1), numbered(codes.reshape(-1)))
         left = count - of_units[:, 1]
-        without[source] = units, np.divide(total - of_units[:, 0], left, out=np.full(len(units), nan), where=left > 0)
+        rest = total - of_units[:, 0]
+        without[population] = units, np.divide(rest, left, out=np.full(len(units), nan), where=left > 0)
     return Estimate(total / count, without, samples)
 
 
@@ -143,9 +127,9 @@ def interval(estimate: Estimate, shares: tuple[float, float] = (0.025, 0.025)) -
 
     Notes
     -----
-    Each source gives a Student interval by its jackknife variance; half their lengths are added in quadrature (Howe).
-    Of a mean over clusters of one size it is Student's interval. What two sources share (the interaction of clusters
-    and trainings) counts in both, so it is rather too wide.
+    Each population gives a Student interval by its jackknife variance. Half their lengths are added in quadrature
+    (Howe). Of a mean over clusters of one size it is Student's interval. The interaction of clusters and trainings
+    counts in both, so it is rather too wide.
 
     References
     ----------
@@ -155,11 +139,11 @@ def interval(estimate: Estimate, shares: tuple[float, float] = (0.025, 0.025)) -
     (for clusters and trainings).
     """
     squares = np.zeros(2)
-    for source, (units, values) in estimate.without.items():
+    for population, (units, values) in estimate.without.items():
         count = len(units)
-        if source.kind == CLUSTERS and (count < LEAST or not np.isfinite(values).all()):
+        if population.kind == CLUSTERS and (count < LEAST or not np.isfinite(values).all()):
             return -inf, inf
-        if source.kind == CLUSTERS or count >= LEAST_TRAININGS:
+        if population.kind == CLUSTERS or count >= LEAST_TRAININGS:
             variance = (count - 1) / count * ((values - values.mean()) ** 2).sum()
             squares += variance * stdtrit(count - 1, shares) ** 2
     low, high = np.sqrt(squares).tolist()

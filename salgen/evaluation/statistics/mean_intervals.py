@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from salgen.evaluation.statistics.clusters import LEAST, cluster_sums, numbered
+from salgen.evaluation.statistics.clusters import LEAST, cluster_sums, multiplicities, numbered
 from salgen.evaluation.statistics.tolerance import differences
 from salgen.evaluation.statistics.training_noise import training_variances
 from salgen.seeding import Stream
@@ -177,10 +177,8 @@ def _exponentials(block: range, count: int, seed: int) -> Float64:
 @lru_cache(maxsize=4)
 def _multiplicities(block: range, count: int, seed: int) -> Float64:
     """float64 (len(block), count): how often each of `count` clusters is drawn, with replacement."""
-    rows = len(block)
-    drawn = Stream(seed, "interval", "resamples", index=block.start).integers(count, rows * count).reshape(rows, count)
-    places = (drawn + count * np.arange(rows)[:, np.newaxis]).ravel()
-    return _fixed(np.bincount(places, minlength=rows * count).reshape(rows, count).astype(np.float64))
+    drawn = Stream(seed, "interval", "resamples", index=block.start).integers(count, len(block) * count)
+    return _fixed(multiplicities(drawn.reshape(len(block), count), count))
 
 
 @lru_cache(maxsize=4)

@@ -1,9 +1,10 @@
-"""Mean ranks of methods over clusters of samples, and their critical difference."""
+"""Mean ranks of methods over clusters of samples, with their critical difference, and over metrics."""
 
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from salgen.evaluation.statistics.clusters import cluster_sums
@@ -68,6 +69,26 @@ def cluster_ranks(values: Float64, higher_is_better: bool) -> Float64:
 
     ascending = levels(values)
     return np.asarray(rankdata(-ascending if higher_is_better else ascending, axis=1), dtype=np.float64)
+
+
+def mean_ranks(scores: Float64, higher_is_better: NDArray[np.bool_]) -> Float64:
+    """Mean over metrics of each method's rank; 1 is best and ties share the mean of their ranks.
+
+    Parameters
+    ----------
+    scores
+        float64 (methods, metrics). A NaN ranks last; a metric that is NaN for every method does not count.
+    higher_is_better
+        bool (metrics,).
+    """
+    from scipy.stats import rankdata
+
+    better_is_less = np.where(higher_is_better, -scores, scores)
+    has_scores = ~np.isnan(scores).all(axis=0)
+    if not has_scores.any():
+        return np.full(len(scores), np.nan)
+    ranks = rankdata(np.where(np.isnan(better_is_less), np.inf, better_is_less)[:, has_scores], axis=0)
+    return np.asarray(ranks.mean(axis=1), dtype=np.float64)
 
 
 def friedman(ranks: Float64) -> tuple[float, float]:

@@ -24,7 +24,7 @@ AXES = ("metric", "variant", "training_seed", "sample_id")
 SERIES_AXIS = ("series",)
 CATEGORIES = (*SERIES, *AXES, "cluster", "reason")
 SORTED = frozenset({"training_seed", "sample_id", "cluster"})
-STANDING = ("target", "correct", "certified")  # per sample, model and training seed
+COLUMNS = (*CATEGORIES, "value", "value_worst_case", "target", "correct", "certified")
 ALL, CORRECT, CERTIFIED = "all", "correct", "certified"
 LARGEST = 1e100
 ROWS = 2**18  # read at once
@@ -44,14 +44,8 @@ def read_scores(run: Path) -> ScoreCube:
 def score_cubes(run: Path, held: int = HELD) -> Iterator[ScoreCube]:
     """The scores of a run, some metrics at a time, so that what is held does not grow with their number.
 
-    Parameters
-    ----------
-    held
-        The most scores of a cube; it has one metric at least.
-
-    Yields
-    ------
-    Cubes that differ in their metrics alone; together they are :func:`read_scores`.
+    The cubes differ in their metrics alone; together they are :func:`read_scores`. A cube has at most `held` scores, or
+    one metric.
     """
     with _parts_of(run) as parts:
         axes = _axes_of(parts)
@@ -70,7 +64,7 @@ def _parts_of(run: Path) -> Iterator[_RowGroups]:
     if not path.is_file():
         raise SalgenError(f"{path} is missing: {run} is not a run folder, or `salgen evaluate` has not finished there")
     try:
-        yield _RowGroups(path, (*CATEGORIES, "value", "value_worst_case", *STANDING))
+        yield _RowGroups(path)
     except (pa.ArrowException, OSError, ValueError, TypeError, ArithmeticError, MemoryError) as error:
         raise SalgenError(f"{path} is damaged ({reason(error)}): evaluate again into a new folder") from None
     except SalgenError as error:
@@ -137,8 +131,8 @@ class ScoreCube:
 
     def samples_of(self, model: str, metric: str, variant: str) -> NDArray[np.bool_]:
         """The samples that a metric is scored on under any method: bool (seeds, samples)."""
-        place = self.scored[self.members(model), self.metrics.index(metric), self.variants.index(variant)]
-        return np.asarray(place.any(axis=0))
+        scored = self.scored[self.members(model), self.metrics.index(metric), self.variants.index(variant)]
+        return np.asarray(scored.any(axis=0))
 
     def wrong(self, model: str, metric: str, variant: str) -> float:
         """The share of a metric's samples that a model classifies wrongly; NaN where there is none."""
@@ -165,6 +159,7 @@ class ScoreCube:
 
 def score_cube(table: Any) -> ScoreCube:
     """The cube of a pyarrow table of :class:`~salgen.types.ResultRow`."""
+    _check_columns(table.column_names)
     axes = _axes_of([table])
     return _filled([table], axes, axes.names["metric"])
 
@@ -219,18 +214,17 @@ def _filled(parts: Iterable[Any], axes: _Axes, metrics: list[str]) -> ScoreCube:
 class _RowGroups:
     """The rows of a Parquet file, a few row groups at a time; each walk reads the file again."""
 
-    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+    def __init__(self, path: Path) -> None:
         import pyarrow.parquet as pq
 
-        stored = pq.read_schema(path).names
-        self.columns = [name for name in columns if name in stored]
-        self.file = pq.ParquetFile(path, read_dictionary=[name for name in CATEGORIES if name in stored])
+        _check_columns(pq.read_schema(path).names)
+        self.file = pq.ParquetFile(path, read_dictionary=list(CATEGORIES))
 
     def __iter__(self) -> Iterator[Any]:
         metadata = self.file.metadata
         ends = np.cumsum([metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)])
         for _, groups in groupby(range(len(ends)), key=lambda number: ends[number] // ROWS):
-            yield self.file.read_row_groups(list(groups), columns=self.columns)
+            yield self.file.read_row_groups(list(groups), columns=list(COLUMNS))
 
 
 @dataclass(frozen=True)
@@ -279,8 +273,6 @@ def _codes(table: Any, column: str, numbers: dict[Any, int], *, grow: bool = Fal
     """A categorical column by the numbers of its values; new ones are numbered if `grow`."""
     import pyarrow as pa
 
-    if column not in table.column_names:
-        raise SalgenError(f"the scores have no column {column!r}: evaluate again with this version")
     encoded = table.column(column)
     if encoded.null_count:
         raise SalgenError(f"column {column!r} has empty entries: evaluate again with this version")
@@ -294,15 +286,15 @@ def _codes(table: Any, column: str, numbers: dict[Any, int], *, grow: bool = Fal
     return np.asarray(np.array([numbers[value] for value in values], dtype=np.int32)[encoded.indices.to_numpy()])
 
 
-def _numbers(table: Any, column: str) -> NDArray[Any]:
-    if column not in table.column_names:
-        raise SalgenError(f"the scores have no column {column!r}: evaluate again with this version")
-    return np.asarray(table.column(column).to_numpy())
+def _check_columns(names: Sequence[str]) -> None:
+    for column in COLUMNS:
+        if column not in names:
+            raise SalgenError(f"the scores have no column {column!r}: evaluate again with this version")
 
 
 def _values(table: Any, column: str) -> Float64:
     """A column of scores, each small enough to be squared."""
-    values = _numbers(table, column)
+    values = np.asarray(table.column(column).to_numpy())
     if values.dtype != np.float64 or (np.abs(values[np.isfinite(values)]) > LARGEST).any():
         raise SalgenError(f"column {column!r} holds values that no metric gives: evaluate again into a new folder")
     return values
@@ -316,13 +308,10 @@ def _reasons(names: list[str]) -> tuple[Codes, list[str]]:
 
 def _standings(table: Any) -> dict[str, NDArray[Any]]:
     """Target, correctness and certificate of each row's sample."""
-    target, correct = (_numbers(table, column) for column in ("target", "correct"))
-    if "certified" not in table.column_names:
-        raise SalgenError("the scores have no column 'certified': evaluate again with this version")
     certified = table.column("certified").cast("bool")
     return {
-        "target": target.astype(np.int64),
-        "correct": correct.astype(bool),
+        "target": table.column("target").to_numpy().astype(np.int64),
+        "correct": table.column("correct").to_numpy().astype(bool),
         "certified": np.asarray(certified.fill_null(False).to_numpy()),
         "has_certificate": np.asarray(certified.is_valid().to_numpy()),
     }

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.evaluation.metrics.inputs.metric import EMPTY_MASK, TRIVIAL_FULL_MASK, UNUSABLE_SAMPLE
+from salgen.evaluation.metrics.inputs.metric import EMPTY_MASK, TRIVIAL_FULL_MASK
 from salgen.evaluation.scoring.metric_groups import bounds, higher_is_better
-from salgen.evaluation.statistics.intervals import normalised
 from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS, mean_intervals
 from salgen.evaluation.statistics.score_cube import ScoreCube, score_cube
+from salgen.evaluation.statistics.tolerance import differences
 from salgen.files import csv_cell
 from salgen.parameters import parse_call
 from salgen.types import Float64
@@ -100,7 +100,11 @@ def _rows(cube: ScoreCube, model: str, seeds: list[int], label: str) -> Iterator
     value, worst = cube.value[members][:, :, :, seeds], cube.worst[members][:, :, :, seeds]
     scored = cube.scored[members][:, :, :, seeds]
     classes = np.unique(cube.target[cube.models.index(model)][seeds], return_inverse=True)[1].reshape(len(seeds), -1)
-    why = np.array([_kind(reason) for reason in cube.reason_names], dtype=np.int8)[cube.reason[members][:, :, :, seeds]]
+    kinds = [
+        0 if reason in (EMPTY_MASK, TRIVIAL_FULL_MASK) else 2 if reason in UNUSABLE_SAMPLE else 1
+        for reason in cube.reason_names
+    ]  # numbers of `WHY_UNDEFINED`
+    why = np.array(kinds, dtype=np.int8)[cube.reason[members][:, :, :, seeds]]
     low, high = _intervals(value, cube)
     low_worst, high_worst = _intervals(worst, cube, guaranteed=True)
     has_interval = np.isfinite(low) | np.isfinite(low_worst)
@@ -140,6 +144,7 @@ def _counts_and_means(
     is_defined = np.isfinite(value)
     defined, undefined = value[is_defined], scored & ~is_defined
     counts = np.bincount(why[undefined], minlength=len(WHY_UNDEFINED)).tolist()
+    sums, sizes = np.bincount(classes[is_defined], weights=defined), np.bincount(classes[is_defined])
     return {
         "n": defined.size,
         "n_clusters": len(np.unique(clusters[is_defined.any(axis=0)])),
@@ -148,27 +153,15 @@ def _counts_and_means(
         "n_undefined": int(undefined.sum()),
         **dict(zip(WHY_UNDEFINED, counts, strict=True)),
         "mean": _mean(defined),
-        "mean_per_class": _mean_per_class(defined, classes[is_defined]),
+        "mean_per_class": _mean(sums[sizes > 0] / sizes[sizes > 0]),
         "standard_deviation": float(defined.std(ddof=1)) if defined.size > 1 else np.nan,
         "median": float(np.median(defined)) if defined.size else np.nan,
         "mean_worst_case": _mean(worst[np.isfinite(worst)]),
     }
 
 
-def _kind(reason: str) -> int:
-    """The index into `WHY_UNDEFINED` of the count of undefined values with this reason."""
-    if reason in (EMPTY_MASK, TRIVIAL_FULL_MASK):
-        return 0
-    return 2 if reason in UNUSABLE_SAMPLE else 1
-
-
 def _mean(values: Float64) -> float:
     return float(values.mean()) if values.size else np.nan
-
-
-def _mean_per_class(values: Float64, classes: NDArray[np.int64]) -> float:
-    counts = np.bincount(classes)
-    return _mean(np.bincount(classes, weights=values)[counts > 0] / counts[counts > 0])
 
 
 def _intervals(values: Float64, cube: ScoreCube, *, guaranteed: bool = False) -> tuple[Float64, Float64]:
@@ -195,6 +188,31 @@ def _normalised(cube: ScoreCube, members: list[int], value: Float64) -> Float64:
         return np.full(value.shape[:3], np.nan)
     directions = np.array([{True: 1.0, False: -1.0, None: np.nan}[higher_is_better(m)] for m in cube.metrics])
     return normalised(value, value[names.index("random")], value[names.index("oracle")], directions[:, None])
+
+
+def normalised(score: Float64, random: Float64, oracle: Float64, direction: Float64 | float = 1.0) -> Float64:
+    """(score - random) / (oracle - random): 0 is a random map, 1 is the mask itself.
+
+    Parameters
+    ----------
+    score, random, oracle
+        float64 (..., S, N): a method's values and those of the two controls, on the same samples.
+    direction
+        1 where a high value is good, -1 where a low one is, NaN for a diagnostic; as (...) or one that
+        broadcasts to it.
+
+    Returns
+    -------
+    float64 (...): from the means over the values where all three are defined. NaN where there are none,
+    where the oracle is no better than chance, and for a diagnostic, under which nothing is better.
+    """
+    score, random, oracle = np.broadcast_arrays(score, random, oracle)
+    common = np.isfinite(score) & np.isfinite(random) & np.isfinite(oracle)
+    count = np.maximum(common.sum(axis=(-2, -1)), 1)
+    s, r, o = (np.where(common, array, 0.0).sum(axis=(-2, -1)) / count for array in (score, random, oracle))
+    span = differences(o, r)
+    usable = np.where(direction * span > 0, span, np.nan)
+    return np.asarray((s - r) / usable, dtype=np.float64)
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Any]) -> str:

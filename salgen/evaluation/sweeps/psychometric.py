@@ -216,11 +216,9 @@ def _maximised(
 ) -> tuple[Float64, Float64]:
     """Where the likelihood of each row is largest within bounds (K, 2), and it: damped Fisher scoring, all at once.
 
-    The damping is Levenberg's: in proportion to the information (Marquardt) it lets a step curve's centre, of which
-    doses tell next to nothing, jump so far that the ceiling is never found.
-
-    `function` takes parameters (b, K) and the numbers of their rows. SciPy's optimisers take a row after the other, and
-    a bootstrap has a thousand for each method.
+    The damping is Levenberg's. With Marquardt's, in proportion to the information, the centre of a step curve jumps so
+    far that the ceiling is never found. `function` takes parameters (b, K) and the numbers of their rows. SciPy's
+    optimisers take a row after the other, and a bootstrap has a thousand for each method.
     """
     low, high = bounds.T
     found, rows, damping = starts.copy(), np.arange(len(starts)), np.full(len(starts), 1e-3)

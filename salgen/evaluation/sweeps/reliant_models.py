@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -18,43 +20,26 @@ from numpy.typing import NDArray
 
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
+from salgen.evaluation.report.formatting import share
 from salgen.evaluation.report.runs import Run
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
+from salgen.evaluation.statistics.accuracy import accuracy_interval
 from salgen.evaluation.statistics.discrimination import Discrimination
-from salgen.evaluation.statistics.intervals import accuracy_interval
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
 from salgen.evaluation.statistics.summary import csv_text
 from salgen.evaluation.sweeps.dose import Dose
 from salgen.evaluation.sweeps.performance import methods_of_all, right, scores
+from salgen.evaluation.sweeps.sweep_page import DOSES, doses_figure, panels, write_folder_page
+from salgen.files import write_text
 from salgen.types import Float64
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MASS = "relevance-mass"
 RELIANT = 0.5  # share of the images on which a reliant model uses the artefact
 PRECISE = 0.1  # how far an interval of AUROC should reach to both sides
-
-
-@dataclass(frozen=True)
-class Models:
-    """D doses with S trainings each."""
-
-    accuracy: Float64  # float64 (D, S): over all images of the split
-    # float64 (D, S): the share of the images whose prediction is right, and given up with another class's artefact
-    uses: Float64
-
-    @property
-    def reliant(self) -> NDArray[np.bool_]:
-        """Which models use the artefact on at least half of the images, bool (D, S)."""
-        return np.asarray(self.uses >= RELIANT)
-
-
-@dataclass(frozen=True)
-class Masses:
-    """A method's maps of these models."""
-
-    mean: Float64  # float64 (D, S): the mean share of the positive part on the artefact; NaN where no map has one
-    # bool (D, S): whether the lower end of its 95 % interval over clusters of images is above the artefact's share of
-    # the image, which is what a map that knows nothing has
-    alarm: NDArray[np.bool_]
+KINDS = (("clean", False, "tab:blue"), ("reliant", True, "tab:red"))
 
 
 @dataclass(frozen=True)
@@ -80,14 +65,22 @@ class Detection:
     alarms_high: float
 
     @classmethod
-    def of(cls, method: str, role: str, doses: Float64, models: Models, masses: Masses) -> Detection:
-        """The row of a method."""
-        known, (count, seeds) = np.isfinite(masses.mean), masses.mean.shape
+    def of(
+        cls,
+        method: str,
+        role: str,
+        doses: Float64,
+        reliant: NDArray[np.bool_],
+        mass: Float64,
+        alarm: NDArray[np.bool_],
+    ) -> Detection:
+        """The row of a method, by arrays (D, S) of its models; the mass is NaN where it is not known."""
+        known, (count, seeds) = np.isfinite(mass), mass.shape
         of_seeds = np.tile(np.arange(seeds), (count, 1))
-        found = Discrimination.of(masses.mean[known], models.reliant[known], of_seeds[known])
-        alarms = masses.alarm[known & ~models.reliant & (doses == 0)[:, np.newaxis]]
-        share = float(alarms.mean()) if len(alarms) else np.nan
-        ends = accuracy_interval(share, len(alarms)) if len(alarms) else (np.nan, np.nan)
+        found = Discrimination.of(mass[known], reliant[known], of_seeds[known])
+        alarms = alarm[known & ~reliant & (doses == 0)[:, np.newaxis]]
+        alarmed = float(alarms.mean()) if len(alarms) else np.nan
+        ends = accuracy_interval(alarmed, len(alarms)) if len(alarms) else (np.nan, np.nan)
         needed = found.trainings(PRECISE, seeds)
         return cls(
             method,
@@ -98,28 +91,14 @@ class Detection:
             *found.interval(),
             np.nan if needed is None else float(needed),
             len(alarms),
-            share,
+            alarmed,
             *ends,
         )
 
 
 @dataclass(frozen=True)
-class ModelRow:
-    """A method's mass of one model: a row of ``models.csv``."""
-
-    dose: float
-    training_seed: int
-    accuracy: float
-    uses_artefact: float
-    reliant: bool
-    method: str
-    mass: float
-    above_chance: bool
-
-
-@dataclass(frozen=True)
 class Correlation:
-    """A finished sweep of a spurious correlation's strength."""
+    """A finished sweep of a spurious correlation's strength: D doses with S trainings each."""
 
     generator: str
     dose: Dose
@@ -127,19 +106,33 @@ class Correlation:
     runs: list[Run]
     images: int  # the number of images, the same ones at all doses, that models and methods are judged by
     chance: float  # the artefact's mean share of these images
-    models: Models
-    masses: dict[str, Masses]
-    detections: list[Detection]
+    accuracy: Float64  # float64 (D, S): over all images of the split
+    # float64 (D, S): the share of the images whose prediction is right, and given up with another class's artefact
+    uses: Float64
+    # each method's mass, float64 (D, S): the mean share of the positive part on the artefact; NaN where no map has one
+    masses: dict[str, Float64]
+    # bool (D, S): whether the lower end of the mass's 95 % interval over clusters of images is above `chance`, which is
+    # what a map that knows nothing has
+    alarms: dict[str, NDArray[np.bool_]]
+
+    @property
+    def reliant(self) -> NDArray[np.bool_]:
+        """Which models use the artefact on at least half of the images, bool (D, S)."""
+        return np.asarray(self.uses >= RELIANT)
 
     @property
     def in_order(self) -> list[Detection]:
         """The methods by AUROC, the best first."""
-        return sorted(self.detections, key=lambda row: (-np.nan_to_num(row.auroc, nan=-1.0), row.method))
+        rows = [
+            Detection.of(call, self.runs[0].role(call), self.dose.array, self.reliant, mass, self.alarms[call])
+            for call, mass in self.masses.items()
+        ]
+        return sorted(rows, key=lambda row: (-np.nan_to_num(row.auroc, nan=-1.0), row.method))
 
     @property
     def trainings(self) -> int:
         """The number of trainings of each dose."""
-        return int(self.models.uses.shape[1])
+        return int(self.uses.shape[1])
 
 
 def detections(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[Run]) -> Correlation:
@@ -152,15 +145,16 @@ def detections(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[Run])
     shared = sorted(set.intersection(*agreeing, *(set(run.cube.samples) for run in runs)))
     if not shared:
         raise SalgenError(f"{name}: no image shows its label's artefact at every dose: give more images of the split")
-    models = Models(
-        np.stack([right(run, dataset.ids).mean(axis=1) for run, dataset in zip(runs, datasets, strict=True)]),
-        np.stack([_uses(run, shared) for run in runs]),
-    )
+    accuracy = np.stack([right(run, dataset.ids).mean(axis=1) for run, dataset in zip(runs, datasets, strict=True)])
+    uses = np.stack([_uses(run, shared) for run in runs])
     (batch,) = datasets[0].batches(len(shared), [datasets[0].ids.index(name) for name in shared])
     chance = float(batch.masks.mean())
-    masses = {call: _masses(runs, call, shared, chance) for call in methods_of_all(runs)}
-    rows = [Detection.of(call, runs[0].role(call), dose.array, models, of) for call, of in masses.items()]
-    return Correlation(name, dose, list(data), list(runs), len(shared), chance, models, masses, rows)
+    masses, alarms = {}, {}
+    for call in methods_of_all(runs):
+        of_runs = [_mass_and_lower_end(run, call, shared) for run in runs]
+        masses[call], low = (np.stack(part) for part in zip(*of_runs, strict=True))
+        alarms[call] = low > chance
+    return Correlation(name, dose, list(data), list(runs), len(shared), chance, accuracy, uses, masses, alarms)
 
 
 def _uses(run: Run, images: Sequence[str]) -> Float64:
@@ -169,48 +163,71 @@ def _uses(run: Run, images: Sequence[str]) -> Float64:
         why = run.record.certificates.reason if run.record.certificates else "it is not finished"
         raise SalgenError(f"{run.path} has no certificates, so nobody knows which model uses the artefact: {why}")
     columns = ["training_seed", "sample_id", "uses_feature"]
-    table = pq.read_table(run.path / CERTIFICATES, columns=columns).to_pandas()
-    wide = table.astype({"uses_feature": float}).pivot(
-        index="training_seed", columns="sample_id", values="uses_feature"
-    )
+    table = pq.read_table(run.path / CERTIFICATES, columns=columns).to_pandas().astype({"uses_feature": float})
+    wide = table.pivot(index="training_seed", columns="sample_id", values="uses_feature")
     return np.asarray(wide[list(images)].mean(axis=1).to_numpy(), dtype=np.float64)
 
 
-def _masses(runs: Sequence[Run], call: str, images: Sequence[str], chance: float) -> Masses:
-    means, alarms = [], []
-    for run in runs:
-        chosen = np.searchsorted(run.cube.samples, images)
-        values = scores(run, call, MASS)[:, chosen]
-        limits = np.zeros(len(values)), np.ones(len(values))
-        low, _ = mean_intervals(  # models take the place of metrics; an alarm must not come of failures never seen
-            values.T[np.newaxis], run.cube.clusters[chosen], *limits, guaranteed=True
-        )
-        known = np.isfinite(values)
-        means.append(np.where(known.any(axis=1), np.nansum(values, axis=1) / np.maximum(known.sum(axis=1), 1), np.nan))
-        alarms.append(low > chance)
-    return Masses(np.stack(means), np.stack(alarms))
+def _mass_and_lower_end(run: Run, call: str, images: Sequence[str]) -> tuple[Float64, Float64]:
+    """Each training's mass, and the lower end of its interval, float64 (S,) each."""
+    chosen = np.searchsorted(run.cube.samples, images)
+    values = scores(run, call, MASS)[:, chosen]
+    limits = np.zeros(len(values)), np.ones(len(values))
+    low, _ = mean_intervals(  # models take the place of metrics; an alarm must not come of failures never seen
+        values.T[np.newaxis], run.cube.clusters[chosen], *limits, guaranteed=True
+    )
+    known = np.isfinite(values)
+    mean = np.nansum(values, axis=1) / np.maximum(known.sum(axis=1), 1)
+    return np.where(known.any(axis=1), mean, np.nan), low
 
 
-def detection_text(found: Correlation) -> str:
-    """The text of ``detection.csv``, the best method first."""
-    return csv_text([field.name for field in fields(Detection)], found.in_order)
-
-
-def models_text(found: Correlation) -> str:
-    """The text of ``models.csv``: a row for each dose, training and method."""
+def write_correlation(found: Correlation, folder: Path, command: Sequence[str] | None = None) -> None:
+    """Write ``detection.csv`` and ``models.csv``, ``masses.png``, ``doses.png`` and ``report.html``."""
+    write_text(folder / found.dose.table, csv_text([field.name for field in fields(Detection)], found.in_order))
     rows = [
-        ModelRow(
-            found.dose.values[dose],
-            run.cube.seeds[seed],
-            float(found.models.accuracy[dose, seed]),
-            float(found.models.uses[dose, seed]),
-            bool(found.models.reliant[dose, seed]),
-            call,
-            float(masses.mean[dose, seed]),
-            bool(masses.alarm[dose, seed]),
+        SimpleNamespace(
+            dose=found.dose.values[dose],
+            training_seed=run.cube.seeds[seed],
+            accuracy=float(found.accuracy[dose, seed]),
+            uses_artefact=float(found.uses[dose, seed]),
+            reliant=bool(found.reliant[dose, seed]),
+            method=call,
+            mass=float(mass[dose, seed]),
+            above_chance=bool(found.alarms[call][dose, seed]),
         )
         for dose, run in enumerate(found.runs)
         for seed in range(found.trainings)
-        for call, masses in found.masses.items()
+        for call, mass in found.masses.items()
     ]
-    return csv_text([field.name for field in fields(ModelRow)], rows)
+    write_text(folder / "models.csv", csv_text([*vars(rows[0])], rows))
+    write_folder_page(
+        folder,
+        "reliant_models.html.j2",
+        {"masses.png": masses_figure(found), DOSES: doses_figure(found.generator, found.dose, found.data, found.runs)},
+        command,
+        found=found,
+        share=share,
+        precise=PRECISE,
+        half=RELIANT,
+    )
+
+
+def masses_figure(found: Correlation) -> Figure:
+    """A panel for each method in the order of AUROC: a dot for each model, and what a map that knows nothing has."""
+    doses, rows = found.dose.array, found.in_order
+    figure, axes = panels(len(rows), sharey=False)
+    places = np.broadcast_to(np.arange(len(doses))[:, np.newaxis], found.reliant.shape)
+    beside = np.linspace(-0.2, 0.2, found.trainings) if found.trainings > 1 else np.zeros(1)
+    for ax, row in zip(axes, rows, strict=False):
+        mass = found.masses[row.method]
+        for name, kind, colour in KINDS:
+            chosen = found.reliant == kind
+            ax.plot((places + beside)[chosen], mass[chosen], "o", color=colour, markersize=4, alpha=0.7, label=name)
+        ax.axhline(found.chance, color="0.6", linestyle=":", linewidth=0.8)
+        ax.set_xticks(range(len(doses)), [f"{dose:g}" for dose in doses])
+        ax.set_ylim(0.0, 1.1 * max(found.chance, np.nanmax(mass, initial=0.0)))
+        ax.set_title(row.method, fontsize="small")
+    axes[0].legend(fontsize="x-small")
+    figure.supxlabel(f"{found.dose.parameter} of {found.generator}", fontsize="medium")
+    figure.supylabel("mass on the artefact", fontsize="medium")
+    return figure

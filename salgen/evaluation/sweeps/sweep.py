@@ -22,14 +22,12 @@ from salgen.evaluation.statistics.summary import csv_text
 from salgen.evaluation.sweeps.dose import Dose
 from salgen.evaluation.sweeps.performance import methods_of_all, right, scores
 from salgen.evaluation.sweeps.psychometric import SHAPES, Axis
-from salgen.evaluation.sweeps.reliant_models import MASS, detection_text, detections, models_text
-from salgen.evaluation.sweeps.reliant_models_page import write_page as write_correlation
+from salgen.evaluation.sweeps.reliant_models import MASS, detections, write_correlation
 from salgen.evaluation.sweeps.sweep_page import MODEL, Subject, Sweep, write_page
 from salgen.evaluation.sweeps.thresholds import Trials, thresholds
 from salgen.files import write_text
 
 METRIC = "roc-auc"  # its chance is 0.5 whatever the mask, so it stays the same at all doses
-MODELS = "models.csv"
 TRAININGS: Mapping[str, int] = {"full": 20}  # at each spurious correlation, where the unit is the model
 
 
@@ -59,8 +57,8 @@ def sweep(
     For each dose a data set is made and evaluated, with models trained on it. A threshold is the dose at which a
     model's accuracy, or a method's ROC-AUC, is halfway from chance to 1.
 
-    Where the dose is the strength of a spurious correlation, as of `planted-artefacts`, there is no threshold, but the
-    AUROC with which the mass of a method's maps on the artefact tells the models that rely on it from the others, see
+    The strength of a spurious correlation, as of `planted-artefacts`, has no threshold. It has the AUROC with which the
+    mass of a method's maps on the artefact tells the models that rely on it from the others, see
     :mod:`~salgen.evaluation.sweeps.reliant_models`. Models are then trained plainly unless `reliance` says otherwise,
     and at scale full 20 at each dose unless `seeds` does.
 
@@ -131,10 +129,7 @@ def sweep(
             )
             runs.append(run)
         if chosen.spurious:
-            correlation = detections(name, chosen, data, read_runs(runs))
-            write_text(folder / chosen.table, detection_text(correlation))
-            write_text(folder / MODELS, models_text(correlation))
-            write_correlation(correlation, folder, command)
+            write_correlation(detections(name, chosen, data, read_runs(runs)), folder, command)
             return folder
         found = fitted(name, chosen, data, read_runs(runs), shape)
         write_text(folder / chosen.table, table_text(found))

@@ -129,17 +129,23 @@ def _difference(row: Threshold) -> str:
 
 def curves_figure(sweep: Sweep) -> Figure:
     """A panel for each subject in the order of thresholds: means, curve, and the threshold with its interval."""
-    from matplotlib.figure import Figure
-
-    rows = -(-len(sweep.subjects) // COLUMNS)
-    figure = Figure(figsize=(2.7 * COLUMNS, 0.6 + 2.0 * rows), layout="constrained")
-    axes = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False).ravel()
+    figure, axes = panels(len(sweep.subjects), sharey=True)
     for ax, subject in zip(axes, sweep.in_order, strict=False):
         _draw(ax, sweep, subject)
-    for ax in axes[len(sweep.subjects) :]:
-        ax.set_axis_off()
     figure.supxlabel(f"{sweep.dose.parameter} of {sweep.generator}", fontsize="medium")
     return figure
+
+
+def panels(count: int, sharey: bool) -> tuple[Figure, Any]:
+    """A figure of so many panels with one axis of doses, and its axes, flat; those left over are off."""
+    from matplotlib.figure import Figure
+
+    rows = -(-count // COLUMNS)
+    figure = Figure(figsize=(2.7 * COLUMNS, 0.6 + 2.0 * rows), layout="constrained")
+    axes = figure.subplots(rows, COLUMNS, sharex=True, sharey=sharey, squeeze=False).ravel()
+    for ax in axes[count:]:
+        ax.set_axis_off()
+    return figure, axes
 
 
 def _draw(ax: Axes, sweep: Sweep, subject: Subject) -> None:
@@ -175,18 +181,12 @@ def doses_figure(name: str, doses: Dose, data: Sequence[Path], runs: Sequence[Ru
     for column, (path, run, dose) in enumerate(zip(data, runs, doses.values, strict=True)):
         dataset = open_dataset(path, run.split)
         item = dataset[dataset.ids.index(run.cube.samples[0])]
-        for ax, title, picture in zip(
-            axes[:, column],
-            ("image", "twin", "mask"),
-            (item["image"], item["twin"], item["mask"][np.newaxis]),
-            strict=True,
-        ):
+        for ax, title in zip(axes[:, column], ("image", "twin", "mask"), strict=True):
             ax.set_xticks([])
             ax.set_yticks([])
-            if picture is not None:
-                ax.imshow(
-                    picture.squeeze() if len(picture) == 1 else picture.transpose(1, 2, 0), "gray", vmin=0, vmax=1
-                )
+            if item[title] is not None:
+                picture = item[title].squeeze()  # (H, W), or (C, H, W) in colour
+                ax.imshow(picture if picture.ndim == 2 else picture.transpose(1, 2, 0), "gray", vmin=0, vmax=1)
             if column == 0:
                 ax.set_ylabel(title, fontsize="small")
         axes[0, column].set_title(f"{dose:g}", fontsize="small")

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, rel_entr, stdtrit
 
-from salgen.evaluation.statistics.clusters import cluster_sums
+from salgen.evaluation.statistics.clusters import cluster_sums, multiplicities
 from salgen.evaluation.statistics.training_noise import training_variances
 from salgen.evaluation.sweeps.psychometric import TINY, Axis, Curves, fit
 from salgen.seeding import Stream
@@ -140,9 +139,15 @@ def thresholds(
         for name, trials, level in (("", model, chance), *((name, trials, 0.5) for name, trials in methods.items()))
     }
     curve, of_model, ends = found.pop("")
-    return (curve, of_model), {
-        name: (curve, _less(row, own, of_model, ends, model.sums.shape[1])) for name, (curve, row, own) in found.items()
-    }
+    compared = {}
+    for name, (of_method, row, own_ends) in found.items():
+        with np.errstate(invalid="ignore"):  # infinite less infinite may be anything
+            below, above = own_ends - ends[::-1]
+        low, high = np.where(np.isnan(below), -np.inf, below), np.where(np.isnan(above), np.inf, above)
+        interval = _interval(low, high, _share(model.sums.shape[1]))
+        less = row.threshold - of_model.threshold
+        compared[name] = of_method, replace(row, minus_model=less, minus_low=interval[0], minus_high=interval[1])
+    return (curve, of_model), compared
 
 
 def _threshold(
@@ -157,7 +162,8 @@ def _threshold(
     noise = _deviance(moved, of_drawn, fit(places, moved, of_drawn, chance, shape).at(places))
     lack = bool(_deviance(means, counts, expected)[0] > np.quantile(noise, 1 - 2 * share, method="higher"))
     outcome = _outcome(means[scored], drawn[:, scored], curve, places[scored], share, lack)
-    ends = _ends(fit(places, drawn, of_drawn, chance, shape), axis)
+    bounds = np.stack(fit(places, drawn, of_drawn, chance, shape).bounds)
+    ends = axis.doses(bounds)[:: -1 if axis.falling else 1]
     if outcome == NOT_MONOTONE:
         ends[:] = [[-np.inf], [np.inf]]
     sign = -1.0 if axis.falling else 1.0
@@ -171,10 +177,12 @@ def _threshold(
 def _outcome(means: Float64, drawn: Float64, curve: Curves, places: Float64, share: float, lack: bool) -> str:
     """What the doses' own means (D,), and draws of them (B, D), say of halfway, from the hardest dose to the easiest.
 
-    `NOT_REACHED`: all means are below it. `EVERYWHERE`: none is. `NOT_MONOTONE`: a dose is not below it and an easier
-    one is, and between them performance falls by more than noise makes it fall between any two doses. `FOUND`:
-    performance grows along the doses, by the interval of its covariance with them, and the curve passes halfway; where
-    it lacks fit, the means pass halfway only once. `UNDECIDED`: none of these.
+    - `NOT_REACHED`: all means are below it.
+    - `EVERYWHERE`: none is.
+    - `NOT_MONOTONE`: an easier dose is below it and a harder one is not, and the fall between them is no noise.
+    - `FOUND`: performance grows along the doses, by the interval of its covariance with them, and the curve passes
+      halfway. Where it lacks fit, the means pass halfway only once.
+    - `UNDECIDED`: none of these.
     """
     reached = means >= (1 + curve.chance) / 2
     if reached.all() or not reached.any():
@@ -196,20 +204,6 @@ def _deviance(means: Float64, counts: Float64, expected: Float64) -> Float64:
     return np.asarray(2 * (counts * parts).sum(axis=1))
 
 
-def _less(row: Threshold, ends: Float64, of_model: Threshold, model_ends: Float64, trainings: int) -> Threshold:
-    with np.errstate(invalid="ignore"):  # infinite less infinite may be anything
-        below, above = ends - model_ends[::-1]
-    low, high = _interval(
-        np.where(np.isnan(below), -np.inf, below), np.where(np.isnan(above), np.inf, above), _share(trainings)
-    )
-    return replace(row, minus_model=row.threshold - of_model.threshold, minus_low=low, minus_high=high)
-
-
-def _ends(drawn: Curves, axis: Axis) -> Float64:
-    """The lower and the upper dose of each draw between which its threshold may lie, float64 (2, B)."""
-    return axis.doses(np.stack(drawn.bounds))[:: -1 if axis.falling else 1]
-
-
 def _share(trainings: int) -> float:
     """The share of draws beyond each end of an interval."""
     share = (1 - LEVEL) / 2
@@ -224,17 +218,11 @@ def _drawn(shape: tuple[int, ...], draws: int, seed: int) -> tuple[Float64, Floa
     """How often each draw has each cluster, float64 (B, G), and each training seed, (B, S)."""
     _, trainings, clusters = shape
     of_clusters = Stream(seed, "thresholds", "clusters").integers(clusters, draws * clusters)
-    times = _multiplicities(of_clusters.reshape(draws, clusters), clusters)
+    times = multiplicities(of_clusters.reshape(draws, clusters), clusters)
     if trainings == 1:
         return times, np.ones((draws, 1))
     chosen = Stream(seed, "thresholds", "trainings").integers(trainings, draws * (trainings - 1))
-    return times, _multiplicities(chosen.reshape(draws, trainings - 1), trainings)
-
-
-def _multiplicities(chosen: NDArray[np.int64], count: int) -> Float64:
-    """How often each of `count` things was chosen in each row, float64 (rows, count)."""
-    places = chosen + count * np.arange(len(chosen))[:, np.newaxis]
-    return np.bincount(places.ravel(), minlength=len(chosen) * count).reshape(-1, count).astype(np.float64)
+    return times, multiplicities(chosen.reshape(draws, trainings - 1), trainings)
 
 
 def _resampled(trials: Trials, of_clusters: Float64, of_trainings: Float64) -> tuple[Float64, Float64]:

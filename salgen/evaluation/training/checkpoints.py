@@ -17,7 +17,7 @@ from torch import Tensor
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.random_state import random_state
-from salgen.evaluation.models.start_weights import read_tensors
+from salgen.evaluation.models.weight_files import read_tensors
 from salgen.files import strict_json, write_bytes, write_text
 from salgen.registry import MODELS
 from salgen.spec import LARGEST_SIDE

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salgen.evaluation.bench.standing import standing
-from salgen.evaluation.statistics.stepdown import stepdown_p_values
+from salgen.evaluation.statistics.permutation import stepdown_p_values
 
 METHODS = ["a", "b", "c", "d"]
 

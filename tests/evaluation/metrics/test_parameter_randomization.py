@@ -7,8 +7,8 @@ from torch import nn
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, similarities
+from salgen.evaluation.models.inspection.fresh_weights import layers_of, randomised
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.randomised_layers import layers_of, randomised
 from salgen.evaluation.scoring.metric_selection import swept
 from salgen.testing.methods import state_of
 

@@ -26,7 +26,7 @@ from salgen.evaluation.protocols.claims import (
     spread,
 )
 from salgen.evaluation.report.study import Study, StudyCell, Variants
-from salgen.evaluation.statistics.jackknife import Scores, mean_estimate
+from salgen.evaluation.statistics.jackknife import RunScores, mean_estimate
 
 NAMES = [f"m{number}" for number in range(8)]
 
@@ -38,7 +38,7 @@ def ranking(values, network="net", clusters=None):
     return MethodRanking(
         network,
         {
-            name: mean_estimate([Scores(values[..., column], labels, seeds, "d", "test", network)])
+            name: mean_estimate([RunScores(values[..., column], labels, seeds, "d", "test", network)])
             for column, name in enumerate(NAMES[: values.shape[2]])
         },
     )

@@ -1,37 +1,20 @@
 """Protocols: what they ask for is what the papers did."""
 
 import json
-from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.protocols import protocol
 from salgen.evaluation.protocols.budding2021 import Budding2021
-from salgen.evaluation.protocols.paper_table import PaperTable
-from salgen.evaluation.report.study import StudyTable
 from salgen.evaluation.runs.running import evaluate
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
 
 
-@pytest.fixture
-def asked(monkeypatch):
-    """What a protocol asks for, as lists (made, evaluated, reported), without doing it."""
-    made, evaluated, reported = [], [], []
-    known = SimpleNamespace(spec=SimpleNamespace(splits={"test": 4}))
-    monkeypatch.setattr(protocol, "open_dataset", lambda data: known)
-    monkeypatch.setattr(protocol, "make", lambda name, out, **how: made.append((name, how)) or out)
-    monkeypatch.setattr(protocol, "evaluate", lambda data, **how: evaluated.append((data, how)) or how["out"])
-    monkeypatch.setattr(protocol, "report", lambda runs, page, study: reported.append((runs, study)) or page)
-    monkeypatch.setattr(PaperTable, "filled", lambda table, *given: StudyTable(table.title, "", (), ()))
-    return made, evaluated, reported
-
-
-def test_networks_are_trained_for_reliance_beside_the_papers_where_that_is_asked(asked, tmp_path):
-    _, evaluated, ((reported, _),) = Budding2021().run(tmp_path, "demo", reliance=["mri-lesions"]) and asked
+def test_networks_are_trained_for_reliance_beside_the_papers_where_that_is_asked(recorded, tmp_path):
+    _, evaluated, ((reported, _),) = Budding2021().run(tmp_path, "demo", reliance=["mri-lesions"]) and recorded
     trained = [(how["out"].name, how["reliance"]) for _, how in evaluated]
     assert trained == [("perlin-lesions-run", False), ("mri-lesions-run", False), ("mri-lesions-run-reliance", True)]
     assert [run.name for run in reported] == [name for name, _ in trained]
@@ -40,25 +23,18 @@ def test_networks_are_trained_for_reliance_beside_the_papers_where_that_is_asked
 
 
 @pytest.mark.parametrize(("scale", "seeds"), [("demo", 1), ("small", 3), ("full", 3)])
-def test_budding2021_asks_for_what_the_paper_did(asked, tmp_path, scale, seeds):
-    made, evaluated, reported = asked
+def test_budding2021_asks_for_what_the_paper_did(recorded, tmp_path, scale, seeds):
+    made, evaluated, reported = recorded
     runs, page, tables, findings = Budding2021(seed=4).run(tmp_path, scale, ["grad-cam"])
     assert made == [(name, {"scale": scale, "seed": 4}) for name in ("perlin-lesions", "mri-lesions")]
     for data, how in evaluated:
         assert how["model"] == "lesion-cnn"
         assert (how["target"], how["reduce"], how["limit"], how["seeds"]) == ("pred", "abs", 200, seeds)
         assert how["methods"] == [
-            "gradient",
-            "deconvnet",
-            "guided-backprop",
-            "deep-taylor:bias=true",
-            "pattern-net",
-            "pattern-attribution",
-            "lrp-z",
-            "lrp-alpha-beta:bias=true",
-            "grad-cam",
+            *("gradient", "deconvnet", "guided-backprop", "deep-taylor:bias=true", "pattern-net"),
+            *("pattern-attribution", "lrp-z", "lrp-alpha-beta:bias=true", "grad-cam"),
         ]
-        assert how["out"].name == f"{data.name}-run"
+        assert how["out"].name == f"{data}-run"
         assert how["metrics"] is how["settings"] is None
         assert how["reliance"] is False
     ((reported_runs, study),) = reported

@@ -1,7 +1,5 @@
 """The protocol of Szczepankiewicz et al. 2023: what it asks for."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from salgen.errors import SalgenError
@@ -15,21 +13,6 @@ PAPER = [
     "gradient", "guided-backprop", "smoothgrad", "grad-cam", "grad-cam++", "smooth-grad-cam++", "guided-grad-cam",
     "fast-cam", "fast-cam++", "eigen-cam", "eigen-grad-cam", "layer-cam", "poly-cam-pm",
 ]  # fmt: skip
-
-
-@pytest.fixture
-def recorded(monkeypatch):
-    """What the protocol makes, evaluates and reports, without any of it being done."""
-    made, evaluated, studies = [], [], []
-
-    splits = ("train", "val", "test", *(f"test_{variant}" for variant in VARIANTS))
-    known = SimpleNamespace(spec=SimpleNamespace(splits=dict.fromkeys(splits, 4)))
-    monkeypatch.setattr(protocol, "make", lambda name, out, **how: made.append((name, how)) or out)
-    monkeypatch.setattr(protocol, "evaluate", lambda data, **how: evaluated.append((data.name, how)) or how["out"])
-    monkeypatch.setattr(protocol, "open_dataset", lambda data: known)
-    monkeypatch.setattr(protocol, "judge", lambda claims, study: ())
-    monkeypatch.setattr(protocol, "report", lambda runs, page, study: studies.append((runs, study)) or page)
-    return made, evaluated, studies
 
 
 def test_the_thirteen_methods_exist():

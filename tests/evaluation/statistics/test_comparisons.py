@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from score_rows import score_rows
 
 from salgen.errors import SalgenError
 from salgen.evaluation.statistics.comparison_groups import Family, families, family, is_ceiling
@@ -35,33 +36,22 @@ METHODS = {"gradient": 0.6, "smoothgrad": 0.6, "grad-cam": 0.9, "sobel": 0.5, "o
 IMAGE = "region:image"
 
 
-def scores(metrics=("roc-auc",), seeds=(0,), samples=30, methods=METHODS, variants=(IMAGE,), size=1):
+def scores(seeds=(0,), samples=30, methods=METHODS, size=1, **axes):
     """Rows in which sample 2 has no usable mask and the map of gradient on sample 3 failed."""
     rng = np.random.default_rng(0)
-    return [
-        {
-            "sample_id": f"test-{i:03d}",
+
+    def of(row, i):
+        value = METHODS[row["method"]] + 0.02 * rng.normal() + 0.01 * row["training_seed"]
+        fails = i == 3 and row["method"] == "gradient"
+        return {
             "cluster": f"test-{i:03d}" if size == 1 else f"object-{i // size}",
-            "model": "cnn",
-            "training_seed": seed,
-            "method": method,
-            "reduction": "sum",
-            "metric": metric,
-            "variant": variant,
-            "value": math.nan if i == 2 or (i == 3 and method == "gradient") else value,
-            "value_worst_case": math.nan if i == 2 else 0.0 if i == 3 and method == "gradient" else value,
-            "reason": "",
-            "target": 1,
+            "value": math.nan if i == 2 or fails else value,
+            "value_worst_case": math.nan if i == 2 else 0.0 if fails else value,
             "correct": i % 7 != 0,
             "certified": i % 2 == 0,
         }
-        for metric in metrics
-        for variant in variants
-        for seed in seeds
-        for method in methods
-        for i in range(samples)
-        for value in [METHODS[method] + 0.02 * rng.normal() + 0.01 * seed]
-    ]
+
+    return score_rows(of, samples, seeds=seeds, methods=methods, **axes)
 
 
 def cube_of(**options):
@@ -111,10 +101,16 @@ def test_a_low_value_can_be_the_better_one():
     assert row.better == ("sobel", "sum")
 
 
+def pair_of(values, clusters=None):
+    """Two methods with scores (N, 2), each sample its own cluster by default."""
+    clusters = np.arange(len(values)) if clusters is None else clusters
+    return Family("all", "cnn", "roc-auc", IMAGE, True, [("a", "sum"), ("b", "sum")], values, values[None], clusters)
+
+
 def test_scores_that_differ_by_rounding_are_half_a_win():
     """Two methods have 0.1 + 0.2 and 0.3 on half of the samples: neither wins there."""
     values = np.column_stack([np.full(8, 0.1 + 0.2), np.where(np.arange(8) < 4, 0.3, 0.4)])
-    one = Family("all", "cnn", "roc-auc", IMAGE, True, [("a", "sum"), ("b", "sum")], values, values[None], np.arange(8))
+    one = pair_of(values)
     (row,) = compare_families([one])
     assert row.win_share == 0.25
     (whole,) = compare_families([replace(one, values=np.column_stack([values[:, 0], np.full(8, 0.3)]))])
@@ -133,12 +129,8 @@ def test_verdicts():
 
 def test_ceilings_are_in_no_family():
     cube = cube_of()
-    assert [key for key, _ in family(cube, "cnn", "roc-auc", IMAGE).keys] == [
-        "gradient",
-        "smoothgrad",
-        "grad-cam",
-        "sobel",
-    ]
+    keys = [key for key, _ in family(cube, "cnn", "roc-auc", IMAGE).keys]
+    assert keys == ["gradient", "smoothgrad", "grad-cam", "sobel"]
     assert is_ceiling("oracle-7x7")
     assert not is_ceiling("sobel")
 
@@ -228,15 +220,9 @@ def test_tests_flip_clusters_and_count_the_noise_between_trainings(seeds, size):
 
 def test_copies_of_a_sample_in_its_cluster_do_not_make_a_difference_significant():
     values = np.random.default_rng(2).normal([0.0, 0.3], 1.0, (20, 2))
-    keys = [("a", "sum"), ("b", "sum")]
-    (alone,) = compare_families(
-        [Family("all", "cnn", "roc-auc", IMAGE, True, keys, values, values[None], np.arange(20))]
-    )
     copied, clusters = np.repeat(values, 10, axis=0), np.repeat(np.arange(20), 10)
-    (many,) = compare_families([Family("all", "cnn", "roc-auc", IMAGE, True, keys, copied, copied[None], clusters)])
+    alone, many, wrong = compare_families([pair_of(values), pair_of(copied, clusters), pair_of(copied)])
     assert many.p_value == alone.p_value
-    as_if_alone = Family("all", "cnn", "roc-auc", IMAGE, True, keys, copied, copied[None], np.arange(200))
-    (wrong,) = compare_families([as_if_alone])
     assert wrong.p_value < 0.2 * alone.p_value
 
 

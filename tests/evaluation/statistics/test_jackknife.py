@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from salgen.evaluation.statistics.jackknife import Estimate, Scores, averaged, combined, interval, mean_estimate
+from salgen.evaluation.statistics.jackknife import Estimate, RunScores, averaged, combined, interval, mean_estimate
 
 
 def scores(values, clusters=None, dataset="d", split="test", model="m", seeds=None):
-    """Scores (S, N) or (N,) of one run; by default each sample is its own cluster."""
+    """RunScores (S, N) or (N,) of one run; by default each sample is its own cluster."""
     values = np.atleast_2d(np.asarray(values, dtype=float))
     names = np.arange(values.shape[1]) if clusters is None else np.asarray(clusters)
     units = np.arange(len(values)) if seeds is None else np.asarray(seeds)
-    return Scores(values, np.array([f"c{name}" for name in names]), units, dataset, split, model)
+    return RunScores(values, np.array([f"c{name}" for name in names]), units, dataset, split, model)
 
 
 def estimate(*given, **how):

@@ -5,10 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.stats import friedmanchisquare
+from scipy.stats import friedmanchisquare, rankdata
 
 from salgen.evaluation.statistics.comparison_groups import Family
-from salgen.evaluation.statistics.ranks import cliques, cluster_ranks, critical_difference, friedman, rank_family
+from salgen.evaluation.statistics.ranks import (
+    cliques,
+    cluster_ranks,
+    critical_difference,
+    friedman,
+    mean_ranks,
+    rank_family,
+)
 
 WHOLE = arrays(float, (9, 4), elements=st.integers(0, 3).map(float))
 DEMSAR_2006_TABLE_5 = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]
@@ -74,21 +81,18 @@ def test_cliques_overlap_and_the_critical_difference_itself_is_significant():
     assert cliques(np.array([1.0, 2.0, 3.0, 6.0, 7.0]), 2.0) == [(0, 2), (1, 3), (3, 5)]
 
 
+def family_of(values, higher=True, clusters=None):
+    """Methods a, b, ... with scores (N, K), each sample its own cluster by default."""
+    keys = [(name, "sum") for name in "abcde"[: values.shape[1]]]
+    clusters = np.arange(len(values)) if clusters is None else clusters
+    return Family("all", "cnn", "roc-auc", "region:image", higher, keys, values, values[None], clusters)
+
+
 @pytest.mark.parametrize("higher", [True, False])
 def test_a_family_by_mean_rank(higher):
     rng = np.random.default_rng(0)
     values = rng.normal(size=(60, 5)) + np.array([0, 3, 1, 3.1, 6])
-    family = Family(
-        "all",
-        "cnn",
-        "roc-auc",
-        "region:image",
-        higher,
-        [(name, "sum") for name in "abcde"],
-        values,
-        values[None],
-        np.arange(60),
-    )
+    family = family_of(values, higher)
     family.values[7] = np.nan
     found = rank_family(family)
     values = np.delete(values, 7, axis=0)
@@ -112,12 +116,24 @@ def test_critical_difference_errs_as_rarely_as_stated_under_the_null():
 def test_samples_of_a_cluster_are_ranked_together():
     """By the mean over their samples: ten copies of each sample change nothing but the number of samples."""
     values = np.random.default_rng(3).normal(size=(30, 4))
-    keys = [(name, "sum") for name in "abcd"]
-    alone = Family("all", "cnn", "roc-auc", "region:image", True, keys, values, values[None], np.arange(30))
-    copied = np.repeat(values, 10, axis=0)
-    many = Family(
-        "all", "cnn", "roc-auc", "region:image", True, keys, copied, copied[None], np.repeat(np.arange(30), 10)
-    )
-    first, second = rank_family(alone), rank_family(many)
+    copied = family_of(np.repeat(values, 10, axis=0), clusters=np.repeat(np.arange(30), 10))
+    first, second = rank_family(family_of(values)), rank_family(copied)
     assert first.clusters == second.clusters == 30
     assert (first.p_value, first.critical_difference) == (second.p_value, second.critical_difference)
+
+
+def test_mean_ranks_of_a_small_table():
+    scores = np.array([[0.9, 0.1, 0.5, np.nan], [0.8, 0.3, 0.5, np.nan], [np.nan, 0.2, 0.1, np.nan]])
+    ranks = mean_ranks(scores, np.array([True, False, True, True]))
+    np.testing.assert_allclose(ranks, [(1 + 1 + 1.5) / 3, (2 + 3 + 1.5) / 3, (3 + 2 + 3) / 3])
+
+
+def test_mean_ranks_without_any_score():
+    assert np.isnan(mean_ranks(np.full((2, 2), np.nan), np.array([True, True]))).all()
+
+
+@given(arrays(float, (5, 3), elements=st.integers(0, 4).map(float)))
+def test_mean_ranks_share_out_all_places(scores):
+    ranks = mean_ranks(scores, np.array([True, True, True]))
+    assert ranks.sum() == pytest.approx(15)
+    np.testing.assert_allclose(ranks, np.mean([rankdata(-column) for column in scores.T], axis=0))

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from score_rows import score_rows
 
 from salgen.errors import SalgenError
 from salgen.evaluation.statistics.comparisons import compare_subsets
@@ -18,35 +19,26 @@ METHODS = {"sobel": 0.5, "random": 0.5, "gradient": 0.7, "oracle": 1.0}
 METRICS = ("pointing-game", "roc-auc", "soft-f1", "mae")
 
 
-def rows(methods=tuple(METHODS), metrics=METRICS):
+def rows():
     """Two models, two trainings; sample 2 has no mask, the gradient fails on sample 3 and has no `mae` of model b."""
     rng = np.random.default_rng(0)
-    return [
-        {
-            "sample_id": f"test-{i:03d}",
+
+    def of(row, i):
+        value = np.clip(METHODS[row["method"]] + 0.1 * rng.normal(), 0, 1)
+        fails = i == 3 and row["method"] == "gradient"
+        return {
             "cluster": f"object-{i // 2}",
-            "model": model,
-            "training_seed": seed,
-            "method": method,
-            "reduction": "sum",
-            "metric": metric,
-            "variant": variant,
-            "value": math.nan if i == 2 or (i == 3 and method == "gradient") else value,
-            "value_worst_case": math.nan if i == 2 else 0.0 if i == 3 and method == "gradient" else value,
-            "reason": "empty_mask" if i == 2 else "zero_energy" if i == 3 and method == "gradient" else "",
+            "value": math.nan if i == 2 or fails else value,
+            "value_worst_case": math.nan if i == 2 else 0.0 if fails else value,
+            "reason": "empty_mask" if i == 2 else "zero_energy" if fails else "",
             "target": i % 2,
             "correct": i % 7 != 0,
             "certified": i % 2 == 0,
         }
-        for model in "ba"
-        for seed in (1, 0)
-        for method in methods
-        for metric in metrics
-        if (model, method, metric) != ("b", "sobel", metrics[0])
-        for variant in ("region:image", "region:brain")
-        for i in range(16)
-        for value in [np.clip(METHODS[method] + 0.1 * rng.normal(), 0, 1)]
-    ]
+
+    axes = {"models": "ba", "seeds": (1, 0), "methods": METHODS, "metrics": METRICS}
+    every = score_rows(of, 16, variants=("region:image", "region:brain"), **axes)
+    return [row for row in every if (row["model"], row["method"], row["metric"]) != ("b", "sobel", METRICS[0])]
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from score_rows import score_rows
 
 from salgen.errors import SalgenError
 from salgen.evaluation.statistics import score_cube as module
@@ -18,29 +19,22 @@ STATES = [(True, True), (True, False), (False, None), (False, False), (True, Non
 
 def rows():
     """Two models, two trainings, two methods, two metrics of which one is scored in one variant, seven samples."""
-    return [
-        {
-            "sample_id": f"test-{i}",
+
+    def of(row, i):
+        number = i + row["training_seed"]
+        return {
             "cluster": "object-" + "aabbbca"[i],
-            "model": model,
-            "training_seed": seed,
-            "method": method,
-            "reduction": "sum",
-            "metric": metric,
-            "variant": variant,
-            "value": math.nan if (i + seed) % 4 == 0 else RNG.random(),
+            "value": math.nan if number % 4 == 0 else RNG.random(),
             "value_worst_case": RNG.random(),
-            "reason": ["zero_energy", "", "", "trivial_full_mask"][(i + seed) % 4],
-            "target": (i + (model == "b")) % 3,
-            "correct": STATES[(i + seed) % 5][0],
-            "certified": STATES[(i + seed) % 5][1],
+            "reason": ["zero_energy", "", "", "trivial_full_mask"][number % 4],
+            "target": (i + (row["model"] == "b")) % 3,
+            "correct": STATES[number % 5][0],
+            "certified": STATES[number % 5][1],
         }
-        for model in "ab"
-        for seed in (3, 1)
-        for method in ("gradient", "oracle")
-        for metric, variant in (("roc-auc", "region:image"), ("roc-auc", "region:brain"), ("iou", "region:image"))
-        for i in range(7)
-    ]
+
+    axes = {"models": "ab", "seeds": (3, 1), "methods": ("gradient", "oracle"), "metrics": ("roc-auc", "iou")}
+    every = score_rows(of, 7, variants=("region:image", "region:brain"), **axes)
+    return [row for row in every if (row["metric"], row["variant"]) != ("iou", "region:brain")]
 
 
 ROWS = rows()

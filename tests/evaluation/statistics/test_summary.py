@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.stats import sem, t
+from score_rows import score_rows
 
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
 from salgen.evaluation.statistics.score_cube import score_cube
-from salgen.evaluation.statistics.summary import csv_text, summarise, summarise_subsets
+from salgen.evaluation.statistics.summary import csv_text, normalised, summarise, summarise_subsets
 
 NAN = float("nan")
 SCORES = {
@@ -23,28 +24,20 @@ SCORES = {
 
 
 def rows(seeds=(0,), methods=tuple(SCORES), models=("cnn",), certified=None):
-    return [
-        {
-            "sample_id": f"test-{i:06d}",
+    def of(row, i):
+        value, worst, reason = SCORES[row["method"]][i]
+        more = 0.01 * row["training_seed"]
+        return {
             "cluster": f"object-{i % 3}",
-            "model": model,
-            "training_seed": seed,
-            "method": method,
-            "reduction": "sum",
-            "metric": "roc-auc",
-            "variant": "region:image",
-            "value": value + 0.01 * seed,
-            "value_worst_case": worst + 0.01 * seed,
+            "value": value + more,
+            "value_worst_case": worst + more,
             "reason": reason,
             "correct": i != 0,
             "certified": certified(i) if certified else None,
             "target": i % 2,
         }
-        for model in models
-        for seed in seeds
-        for method in methods
-        for i, (value, worst, reason) in enumerate(SCORES[method])
-    ]
+
+    return score_rows(of, 4, seeds=seeds, methods=methods, models=models)
 
 
 def summary_of(table, method, seed="all"):
@@ -232,3 +225,36 @@ def test_texts_of_a_table_are_no_formulas_and_numbers_stay_numbers():
     text = csv_text(["name", "low", "count", "reasons"], rows)
     _, *lines = csv.reader(io.StringIO(text, newline=""))
     assert lines == [["'=cmd()", "-0.5", "-3", "'@a: 1"], ["a b", "", "0", ""]]
+
+
+def test_normalised_score_of_the_controls_and_between():
+    rng = np.random.default_rng(7)
+    random, oracle = rng.random((3, 10)), 2 + rng.random((3, 10))
+    assert normalised(random, random, oracle) == 0.0
+    assert normalised(oracle, random, oracle) == pytest.approx(1.0)
+    assert normalised(random + 0.25 * (oracle - random), random, oracle) == pytest.approx(0.25)
+
+
+def test_normalised_score_uses_the_same_samples():
+    nan = np.nan
+    score, random, oracle = np.array([[0.6, nan, 9.0, 0.8]]), np.array([[0.5, 7, nan, 0.5]]), np.array([[1.0, 7, 7, 1]])
+    assert normalised(score, random, oracle) == pytest.approx((0.7 - 0.5) / (1.0 - 0.5))
+
+
+def test_normalised_score_is_undefined_without_a_span_or_samples():
+    half, ones, nothing = np.full((1, 3), 0.5), np.ones((1, 3)), np.full((1, 3), np.nan)
+    assert np.isnan(normalised(ones, half, half))
+    assert np.isnan(normalised(nothing, half, ones))
+
+
+@pytest.mark.parametrize(("direction", "oracle"), [(1.0, 0.4), (-1.0, 0.6), (1.0, 0.5 + 1e-17)])
+def test_normalised_score_is_undefined_where_the_oracle_is_no_better_than_chance(direction, oracle):
+    score, random = np.full((1, 3), 0.6), np.full((1, 3), 0.5)
+    assert np.isnan(normalised(score, random, np.full((1, 3), oracle), direction))
+
+
+def test_normalised_score_where_a_low_value_is_good_and_of_diagnostics():
+    shape = (3, 1, 4)
+    score, random, oracle = (np.full(shape, value) for value in (0.3, 0.5, 0.1))
+    found = normalised(score, random, oracle, np.array([-1.0, 1.0, np.nan]))
+    np.testing.assert_allclose(found, [0.5, np.nan, np.nan])

@@ -14,10 +14,10 @@ from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.report.runs import read_runs
-from salgen.evaluation.statistics.intervals import accuracy_interval
+from salgen.evaluation.statistics.accuracy import accuracy_interval
 from salgen.evaluation.sweeps import sweep as module
 from salgen.evaluation.sweeps.dose import Dose
-from salgen.evaluation.sweeps.reliant_models import Detection, Masses, Models, detections
+from salgen.evaluation.sweeps.reliant_models import Detection, detections
 
 NAME = "planted-artefacts"
 DOSE = "strength=0,0.5,1"
@@ -83,16 +83,16 @@ def test_shares_and_masses_are_those_of_the_runs(folder):
         predictions = pd.read_parquet(place / "run" / "predictions.parquet")
         for seed in range(2):
             of_seed = certificates[certificates.training_seed == seed].set_index("sample_id").loc[shared]
-            assert sweep.models.uses[number, seed] == pytest.approx(of_seed.uses_feature.astype(float).mean())
+            assert sweep.uses[number, seed] == pytest.approx(of_seed.uses_feature.astype(float).mean())
             of_seed = predictions[predictions.training_seed == seed]
-            assert sweep.models.accuracy[number, seed] == pytest.approx((of_seed.label == of_seed.predicted).mean())
+            assert sweep.accuracy[number, seed] == pytest.approx((of_seed.label == of_seed.predicted).mean())
             for method in ("gradient", "sobel", "oracle", "constant"):
                 each = scores[(scores.training_seed == seed) & (scores.method == method)].set_index("sample_id")
                 mean = np.mean([each.value[name] for name in shared])
-                assert sweep.masses[method].mean[number, seed] == pytest.approx(mean)
-    assert sweep.masses["oracle"].alarm.all()
-    assert not sweep.masses["constant"].alarm.any()
-    assert sweep.masses["constant"].mean == pytest.approx(np.full((3, 2), sweep.chance))
+                assert sweep.masses[method][number, seed] == pytest.approx(mean)
+    assert sweep.alarms["oracle"].all()
+    assert not sweep.alarms["constant"].any()
+    assert sweep.masses["constant"] == pytest.approx(np.full((3, 2), sweep.chance))
 
 
 def test_tables_and_page_hold_every_method(folder):
@@ -102,8 +102,8 @@ def test_tables_and_page_hold_every_method(folder):
     assert len(models) == 3 * 2 * len(rows)
     for row in models:
         dose, seed = (0, 0.5, 1).index(float(row["dose"])), int(row["training_seed"])
-        assert row["reliant"] == str(sweep.models.uses[dose, seed] >= 0.5)
-        assert float(row["mass"]) == pytest.approx(sweep.masses[row["method"]].mean[dose, seed], rel=1e-5)
+        assert row["reliant"] == str(sweep.uses[dose, seed] >= 0.5)
+        assert float(row["mass"]) == pytest.approx(sweep.masses[row["method"]][dose, seed], rel=1e-5)
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert all(row["method"] in page for row in rows)
     assert f"{sweep.images} images, the same for all models" in page
@@ -149,42 +149,40 @@ def test_two_strengths_suffice_and_other_parameters_are_doses_of_a_curve():
     assert not Dose.parse("side=2,3,4,5,6,7", NAME).spurious
 
 
-def constructed(seed=0):
+def constructed():
     """Ten models at each of three strengths: clean at 0, half of them at 0.5, and none at 1."""
-    random = np.random.default_rng(seed)
-    uses = np.array([[0.0] * 10, [0.0] * 5 + [0.5] * 5, [1.0] * 10])
-    mean = random.uniform(size=(3, 10))
-    return np.array([0.0, 0.5, 1.0]), Models(np.ones((3, 10)), uses), mean, random.uniform(size=(3, 10)) < 0.4
+    random = np.random.default_rng(0)
+    reliant = np.array([[False] * 10, [False] * 5 + [True] * 5, [True] * 10])
+    return np.array([0.0, 0.5, 1.0]), reliant, random.uniform(size=(3, 10)), random.uniform(size=(3, 10)) < 0.4
 
 
 def test_a_method_is_judged_by_all_pairs_of_models():
-    doses, models, mean, alarm = constructed()
-    row = Detection.of("m", "method", doses, models, Masses(mean, alarm))
-    reliant = models.uses >= 0.5
+    doses, reliant, mass, alarm = constructed()
+    row, perfect, useless = (
+        Detection.of("m", "method", doses, reliant, of, alarm)
+        for of in (mass, np.where(reliant, 0.2, 0.1), np.full((3, 10), 0.1))
+    )
     assert (row.reliant, row.clean) == (15, 15)
-    assert row.auroc == pytest.approx(roc_auc_score(reliant.ravel(), mean.ravel()))
+    assert row.auroc == pytest.approx(roc_auc_score(reliant.ravel(), mass.ravel()))
     assert row.low < row.auroc < row.high
     assert (row.at_zero, row.false_alarms) == (10, alarm[0].mean())
     assert (row.alarms_low, row.alarms_high) == accuracy_interval(alarm[0].mean(), 10)
-    perfect = Detection.of("m", "method", doses, models, Masses(np.where(reliant, 0.2, 0.1), alarm))
     assert (perfect.auroc, perfect.high) == (1.0, 1.0)
     assert perfect.trainings < row.trainings
-    useless = Detection.of("m", "method", doses, models, Masses(np.full((3, 10), 0.1), alarm))
     assert useless.auroc == 0.5
 
 
 def test_models_without_a_mass_and_sweeps_without_a_zero_are_left_out():
-    doses, models, mean, alarm = constructed()
-    mean[0, :3] = np.nan
-    row = Detection.of("m", "method", doses, models, Masses(mean, alarm))
+    doses, reliant, mass, alarm = constructed()
+    mass[0, :3] = np.nan
+    row = Detection.of("m", "method", doses, reliant, mass, alarm)
     assert (row.reliant, row.clean, row.at_zero) == (15, 12, 7)
-    known = np.isfinite(mean)
-    assert row.auroc == pytest.approx(roc_auc_score((models.uses >= 0.5)[known], mean[known]))
-    row = Detection.of("m", "method", doses + 0.1, models, Masses(mean, alarm))
+    known = np.isfinite(mass)
+    assert row.auroc == pytest.approx(roc_auc_score(reliant[known], mass[known]))
+    row = Detection.of("m", "method", doses + 0.1, reliant, mass, alarm)
     assert row.at_zero == 0
     assert np.isnan([row.false_alarms, row.alarms_low, row.alarms_high]).all()
-    row = Detection.of("m", "method", doses[:1], Models(models.accuracy[:1], models.uses[:1]),
-                       Masses(mean[:1], alarm[:1]))  # fmt: skip
+    row = Detection.of("m", "method", doses[:1], reliant[:1], mass[:1], alarm[:1])
     assert np.isnan([row.auroc, row.low, row.high, row.trainings]).all()
 
 

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError, warn
+from salgen.evaluation.models.inspection.memory import is_out_of_memory
 from salgen.evaluation.models.inspection.model_view import ModelView, check_logits
 from salgen.evaluation.models.inspection.network_trace import forward_pass
-from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.probe import counted
 
 T = TypeVar("T")
@@ -38,21 +38,21 @@ class MicroBatches:
             try:
                 done.append(work(part))
             except (RuntimeError, MemoryError) as error:
-                self._halve(part.stop - part.start, error)
+                if not is_out_of_memory(error):
+                    raise
+                failed = part.stop - part.start
+                if failed == 1:
+                    raise MemoryError("one image does not fit") from error
+                self.size = failed // 2
+                if torch.cuda.is_available():
+                    torch.cuda.empty_cache()
+                warn(f"out of memory with {failed} images at once: going on with {self.size} (max_memory sets a limit)")
             else:
                 start = part.stop
         return done
 
     def logits(self, view: ModelView, count: int, inputs: Callable[[slice], Tensor]) -> Tensor:
-        """Checked logits (count, K) of many normalised inputs, made and run a part at a time, without gradient.
-
-        Parameters
-        ----------
-        count
-            Number of inputs.
-        inputs
-            Makes those of a part of ``range(count)``: (m, C, h, w).
-        """
+        """Checked logits (count, K), without gradient, of normalised inputs; `inputs` makes a part (m, C, h, w)."""
 
         def work(part: slice) -> Tensor:
             made = inputs(part)
@@ -63,26 +63,11 @@ class MicroBatches:
         with torch.inference_mode(False), torch.no_grad():
             return counted(count, lambda: torch.cat(self.over(count, work)))
 
-    def _halve(self, failed: int, error: Exception) -> None:
-        if not is_out_of_memory(error):
-            raise error
-        if failed == 1:
-            raise MemoryError("one image does not fit") from error
-        self.size = failed // 2
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
-        warn(f"out of memory with {failed} images at once: going on with {self.size} (max_memory sets a limit)")
-
 
 def images_at_once(view: ModelView, image: Tensor, most: int, budget: float, passes: int) -> int:
-    """Number of images that fit into a budget of bytes, and on a CPU whose tensors are quickly had; from 1 to `most`.
+    """Batch size from 1 to `most` for images (1, C, h, w): what fits the budget in bytes and, on a CPU, the cache.
 
-    Parameters
-    ----------
-    view, image
-        The network and one normalised image (1, C, h, w).
-    passes
-        Memory per image, in multiples of a forward pass's bytes.
+    An image takes the memory of so many forward `passes`.
     """
     of_one = forward_pass(view, image)
     if image.device.type == "cpu":
@@ -93,13 +78,13 @@ def images_at_once(view: ModelView, image: Tensor, most: int, budget: float, pas
 def memory_budget(device: torch.device, max_memory: float | None) -> float:
     """Bytes that may be used: `max_memory` (GB), or half of what is free."""
     if max_memory is None:
-        return SHARE_OF_FREE * free_bytes(device)
+        return SHARE_OF_FREE * _free_bytes(device)
     if isinstance(max_memory, bool) or not isinstance(max_memory, (int, float)) or not 0 < max_memory < math.inf:
         raise SalgenError(f"max_memory = {max_memory!r}: must be a positive number of GB")
     return max_memory * 1e9
 
 
-def free_bytes(device: torch.device) -> float:
+def _free_bytes(device: torch.device) -> float:
     """Free memory of a device, or infinity where the platform does not say."""
     if device.type == "cuda":
         return float(torch.cuda.mem_get_info(device)[0])

@@ -9,12 +9,8 @@ from torch.utils.flop_counter import flop_registry
 class Flops(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Counts floating-point operations while it is entered, by PyTorch's formulas for each operator.
 
-    PyTorch's own ``FlopCounterMode`` also hooks gradients, with which captum's DeepLift fails.
-
-    Attributes
-    ----------
-    count
-        Of all convolutions and matrix products; other operators count nothing.
+    Only convolutions and matrix products count. PyTorch's own ``FlopCounterMode`` also hooks gradients, with which
+    captum's DeepLift fails.
     """
 
     def __init__(self) -> None:

@@ -20,27 +20,25 @@ def find_layer(view: ModelView, name: str) -> nn.Module:
 def layer_grid(view: ModelView, image: Tensor, name: str) -> Grid:
     """The arrangement of a layer's output as channels of images (n, C, h, w) like this one.
 
-    It is found by following which place in the image each number comes from, so that channels may stand
-    first or last, and pixels as rows and columns, windows or tokens, beside a class token or not.
+    The trace follows which place in the image each number comes from. So channels may stand first or last, and pixels
+    as rows and columns, windows or tokens, beside a class token or not.
     """
     find_layer(view, name)
     trace = NetworkTrace.of(view, image[:1])
-    if name not in trace.outputs:
-        raise SalgenError(f"layer {name!r} does not run when the model does: {_advice(view, trace)}")
-    shape = trace.outputs[name]
-    if isinstance(shape, str):
-        raise SalgenError(f"layer {name!r} gives {shape}, not one tensor: {_advice(view, trace)}")
-    if name not in trace.grids:
-        raise SalgenError(
-            f"layer {name!r} gives {shape}, which has no known axes of channels and of an image's pixels: "
-            f"{_advice(view, trace)}"
-        )
-    if name in trace.unread:
-        raise SalgenError(
-            f"layer {name!r} gives {shape}, of which the logits read no pixel, only the class token: "
-            f"{_advice(view, trace)}"
-        )
-    return trace.grids[name]
+    shape = trace.outputs.get(name)
+    if shape is None:
+        fault = "does not run when the model does"
+    elif isinstance(shape, str):
+        fault = f"gives {shape}, not one tensor"
+    elif name not in trace.grids:
+        fault = f"gives {shape}, which has no known axes of channels and of an image's pixels"
+    elif name in trace.unread:
+        fault = f"gives {shape}, of which the logits read no pixel, only the class token"
+    else:
+        return trace.grids[name]
+    other = _working_layer(view, trace)
+    advice = f"choose another, such as {say_layer(other)}" if other else _NO_LAYER
+    raise SalgenError(f"layer {name!r} {fault}: {advice}")
 
 
 def default_layer(view: ModelView, inputs: Tensor) -> str:
@@ -62,33 +60,28 @@ def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
     only the class token counts: never a branch, a map inside a residual block, or a pool.
     """
     trace = NetworkTrace.of(view, inputs[:1])
-    if trace.bottleneck is None:
-        name = _working_layer(view, trace)
-        if name is None:
-            check_gradient(_DEFAULT, view, inputs)  # without gradients no layer is seen
+    if trace.bottleneck is not None:
+        return trace.bottleneck
+    if name := _working_layer(view, trace):
         raise SalgenError(
             "the model has no layer of more than one pixel through which every path from the image to the logits "
             f"goes: name one with layer=, such as {say_layer(name)}"
-            if name
-            else "the model has no layer whose numbers have a place in the image each, or hides its layers, as "
-            f"scripted, traced and exported code does: {_NO_LAYER}"
         )
-    return trace.bottleneck
+    check_gradient(_DEFAULT, view, inputs)  # without gradients no layer is seen
+    raise SalgenError(
+        "the model has no layer whose numbers have a place in the image each, or hides its layers, as "
+        f"scripted, traced and exported code does: {_NO_LAYER}"
+    )
 
 
 def last_map(view: ModelView, inputs: Tensor) -> str | None:
     """The last module whose channels have more than one pixel: the input of a global pool."""
-    layout = NetworkTrace.of(view, inputs[:1])
-    return next((name for name in reversed(layout.outputs) if layout.pixels(name) > 1), None)
+    trace = NetworkTrace.of(view, inputs[:1])
+    return next((name for name in reversed(trace.outputs) if trace.pixels(name) > 1), None)
 
 
 _DEFAULT = "by default the layer is the last on all paths"
 _NO_LAYER = "choose a method that needs no layer, such as occlusion"
-
-
-def _advice(view: ModelView, trace: NetworkTrace) -> str:
-    name = _working_layer(view, trace)
-    return f"choose another, such as {say_layer(name)}" if name else _NO_LAYER
 
 
 def say_layer(name: str) -> str:

@@ -25,8 +25,7 @@ from torch.nn.utils import parametrize
 from salgen.errors import SalgenError, named, warn
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.compiled_network import compiled
-from salgen.evaluation.models.inspection.freed_memory import keep_freed_memory
-from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
+from salgen.evaluation.models.inspection.memory import is_out_of_memory, keep_freed_memory
 from salgen.evaluation.models.inspection.probe import counted
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.models.logits import as_logits
@@ -62,18 +61,18 @@ class ModelView:
         private = _private(model)
         if any(weight.is_meta for weight in private.parameters()):
             raise SalgenError(f"the model ({type(model).__name__}) is on the device meta: load its weights first")
-        several = bool(getattr(private, "multi_label", False))
+        multi_label = bool(getattr(private, "multi_label", False))
         dtypes = [weight.dtype for weight in model.parameters() if weight.is_floating_point()]
         precision = max(dtypes, key=lambda dtype: torch.finfo(dtype).eps, default=torch.float32)
+        network, normalise = private, None
         if isinstance(private, Classifier):
-            normalise, network, unit = private.normalise, private.network, True
+            network, normalise = private.network, private.normalise
         else:
-            normalise, network = None, private
             with suppress(SalgenError):  # one for pixels of 0 to 255 stays in the network
                 normalise = set_apart(private)
-            unit = isinstance(normalise, Normalisation)
-        network, layer = as_logits(network, several), getattr(private, "cam_layer", None)
-        return cls(normalise or nn.Identity(), network, layer, unit, several, compile, precision)
+        unit_pixels = isinstance(private, Classifier) or isinstance(normalise, Normalisation)
+        network, layer = as_logits(network, multi_label), getattr(private, "cam_layer", None)
+        return cls(normalise or nn.Identity(), network, layer, unit_pixels, multi_label, compile, precision)
 
     @cached_property
     def forward(self) -> Callable[[Tensor], Any]:
@@ -95,15 +94,7 @@ class ModelView:
 
     @contextmanager
     def failures(self, images: Tensor, outcome: str = "fails") -> Iterator[None]:
-        """Whatever the model raises as a SalgenError that names it, except when memory runs out.
-
-        Parameters
-        ----------
-        images
-            What it is run on, (N, C, H, W).
-        outcome
-            What is said of the model.
-        """
+        """Whatever the model raises on images (N, C, H, W) as a SalgenError, except when memory runs out."""
         try:
             yield
         except Exception as error:  # a user's network may fail in any way
@@ -147,18 +138,13 @@ class ModelView:
 class NetworkCache(Generic[T]):
     """Facts about networks: what ``learn(name, view, image)`` gives, kept for as long as the network lives.
 
-    A SalgenError is kept like a result, and raised again under the name of the method that asks.
-
-    Parameters
-    ----------
-    learn
-        Runs one image (1, C, h, w); its result must not reference the network. `name` is used in
-        its errors only.
+    `learn` runs one image (1, C, h, w), and its result must not reference the network. Its SalgenError is kept like a
+    result, and raised again under the name of the method that asks.
     """
 
     def __init__(self, learn: Callable[[str, ModelView, Tensor], T]) -> None:
         self._learn = learn
-        self._results: WeakKeyDictionary[nn.Module, dict[Hashable, T | _Refusal]] = WeakKeyDictionary()
+        self._results: WeakKeyDictionary[nn.Module, dict[Hashable, T | SalgenError]] = WeakKeyDictionary()
 
     def of(self, name: str, view: ModelView, image: Tensor) -> T:
         """The fact for images like this one."""
@@ -168,15 +154,11 @@ class NetworkCache(Generic[T]):
             try:
                 results[key] = self._learn(_CALLER, view, image[:1])
             except SalgenError as error:
-                results[key] = _Refusal(error)  # its text alone: the exception would hold on to the network
+                results[key] = SalgenError(str(error))  # the one raised would hold on to the network
         result = results[key]
-        if isinstance(result, _Refusal):
-            raise SalgenError(result.replace(_CALLER, name))
+        if isinstance(result, SalgenError):
+            raise SalgenError(str(result).replace(_CALLER, name))
         return result
-
-
-class _Refusal(str):
-    """The message of an error."""
 
 
 def _runs_in_its_format(_name: str, view: ModelView, image: Tensor) -> bool:
@@ -210,9 +192,9 @@ def check_logits(logits: Any, count: int) -> Tensor:
 def score_gradient(logits: Tensor, targets: Tensor, score: str) -> Tensor:
     """The score's gradient at the logits, (N, K): +1 at the target and, for a margin, -1 at the best other class."""
     classes = logits.shape[1]
-    if bool((targets >= classes).any()) or bool((targets < 0).any()):
-        wrong = int(targets[(targets >= classes) | (targets < 0)][0])
-        raise SalgenError(f"target {wrong}: the model has {classes} classes, so targets are 0..{classes - 1}")
+    wrong = targets[(targets >= classes) | (targets < 0)]
+    if len(wrong):
+        raise SalgenError(f"target {int(wrong[0])}: the model has {classes} classes, so targets are 0..{classes - 1}")
     start = torch.zeros_like(logits).scatter_(1, targets[:, None], 1.0)
     if score == "logit":
         return start
@@ -282,14 +264,26 @@ def private_copy(thing: T, model: nn.Module) -> T:
 
     They share the weights, ask for no gradient, and are without `torch.compile` or parallel wrappers.
     """
+    copies: dict[int, Any] = {}
     with torch.inference_mode(False):
-        tensors = [*_computed_tensors(thing), *(t for module in model.modules() for t in _own_tensors(module))]
-        copies: dict[int, Any] = {id(t): _without_gradient(t) for t in tensors}
+        for tensor in (*_computed_tensors(thing), *_tensors_of_modules(model)):
+            # autograd can use none that were made in inference mode
+            shared = tensor.detach().clone() if tensor.is_inference() else tensor.detach()
+            is_parameter = isinstance(tensor, nn.Parameter)
+            copies[id(tensor)] = nn.Parameter(shared, requires_grad=False) if is_parameter else shared
         for module in reversed(list(model.modules())):  # inner modules first
-            inner = _unwrapped(module)
-            if inner is not None:
-                copies[id(module)] = copy.deepcopy(inner, copies)
+            if isinstance(module, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
+                copies[id(module)] = copy.deepcopy(module.module, copies)
+            elif not isinstance(module, torch.jit.ScriptModule) and "_orig_mod" in module._modules:  # torch.compile's
+                copies[id(module)] = copy.deepcopy(module._modules["_orig_mod"], copies)
         return copy.deepcopy(thing, copies)
+
+
+def _tensors_of_modules(model: nn.Module) -> Iterator[Tensor]:
+    for module in model.modules():
+        for value in (*module._parameters.values(), *module._buffers.values(), *vars(module).values()):
+            if isinstance(value, Tensor):
+                yield value
 
 
 def _computed_tensors(thing: Any) -> Iterator[Tensor]:
@@ -305,22 +299,3 @@ def _computed_tensors(thing: Any) -> Iterator[Tensor]:
             waiting += gc.get_referents(value)
         elif not value.is_leaf:
             yield value
-
-
-def _unwrapped(module: nn.Module) -> nn.Module | None:
-    """The module inside one made by `torch.compile` or a parallel wrapper; None if there is none."""
-    if isinstance(module, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
-        inner: nn.Module = module.module
-        return inner
-    return None if isinstance(module, torch.jit.ScriptModule) else module._modules.get("_orig_mod")
-
-
-def _own_tensors(module: nn.Module) -> list[Tensor]:
-    own = [*module._parameters.values(), *module._buffers.values(), *vars(module).values()]
-    return [value for value in own if isinstance(value, Tensor)]
-
-
-def _without_gradient(tensor: Tensor) -> Tensor:
-    """The same values without gradient; autograd can use none that were made in inference mode, which are copied."""
-    shared = tensor.detach().clone() if tensor.is_inference() else tensor.detach()
-    return nn.Parameter(shared, requires_grad=False) if isinstance(tensor, nn.Parameter) else shared

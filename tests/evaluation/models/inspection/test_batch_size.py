@@ -7,9 +7,9 @@ from torch import nn
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.models.inspection.batch_size import MicroBatches, images_at_once, memory_budget
+from salgen.evaluation.models.inspection.memory import is_out_of_memory
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import forward_pass
-from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 
 CPU = torch.device("cpu")
 

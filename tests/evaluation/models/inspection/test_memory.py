@@ -13,7 +13,7 @@ PASSES = 10
 COUNT = f"""
 import mmap, resource, sys
 import numpy as np
-from salgen.evaluation.models.inspection.freed_memory import keep_freed_memory
+from salgen.evaluation.models.inspection.memory import keep_freed_memory
 
 if sys.argv[1] == "kept":
     keep_freed_memory()
@@ -26,7 +26,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before))
 
 HELD = f"""
 import numpy as np
-from salgen.evaluation.models.inspection.freed_memory import give_back_freed_memory, keep_freed_memory
+from salgen.evaluation.models.inspection.memory import give_back_freed_memory, keep_freed_memory
 
 def held():
     with open("/proc/self/statm") as handle:

@@ -1,3 +1,5 @@
+"""salgen's own networks: their layers and formulas, and what they refuse."""
+
 from itertools import pairwise
 
 import pytest
@@ -8,6 +10,7 @@ from torch import nn
 
 from salgen.errors import SalgenError
 from salgen.evaluation.models.lesion_cnn import LesionCNN
+from salgen.evaluation.models.scnn import SCNN
 from salgen.registry import MODELS
 
 PAPER = LesionCNN(**LesionCNN.scales["full"])
@@ -15,10 +18,6 @@ PAPER = LesionCNN(**LesionCNN.scales["full"])
 
 def parameter_count(network: nn.Module) -> int:
     return sum(parameter.numel() for parameter in network.parameters())
-
-
-def test_is_registered():
-    assert MODELS.load("lesion-cnn") is LesionCNN
 
 
 def test_papers_network_has_the_papers_layers():
@@ -73,15 +72,13 @@ def test_takes_any_image_size_and_channel_count(size, channels, classes, batch_n
     assert network(torch.rand(2, channels, *size)).shape == (2, classes)
 
 
-@pytest.mark.parametrize("widths", [(4,), (4, 8, 8)])
-def test_cam_layer_is_the_last_relu_before_the_last_pool(widths):
-    plugin = LesionCNN(widths=widths)
+@pytest.mark.parametrize("plugin", [LesionCNN(widths=(4,)), LesionCNN(widths=(4, 8, 8)), SCNN(widths=(3, 4, 5))])
+def test_cam_layer_is_the_last_relu_before_the_last_pool(plugin):
     network = plugin.build(1, 2, (16, 24))
-    layer = network.get_submodule(plugin.cam_layer(network))
     modules = list(network.modules())
-    last_pool = max(k for k, m in enumerate(modules) if isinstance(m, nn.MaxPool2d))
+    layer = network.get_submodule(plugin.cam_layer(network))
     assert isinstance(layer, nn.ReLU)
-    assert modules.index(layer) == last_pool - 1
+    assert modules.index(layer) == max(k for k, m in enumerate(modules) if isinstance(m, nn.MaxPool2d)) - 1
 
 
 def test_every_relu_is_its_own_and_leaves_its_input_alone():
@@ -95,16 +92,39 @@ def test_every_relu_is_its_own_and_leaves_its_input_alone():
     assert len(calls) == len(set(calls)) == 9
 
 
-def test_image_too_small_is_an_error_that_says_how_large():
-    with pytest.raises(SalgenError, match=r"15x64 is too small for lesion-cnn with 4 blocks: .* at least 16"):
-        LesionCNN().build(1, 2, (15, 64))
-    LesionCNN().build(1, 2, (16, 16))
-
-
-def test_no_widths_is_an_error():
+@pytest.mark.parametrize("name", ["lesion-cnn", "scnn"])
+def test_what_they_cannot_be_is_refused(name):
+    plugin = MODELS.create(name)
+    with pytest.raises(SalgenError, match=rf"15x64 is too small for {name} with 4 blocks: .* at least 16"):
+        plugin.build(1, 2, (15, 64))
+    plugin.build(1, 2, (16, 16))
     with pytest.raises(SalgenError, match="widths is empty"):
-        MODELS.create("lesion-cnn", {"widths": ""})
+        MODELS.create(name, {"widths": ""})
 
 
 def test_parameters_are_read_from_text():
     assert MODELS.create("lesion-cnn", {"widths": "4,8", "batch-norm": "no"}) == LesionCNN((4, 8), 128, False)
+
+
+def test_scnn_is_the_stated_network():
+    network = SCNN().build(3, 2, (64, 64))
+    layers = [module for module in network.modules() if not isinstance(module, nn.Sequential)]
+    block = [nn.Conv2d, nn.ReLU, nn.MaxPool2d]
+    assert [type(module) for module in layers] == [*(block * 4), nn.AdaptiveAvgPool2d, nn.Flatten, nn.Linear]
+    assert [m.out_channels for m in layers if isinstance(m, nn.Conv2d)] == [32, 64, 128, 128]
+    count = sum(9 * a * b + b for a, b in [(3, 32), (32, 64), (64, 128), (128, 128)]) + 2 * 128 + 2
+    assert parameter_count(network) == count
+    assert len({id(m) for m in layers if isinstance(m, nn.ReLU)}) == 4
+    assert not any(m.inplace for m in layers if isinstance(m, nn.ReLU))
+
+
+def test_forward_of_scnn_is_the_formula():
+    network = SCNN(widths=(3, 4)).build(2, 3, (9, 14)).double()
+    weights = dict(network.named_parameters())
+    x = images = torch.rand(2, 2, 9, 14, dtype=torch.float64)
+    for block in (1, 2):
+        name = f"block{block}.conv"
+        x = nn.functional.conv2d(x, weights[f"{name}.weight"], weights[f"{name}.bias"], padding=1).clamp(min=0)
+        x = nn.functional.max_pool2d(x, 2)
+    expected = x.mean(dim=(2, 3)) @ weights["logits.weight"].T + weights["logits.bias"]
+    torch.testing.assert_close(network(images), expected)

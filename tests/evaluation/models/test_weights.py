@@ -14,7 +14,7 @@ from torch import nn
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.models.classifier import Classifier
-from salgen.evaluation.models.start_weights import read_tensors
+from salgen.evaluation.models.weight_files import read_tensors
 from salgen.evaluation.runs.given_models import is_designed
 from salgen.evaluation.training.checkpoints import CARD, build_classifier, load_checkpoint
 from salgen.evaluation.training.trainer import Trainer
@@ -55,6 +55,19 @@ def torchvisions_part(name, network):
     return network.get_submodule(MODELS.load(name).part)
 
 
+def load(tmp_path, name, source, network, suffix=".pth"):
+    """Load the weights of one network into another by a file."""
+    quick(name, save(torchvisions_part(name, source), tmp_path / f"w{suffix}")).load_weights(network)
+    return network
+
+
+def check_same(network, source):
+    """Two networks, or a state dict in place of the second, have the same tensors."""
+    own = network.state_dict()
+    for key, tensor in (source if isinstance(source, dict) else source.state_dict()).items():
+        assert torch.equal(own[key], tensor), key
+
+
 def load_error(plugin, network):
     with pytest.raises(SalgenError) as caught:
         plugin.load_weights(network)
@@ -72,10 +85,7 @@ def load_error(plugin, network):
 def test_a_file_of_the_same_network_is_taken_whole(tmp_path, name, suffix):
     _, source = build(name, seed=1)
     _, network = build(name, seed=2)
-    file = save(torchvisions_part(name, source), tmp_path / f"weights{suffix}")
-    quick(name, file).load_weights(network)
-    for key, tensor in source.state_dict().items():
-        assert torch.equal(network.state_dict()[key], tensor), key
+    check_same(load(tmp_path, name, source, network, suffix), source)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -83,7 +93,7 @@ def test_scratch_leaves_the_network_alone(name):
     plugin, network = build(name)
     before = {key: tensor.clone() for key, tensor in network.state_dict().items()}
     plugin.load_weights(network)
-    assert all(torch.equal(tensor, before[key]) for key, tensor in network.state_dict().items())
+    check_same(network, before)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -91,7 +101,7 @@ def test_last_layer_starts_anew_for_another_number_of_classes(tmp_path, name):
     _, source = build(name, classes=4, seed=1)
     _, network = build(name, classes=3, seed=2)
     before = {key: tensor.clone() for key, tensor in network.state_dict().items()}
-    quick(name, save(torchvisions_part(name, source), tmp_path / "w.pth")).load_weights(network)
+    load(tmp_path, name, source, network)
     last = ".".join(filter(None, (MODELS.load(name).part, SEAMS[name].logits)))
     for key, tensor in network.state_dict().items():
         expected = before if key.startswith(last) else source.state_dict()
@@ -104,7 +114,7 @@ def test_a_checkpoint_of_salgens_is_a_file_of_weights(tmp_path, name):
     _, network = build(name, seed=2)
     file = save(Classifier(source, plugin.normalise(3)), tmp_path / "weights.safetensors")
     quick(name, file).load_weights(network)
-    assert all(torch.equal(network.state_dict()[key], tensor) for key, tensor in source.state_dict().items())
+    check_same(network, source)
 
 
 def after_input(name, network):
@@ -119,7 +129,7 @@ def after_input(name, network):
 def test_a_grey_image_means_what_its_copy_in_three_colours_means(tmp_path, name):
     plugin, colour = build(name, channels=3, seed=1)
     _, grey = build(name, channels=1, seed=2)
-    quick(name, save(torchvisions_part(name, colour), tmp_path / "w.pth")).load_weights(grey)
+    load(tmp_path, name, colour, grey)
     images = torch.rand(3, 1, 32, 32)
     one, three = (plugin.normalise(channels)(images.expand(-1, channels, -1, -1)) for channels in (1, 3))
     found, expected = after_input(name, grey)(one), after_input(name, colour)(three)
@@ -137,7 +147,7 @@ def test_a_grey_image_means_what_its_copy_in_three_colours_means(tmp_path, name)
 def test_kernels_are_summed_over_the_colours_by_their_scale(tmp_path, name):
     _, colour = build(name, channels=3, seed=1)
     _, grey = build(name, channels=1, seed=2)
-    quick(name, save(torchvisions_part(name, colour), tmp_path / "w.pth")).load_weights(grey)
+    load(tmp_path, name, colour, grey)
     key = f"{SEAMS[name].input}.weight"
     kernel, found = (torchvisions_part(name, network).get_parameter(key) for network in (colour, grey))
     scale = [1.0, 1.0, 1.0] if name == "scnn" else [0.226 / std for std in (0.229, 0.224, 0.225)]
@@ -154,16 +164,13 @@ def test_older_files_without_batch_counts_and_with_older_names_are_read(tmp_path
     assert torch.equal(network.fc.weight, source.fc.weight)
 
     _, source = build("vit-b-16", seed=1)
-    older = {"mlp.0": "mlp.linear_1", "mlp.3": "mlp.linear_2"}
-    state = {}
-    for key, tensor in source.vit.state_dict().items():
-        name = next((key.replace(new, old) for new, old in older.items() if new in key), key)
-        state[name] = tensor
+    older = [key.replace("mlp.0", "mlp.linear_1").replace("mlp.3", "mlp.linear_2") for key in source.vit.state_dict()]
+    state = dict(zip(older, source.vit.state_dict().values(), strict=True))
     assert any("linear_1" in key for key in state)
     torch.save(state, tmp_path / "v.pth")
     _, network = build("vit-b-16", seed=2)
     quick("vit-b-16", tmp_path / "v.pth").load_weights(network)
-    assert all(torch.equal(network.state_dict()[key], tensor) for key, tensor in source.state_dict().items())
+    check_same(network, source)
 
 
 # ImageNet
@@ -192,16 +199,19 @@ def test_imagenet_weights_are_torchvisions_first(hub):
     same, other = plugin.build(3, 1000, (32, 32)), plugin.build(1, 2, (32, 32))
     plugin.load_weights(same)
     plugin.load_weights(other)
-    assert all(torch.equal(same.state_dict()[key], tensor) for key, tensor in source.state_dict().items())
+    check_same(same, source)
     assert torch.equal(other.layer4[1].conv2.weight, source.layer4[1].conv2.weight)
     assert other.fc.weight.shape == (2, 512)
 
 
-def test_weights_out_of_reach(hub):
+def imagenet_error():
     plugin = MODELS.create("resnet18", {"weights": "imagenet"})
     with torch.device("meta"):
-        network = plugin.build(3, 2, (32, 32))
-    message = load_error(plugin, network)
+        return load_error(plugin, plugin.build(3, 2, (32, 32)))
+
+
+def test_weights_out_of_reach(hub):
+    message = imagenet_error()
     assert "https://download.pytorch.org/models/resnet18-f37072fd.pth cannot be fetched" in message
     assert "(no network here)" in message
     assert "or give weights=<its path> or weights=scratch" in message
@@ -209,10 +219,7 @@ def test_weights_out_of_reach(hub):
 
 def test_damaged_copy_in_the_cache(hub):
     (hub / "resnet18-f37072fd.pth").write_bytes(b"half a file")
-    plugin = MODELS.create("resnet18", {"weights": "imagenet"})
-    with torch.device("meta"):
-        network = plugin.build(3, 2, (32, 32))
-    assert f"is damaged: remove {hub / 'resnet18-f37072fd.pth'}" in load_error(plugin, network)
+    assert f"is damaged: remove {hub / 'resnet18-f37072fd.pth'}" in imagenet_error()
 
 
 @pytest.mark.parametrize(
@@ -365,8 +372,7 @@ def test_training_starts_from_a_file_and_its_checkpoint_needs_it_no_more(tmp_pat
     loaded = load_checkpoint(tmp_path / "c")
     assert loaded.card.parameters == {"weights": str(file), "widths": [4, 4, 8, 8]}
     assert loaded.classifier.cam_layer == "block4.relu"
-    weights = trained.classifier.state_dict()
-    assert all(torch.equal(tensor, weights[key]) for key, tensor in loaded.classifier.state_dict().items())
+    check_same(trained.classifier, loaded.classifier)
 
 
 def test_a_training_that_goes_on_does_not_start_again(tmp_path, perlin, monkeypatch):
@@ -387,8 +393,7 @@ def test_a_training_that_goes_on_does_not_start_again(tmp_path, perlin, monkeypa
             train(perlin, tmp_path / "stopped", **settings(weights=str(file)))
     file.unlink()
     train(perlin, tmp_path / "stopped", **settings(weights=str(file)))
-    one, other = (load_checkpoint(tmp_path / name).classifier.state_dict() for name in ("whole", "stopped"))
-    assert all(torch.equal(tensor, other[key]) for key, tensor in one.items())
+    check_same(*(load_checkpoint(tmp_path / name).classifier for name in ("whole", "stopped")))
 
 
 def test_a_missing_file_ends_a_training_before_it_leaves_anything(tmp_path, perlin):
@@ -415,34 +420,33 @@ class Settings:
         self.epochs = 3
 
 
-def checkpoint(kind, state):
-    """A state dict as a wrapper or a trainer writes it."""
-    return {
-        "DataParallel": {f"module.{key}": tensor for key, tensor in state.items()},
-        "compiled and parallel": {f"module._orig_mod.{key}": tensor for key, tensor in state.items()},
-        "parallel inside": {key.replace("block1.", "block1.module."): tensor for key, tensor in state.items()},
-        "averaged": {"n_averaged": torch.ones(())} | {f"module.{key}": tensor for key, tensor in state.items()},
-        "timm": {"epoch": 3, "arch": "scnn", "state_dict": state, "args": Settings(), "optimizer": {"state": {0: 1.0}}},
-        "Lightning": {
-            "state_dict": {f"model.{key}": tensor for key, tensor in state.items()} | {"loss.weight": torch.ones(2)},
-            "hyper_parameters": {"loss": nn.CrossEntropyLoss(), "settings": Settings()},
-            "callbacks": {"best": {"best_k_models": {"a.ckpt": torch.ones(())}}},
-        },
-        "model": {"model": state, "epoch": 3},
-        "nested": {"model": {"network": {f"backbone.net.{key}": tensor for key, tensor in state.items()}}},
-    }[kind]
+def prefixed(state, prefix):
+    return {f"{prefix}{key}": tensor for key, tensor in state.items()}
 
 
-@pytest.mark.parametrize(
-    "kind",
-    ["DataParallel", "compiled and parallel", "parallel inside", "averaged", "timm", "Lightning", "model", "nested"],
-)
+CHECKPOINTS = {  # a state dict as a wrapper or a trainer writes it
+    "DataParallel": lambda state: prefixed(state, "module."),
+    "compiled and parallel": lambda state: prefixed(state, "module._orig_mod."),
+    "parallel inside": lambda state: {key.replace("block1.", "block1.module."): state[key] for key in state},
+    "averaged": lambda state: {"n_averaged": torch.ones(())} | prefixed(state, "module."),
+    "timm": lambda state: {"epoch": 3, "state_dict": state, "args": Settings(), "optimizer": {"state": {0: 1.0}}},
+    "Lightning": lambda state: {
+        "state_dict": prefixed(state, "model.") | {"loss.weight": torch.ones(2)},
+        "hyper_parameters": {"loss": nn.CrossEntropyLoss(), "settings": Settings()},
+        "callbacks": {"best": {"best_k_models": {"a.ckpt": torch.ones(())}}},
+    },
+    "model": lambda state: {"model": state, "epoch": 3},
+    "nested": lambda state: {"model": {"network": prefixed(state, "backbone.net.")}},
+}
+
+
+@pytest.mark.parametrize("kind", CHECKPOINTS)
 def test_checkpoints_of_wrappers_and_trainers_are_taken_whole(tmp_path, kind):
     _, source = build("scnn", seed=1)
     _, network = build("scnn", seed=2)
-    torch.save(checkpoint(kind, source.state_dict()), tmp_path / "w.pth")
+    torch.save(CHECKPOINTS[kind](source.state_dict()), tmp_path / "w.pth")
     quick("scnn", tmp_path / "w.pth").load_weights(network)
-    assert all(torch.equal(network.state_dict()[key], tensor) for key, tensor in source.state_dict().items())
+    check_same(network, source)
 
 
 def test_one_of_several_state_dicts_is_taken_with_a_word_or_none(tmp_path):

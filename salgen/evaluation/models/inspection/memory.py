@@ -1,9 +1,11 @@
-"""What networks free on a processor is kept for their next pass."""
+"""Memory: keep what networks free on a processor, and tell errors that mean out of memory."""
 
 import ctypes
 import platform
 from functools import cache
 from typing import Any
+
+import torch
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # mallopt(3)'s numbers
 KEPT = 2**30  # bytes
@@ -30,3 +32,10 @@ def give_back_freed_memory() -> None:
 
 def _glibc() -> Any:
     return ctypes.CDLL(None) if platform.libc_ver()[0] == "glibc" else None
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """True if an error says that a device or the machine had too little memory."""
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return True
+    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
