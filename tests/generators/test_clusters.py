@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from salgen.datasets.importers.lisa_lights import LisaLights
-from salgen.datasets.layouts.gtsrb.gtsrb_copy import SignPhotographs
+from salgen.datasets.layouts.gtsrb import SignPhotographs
 from salgen.generators.factory import generator
 from salgen.registry import GENERATORS
 

@@ -21,9 +21,8 @@ from own_image_files import (
 from PIL import Image
 
 import salgen
-from salgen.datasets.layouts.own_images.annotations import check_no_photograph
+from salgen.datasets.layouts.own_images.annotations import check_no_photograph, unread_form
 from salgen.datasets.layouts.own_images.label_table import read_rows
-from salgen.datasets.layouts.own_images.unread_forms import unread_form
 from salgen.datasets.layouts.own_images.yolo import _yolo_names
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError, SalgenWarning

@@ -136,9 +136,9 @@ def test_a_jpeg_with_a_side_below_eight_pixels_is_whole_or_broken_like_another(t
     for size in ((40, 5), (3, 40)):
         path = tmp_path / "narrow.jpg"
         Image.new("RGB", size).save(path)
-        assert faults_of([path]) == [""]
+        assert faults_of([[path]]) == [""]
         path.write_bytes(path.read_bytes()[:-9])
-        assert faults_of([path]) == ["unreadable image"]
+        assert faults_of([[path]]) == ["unreadable image"]
 
 
 def test_all_images_broken(tmp_path, images, masks):

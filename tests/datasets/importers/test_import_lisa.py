@@ -12,8 +12,7 @@ import salgen
 from salgen import cache
 from salgen.cache import cache_path
 from salgen.datasets.format.manifest import read_manifest
-from salgen.datasets.importers.lisa_lights import LisaLights
-from salgen.datasets.layouts.lisa import vetting
+from salgen.datasets.layouts.lisa import lisa_copy
 from salgen.datasets.layouts.lisa.lamp_masks import MaskRules, overlap
 from salgen.datasets.layouts.lisa.lisa_layout import nearest_bulb, split_clips
 from salgen.errors import SalgenError
@@ -343,11 +342,6 @@ def test_the_nearest_bulb_in_the_box():
 # Wrong variants: one line that names file, line and what was expected.
 
 
-def test_no_path_given():
-    with pytest.raises(SalgenError, match="--set source=PATH"):
-        LisaLights().open_source(None)
-
-
 def test_a_folder_that_is_not_there(tmp_path):
     message = refusal(tmp_path / "none")
     assert message.startswith(f"{tmp_path / 'none'}: there is no such folder")
@@ -497,7 +491,7 @@ def test_masks_that_differ_are_reported(copy, monkeypatch):
     def two(pixels, bulb, *, red, rules):
         return [crop, half]
 
-    monkeypatch.setattr("salgen.datasets.layouts.lisa.vetting.acceptable_masks", two)
+    monkeypatch.setattr("salgen.datasets.layouts.lisa.lisa_copy.acceptable_masks", two)
     made = opened(copy)
     assert "several acceptable masks, of which the two that differ most have a mean IoU of 0.75" in made.source.notes
     assert made.recipe(0, "train", 0).parameters["agreement"] == 0.75
@@ -520,8 +514,8 @@ def test_no_light_of_the_two_classes(copy):
 def segmented(monkeypatch):
     """How many crops were segmented."""
     count = []
-    real = vetting.acceptable_masks
-    monkeypatch.setattr(vetting, "acceptable_masks", lambda *a, **k: count.append(1) or real(*a, **k))
+    real = lisa_copy.acceptable_masks
+    monkeypatch.setattr(lisa_copy, "acceptable_masks", lambda *a, **k: count.append(1) or real(*a, **k))
     return count
 
 
@@ -567,11 +561,11 @@ def test_every_number_of_the_rules_is_part_of_the_key():
     }
     assert set(changed) == set(vars(usual))
     rules = [usual, *(replace(usual, **{name: value}) for name, value in changed.items())]
-    assert len({cache_path("lisa", vetting.cache_key("digest", each, 8)) for each in rules}) == len(changed) + 1
+    assert len({cache_path("lisa", lisa_copy.cache_key("digest", each, 8)) for each in rules}) == len(changed) + 1
     assert (
         len(
             {
-                cache_path("lisa", vetting.cache_key(digest, usual, side))
+                cache_path("lisa", lisa_copy.cache_key(digest, usual, side))
                 for digest, side in (("a", 8), ("a", 9), ("b", 8))
             }
         )

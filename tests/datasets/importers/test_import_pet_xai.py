@@ -8,7 +8,7 @@ import pytest
 from marked_trees import SIDE, nearest, noise, opened, samples
 from PIL import Image
 
-from salgen.datasets.layouts.saliency_bench.pet_trimaps import BREEDS
+from salgen.datasets.importers.pet_xai import BREEDS
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
 from salgen.evaluation.verification.verifying import verify

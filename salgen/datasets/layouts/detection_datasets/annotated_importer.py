@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,7 @@ class AnnotatedImages(MaskLimits):
     def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
         """The image as a whole, resized, with the mask of the class."""
         refuse_edit(edit)
-        source, number = cast(AnnotatedCopy, material.source), parameters[OBJECT]
+        source, number = material.source, parameters[OBJECT]
         file, image = source.path_of(parameters["item"]), source.table.numbers[parameters["item"]]
         pixels = read_rgb(file)
         if pixels.shape[:2] != source.table.size(image):

@@ -44,16 +44,7 @@ def windows_of(
 ) -> Iterator[NoduleWindow]:
     """Of each nodule of a scan a window around it, and one at the same place of a slice near it that shows none.
 
-    Parameters
-    ----------
-    scan
-        The slices.
-    readings
-        All readers' nodules in it.
-    seed
-        Draws the slices without a nodule.
-    skipped
-        Counts outlines, nodules and slices that cannot be used, by reason.
+    A seed draws the latter. Outlines, nodules and slices that cannot be used are counted in `skipped`.
     """
     if not scan.upright:
         raise UnusableError("scan that is turned")
