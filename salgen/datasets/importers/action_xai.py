@@ -50,7 +50,6 @@ class ActionXai(MarkedImages):
 
     name: ClassVar[str] = "action-xai"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "action-xai"
     stand_in: ClassVar[str] = "drawn-actions"
     task: ClassVar[str] = "activity"
     region: ClassVar[str] = "evidence"

@@ -59,7 +59,6 @@ class CancerXai(MarkedImages):
 
     name: ClassVar[str] = "cancer-xai"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "cancer-xai"
     stand_in: ClassVar[str] = "perlin-lesions"
     region: ClassVar[str] = "tumour"
 

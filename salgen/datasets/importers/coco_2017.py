@@ -34,7 +34,6 @@ class Coco2017(AnnotatedImages):
 
     name: ClassVar[str] = "coco-2017"
     version: ClassVar[str] = "2"
-    family: ClassVar[str] = "coco-2017"
     classes: ClassVar[tuple[str, ...]] = CLASSES
 
     def read_copy(self, path: Path) -> CocoCopy:

@@ -66,7 +66,6 @@ class DiseaseXai(MarkedImages):
 
     name: ClassVar[str] = "disease-xai"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "disease-xai"
     stand_in: ClassVar[str] = "pink-lesions"
     region: ClassVar[str] = "nodule"
 

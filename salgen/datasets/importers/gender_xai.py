@@ -54,7 +54,6 @@ class GenderXai(MarkedImages):
 
     name: ClassVar[str] = "gender-xai"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "gender-xai"
     stand_in: ClassVar[str] = "drawn-people"
     region: ClassVar[str] = "person"
     boxed: ClassVar[bool] = True

@@ -121,13 +121,11 @@ class ImageNetS50(MaskLimits):
     name: ClassVar[str] = "imagenet-s50"
     stand_in: ClassVar[str] = "textured-shapes"
     version: ClassVar[str] = "2"
-    family: ClassVar[str] = "imagenet-s50"
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 100, "test": 752}, {"image_size": (64, 64)}),
         "small": Scale({"train": 8000, "val": 100, "test": 752}, {"image_size": (64, 64)}),
         "full": Scale({}, {}),
     }
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
 
     ignore: str = param("drop", "whether ignored pixels are scored", choices=("drop", "background"))
     classes: tuple[str, ...] = param((), "the class folders in sorted order; those of ImageNet-S50 if empty")

@@ -35,7 +35,6 @@ class ImagesImporter(Reading):
 
     name: ClassVar[str] = "images"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "images"
     takes: ClassVar[str] = "IMAGES:masks=PATH:labels=PATH, or a folder that holds images, masks and labels.csv"
     region: ClassVar[str] = "object"
     scales: ClassVar[Mapping[str, Scale]] = {
@@ -43,7 +42,6 @@ class ImagesImporter(Reading):
         "small": Scale({}, {}),
         "full": Scale({}, {}),
     }
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:

@@ -43,13 +43,11 @@ class LisaLights(MaskRules, Imported):
     name: ClassVar[str] = "lisa-lights"
     stand_in: ClassVar[str] = "drawn-lights"
     version: ClassVar[str] = "2"
-    family: ClassVar[str] = "lisa-lights"
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
         "small": Scale({"train": 2000, "val": 400, "test": 400}, {"image_size": (64, 64)}),
         "full": Scale({}, {}),
     }
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
 
     min_side: int = param(8, "lights whose shorter side has fewer pixels in the frame are dropped", low=2)
 

@@ -1,4 +1,9 @@
-"""Importer of Saliency-Bench's Object-XAI: images of PASCAL VOC 2012 that show one class."""
+"""Importer of Saliency-Bench's Object-XAI: images of PASCAL VOC 2012 that show one class.
+
+References
+----------
+Hariharan et al. 2011, *Semantic contours from inverse detectors* (ICCV), for the masks of SBD in MATLAB's files.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -55,13 +60,12 @@ class ObjectXai(MarkedImages):
     References
     ----------
     Everingham et al. 2015, *The PASCAL visual object classes challenge: a retrospective* (International Journal of
-    Computer Vision 111). Hariharan et al. 2011, *Semantic contours from inverse detectors* (ICCV). Zhang et al.
-    2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual explanations* (KDD).
+    Computer Vision 111). Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual
+    explanations* (KDD).
     """
 
     name: ClassVar[str] = "object-xai"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "object-xai"
     stand_in: ClassVar[str] = "multi-objects"
     task: ClassVar[str] = "object"
     boxed: ClassVar[bool] = True

@@ -52,7 +52,6 @@ class SecurityXai(MarkedImages):
 
     name: ClassVar[str] = "security-xai"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "security-xai"
     stand_in: ClassVar[str] = "drawn-luggage"
     region: ClassVar[str] = "boxes"
 

@@ -36,7 +36,6 @@ class Voc2012(AnnotatedImages):
 
     name: ClassVar[str] = "voc-2012"
     version: ClassVar[str] = "2"
-    family: ClassVar[str] = "voc-2012"
     classes: ClassVar[tuple[str, ...]] = CLASSES
 
     difficult: bool = param(True, "whether objects that are marked as difficult count too")

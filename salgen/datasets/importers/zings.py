@@ -37,7 +37,6 @@ class ZingsImporter(ImagesImporter):
     name: ClassVar[str] = "zings"
     stand_in: ClassVar[str] = "drawn-figures"
     version: ClassVar[str] = "3"
-    family: ClassVar[str] = "zings"
     takes: ClassVar[str] = "PATH of a folder with heroes, villains and masks"
     region: ClassVar[str] = "eyes"
     scales: ClassVar[Mapping[str, Scale]] = {

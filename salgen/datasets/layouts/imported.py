@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.generators.factory import stand_in_advice
-from salgen.generators.interfaces import Context, Edit, Rendered
+from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.parameters import param
 from salgen.sources import OWN_COPY, Files
 
@@ -65,11 +65,23 @@ class Imported:
     that names the path they expected. `stand_in` is the generator that draws something of the kind, if there is one.
     """
 
+    name: ClassVar[str]
     default_source: ClassVar[str] = ""
     stand_in: ClassVar[str] = ""
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
+        "small": Scale({"train": 8000, "val": 500, "test": 1000}, {"image_size": (64, 64)}),
+        "full": Scale({}, {}),
+    }
+    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
 
     image_size: tuple[int, int] = param((224, 224), "height and width in pixels", low=16)
     bit_depth: int = param(8, "bits per channel", choices=(8,))
+
+    @property
+    def family(self) -> str:
+        """The name of its streams of random numbers."""
+        return self.name
 
     def read_copy(self, path: Path) -> Any:
         """The copy at a path."""

@@ -7,17 +7,11 @@ import pytest
 from marked_trees import SIDE, attention_map, nearest, opened, samples, write_benchmark, write_table
 from PIL import Image
 
-from salgen.datasets.making import make
 from salgen.errors import SalgenError
-from salgen.evaluation.verification.verifying import verify
+from salgen.testing import check_importer
 
 CLASSES = ("bus", "bushes")  # one name is the beginning of the other
 COUNT = 10
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -158,7 +152,5 @@ def test_the_digest_sees_images_and_maps(copy):
     assert opened("pet-xai", copy).source.digest not in (digest, other)
 
 
-def test_a_data_set_is_made_and_verified(copy, tmp_path):
-    out = make("pet-xai", tmp_path / "out", source=str(copy), parameters={"image_size": (32, 32)}, workers=1)
-    assert verify(out, source=str(copy)) == []
-    assert "Saliency-Bench's own folders" in (out / "README.md").read_text(encoding="utf-8")
+def test_it_keeps_the_laws_of_importers(copy):
+    check_importer("pet-xai", str(copy))

@@ -69,11 +69,6 @@ def tree(root, val=None, **options):
     return write_coco(root, {"train2017": (numbers, train), "val2017": ((5, 9), val or two_of_val())}, **options)
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
-
-
 @pytest.fixture
 def copy(tmp_path):
     return tree(tmp_path / "copy")

@@ -17,11 +17,6 @@ from salgen.generators.factory import generator
 SIDE = 16
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
-
-
 @pytest.fixture
 def copy(tmp_path):
     return tree(tmp_path / "VOCdevkit" / "VOC2012")

@@ -12,7 +12,7 @@ from salgen.datasets.layouts.imported import Items, refuse_edit
 from salgen.datasets.layouts.mask_limits import MaskLimits
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_rgb, resize_rgb
-from salgen.generators.interfaces import Context, Edit, Rendered, Scale
+from salgen.generators.interfaces import Context, Edit, Rendered
 from salgen.parameters import param
 
 OBJECT = "object"
@@ -62,12 +62,6 @@ class AnnotatedImages(MaskLimits):
 
     classes: ClassVar[tuple[str, ...]]
     stand_in: ClassVar[str] = "multi-objects"
-    scales: ClassVar[Mapping[str, Scale]] = {
-        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
-        "small": Scale({"train": 8000, "val": 500, "test": 1000}, {"image_size": (64, 64)}),
-        "full": Scale({}, {}),
-    }
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
 
     masks: str = param(BOXES, "what marks the objects of a class", choices=(BOXES, SEGMENTATION))
 

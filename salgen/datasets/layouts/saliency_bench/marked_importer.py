@@ -22,7 +22,7 @@ from salgen.datasets.layouts.saliency_bench.marked_images import IMAGES, Found, 
 from salgen.datasets.picture_libraries.picture_sampling import listed
 from salgen.errors import SalgenError, unknown_name
 from salgen.generators.drawing.pictures import resize_rgb
-from salgen.generators.interfaces import Context, Edit, Rendered, Scale
+from salgen.generators.interfaces import Context, Edit, Rendered
 from salgen.parameters import param
 
 
@@ -72,16 +72,9 @@ class MarkedImages(MaskLimits):
     `read_layout`; the benchmark's own folders are read here. `boxed` says whether images have boxes beside the mask.
     """
 
-    name: ClassVar[str]
     task: ClassVar[str] = "label"
     region: ClassVar[str] = "object"
     boxed: ClassVar[bool] = False
-    scales: ClassVar[Mapping[str, Scale]] = {
-        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
-        "small": Scale({"train": 8000, "val": 500, "test": 1000}, {"image_size": (64, 64)}),
-        "full": Scale({}, {}),
-    }
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
 
     classes: tuple[str, ...] = param((), "the classes that are wanted, in the order of the labels; all if empty")
     shares: tuple[float, float, float] = param((0.7, 0.15, 0.15), "parts of each class for train, val, test", low=0.0)
