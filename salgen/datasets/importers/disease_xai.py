@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 
 from salgen.cache import cached
 from salgen.datasets.layouts.broken import mask_picture_faults, stamp_of
-from salgen.datasets.layouts.own_images.outlines import MaskPicture, runs_of_mask
+from salgen.datasets.layouts.own_images.outlines import MaskPicture
 from salgen.datasets.layouts.saliency_bench.ct_slices import VolumeSlice
 from salgen.datasets.layouts.saliency_bench.dicom_series import open_series, series_of
 from salgen.datasets.layouts.saliency_bench.lidc_annotations import NoduleReading, read_lidc_xml
 from salgen.datasets.layouts.saliency_bench.lidc_windows import SIDE, NoduleWindow, windows_of
-from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, missing, pictures_in
+from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, marked_by, missing, pictures_in
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 from salgen.progress import progress
 
 NAMES = ("disease-xai",)
 
-VERSION = "1"  # changes whenever another window or mask is taken
+VERSION = "2"  # changes whenever another window or mask is taken
 FOLDER, EXPORTED, TEXTS = "LIDC-IDRI", "lidc2d", "tcia-lidc-xml"
 CLASSES = ("clear", "nodule")
 WINDOW = (-1000.0, 400.0)  # Hounsfield units
@@ -78,50 +78,51 @@ class DiseaseXai(MarkedImages):
         if (exported / "pos").is_dir():
             return _exported(exported)
         root = path / FOLDER if (path / FOLDER).is_dir() else path
-        folders: dict[Path, list[Path]] = defaultdict(list)
+        scans: dict[Path, list[Path]] = defaultdict(list)
         for file in sorted(root.rglob("*.dcm")):
-            folders[file.parent].append(file)
-        if not folders:
-            raise missing(
-                path / FOLDER / "LIDC-IDRI-NNNN/STUDY/SERIES/NAME.dcm", f"slices of LIDC-IDRI, or an export {EXPORTED}"
-            )
+            scans[file.parent].append(file)
+        if not scans:
+            expected = path / FOLDER / "LIDC-IDRI-NNNN/STUDY/SERIES/NAME.dcm"
+            raise missing(expected, f"slices of LIDC-IDRI, or an export {EXPORTED}")
         texts = sorted(path.rglob("*.xml"))
         if not texts:
-            raise missing(
-                path / TEXTS / "NNN/NAME.xml", "the readers' annotations of LIDC-IDRI, which may be beside slices"
-            )
-
-        def look() -> dict[str, NDArray[Any]]:
-            skipped: Counter[str] = Counter()
-            windows = list(_windows(texts, folders, self.split_seed, skipped))
-            return {
-                "files": np.array([one.path.relative_to(path).as_posix() for one in windows], dtype=np.str_),
-                "corners": np.array([one.corner for one in windows], dtype=np.int64).reshape(-1, 2),
-                "patients": np.array([one.patient for one in windows], dtype=np.str_),
-                "masks": np.packbits([one.mask for one in windows] or np.zeros((0, SIDE, SIDE), dtype=bool), axis=2),
-                "reasons": np.array(list(skipped), dtype=np.str_),
-                "counts": np.array(list(skipped.values()), dtype=np.int64),
-            }
-
-        stamp = stamp_of([*texts, *(file for files in folders.values() for file in files)])
-        names = ("files", "corners", "patients", "masks", "reasons", "counts")
-        kept = cached("lidc-windows", [VERSION, stamp, self.split_seed], names, look)
-        images = {}
-        masks = np.unpackbits(kept["masks"], axis=2).astype(bool)
-        for name, (top, left), patient, mask in zip(
-            kept["files"].tolist(), kept["corners"].tolist(), kept["patients"].tolist(), masks, strict=True
-        ):
-            images[f"{name}:{top},{left}"] = VolumeSlice(
-                path / name,
-                CLASSES[int(mask.any())],
-                (runs_of_mask(mask),) if mask.any() else (),
-                cluster=patient,
-                canvas=(SIDE, SIDE),
-                window=WINDOW,
-                part=(slice(top, top + SIDE), slice(left, left + SIDE)),
-            )
-        skipped = Counter(dict(zip(kept["reasons"].tolist(), kept["counts"].tolist(), strict=True)))
+            expected = path / TEXTS / "NNN/NAME.xml"
+            raise missing(expected, "the readers' annotations of LIDC-IDRI, which may be beside slices")
+        windows, skipped = _kept_windows(path, texts, scans, self.split_seed)
+        images = {f"{one.path.relative_to(path).as_posix()}:{one.top},{one.left}": _shown(one) for one in windows}
         return Found(path, images, CLASSES, ABOUT, LICENCE, skipped, texts)
+
+
+def _shown(window: NoduleWindow) -> MarkedImage:
+    """The image of a window, with its nodules."""
+    part = slice(window.top, window.top + SIDE), slice(window.left, window.left + SIDE)
+    label = CLASSES[int(window.mask.any())]
+    image = VolumeSlice(window.path, label, cluster=window.patient, window=WINDOW, part=part)
+    return marked_by(image, window.mask)
+
+
+def _kept_windows(
+    root: Path, texts: Sequence[Path], scans: Mapping[Path, Sequence[Path]], seed: int
+) -> tuple[list[NoduleWindow], Counter[str]]:
+    """The windows of a copy, and the number of what cannot be used by reason; kept in the user's cache."""
+
+    def look() -> dict[str, NDArray[Any]]:
+        skipped: Counter[str] = Counter()
+        windows = list(_windows(texts, scans, seed, skipped))
+        return {
+            "files": np.array([one.path.relative_to(root).as_posix() for one in windows], dtype=np.str_),
+            "corners": np.array([(one.top, one.left) for one in windows], dtype=np.int64).reshape(-1, 2),
+            "patients": np.array([one.patient for one in windows], dtype=np.str_),
+            "masks": np.packbits([one.mask for one in windows] or np.zeros((0, SIDE, SIDE), dtype=bool), axis=2),
+            "skipped": np.array(list(skipped.elements()), dtype=np.str_),
+        }
+
+    stamp = stamp_of([*texts, *(file for files in scans.values() for file in files)])
+    kept = cached("lidc-windows", [VERSION, stamp, seed], ("files", "corners", "patients", "masks", "skipped"), look)
+    masks = np.unpackbits(kept["masks"], axis=2).astype(bool)
+    rows = zip(kept["files"].tolist(), kept["corners"].tolist(), kept["patients"].tolist(), masks, strict=True)
+    windows = [NoduleWindow(root / name, top, left, patient, mask) for name, (top, left), patient, mask in rows]
+    return windows, Counter(kept["skipped"].tolist())
 
 
 def _windows(

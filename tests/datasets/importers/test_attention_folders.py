@@ -73,16 +73,6 @@ def test_classes_may_be_chosen_and_ordered(copy):
         opened("pet-xai", copy, classes=("car",))
 
 
-@pytest.mark.parametrize("mode", ["L", "RGBA", "P"])
-def test_other_modes_become_rgb(copy, mode):
-    path = copy / "image/bus/grey.png"
-    Image.fromarray(np.arange(48, dtype=np.uint8).reshape(6, 8)).convert(mode).save(path)
-    sample = samples(opened("pet-xai", copy))["image/bus/grey.png"]
-    with Image.open(path) as stored:
-        expected = np.asarray(stored.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BILINEAR))
-    np.testing.assert_array_equal(sample.image, expected)
-
-
 @pytest.mark.parametrize(
     "text", ["no list", "[1, 2]", "[[1, 2], [3]]", "[[1, NaN]]", "[]", "[['a']]", "", "null", "{}"]
 )

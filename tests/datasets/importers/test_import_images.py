@@ -396,16 +396,3 @@ def test_a_data_set_is_made_shown_verified_evaluated_and_published(tmp_path):
     salgen.publish(out, archive, licence="CC-BY-4.0", date="2026-01-01")
     assert verify(archive, source=f"{root}:masks={boxes}") == []
     assert str(tmp_path) not in (out / "salgen.json").read_text() + (out / "README.md").read_text()
-
-
-def test_several_classes_are_evaluated(tmp_path):
-    names = [f"i{k}" for k in range(12)]
-    root = write_images(tmp_path / "photos", names)
-    objects = [(name, NAMES[k % 2], (1, 1, 9, 9)) for k, name in enumerate(names)]
-    objects += [(name, NAMES[1 - k % 2], (12, 4, 27, 19)) for k, name in enumerate(names) if k % 3]
-    masks = write_coco(tmp_path / "them.json", objects=objects)
-    out = salgen.import_images(root, tmp_path / "out", masks=masks, parameters={"image_size": (16, 16)}, workers=1)
-    how = {"model": "scnn", "settings": {"epochs": 1, "widths": "4,4"}, "methods": ["gradient"], "metrics": ["m-gt"]}
-    run = salgen.evaluate(out, out=tmp_path / "run", **how)
-    rows = pq.read_table(run / "scores.parquet").to_pandas()
-    assert set(rows["target"]) == {0, 1}

@@ -85,7 +85,7 @@ def open_images(text: str, reading: Reading) -> OwnImages:
         skipped.add(why.replace("image", "mask"), item)
     usable = {item: header for item, header in tree.headers.items() if item not in damaged}
     annotations = [
-        turned(each, path, usable, reading.exif, noted) for each, path in zip(annotations, given.masks, strict=True)
+        _turned(each, path, usable, reading.exif, noted) for each, path in zip(annotations, given.masks, strict=True)
     ]
     labels, categories = labels_of(usable, tree, annotations, rows, skipped)
     classes = tuple(reading.classes or categories)
@@ -94,14 +94,14 @@ def open_images(text: str, reading: Reading) -> OwnImages:
             raise unknown_name("class", name, categories)
     shown: dict[str, dict[int, list[list[Outline]]]] = {}
     for item, of_image in labels.items():
-        wanted = {classes.index(name): outlines_of(item, name, annotations) for name in of_image if name in classes}
+        wanted = {classes.index(name): _outlines_of(item, name, annotations) for name in of_image if name in classes}
         if wanted:
             shown[item] = dict(sorted(wanted.items()))
         else:
             skipped.add("image of no class that is wanted", item)
     if not shown:
         raise SalgenError(f"{root}: no image can be used. {skipped.sentence}")
-    main = {item: largest_class(outlines, tree.headers[item].size) for item, outlines in shown.items()}
+    main = {item: _largest_class(outlines, tree.headers[item].size) for item, outlines in shown.items()}
     clusters = {item: rows.get(item, LabelRow()).cluster or item for item in shown}
     stated = {item: rows.get(item, LabelRow()).split or tree.split(item) for item in shown}
     splits = assign_splits(stated, main, clusters, reading.shares, reading.split_seed)
@@ -152,7 +152,7 @@ def _damaged_masks(
     return damaged
 
 
-def turned(marked: Annotations, path: Path, headers: Mapping[str, Header], exif: str, noted: Skipped) -> Annotations:
+def _turned(marked: Annotations, path: Path, headers: Mapping[str, Header], exif: str, noted: Skipped) -> Annotations:
     """What an annotator marked, in images as they are shown: `noted` counts which pixels the annotations were of.
 
     Pillow, torchvision and pycocotools leave pixels as they are stored; browsers, drawing tools and OpenCV turn them.
@@ -220,7 +220,7 @@ def labels_of(
     return labels, categories if named <= set(categories) else tuple(in_order(named))
 
 
-def outlines_of(item: str, name: str, annotations: Sequence[Annotations]) -> list[list[Outline]]:
+def _outlines_of(item: str, name: str, annotations: Sequence[Annotations]) -> list[list[Outline]]:
     """Each annotator's outlines of a class in an image: of its objects, or of all if no category is called so."""
     is_category = any(name in each.categories for each in annotations)
     marked = []
@@ -232,7 +232,7 @@ def outlines_of(item: str, name: str, annotations: Sequence[Annotations]) -> lis
     return [outlines for outlines in marked if outlines]
 
 
-def largest_class(shown: Mapping[int, Sequence[Sequence[Outline]]], size: Size) -> int:
+def _largest_class(shown: Mapping[int, Sequence[Sequence[Outline]]], size: Size) -> int:
     """The class number of the largest object; `shown` has each annotator's outlines of each class."""
     extents = {number: max((o.extent(size) for each in of for o in each), default=0.0) for number, of in shown.items()}
     return max(extents, key=lambda number: extents[number])
