@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from salgen.datasets.layouts.imagenet_s_layout import IGNORE, LICENCE, OTHER, decode, mask_of, read_layout
-from salgen.datasets.layouts.imported import Items, OwnCopy, refuse_edit
+from salgen.datasets.layouts.imported import Items, UserCopy, refuse_edit
 from salgen.datasets.layouts.mask_limits import MaskLimits, count_faults
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_levels, read_rgb
@@ -84,7 +84,7 @@ SHORTER, CROP = 256, 224  # pixels of the resized picture's shorter side, and of
 
 
 @dataclass(frozen=True, eq=False)
-class ImageNetCopy(OwnCopy):
+class ImageNetCopy(UserCopy):
     """A copy of ImageNet-S50, of which some masks are no ground truth at the importer's size."""
 
     about: str

@@ -25,7 +25,7 @@ SPLITS = ("train", "val", "test")
 
 
 @dataclass(frozen=True, eq=False)
-class OwnCopy:
+class UserCopy:
     """A user's copy as a source; a subclass computes `notes` when they are asked for, as masks are read for them."""
 
     name: ClassVar[str] = OWN_COPY

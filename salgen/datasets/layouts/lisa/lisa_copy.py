@@ -18,7 +18,7 @@ import skimage
 from numpy.typing import NDArray
 
 from salgen.cache import cached
-from salgen.datasets.layouts.imported import SPLITS, OwnCopy
+from salgen.datasets.layouts.imported import SPLITS, UserCopy
 from salgen.datasets.layouts.lisa.lamp_masks import MaskRules, Rectangle, acceptable_masks, agreement
 from salgen.datasets.layouts.lisa.lisa_layout import LABELS, Layout, Light
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError, read_picture
@@ -58,7 +58,7 @@ REASONS = (
 
 
 @dataclass(frozen=True, eq=False)
-class LisaCopy(OwnCopy):
+class LisaCopy(UserCopy):
     """A copy of the LISA traffic lights."""
 
     layout: Layout

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
-from salgen.datasets.layouts.imported import SPLITS, OwnCopy
+from salgen.datasets.layouts.imported import SPLITS, UserCopy
 from salgen.datasets.layouts.mask_limits import MaskLimits, count_faults, mask_faults
 from salgen.datasets.layouts.own_images.outlines import MaskPicture, Outline
 from salgen.errors import SalgenError
@@ -63,7 +63,7 @@ class OwnImage:
 
 
 @dataclass(frozen=True, eq=False)
-class OwnImages(OwnCopy):
+class OwnImages(UserCopy):
     """A user's own images."""
 
     images: Mapping[str, OwnImage]  # item to image

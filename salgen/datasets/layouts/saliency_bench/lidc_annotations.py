@@ -30,7 +30,7 @@ SHRINK, LEAST = 0.9, 0.1  # pylidc's: factor of the distance while a nodule has 
 class NoduleOutline:
     """What one reader drew on one slice."""
 
-    height: float  # of the slice, in mm towards the head
+    height: float  # mm towards the head, where the slice is
     points: NDArray[np.int64]  # (column, row) of the pixels that were drawn, int64 (n, 2), from 0
     inside: bool  # whether it surrounds nodule; else a hole
 

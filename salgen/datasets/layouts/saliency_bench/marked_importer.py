@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from salgen.datasets.layouts.broken import sound_items
-from salgen.datasets.layouts.imported import SPLITS, Items, OwnCopy, refuse_edit
+from salgen.datasets.layouts.imported import SPLITS, Items, UserCopy, refuse_edit
 from salgen.datasets.layouts.mask_limits import MaskLimits, count_faults
 from salgen.datasets.layouts.own_images.own_split import assign_splits
 from salgen.datasets.layouts.saliency_bench.attention_folders import read_benchmark
@@ -27,7 +27,7 @@ from salgen.parameters import param
 
 
 @dataclass(frozen=True, eq=False)
-class MarkedCopy(OwnCopy):
+class MarkedCopy(UserCopy):
     """Images with a class each, of which some are marked."""
 
     images: Mapping[str, MarkedImage]  # item to image
