@@ -13,8 +13,11 @@ from own_image_files import (
     NAMES,
     H,
     W,
+    by_name,
+    opened,
     painted,
     polygon,
+    samples,
     write_boxes,
     write_coco,
     write_images,
@@ -32,9 +35,6 @@ from salgen.datasets.layouts.own_images.own_split import by_shares
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
 from salgen.evaluation.verification.verifying import verify
-from salgen.generators.factory import generator
-
-ALL_TEST = {"image_size": (H, W), "shares": (0, 0, 1)}
 
 FORMATS = {
     "mask pictures": lambda root: write_masks(root / "them"),
@@ -46,24 +46,6 @@ FORMATS = {
     "yolo boxes": lambda root: write_yolo(root / "them", "boxes"),
     "boxes": lambda root: write_boxes(root / "them.csv"),
 }
-
-
-@pytest.fixture
-def images(tmp_path):
-    return write_images(tmp_path / "photos")
-
-
-def opened(images, *masks, labels=None, **parameters):
-    text = "".join([str(images), *(f":masks={path}" for path in masks), *([f":labels={labels}"] if labels else [])])
-    return generator("images", source=text, **{**ALL_TEST, **parameters})
-
-
-def samples(made, split="test"):
-    return [made.sample(0, split, index) for index in range(made.available[split])]
-
-
-def by_name(made, split="test"):
-    return {sample.recipe.parameters["item"].rpartition(".")[0]: sample for sample in samples(made, split)}
 
 
 @pytest.mark.parametrize("form", FORMATS)
