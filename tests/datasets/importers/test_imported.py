@@ -17,6 +17,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.verification.verifying import verdict, verify
 from salgen.generators.factory import generator, generator_of
+from salgen.generators.interfaces import Edit
 from salgen.registry import GENERATORS, IMPORTERS
 from salgen.testing import check_importer
 
@@ -35,6 +36,22 @@ def folder(copy, tmp_path):
 
 def test_it_keeps_the_laws_of_importers(copy):
     check_importer("tiles", str(copy))
+
+
+@pytest.mark.parametrize(
+    ("what", "by", "says"),
+    [
+        ("OWN_COPY", "tiles", "its source is called 'tiles'"),
+        ("refuse_edit", lambda edit: None, "an edit is not refused"),
+        ("Tiles.draw", lambda self, context: {"item": f"{context.split}/dark-0.png"}, "is there twice"),
+        ("Tiles.region_names", lambda self: ["left"], "regions"),
+        ("Tiles.counterfactual", lambda *given: Edit(change={"left": 1}), "cannot be edited|has a twin"),
+    ],
+)
+def test_an_importer_that_breaks_a_law_is_found(copy, monkeypatch, what, by, says):
+    monkeypatch.setattr(f"tiles.{what}", by)
+    with pytest.raises((AssertionError, SalgenError), match=says):
+        check_importer("tiles", str(copy))
 
 
 def test_every_item_is_there_in_an_order_that_the_seed_decides(copy, folder, tmp_path):
