@@ -7,7 +7,8 @@ Each check raises AssertionError with the law that was broken, so a third party'
 """
 
 from salgen.testing.generators import check_generator
+from salgen.testing.importers import check_importer
 from salgen.testing.methods import check_method
 from salgen.testing.metrics import check_metric
 
-__all__ = ["check_generator", "check_method", "check_metric"]
+__all__ = ["check_generator", "check_importer", "check_method", "check_metric"]

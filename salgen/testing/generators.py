@@ -38,9 +38,9 @@ def check_generator(name: str, source: str | None = None) -> None:
     made = generator(name, source, **plugin_class(name).quick)
     pairs = list(made.pairs(SEED, "train", range(COUNT)))
     for index, (sample, twin) in enumerate(pairs):
-        _check_declarations(made, sample)
+        check_declarations(made, sample)
         alone = made.sample(SEED, "train", index)
-        _check_equal(sample, alone, f"{name}: sample {index} alone differs from itself in a batch")
+        check_equal(sample, alone, f"{name}: sample {index} alone differs from itself in a batch")
         counterfactual = made.twin(sample.recipe)
         assert (twin is None) == (counterfactual is None), f"{name}: batch and single disagree on having a twin"
         if twin is not None and counterfactual is not None:
@@ -60,7 +60,8 @@ def check_generator(name: str, source: str | None = None) -> None:
     assert reseeded.recipe.parameters != pairs[0][0].recipe.parameters, f"{name}: the seed changes nothing"
 
 
-def _check_declarations(made: Generator, sample: Sample) -> None:
+def check_declarations(made: Generator, sample: Sample) -> None:
+    """Check that a sample is what its plug-in declares."""
     plugin, name = made.plugin, made.plugin.name
     height, width = plugin.image_size
     assert sample.image.shape[:2] == (height, width), f"{name}: image of shape {sample.image.shape}"
@@ -146,7 +147,7 @@ def _check_features(made: Generator, sample: Sample) -> None:
 
 def _check_batches(made: Generator, last: Sample) -> None:
     (single, _) = next(iter(made.pairs(SEED, "train", [last.recipe.index])))
-    _check_equal(single, last, f"{made.plugin.name}: a batch of one differs from a batch of {COUNT}")
+    check_equal(single, last, f"{made.plugin.name}: a batch of one differs from a batch of {COUNT}")
 
 
 def _check_balance(made: Generator, samples: list[Sample]) -> None:
@@ -156,7 +157,8 @@ def _check_balance(made: Generator, samples: list[Sample]) -> None:
         assert labels == list(range(len(classes))), f"{made.plugin.name}: samples {start}.. hold labels {labels}"
 
 
-def _check_equal(first: Sample, second: Sample, message: str) -> None:
+def check_equal(first: Sample, second: Sample, message: str) -> None:
+    """Check that two samples are one."""
     assert first.recipe == second.recipe, message
     assert first.labels == second.labels, message
     assert np.array_equal(first.image, second.image), message

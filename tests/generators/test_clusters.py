@@ -8,7 +8,7 @@ import pytest
 from quick_generators import quick
 
 from salgen.datasets.importers.lisa_lights import LisaLights
-from salgen.datasets.layouts.gtsrb.gtsrb_copy import SignPhotographs
+from salgen.datasets.layouts.gtsrb import SignPhotographs
 
 ALONE = [
     "drawn-signs",

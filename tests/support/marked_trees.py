@@ -3,8 +3,10 @@
 import json
 
 import numpy as np
+import pytest
 from PIL import Image
 
+from salgen.errors import SalgenError
 from salgen.generators.factory import generator
 
 SIDE = 16
@@ -14,6 +16,14 @@ def noise(name, size=(30, 44)):
     """A picture that no other name has."""
     pixels = np.random.default_rng(list(name.encode())).integers(0, 256, (6, 9, 3), dtype=np.uint8)
     return Image.fromarray(pixels.repeat(5, axis=0).repeat(5, axis=1)[: size[0], : size[1]])
+
+
+def refusal(name, root, **parameters):
+    """The one line in which an importer refuses a copy."""
+    with pytest.raises(SalgenError) as error:
+        assert opened(name, root, **parameters).available
+    assert "\n" not in str(error.value)
+    return str(error.value)
 
 
 def opened(name, root, **parameters):

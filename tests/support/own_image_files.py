@@ -8,11 +8,29 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from salgen.generators.factory import generator
+
 H, W = 20, 28
 NAMES = ("cat", "dog")
 BOXES = {"a0": ("cat", (3, 2, 12, 9)), "a1": ("dog", (10, 5, 27, 19)), "b0": ("dog", (0, 0, 8, 20)),
          "b1": ("cat", (5, 5, 6, 20))}  # fmt: skip
 Box = tuple[int, int, int, int]
+
+
+def opened(images: Any, *masks: Any, labels: Any = None, **parameters: Any) -> Any:
+    """The importer of one's own images, by default with all of them for test and in their size."""
+    text = "".join([str(images), *(f":masks={path}" for path in masks), *([f":labels={labels}"] if labels else [])])
+    return generator("images", source=text, **{"image_size": (H, W), "shares": (0, 0, 1), **parameters})
+
+
+def samples(made: Any, split: str = "test") -> list[Any]:
+    """All samples of a split."""
+    return [made.sample(0, split, index) for index in range(made.available[split])]
+
+
+def by_name(made: Any, split: str = "test") -> dict[str, Any]:
+    """The samples of a split by the names of their images."""
+    return {sample.recipe.parameters["item"].rpartition(".")[0]: sample for sample in samples(made, split)}
 
 
 def picture(seed: int) -> Image.Image:

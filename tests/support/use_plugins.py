@@ -92,7 +92,7 @@ def check_protocol() -> None:
 if __name__ == "__main__":
     place = Path(sys.argv[1])
     assert main(["list"]) == 0
-    make_leaves(place / "copy", place / "leaves")
+    make_leaves(place / "some-leaves", place / "leaves")
     check_model()
     check_scores()
     check_run(place)

@@ -11,10 +11,9 @@ import numpy as np
 
 from salgen.datasets.format import manifest
 from salgen.datasets.format.png import encode
-from salgen.datasets.layouts.own_images.class_outlines import labels_of
 from salgen.datasets.layouts.own_images.image_tree import SPLIT_FOLDERS, ImageTree, Skipped
 from salgen.datasets.layouts.own_images.label_table import LabelRow, read_labels, read_rows
-from salgen.datasets.layouts.own_images.source_text import Paths
+from salgen.datasets.layouts.own_images.open_images import Paths, labels_of
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError, unknown_name
 from salgen.files import write_bytes, write_text

@@ -1,15 +1,32 @@
 """Importer of Saliency-Bench's Action-XAI: activities of ACT-X."""
 
+import json
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from salgen.datasets.layouts.saliency_bench.act_x import read_act_x
-from salgen.datasets.layouts.saliency_bench.marked_images import Found
+import numpy as np
+
+from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, marked_by, missing
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
+from salgen.errors import SalgenError, reason
+from salgen.generators.drawing.pictures import read_levels
 from salgen.parameters import param
+from salgen.types import Mask
 
 NAMES = ("action-xai",)
+
+
+FOLDER, PARTS = "ACT-X", ("train", "val", "test")
+IMAGES = ("images", "mpii_human_pose_v1/images")
+SUFFIXES = (".npy", ".png", ".jpg")
+LICENCE = "Images of MPII Human Pose, for research, with texts and maps of ACT-X; they may not be passed on."
+ABOUT = (
+    "ACT-X: images of MPII Human Pose of the activities that at least {least} of them show, of all of ACT-X's parts; a "
+    "mask is where the map of what people pointed to, which only val and test have, is above its minimum."
+)
 
 
 @dataclass(frozen=True)
@@ -33,7 +50,6 @@ class ActionXai(MarkedImages):
 
     name: ClassVar[str] = "action-xai"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "action-xai"
     stand_in: ClassVar[str] = "drawn-actions"
     task: ClassVar[str] = "activity"
     region: ClassVar[str] = "evidence"
@@ -41,5 +57,65 @@ class ActionXai(MarkedImages):
     least: int = param(20, "images of an activity that is a class", low=1)
 
     def read_layout(self, path: Path) -> Found:
-        """The images of frequent activities of a copy."""
-        return read_act_x(path, self.least)
+        """The images of activities that at least `least` images show, with their maps.
+
+        `path` holds ``textual`` and ``visual``, or ``ACT-X`` with these; MPII's ``images`` lie in either.
+        """
+        root = path / FOLDER if (path / FOLDER).is_dir() else path
+        folder = next((base / name for base in (path, root) for name in IMAGES if (base / name).is_dir()), None)
+        texts = [root / f"textual/exp_{part}_split.json" for part in PARTS]
+        for text in texts:
+            if not text.is_file():
+                raise missing(text, "ACT-X has its activities there")
+        if folder is None:
+            raise missing(path / IMAGES[0], "the images of MPII Human Pose are expected there")
+        maps = {file.stem: file for part in PARTS for file in sorted((root / "visual" / part).glob("*"))
+                if file.suffix.lower() in SUFFIXES}  # fmt: skip
+        skipped: Counter[str] = Counter()
+        told: dict[str, dict[str, list[str]]] = {}
+        for text in texts:
+            for key, image, activity in _records(text, skipped):
+                told.setdefault(image, {}).setdefault(activity, []).append(key)
+        several = {image for image, activities in told.items() if len(activities) > 1}
+        skipped += Counter({"image of several activities": len(several)})
+        shown = {image: next(iter(activities.items())) for image, activities in told.items() if image not in several}
+        counts = Counter(activity for activity, _ in shown.values())
+        classes = tuple(sorted(activity for activity, count in counts.items() if count >= self.least))
+        if not classes:
+            raise SalgenError(f"{root / 'textual'}: no activity has {self.least} images: give a smaller `least`")
+        images: dict[str, MarkedImage] = {}
+        used: list[Path] = []
+        for image, (activity, keys) in sorted(shown.items()):
+            if activity in classes:
+                file = next((maps[stem] for stem in (*keys, image) if stem in maps), None)
+                mask = _mask(file, skipped) if file else None
+                used += [file] if file else []
+                picture = folder / f"{image}.jpg"
+                images[picture.relative_to(path).as_posix()] = marked_by(MarkedImage(picture, activity), mask)
+        return Found(path, images, classes, ABOUT.format(least=self.least), LICENCE, skipped, [*texts, *used])
+
+
+def _records(path: Path, skipped: Counter[str]) -> Iterator[tuple[str, str, str]]:
+    """Key, image and activity of each record."""
+    try:
+        records = json.loads(path.read_text(encoding="utf-8")).items()
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
+        raise SalgenError(f"{path} is not a file of ACT-X's explanations ({reason(error)})") from None
+    for key, record in records:
+        if isinstance(record, dict) and isinstance(record.get("ans"), str) and isinstance(record.get("iid"), str | int):
+            yield key, str(record["iid"]).removesuffix(".jpg"), record["ans"]
+        else:
+            skipped["record without an image or an activity"] += 1
+
+
+def _mask(path: Path, skipped: Counter[str]) -> Mask | None:
+    """The pixels of a map above its minimum; None if it is none, which is counted."""
+    try:
+        values = np.load(path, allow_pickle=False) if path.suffix == ".npy" else read_levels(path)
+        values = values.astype(np.float64)
+    except (OSError, ValueError, TypeError, EOFError, SalgenError):
+        values = np.zeros(0)
+    if values.ndim != 2 or not values.size or not np.isfinite(values).all():
+        skipped["map that is no picture or array of rows"] += 1
+        return None
+    return np.asarray(values > values.min())

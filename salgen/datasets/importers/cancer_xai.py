@@ -1,14 +1,38 @@
 """Importer of Saliency-Bench's Cancer-XAI: slices of CT with and without a tumour of the pancreas."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from salgen.datasets.layouts.saliency_bench.marked_images import Found
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.cache import cached
+from salgen.datasets.layouts.broken import stamp_of
+from salgen.datasets.layouts.saliency_bench.ct_slices import CtVolume, SliceMask, VolumeSlice
+from salgen.datasets.layouts.saliency_bench.dicom_series import open_series, read_dicom
+from salgen.datasets.layouts.saliency_bench.marked_images import Found, missing
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.datasets.layouts.saliency_bench.pancreas import read_pancreas
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError
+from salgen.progress import progress
+from salgen.seeding import Stream
 
 NAMES = ("cancer-xai",)
+
+VERSION = "2"  # changes whenever another slice is taken
+DECATHLON, VOLUMES, LABELS = "Task07_Pancreas", "imagesTr", "labelsTr"
+CLASSES = ("healthy", "tumour")
+TUMOUR = 2  # in volumes of labels
+Drawn = tuple[Path, int, str, tuple[int, int]]
+WITHDRAWN = {"PANCREAS_0025", "PANCREAS_0070"}
+WINDOW = (-100.0, 240.0)  # Hounsfield units
+LICENCE = "Slices with a tumour: Medical Segmentation Decathlon, CC BY-SA 4.0; others: NIH Pancreas-CT, CC BY 3.0."
+ABOUT = (
+    "One slice of each volume, drawn at random: with a tumour of the Medical Segmentation Decathlon, whose mask is the "
+    "tumour, without one of NIH Pancreas-CT. Class and source are the same: a model can tell the hospitals apart."
+)
 
 
 @dataclass(frozen=True)
@@ -35,10 +59,117 @@ class CancerXai(MarkedImages):
 
     name: ClassVar[str] = "cancer-xai"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "cancer-xai"
     stand_in: ClassVar[str] = "perlin-lesions"
     region: ClassVar[str] = "tumour"
 
     def read_layout(self, path: Path) -> Found:
-        """A slice of each volume of a copy."""
-        return read_pancreas(path, self.split_seed)
+        """A slice of each volume of a copy, which a seed draws."""
+        root = path / DECATHLON
+        for folder in (root / VOLUMES, root / LABELS):
+            if not folder.is_dir():
+                raise missing(folder, "the Medical Segmentation Decathlon has its volumes there")
+        with_tumour = {
+            _stem(file): (file, root / LABELS / file.name) for file in _volumes(root / VOLUMES, "pancreas_*")
+        }
+        if not with_tumour:
+            raise missing(
+                root / VOLUMES / "pancreas_NNN.nii.gz", "the Medical Segmentation Decathlon has its volumes there"
+            )
+        without = _healthy(path)
+        if not without:
+            raise missing(
+                path / "Pancreas-CT/PANCREAS_NNNN",
+                "NIH Pancreas-CT is expected there, a folder of DICOM for each patient, or NIfTI of that name",
+            )
+        volumes: dict[str, tuple[Path, Path | None]] = {
+            **with_tumour,
+            **{name: (one, None) for name, one in without.items()},
+        }
+        images = {}
+        skipped: Counter[str] = Counter()
+        for name, (file, place, fault, size) in _looked_at(volumes, self.split_seed).items():
+            volume, labels = volumes[name]
+            if fault:
+                skipped[fault] += 1
+                continue
+            marks = (SliceMask(labels, place, TUMOUR),) if labels else ()
+            label = CLASSES[labels is not None]
+            item = volume.relative_to(path).as_posix()
+            images[item] = VolumeSlice(file, label, marks, cluster=name, canvas=size, place=place, window=WINDOW)
+        return Found(path, images, CLASSES, ABOUT, LICENCE, skipped)
+
+
+def _volumes(folder: Path, pattern: str) -> list[Path]:
+    files = [file for file in folder.glob(pattern) if file.name.endswith((".nii", ".nii.gz")) and file.is_file()]
+    return sorted(files)
+
+
+def _stem(file: Path) -> str:
+    return file.name.partition(".")[0]
+
+
+def _healthy(path: Path) -> dict[str, Path]:
+    """NIH's volumes by name: files of NIfTI, else folders with a series of DICOM."""
+    found = {_stem(file): file for file in _volumes(path, "**/PANCREAS_*")}
+    for folder in sorted(path.glob("**/PANCREAS_*")):
+        if _slices(folder):
+            found.setdefault(folder.name, folder)
+    return {name: volume for name, volume in found.items() if name not in WITHDRAWN}
+
+
+def _slices(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.dcm"))
+
+
+def _looked_at(volumes: Mapping[str, tuple[Path, Path | None]], seed: int) -> dict[str, Drawn]:
+    """Of each volume the file and place of the slice that is drawn, why there is none or "", and its (H, W)."""
+
+    def look() -> dict[str, NDArray[Any]]:
+        found = []
+        with progress("looking at volumes", len(volumes), "volumes") as advance:
+            for name, (volume, labels) in volumes.items():
+                found.append(_drawn(name, volume, labels, seed))
+                advance()
+        files, places, faults, sizes = zip(*found, strict=True)
+        texts = {"files": np.array(files, dtype=np.str_), "faults": np.array(faults, dtype=np.str_)}
+        return {**texts, "places": np.array(places), "sizes": np.array(sizes)}
+
+    files = [file for pair in volumes.values() for one in pair if one for file in (_slices(one) or [one])]
+    columns = ("files", "places", "faults", "sizes")
+    kept = cached("ct-slices", [VERSION, stamp_of(files), seed], columns, look)
+    rows = zip(*(kept[column].tolist() for column in columns), strict=True)
+    return {
+        name: (Path(file), place, fault, (size[0], size[1]))
+        for name, (file, place, fault, size) in zip(volumes, rows, strict=True)
+    }
+
+
+def _drawn(name: str, path: Path, labels: Path | None, seed: int) -> Drawn:
+    """A slice of a volume; with labels, one of those that show the tumour."""
+    try:
+        if path.is_dir():
+            broken: Counter[str] = Counter()
+            series = open_series(_slices(path), broken)
+            if broken:
+                raise UnusableError(next(iter(broken)))
+            file = series.paths[_one_of(range(len(series)), name, seed)]
+            height, width = read_dicom(file).shape
+            return file, 0, "", (height, width)
+        volume = CtVolume(path)
+        places: Sequence[int] = range(len(volume))
+        if labels:
+            marked = CtVolume(labels)
+            if (marked.shape, marked.axes) != (volume.shape, volume.axes):
+                raise UnusableError("volume of labels of another shape or orientation")
+            places = [place for place in places if (marked.slice(place) == TUMOUR).any()]
+            if not places:
+                raise UnusableError("volume of labels without a tumour")
+        place = _one_of(places, name, seed)
+        height, width = volume.slice(place).shape
+        return path, place, "", (height, width)
+    except UnusableError as error:
+        return path, 0, str(error), (0, 0)
+
+
+def _one_of(places: Sequence[int], name: str, seed: int) -> int:
+    return places[int(Stream("cancer-xai", name, seed).integers(len(places), 1)[0])]

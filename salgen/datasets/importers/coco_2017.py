@@ -1,11 +1,11 @@
 """Importer of COCO 2017."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from salgen.datasets.layouts.detection_datasets.annotated_importer import AnnotatedImages
 from salgen.datasets.layouts.detection_datasets.coco_annotations import CocoCopy, open_coco
-from salgen.datasets.layouts.imported import read_own_copy
 from salgen.datasets.picture_libraries.coco import CLASSES
 
 NAMES = ("coco-2017",)
@@ -34,11 +34,8 @@ class Coco2017(AnnotatedImages):
 
     name: ClassVar[str] = "coco-2017"
     version: ClassVar[str] = "2"
-    family: ClassVar[str] = "coco-2017"
     classes: ClassVar[tuple[str, ...]] = CLASSES
 
-    def open_source(self, source: str | None) -> CocoCopy:
+    def read_copy(self, path: Path) -> CocoCopy:
         """The copy at a path."""
-        return read_own_copy(
-            type(self), source, lambda path: open_coco(path, self.masks, self.image_size, self.min_mask)
-        )
+        return open_coco(path, self.masks, self.image_size, self.min_mask)

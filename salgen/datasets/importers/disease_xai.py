@@ -1,14 +1,40 @@
 """Importer of Saliency-Bench's Disease-XAI: windows of chest CT with and without a nodule."""
 
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from salgen.datasets.layouts.saliency_bench.lidc import read_lidc
-from salgen.datasets.layouts.saliency_bench.marked_images import Found
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.cache import cached
+from salgen.datasets.layouts.broken import mask_picture_faults, stamp_of
+from salgen.datasets.layouts.own_images.outlines import MaskPicture
+from salgen.datasets.layouts.saliency_bench.ct_slices import VolumeSlice
+from salgen.datasets.layouts.saliency_bench.dicom_series import open_series, series_of
+from salgen.datasets.layouts.saliency_bench.lidc_annotations import NoduleReading, read_lidc_xml
+from salgen.datasets.layouts.saliency_bench.lidc_windows import SIDE, NoduleWindow, windows_of
+from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, marked_by, missing, pictures_in
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError
+from salgen.progress import progress
 
 NAMES = ("disease-xai",)
+
+VERSION = "2"  # changes whenever another window or mask is taken
+FOLDER, EXPORTED, TEXTS = "LIDC-IDRI", "lidc2d", "tcia-lidc-xml"
+CLASSES = ("clear", "nodule")
+WINDOW = (-1000.0, 400.0)  # Hounsfield units
+LICENCE = "LIDC-IDRI: CC BY 3.0."
+ABOUT = (
+    "LIDC-IDRI: windows of 64 x 64 pixels around nodules of 3 mm and more, on the middle slice of the voxels that at "
+    "least half of those readers hold who outlined the nodule; a mask is all such pixels in the window. The windows "
+    "without a nodule are at the same places of other slices, 5 to 30 mm from all that anybody marked there."
+)
+ABOUT_EXPORTED = "LIDC-IDRI: slices that the user exported, with masks of the nodules."
 
 
 @dataclass(frozen=True)
@@ -40,10 +66,107 @@ class DiseaseXai(MarkedImages):
 
     name: ClassVar[str] = "disease-xai"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "disease-xai"
     stand_in: ClassVar[str] = "pink-lesions"
     region: ClassVar[str] = "nodule"
 
     def read_layout(self, path: Path) -> Found:
-        """The windows of a copy."""
-        return read_lidc(path, self.split_seed)
+        """Windows with and without a nodule, of the published DICOM files or of slices that the user exported.
+
+        A seed draws the slices without a nodule.
+        """
+        exported = path / EXPORTED if (path / EXPORTED).is_dir() else path
+        if (exported / "pos").is_dir():
+            return _exported(exported)
+        root = path / FOLDER if (path / FOLDER).is_dir() else path
+        scans: dict[Path, list[Path]] = defaultdict(list)
+        for file in sorted(root.rglob("*.dcm")):
+            scans[file.parent].append(file)
+        if not scans:
+            expected = path / FOLDER / "LIDC-IDRI-NNNN/STUDY/SERIES/NAME.dcm"
+            raise missing(expected, f"slices of LIDC-IDRI, or an export {EXPORTED}")
+        texts = sorted(path.rglob("*.xml"))
+        if not texts:
+            expected = path / TEXTS / "NNN/NAME.xml"
+            raise missing(expected, "the readers' annotations of LIDC-IDRI, which may be beside slices")
+        windows, skipped = _kept_windows(path, texts, scans, self.split_seed)
+        images = {f"{one.path.relative_to(path).as_posix()}:{one.top},{one.left}": _shown(one) for one in windows}
+        return Found(path, images, CLASSES, ABOUT, LICENCE, skipped, texts)
+
+
+def _shown(window: NoduleWindow) -> MarkedImage:
+    """The image of a window, with its nodules."""
+    part = slice(window.top, window.top + SIDE), slice(window.left, window.left + SIDE)
+    label = CLASSES[int(window.mask.any())]
+    image = VolumeSlice(window.path, label, cluster=window.patient, window=WINDOW, part=part)
+    return marked_by(image, window.mask)
+
+
+def _kept_windows(
+    root: Path, texts: Sequence[Path], scans: Mapping[Path, Sequence[Path]], seed: int
+) -> tuple[list[NoduleWindow], Counter[str]]:
+    """The windows of a copy, and the number of what cannot be used by reason; kept in the user's cache."""
+
+    def look() -> dict[str, NDArray[Any]]:
+        skipped: Counter[str] = Counter()
+        windows = list(_windows(texts, scans, seed, skipped))
+        return {
+            "files": np.array([one.path.relative_to(root).as_posix() for one in windows], dtype=np.str_),
+            "corners": np.array([(one.top, one.left) for one in windows], dtype=np.int64).reshape(-1, 2),
+            "patients": np.array([one.patient for one in windows], dtype=np.str_),
+            "masks": np.packbits([one.mask for one in windows] or np.zeros((0, SIDE, SIDE), dtype=bool), axis=2),
+            "skipped": np.array(list(skipped.elements()), dtype=np.str_),
+        }
+
+    stamp = stamp_of([*texts, *(file for files in scans.values() for file in files)])
+    kept = cached("lidc-windows", [VERSION, stamp, seed], ("files", "corners", "patients", "masks", "skipped"), look)
+    masks = np.unpackbits(kept["masks"], axis=2).astype(bool)
+    rows = zip(kept["files"].tolist(), kept["corners"].tolist(), kept["patients"].tolist(), masks, strict=True)
+    windows = [NoduleWindow(root / name, top, left, patient, mask) for name, (top, left), patient, mask in rows]
+    return windows, Counter(kept["skipped"].tolist())
+
+
+def _windows(
+    texts: Sequence[Path], folders: Mapping[Path, Sequence[Path]], seed: int, skipped: Counter[str]
+) -> Iterator[NoduleWindow]:
+    """Of each nodule a window, and one without; `skipped` counts what cannot be used."""
+    annotated: dict[str, list[NoduleReading]] = {}
+    for text in texts:
+        try:
+            series, readings = read_lidc_xml(text, skipped)
+            annotated.setdefault(series, readings)
+        except UnusableError as error:
+            skipped[str(error)] += 1
+    present = set()
+    with progress("looking at scans", len(folders), "scans") as advance:
+        for paths in folders.values():
+            named = next(filter(None, map(series_of, paths)), "")
+            present.add(named)
+            if readings := annotated.get(named, []):
+                try:
+                    yield from windows_of(open_series(paths, skipped), readings, seed, skipped)
+                except UnusableError as error:
+                    skipped[str(error)] += 1
+            advance()
+    absent = [series for series, readings in annotated.items() if readings and series not in present]
+    skipped += Counter({"annotation of a scan that the copy does not hold": len(absent)})
+
+
+def _exported(root: Path) -> Found:
+    """Slices in `pos` and `neg`, with masks of the names of the former in `masks`."""
+    for folder in ("neg", "masks"):
+        if not (root / folder).is_dir():
+            raise missing(root / folder, f"an export {EXPORTED} of LIDC-IDRI has pos, neg and masks")
+    files = {f"{folder}/{file.name}": file for folder in ("pos", "neg") for file in pictures_in(root / folder)}
+    masks = {item: mask for item in files if item.startswith("pos") and (mask := root / f"masks/{item[4:]}").is_file()}
+    faults = mask_picture_faults({item: (files[item], mask) for item, mask in masks.items()}, range(256))
+    images = {}
+    for item, file in files.items():
+        if item not in faults:
+            patient = re.search(r"LIDC-IDRI-\d{4}", file.name)
+            images[item] = MarkedImage(
+                file,
+                CLASSES[item.startswith("pos")],
+                (MaskPicture(masks[item], ()),) if item in masks else (),
+                cluster=patient.group() if patient else "",
+            )
+    return Found(root, images, CLASSES, ABOUT_EXPORTED, LICENCE, Counter(faults.values()))

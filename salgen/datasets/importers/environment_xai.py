@@ -1,15 +1,35 @@
 """Importer of Saliency-Bench's Environment-XAI: nature and cities of Places365."""
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from salgen.datasets.layouts.saliency_bench.marked_images import Found
+from salgen.datasets.layouts.saliency_bench.attention_folders import with_attention
+from salgen.datasets.layouts.saliency_bench.marked_images import (
+    ATTENTION,
+    Found,
+    MarkedImage,
+    missing,
+    pictures_in,
+    some_of_each,
+)
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.datasets.layouts.saliency_bench.places import read_places
 from salgen.parameters import param
 
 NAMES = ("environment-xai",)
+
+FOLDER, PARTS = "places365_standard", ("train", "val")
+PLACES = {
+    "nature": ("mountain", "pond", "waterfall", "field-wild", "forest-broadleaf", "rainforest"),
+    "urban": ("house", "bridge", "campus", "tower", "street", "driveway"),
+}
+LICENCE = "Photographs of Places, for research and education only; they may not be passed on."
+ABOUT = "Places365: {count:,} images of {kinds} of 12 kinds of places, nature and urban. {masks}"
+MASKS = {
+    True: "A mask is where an attention map that people drew is above 0.",
+    False: "Places365 has no masks, and no folder attention_label is beside it.",
+}
 
 
 @dataclass(frozen=True)
@@ -32,7 +52,6 @@ class EnvironmentXai(MarkedImages):
 
     name: ClassVar[str] = "environment-xai"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "environment-xai"
     stand_in: ClassVar[str] = "drawn-places"
     task: ClassVar[str] = "environment"
     region: ClassVar[str] = "evidence"
@@ -40,5 +59,32 @@ class EnvironmentXai(MarkedImages):
     images: int = param(2500, "the most of each class that are taken from Places365; those with a mask first", low=1)
 
     def read_layout(self, path: Path) -> Found:
-        """The images of nature and of cities of a copy."""
-        return read_places(path, self.images, self.split_seed)
+        """The images of twelve kinds of places, with the maps of `attention_label` where that is beside them.
+
+        Of each class as many as wanted: those with a map come first, and a seed chooses the others.
+        """
+        root = path / FOLDER if (path / FOLDER).is_dir() else path
+        images: dict[str, MarkedImage] = {}
+        found = 0
+        for label, places in PLACES.items():
+            folders = [folder for place in places if (folder := _folders(root, place))]
+            if not folders:
+                raise missing(
+                    root / PARTS[0] / places[0], f"the images of {label} of Places365 are expected in {places}"
+                )
+            found += len(folders)
+            files = [file for of_place in folders for folder in of_place for file in pictures_in(folder)]
+            images |= {file.relative_to(path).as_posix(): MarkedImage(file, label) for file in files}
+        skipped: Counter[str] = Counter()
+        drawn = (path / ATTENTION).is_dir()
+        marked, tables = with_attention(path, images, skipped) if drawn else (images, [])
+        kept = some_of_each(marked, self.images, self.split_seed)
+        about = ABOUT.format(count=len(kept), kinds=found, masks=MASKS[drawn])
+        return Found(path, kept, tuple(PLACES), about, LICENCE, skipped, tables)
+
+
+def _folders(root: Path, place: str) -> list[Path]:
+    """The folders of a kind of place: `train/field-wild`, or `train/f/field/wild` as the larger archives have it."""
+    spellings = {place, place.replace("-", "_"), place.replace("-", "/")}
+    names = sorted(spellings | {f"{place[0]}/{name}" for name in spellings})
+    return [folder for part in PARTS for name in names if (folder := root / part / name).is_dir()]

@@ -1,9 +1,9 @@
 """Importer of the German Traffic Sign Recognition Benchmark, whose signs get a square."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from salgen.datasets.layouts.gtsrb.gtsrb_copy import SignFiles, SignPhotographs, open_gtsrb, paired
+from salgen.datasets.layouts.gtsrb import SignFiles, SignPhotographs, open_gtsrb, pairs_of
 from salgen.datasets.layouts.imported import read_own_copy
 from salgen.generators.traffic_signs.drawn_signs import SignsWithSquare
 
@@ -36,10 +36,10 @@ class GtsrbSquare(SignsWithSquare):
     stand_in: ClassVar[str] = "drawn-signs"
     takes: ClassVar[str] = "PATH of GTSRB, or download"
 
-    def open_source(self, source: str | None) -> SignFiles:
+    def open_source(self, source: Any) -> SignFiles:
         """The copy at a path, or a fetched one."""
         return read_own_copy(type(self), source, lambda path: open_gtsrb(str(path)))
 
     def prepare(self, source: SignFiles) -> SignPhotographs:
         """The crops in pairs of one sign."""
-        return paired(source)
+        return SignPhotographs(source, pairs_of(source.splits, source.classes))

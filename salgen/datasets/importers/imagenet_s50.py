@@ -5,8 +5,6 @@ References
 Gao et al. 2022, *Large-scale unsupervised semantic segmentation* (IEEE TPAMI).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from salgen.datasets.layouts.imagenet_s_layout import IGNORE, OTHER, decode, mask_of, read_layout
-from salgen.datasets.layouts.imported import Items, read_own_copy, refuse_edit
+from salgen.datasets.layouts.imagenet_s_layout import IGNORE, LICENCE, OTHER, decode, mask_of, read_layout
+from salgen.datasets.layouts.imported import Items, UserCopy, refuse_edit
 from salgen.datasets.layouts.mask_limits import MaskLimits, count_faults
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_levels, read_rgb
 from salgen.generators.interfaces import Edit, Rendered, Scale
 from salgen.parameters import param
-from salgen.sources import Files
 from salgen.types import Mask
 
 NAMES = ("imagenet-s50",)
@@ -86,16 +83,12 @@ WNIDS = tuple(WORDS)
 SHORTER, CROP = 256, 224  # pixels of the resized picture's shorter side, and of what is cut out of it
 
 
-class ImageNetCopy(Files):
+@dataclass(frozen=True, eq=False)
+class ImageNetCopy(UserCopy):
     """A copy of ImageNet-S50, of which some masks are no ground truth at the importer's size."""
 
-    def __init__(self, layout: Files, importer: ImageNetS50) -> None:
-        # Files stores its notes; here they are computed after every mask is read.
-        values = {name: getattr(layout, name) for name in ("name", "licence", "files", "splits")}
-        vars(self).update(values, about=layout.notes, importer=importer)
-
     about: str
-    importer: ImageNetS50
+    importer: "ImageNetS50"
 
     @cached_property
     def notes(self) -> str:
@@ -106,7 +99,7 @@ class ImageNetCopy(Files):
             mask, annotated = importer.annotation(self, item)
             return importer.mask_fault(mask, annotated if importer.valid_region else None)
 
-        masked = [name for name in self.names() if name in self.splits and mask_of(name) in self.files]
+        masked = [item for item in self.splits if mask_of(item) in self.files]
         limits = [importer.min_mask, list(importer.image_size), importer.ignore, list(importer.classes)]
         return f"{self.about} {count_faults([self.digest, *limits], masked, fault)}".strip()
 
@@ -128,13 +121,11 @@ class ImageNetS50(MaskLimits):
     name: ClassVar[str] = "imagenet-s50"
     stand_in: ClassVar[str] = "textured-shapes"
     version: ClassVar[str] = "2"
-    family: ClassVar[str] = "imagenet-s50"
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 100, "test": 752}, {"image_size": (64, 64)}),
         "small": Scale({"train": 8000, "val": 100, "test": 752}, {"image_size": (64, 64)}),
         "full": Scale({}, {}),
     }
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
 
     ignore: str = param("drop", "whether ignored pixels are scored", choices=("drop", "background"))
     classes: tuple[str, ...] = param((), "the class folders in sorted order; those of ImageNet-S50 if empty")
@@ -163,19 +154,10 @@ class ImageNetS50(MaskLimits):
         """The annotated region, or None for the whole image where ignored pixels count as background."""
         return "annotated" if self.ignore == "drop" else None
 
-    def open_source(self, source: str | None) -> ImageNetCopy:
+    def read_copy(self, path: Path) -> ImageNetCopy:
         """The copy at a path: the folder `ImageNetS50`, or the one that it is in."""
-        layout = read_own_copy(type(self), source, lambda path: read_layout(path, self.folders))
-        return ImageNetCopy(layout, self)
-
-    def prepare(self, source: ImageNetCopy) -> Items:
-        """The images by split."""
-        splits: dict[str, list[str]] = {"train": [], "val": [], "test": []}
-        for name in source.names():
-            split = source.split_of(name)
-            if split is not None:
-                splits[split].append(name)
-        return Items(source, splits)
+        files, splits, about = read_layout(path, self.folders)
+        return ImageNetCopy(LICENCE, files, splits, about, self)
 
     def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
         """The middle of an image, with the mask of its class."""
@@ -188,7 +170,7 @@ class ImageNetS50(MaskLimits):
         truth = self.ground_truth(mask, annotated if self.valid_region else None)
         return Rendered(image, {"label": label}, {"object": truth, "annotated": annotated})
 
-    def annotation(self, source: Files, item: str, size: tuple[int, ...] | None = None) -> tuple[Mask, Mask]:
+    def annotation(self, source: ImageNetCopy, item: str, size: tuple[int, ...] | None = None) -> tuple[Mask, Mask]:
         """The mask of an image's class and what is annotated, bool (H, W); both empty where there is no mask picture.
 
         `size` is that of the image, if it is to be compared.

@@ -1,27 +1,23 @@
 """Importer of a user's own images with masks or annotations."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Self, cast
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from salgen.datasets.layouts.imported import Items, refuse_edit
-from salgen.datasets.layouts.mask_limits import MaskLimits
+from salgen.datasets.layouts.imported import SPLITS, Items, refuse_edit
 from salgen.datasets.layouts.own_images.open_images import open_images
-from salgen.datasets.layouts.own_images.own_images import SPLITS, OwnImages, Reading
+from salgen.datasets.layouts.own_images.own_images import OwnImages, Reading
 from salgen.datasets.layouts.own_images.upright_pictures import read_picture
-from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import resize_rgb
-from salgen.generators.factory import no_copy
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
-from salgen.parameters import param
 
 NAMES = ("images",)
 
 
 @dataclass(frozen=True)
-class ImagesImporter(MaskLimits):
+class ImagesImporter(Reading):
     """Your own images, with masks, boxes or outlines in any common format.
 
     `salgen import IMAGES --masks PATH --labels TABLE` gives it the source `IMAGES:masks=PATH:labels=TABLE`, which other
@@ -39,7 +35,6 @@ class ImagesImporter(MaskLimits):
 
     name: ClassVar[str] = "images"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "images"
     takes: ClassVar[str] = "IMAGES:masks=PATH:labels=PATH, or a folder that holds images, masks and labels.csv"
     region: ClassVar[str] = "object"
     scales: ClassVar[Mapping[str, Scale]] = {
@@ -47,36 +42,15 @@ class ImagesImporter(MaskLimits):
         "small": Scale({}, {}),
         "full": Scale({}, {}),
     }
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
-
-    mask_values: tuple[int, ...] = param((), "levels of the object in mask pictures; all but black if empty")
-    classes: tuple[str, ...] = param((), "the classes that are wanted, in the order of the labels; all if empty")
-    shares: tuple[float, float, float] = param(
-        (0.64, 0.16, 0.2), "parts of each class for train, val and test, where nothing says the split", low=0.0
-    )
-    split_seed: int = param(0, "another one gives other splits by those parts", low=0)
-    exif: str = param(
-        "sizes",
-        "the pixels that masks are of where EXIF turns an image: sizes tell, or else stored, or upright as it is shown",
-        choices=("sizes", "stored", "upright"),
-    )
-
-    def __post_init__(self) -> None:
-        if not sum(self.shares):
-            raise SalgenError(f"{self.name}: shares = {self.shares}: give at least one of train, val and test a part")
-        if len(set(self.classes)) < len(self.classes):
-            raise SalgenError(f"{self.name}: classes = {','.join(self.classes)}: two have one name; rename one")
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
         """The class."""
         return {"label": self.classes}
 
-    def open_source(self, source: str | None) -> OwnImages:
+    def open_source(self, source: str) -> OwnImages:
         """The images, masks and labels that a text names."""
-        if not source:
-            raise no_copy(type(self))
-        return open_images(source, Reading(**{item.name: getattr(self, item.name) for item in fields(Reading)}))
+        return open_images(source, self)
 
     def fitted(self, source: OwnImages) -> Self:
         """With the classes that were found."""
@@ -97,7 +71,7 @@ class ImagesImporter(MaskLimits):
     def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
         """The image as a whole, resized, with the acceptable masks of the class; an empty one if there is none."""
         refuse_edit(edit)
-        source, item, number = cast(OwnImages, material.source), parameters["item"], parameters["label"]
+        source, item, number = material.source, parameters["item"], parameters["label"]
         image = source.images[item]
         masks = source.masks(item, number) or [np.zeros(self.image_size, dtype=bool)]
         present = {"label": tuple(image.outlines)} if source.several else {}
@@ -114,4 +88,4 @@ class ImagesImporter(MaskLimits):
 
     def cluster(self, parameters: Mapping[str, Any], material: Items) -> str:
         """What the table of labels says, else the image."""
-        return cast(OwnImages, material.source).images[parameters["item"]].cluster
+        return str(material.source.images[parameters["item"]].cluster)

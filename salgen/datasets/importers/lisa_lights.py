@@ -2,28 +2,20 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, ClassVar
 
-from salgen.datasets.layouts.imported import Imported, Items, read_own_copy, refuse_edit
+from salgen.datasets.layouts.imported import Imported, Items, refuse_edit
 from salgen.datasets.layouts.lisa.lamp_masks import MaskRules, acceptable_masks, rectangle_mask
-from salgen.datasets.layouts.lisa.lisa_copy import LisaCopy
-from salgen.datasets.layouts.lisa.lisa_layout import LABELS, read_copy
-from salgen.datasets.layouts.lisa.lisa_rows import clip_of
-from salgen.datasets.layouts.lisa.vetting import Crop, cut
+from salgen.datasets.layouts.lisa.lisa_copy import LICENCE, LisaCopy, cut
+from salgen.datasets.layouts.lisa.lisa_layout import LABELS, clip_of, read_layout
 from salgen.errors import SalgenError
-from salgen.generators.drawing.pictures import resize_nearest, resize_rgb
+from salgen.generators.drawing.pictures import read_rgb, resize_nearest, resize_rgb
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.parameters import param
 
 NAMES = ("lisa-lights",)
-
-
-@dataclass(frozen=True, eq=False)
-class Lights(Items):
-    """The usable lights by split, and the crop of each."""
-
-    crops: Mapping[str, Crop] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -51,13 +43,11 @@ class LisaLights(MaskRules, Imported):
     name: ClassVar[str] = "lisa-lights"
     stand_in: ClassVar[str] = "drawn-lights"
     version: ClassVar[str] = "2"
-    family: ClassVar[str] = "lisa-lights"
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
         "small": Scale({"train": 2000, "val": 400, "test": 400}, {"image_size": (64, 64)}),
         "full": Scale({}, {}),
     }
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
 
     min_side: int = param(8, "lights whose shorter side has fewer pixels in the frame are dropped", low=2)
 
@@ -66,26 +56,27 @@ class LisaLights(MaskRules, Imported):
         """The lamp's colour."""
         return {"label": ("green", "red")}
 
-    def open_source(self, source: str | None) -> LisaCopy:
+    def read_copy(self, path: Path) -> LisaCopy:
         """The annotations of the copy at a path, and where its frames are."""
+        layout = read_layout(path)
         rules = MaskRules(**{item.name: getattr(self, item.name) for item in fields(MaskRules)})
-        return LisaCopy(read_own_copy(type(self), source, read_copy), rules, self.min_side)
+        return LisaCopy(LICENCE, layout.files, layout.splits, layout, rules, self.min_side)
 
-    def prepare(self, source: LisaCopy) -> Lights:
+    def prepare(self, source: LisaCopy) -> Items:
         """Vet all lights, or read from the cache which of them can be used."""
         splits = defaultdict(list)
-        for crop in source.vetted.crops:
-            splits[source.splits[crop.light.frame]].append(crop.light.name)
-        return Lights(source, dict(splits), crops={crop.light.name: crop for crop in source.vetted.crops})
+        for name, recipe in source.recipes.items():
+            splits[source.splits[recipe["frame"]]].append(name)
+        return Items(source, dict(splits))
 
     def draw(self, context: Context) -> dict[str, Any]:
         """The light at the sample's place."""
-        return context.material.crops[context.material.at(context)].recipe()  # type: ignore[no-any-return]
+        return dict(context.material.source.recipes[context.material.at(context)])
 
     def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
         """Crop, segment and resize."""
         refuse_edit(edit)
-        frame = material.source.load(parameters["frame"])
+        frame = read_rgb(material.source.files[parameters["frame"]])
         crop, bulb = cut(frame, tuple(parameters["box"]), tuple(parameters["bulb"]))
         masks = acceptable_masks(crop, bulb, red=parameters["label"] == LABELS["stop"], rules=self)
         if len(masks) != parameters["masks"]:
@@ -115,10 +106,10 @@ class LisaLights(MaskRules, Imported):
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Night or day (1 or 0), the number of acceptable masks, and the crop's size in the frame."""
         left, top, right, bottom = parameters["box"]
-        size = {"crop_height": bottom - top, "crop_width": right - left}
         return {
             "night": parameters["night"],
             "n_masks": parameters["masks"],
             "mask_agreement": parameters["agreement"],
-            **size,
+            "crop_height": bottom - top,
+            "crop_width": right - left,
         }

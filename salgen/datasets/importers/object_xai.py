@@ -1,14 +1,46 @@
-"""Importer of Saliency-Bench's Object-XAI: images of PASCAL VOC 2012 that show one class."""
+"""Importer of Saliency-Bench's Object-XAI: images of PASCAL VOC 2012 that show one class.
 
+References
+----------
+Hariharan et al. 2011, *Semantic contours from inverse detectors* (ICCV), for the masks of SBD in MATLAB's files.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from salgen.datasets.layouts.saliency_bench.marked_images import Found
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.datasets.layouts.broken import broken_items, check_size
+from salgen.datasets.layouts.detection_datasets.annotated_copy import BOXES, SEGMENTATION
+from salgen.datasets.layouts.detection_datasets.object_boxes import Size
+from salgen.datasets.layouts.detection_datasets.object_table import ObjectTable
+from salgen.datasets.layouts.detection_datasets.voc_annotations import (
+    CLASSES,
+    LICENCE,
+    MASKS,
+    TEXTS,
+    VOID,
+    open_voc,
+)
+from salgen.datasets.layouts.own_images.outlines import MaskPicture
+from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.datasets.layouts.saliency_bench.voc_objects import read_voc_objects
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError
+from salgen.errors import SalgenError
+from salgen.types import Mask
 
 NAMES = ("object-xai",)
+
+ABOUT = (
+    "PASCAL VOC 2012: the images of ImageSets/Segmentation whose objects are of one class; a mask is that class in the "
+    "mask picture, and what is void there is not scored."
+)
+MORE = "Other images of ImageSets/Main with objects of one class have the masks of the Semantic Boundaries Dataset."
+SBD_FOLDERS = ("benchmark_RELEASE/dataset/cls", "SBD/cls")
 
 
 @dataclass(frozen=True)
@@ -34,7 +66,6 @@ class ObjectXai(MarkedImages):
 
     name: ClassVar[str] = "object-xai"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "object-xai"
     stand_in: ClassVar[str] = "multi-objects"
     task: ClassVar[str] = "object"
     boxed: ClassVar[bool] = True
@@ -45,5 +76,81 @@ class ObjectXai(MarkedImages):
         return "annotated"
 
     def read_layout(self, path: Path) -> Found:
-        """The images of a copy that show one class."""
-        return read_voc_objects(path, self.image_size, self.min_mask)
+        """The images of a copy that `voc-2012` reads too, as :func:`open_voc` finds it, and those that SBD marked."""
+        copy = open_voc(path, SEGMENTATION, self.image_size, self.min_mask, difficult=True)
+        skipped = Counter(copy.table.skipped)
+        images = {}
+        for item, number, label in _of_one_class(copy.table, list(copy.table.numbers), skipped):
+            mask = copy.root / MASKS / f"{Path(item).stem}.png"
+            marks, void = (MaskPicture(mask, (label + 1,)),), MaskPicture(mask, (VOID,))
+            images[item] = MarkedImage(copy.path_of(item), CLASSES[label], marks, void, tuple(copy.table.boxes(number)))
+        files = {name: file for name, file in copy.files.items() if name.endswith((".txt", ".xml"))}
+        folder = next((path / name for name in SBD_FOLDERS if (path / name).is_dir()), None)
+        if folder is None:
+            return Found(copy.root, images, CLASSES, ABOUT, LICENCE, skipped, tuple(files.values()))
+        boxed = open_voc(path, BOXES, self.image_size, self.min_mask, difficult=True)
+        masks = {
+            item: mask
+            for item in sorted(boxed.splits.keys() - copy.splits.keys())
+            if (mask := folder / f"{Path(item).stem}.mat").is_file()
+        }
+        others = {item: (number, label) for item, number, label in _of_one_class(boxed.table, list(masks), skipped)}
+        pairs = {item: (boxed.path_of(item), masks[item]) for item in others}
+        faults = broken_items(pairs, _check_ids, "sbd")
+        skipped += Counter(faults.values())
+        for item, (number, label) in others.items():
+            if item in faults:
+                continue
+            file, mask = pairs[item]
+            boxes = tuple(boxed.table.boxes(number))
+            images[item] = MarkedImage(file, CLASSES[label], (SbdMask(mask, label),), boxes=boxes)
+            text = f"{TEXTS}/{Path(item).stem}.xml"
+            files |= {text: boxed.files[text], mask.name: mask}
+        return Found(copy.root, images, CLASSES, f"{ABOUT} {MORE}", LICENCE, skipped, tuple(files.values()))
+
+
+def _of_one_class(table: ObjectTable, items: Sequence[str], skipped: Counter[str]) -> Iterator[tuple[str, int, int]]:
+    """Of some images those that show one class: item, number in the table, and class."""
+    for item in items:
+        number = table.numbers.get(item)
+        shown = () if number is None else table.present(number)
+        if number is None:
+            skipped["image that voc-2012 cannot use either"] += 1
+        elif len(shown) > 1:
+            skipped["image of several classes"] += 1
+        else:
+            yield item, number, shown[0]
+
+
+def _read_ids(path: Path) -> NDArray[Any]:
+    """A mask's numbers, (H, W): 0, or the class's number and 1."""
+    from scipy.io import loadmat
+
+    try:
+        ids = np.asarray(loadmat(path)["GTcls"]["Segmentation"].item())
+    except Exception:  # loadmat meets a damaged file with errors of a dozen kinds
+        raise UnusableError("unreadable mask of SBD") from None
+    if ids.ndim != 2 or ids.dtype.kind not in "ui":
+        raise UnusableError("unreadable mask of SBD")
+    return ids
+
+
+def _check_ids(image: Path, path: Path) -> None:
+    """Raise an UnusableError if a mask cannot be read or is of another size than its image."""
+    if _read_ids(path).shape != check_size(image):
+        raise UnusableError("mask of SBD of another size than its image")
+
+
+@dataclass(frozen=True)
+class SbdMask:
+    """The pixels of a class."""
+
+    path: Path
+    number: int
+
+    def paint(self, size: Size) -> Mask:
+        """These pixels; a SalgenError if the file has changed since it was looked at."""
+        try:
+            return np.asarray(_read_ids(self.path) == self.number + 1)
+        except UnusableError as error:
+            raise SalgenError(f"{self.path}: {error}, since it was looked at: restore the file") from None

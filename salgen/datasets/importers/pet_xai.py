@@ -1,18 +1,38 @@
 """Importer of Saliency-Bench's Pet-XAI: the Oxford-IIIT Pet data set."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from salgen.datasets.layouts.saliency_bench.marked_images import Found
+from salgen.datasets.layouts.broken import mask_picture_faults
+from salgen.datasets.layouts.own_images.outlines import MaskPicture
+from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, missing, pictures_in
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.datasets.layouts.saliency_bench.pet_trimaps import BORDERS, BREEDS, read_pets
+from salgen.errors import SalgenError
 from salgen.parameters import param
 
 NAMES = ("pet-xai",)
 
 SPECIES = ("cat", "dog")
+
+FOLDER = "oxford-iiit-pet"  # torchvision unpacks the archives into it
+PET, BACKGROUND, BORDER = 1, 2, 3
+BREEDS = (  # in the order of the published numbers; the names of cats, and of no dogs, begin with a capital
+    *("Abyssinian", "american_bulldog", "american_pit_bull_terrier", "basset_hound", "beagle", "Bengal", "Birman"),
+    *("Bombay", "boxer", "British_Shorthair", "chihuahua", "Egyptian_Mau", "english_cocker_spaniel", "english_setter"),
+    *("german_shorthaired", "great_pyrenees", "havanese", "japanese_chin", "keeshond", "leonberger", "Maine_Coon"),
+    *("miniature_pinscher", "newfoundland", "Persian", "pomeranian", "pug", "Ragdoll", "Russian_Blue", "saint_bernard"),
+    *("samoyed", "scottish_terrier", "shiba_inu", "Siamese", "Sphynx", "staffordshire_bull_terrier"),
+    *("wheaten_terrier", "yorkshire_terrier"),
+)
+LICENCE = "Oxford-IIIT Pet, CC BY-SA 4.0; its publishers do not own the copyright of the images."
+ABOUT = "Oxford-IIIT Pet: a mask is the pet of the trimap. {border}"
+BORDERS = {
+    "foreground": "The trimap's border counts as pet.",
+    "ignore": "The trimap's border is not scored.",
+}
 
 
 @dataclass(frozen=True)
@@ -33,7 +53,6 @@ class PetXai(MarkedImages):
 
     name: ClassVar[str] = "pet-xai"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "pet-xai"
     stand_in: ClassVar[str] = "drawn-pets"
     task: ClassVar[str] = "breed"
     region: ClassVar[str] = "pet"
@@ -51,8 +70,34 @@ class PetXai(MarkedImages):
         return "annotated" if self.border == "ignore" else None
 
     def read_layout(self, path: Path) -> Found:
-        """The images and trimaps of a copy."""
-        return read_pets(path, self.border)
+        """The images of a copy, with their trimaps, whose `border` is pet or not; a key of :data:`BORDERS`."""
+        root = next((root for root in (path, path / FOLDER) if (root / "annotations/trimaps").is_dir()), None)
+        if root is None:
+            raise missing(path / "annotations/trimaps", "the trimaps of Oxford-IIIT Pet are expected there")
+        if not (root / "images").is_dir():
+            raise missing(root / "images", "the images of Oxford-IIIT Pet are expected there")
+        files = pictures_in(root / "images")
+        breeds = {file: file.stem.rpartition("_")[0] for file in files}
+        known = [file for file in files if breeds[file] in BREEDS]
+        trimaps = {file: root / f"annotations/trimaps/{file.stem}.png" for file in known}
+        usable = _listed(root)
+        pairs = {
+            file.name: (file, trimap)
+            for file, trimap in trimaps.items()
+            if trimap.is_file() and (usable is None or file.stem in usable)
+        }
+        faults = mask_picture_faults(pairs, (PET, BACKGROUND, BORDER))
+        skipped = Counter(faults.values()) + Counter({"image of no known breed": len(files) - len(known)})
+        levels = (PET, BORDER) if self.border == "foreground" else (PET,)
+        images = {}
+        for file in known:
+            if file.name not in faults:
+                trimap = trimaps[file]
+                outlines = (MaskPicture(trimap, levels),) if file.name in pairs else ()
+                void = MaskPicture(trimap, (BORDER,)) if outlines and self.border == "ignore" else None
+                images[f"images/{file.name}"] = MarkedImage(file, breeds[file], outlines, void)
+        lists = [root / "annotations/list.txt"] if usable is not None else []
+        return Found(root, images, BREEDS, ABOUT.format(border=BORDERS[self.border]), LICENCE, skipped, lists)
 
     def labels_of(self, number: int) -> dict[str, int]:
         """Breed and species."""
@@ -63,3 +108,15 @@ class PetXai(MarkedImages):
     def _breeds(self) -> bool:
         """Whether the classes are breeds, by whose names the species are known; in folders they may be anything."""
         return set(self.classes) <= set(BREEDS)
+
+
+def _listed(root: Path) -> set[str] | None:
+    """The images of `list.txt`, whose trimaps are to be used; None where the copy has no list."""
+    path = root / "annotations/list.txt"
+    if not path.is_file():
+        return None
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise SalgenError(f"{path}: cannot be read as a list of images") from None
+    return {line.split()[0] for line in lines if line.strip() and not line.startswith("#")}

@@ -1,14 +1,35 @@
 """Importer of Saliency-Bench's Security-XAI: X-ray images of SIXray."""
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from salgen.datasets.layouts.saliency_bench.marked_images import Found
+from salgen.datasets.layouts.broken import check_size
+from salgen.datasets.layouts.detection_datasets.object_boxes import Box
+from salgen.datasets.layouts.detection_datasets.voc_annotations import box_of, read_xml
+from salgen.datasets.layouts.own_images.outlines import BoxOutline
+from salgen.datasets.layouts.saliency_bench.marked_images import (
+    Found,
+    MarkedImage,
+    missing,
+    pictures_in,
+    some_of,
+)
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.datasets.layouts.saliency_bench.sixray import read_sixray
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 
 NAMES = ("security-xai",)
+
+PICTURES, TEXTS = "JPEGImages", ("Annotation", "Annotations")
+CLASSES = ("clear", "prohibited")
+ITEMS = ("gun", "knife", "wrench", "pliers", "scissors", "hammer")
+LICENCE = "SIXray: for academic use only; its images may not be passed on."
+ABOUT = (
+    "SIXray: the images P* with a prohibited item, and as many of the images N* without one; a mask is the union of "
+    "the items' boxes, of which the corners' pixels are part."
+)
 
 
 @dataclass(frozen=True)
@@ -31,10 +52,43 @@ class SecurityXai(MarkedImages):
 
     name: ClassVar[str] = "security-xai"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "security-xai"
     stand_in: ClassVar[str] = "drawn-luggage"
     region: ClassVar[str] = "boxes"
 
     def read_layout(self, path: Path) -> Found:
-        """The images and boxes of a copy."""
-        return read_sixray(path, self.split_seed)
+        """All images of a copy with an item, and as many without, which a seed chooses."""
+        pictures = path / PICTURES
+        if not pictures.is_dir():
+            raise missing(pictures, "the images of SIXray, P*.jpg and N*.jpg, are expected there")
+        texts = next((path / name for name in TEXTS if (path / name).is_dir()), None)
+        if texts is None:
+            raise missing(path / TEXTS[0], "the annotations of SIXray, P*.xml, are expected there")
+        by_kind = {kind: [file for file in pictures_in(pictures) if file.name.startswith(kind)] for kind in "PN"}
+        for kind, files in by_kind.items():
+            if not files:
+                raise missing(pictures / f"{kind}*.jpg", f"SIXray's images with{'out' if kind == 'N' else ''} an item")
+        skipped: Counter[str] = Counter()
+        images, annotations = {}, []
+        for file in by_kind["P"]:
+            text = texts / f"{file.stem}.xml"
+            try:
+                outlines = tuple(BoxOutline(box) for box in _boxes(file, text, skipped)) if text.is_file() else ()
+                images[f"{PICTURES}/{file.name}"] = MarkedImage(file, CLASSES[1], outlines)
+                annotations += [text] if outlines else []
+            except UnusableError as error:
+                skipped[str(error)] += 1
+        chosen = some_of((file.name for file in by_kind["N"]), len(images), self.split_seed)
+        images |= {f"{PICTURES}/{name}": MarkedImage(pictures / name, CLASSES[0]) for name in sorted(chosen)}
+        return Found(path, images, CLASSES, ABOUT, LICENCE, skipped, annotations)
+
+
+def _boxes(file: Path, text: Path, skipped: Counter[str]) -> Iterator[Box]:
+    """The boxes of an image's items that can be used."""
+    root, size = read_xml(text), check_size(file)
+    for entry in root.iterfind("object"):
+        try:
+            if entry.findtext("name", "").strip().lower() not in ITEMS:
+                raise UnusableError("object of an unknown class")
+            yield box_of(entry, size)
+        except UnusableError as error:
+            skipped[str(error)] += 1

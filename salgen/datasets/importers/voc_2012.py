@@ -1,12 +1,12 @@
 """Importer of PASCAL VOC 2012."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION
 from salgen.datasets.layouts.detection_datasets.annotated_importer import AnnotatedImages
 from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES, VocCopy, open_voc
-from salgen.datasets.layouts.imported import read_own_copy
 from salgen.parameters import param
 
 NAMES = ("voc-2012",)
@@ -36,7 +36,6 @@ class Voc2012(AnnotatedImages):
 
     name: ClassVar[str] = "voc-2012"
     version: ClassVar[str] = "2"
-    family: ClassVar[str] = "voc-2012"
     classes: ClassVar[tuple[str, ...]] = CLASSES
 
     difficult: bool = param(True, "whether objects that are marked as difficult count too")
@@ -46,10 +45,6 @@ class Voc2012(AnnotatedImages):
         """The annotated region where mask pictures leave pixels void, else None."""
         return "annotated" if self.masks == SEGMENTATION else None
 
-    def open_source(self, source: str | None) -> VocCopy:
+    def read_copy(self, path: Path) -> VocCopy:
         """The copy at a path."""
-        return read_own_copy(
-            type(self),
-            source,
-            lambda path: open_voc(path, self.masks, self.image_size, self.min_mask, difficult=self.difficult),
-        )
+        return open_voc(path, self.masks, self.image_size, self.min_mask, difficult=self.difficult)

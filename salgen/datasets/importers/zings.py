@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from salgen.datasets.importers.images import ImagesImporter
-from salgen.datasets.layouts.imported import read_own_copy
+from salgen.datasets.layouts.imported import Imported
+from salgen.datasets.layouts.own_images.open_images import open_images
 from salgen.datasets.layouts.own_images.own_images import OwnImages
 from salgen.errors import SalgenError
 from salgen.generators.interfaces import Scale
@@ -36,7 +37,6 @@ class ZingsImporter(ImagesImporter):
     name: ClassVar[str] = "zings"
     stand_in: ClassVar[str] = "drawn-figures"
     version: ClassVar[str] = "3"
-    family: ClassVar[str] = "zings"
     takes: ClassVar[str] = "PATH of a folder with heroes, villains and masks"
     region: ClassVar[str] = "eyes"
     scales: ClassVar[Mapping[str, Scale]] = {
@@ -52,9 +52,11 @@ class ZingsImporter(ImagesImporter):
         """Hero or villain."""
         return {"label": tuple(NAMED[folder] for folder in self.classes)}
 
-    def open_source(self, source: str | None) -> OwnImages:
+    def read_copy(self, path: Path) -> OwnImages:
         """The pictures and masks below a path."""
-        return read_own_copy(type(self), source, lambda path: super(ZingsImporter, self).open_source(str(_root(path))))
+        return open_images(str(_root(path)), self)
+
+    open_source = Imported.open_source  # the source is a path, and no text
 
 
 def _root(path: Path) -> Path:

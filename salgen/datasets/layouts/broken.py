@@ -1,4 +1,4 @@
-"""Broken pictures of a copy: looked for where items are chosen, passed over and counted.
+"""Broken files of a copy: looked for where items are chosen, passed over and counted.
 
 Every importer takes its items from here, so one damaged file of a hundred thousand neither ends the making nor goes
 unsaid: the counts stand in the source's notes, which `salgen make` and `salgen show` print.
@@ -7,35 +7,35 @@ unsaid: the counts stand in the source's notes, which `salgen make` and `salgen 
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from salgen.cache import cached
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError
-from salgen.generators.drawing.pictures import TOO_LARGE, TooLargeError, opened
+from salgen.generators.drawing.pictures import TOO_LARGE, TooLargeError, opened, read_levels
 from salgen.progress import progress
 
-MISSING, UNREADABLE, LARGE = "missing image", "unreadable image", f"image {TOO_LARGE}"
-REASONS = ("", MISSING, UNREADABLE, LARGE)
-VERSION = "2"  # changes whenever another file counts as broken
+VERSION = "3"  # changes whenever another file counts as broken
 MANY = 1000  # files that are decoded at a time
 
 Value = TypeVar("Value")
+Check = Callable[..., object]  # raises an UnusableError for an item's files, which it takes as arguments
 
 
-def check_picture(path: Path) -> None:
-    """Decode a picture to its end, a JPEG at an eighth of its size; an UnusableError if that fails."""
-    with _usable(path) as picture:
-        picture.draft(picture.mode, (max(picture.width // 8, 1), max(picture.height // 8, 1)))
-        picture.load()
+def check_pictures(*paths: Path) -> None:
+    """Decode pictures to their ends, a JPEG at an eighth of its size."""
+    for path in paths:
+        with _usable(path) as picture:
+            picture.draft(picture.mode, (max(picture.width // 8, 1), max(picture.height // 8, 1)))
+            picture.load()
 
 
 def check_size(path: Path, size: tuple[int, int] | None = None) -> tuple[int, int]:
@@ -47,71 +47,85 @@ def check_size(path: Path, size: tuple[int, int] | None = None) -> tuple[int, in
     return height, width
 
 
+def check_mask_picture(path: Path, size: tuple[int, int], known: Iterable[int]) -> None:
+    """Look at a mask picture of an image of `size` (H, W), whose levels are numbers that are `known`."""
+    if not path.is_file():
+        raise UnusableError("missing mask picture")
+    try:
+        numbers = read_levels(path)
+    except SalgenError:
+        raise UnusableError("unreadable mask picture") from None
+    if numbers.shape != size:
+        raise UnusableError("mask picture of another size than its image, or with colours for numbers")
+    if not np.isin(numbers, list(known)).all():
+        raise UnusableError("mask picture with numbers that are of no class")
+
+
 @contextmanager
 def _usable(path: Path) -> Iterator[Image.Image]:
     """A picture whose pixels are not read yet; what fails while it is open is an UnusableError."""
     if not path.is_file():
-        raise UnusableError(MISSING)
+        raise UnusableError("missing image")
     try:
         with opened(path) as picture:
             yield picture
     except TooLargeError:
-        raise UnusableError(LARGE) from None
+        raise UnusableError(f"image {TOO_LARGE}") from None
     except SalgenError:
-        raise UnusableError(UNREADABLE) from None
+        raise UnusableError("unreadable image") from None
 
 
-def faults_of(files: Iterable[Path]) -> list[str]:
-    """The reason why each file is broken, or "" for each that is sound; decoded in parallel."""
+def faults_of(items: Iterable[Sequence[Path]], check: Check = check_pictures) -> list[str]:
+    """The reason why each item's files cannot be used, or "" if they can; looked at in parallel."""
+
+    def fault(files: Sequence[Path]) -> str:
+        try:
+            check(*files)
+        except UnusableError as error:
+            return str(error)
+        return ""
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(_fault, files))
+        return list(pool.map(fault, items))
 
 
 def sound_items(
     items: Mapping[str, Value], files: Mapping[str, Sequence[Path]]
 ) -> tuple[dict[str, Value], Counter[str]]:
-    """The items of which every file can be decoded, and the number of the others by reason.
-
-    Parameters
-    ----------
-    items
-        Item name to anything.
-    files
-        Item name to its pictures.
-    """
+    """The items of which every picture in `files` can be decoded, and the number of the others by reason."""
     broken = broken_items({name: files[name] for name in items})
     return {name: value for name, value in items.items() if name not in broken}, Counter(broken.values())
 
 
-def broken_items(files: Mapping[str, Sequence[Path]]) -> dict[str, str]:
-    """Each item of which a file cannot be decoded, with the reason; `files` has the pictures of each.
+def mask_picture_faults(pairs: Mapping[str, tuple[Path, Path]], known: Iterable[int]) -> dict[str, str]:
+    """Each item whose image or mask picture, of the numbers that are known, cannot be used, with the reason."""
+    numbers = sorted(known)
+    return broken_items(
+        pairs, lambda image, mask: check_mask_picture(mask, check_size(image), numbers), ["mask pictures", numbers]
+    )
 
-    What was found is kept in the user's cache, by names, sizes and times of the files.
+
+def broken_items(
+    files: Mapping[str, Sequence[Path]], check: Check = check_pictures, depends_on: Any = "pictures"
+) -> dict[str, str]:
+    """Each item whose files cannot be used, with the reason.
+
+    What was found is kept in the user's cache, by names, sizes and times of the files and by what it depends on besides
+    (JSON values).
     """
-    paths = list(dict.fromkeys(chain.from_iterable(files.values())))
-    kept = cached("pictures", [VERSION, stamp_of(paths)], ("faults",), lambda: {"faults": _faults(paths)})
-    faults = dict(zip(paths, kept["faults"].tolist(), strict=True))
-    worst = {name: max((faults[path] for path in given), default=0) for name, given in files.items()}
-    return {name: REASONS[fault] for name, fault in worst.items() if fault}
 
+    def look() -> dict[str, NDArray[Any]]:
+        groups, found = list(files.values()), list[str]()
+        with progress("looking at files", len(groups), "items") as advance:
+            for start in range(0, len(groups), MANY):
+                found += faults_of(groups[start : start + MANY], check)
+                advance(len(found) - start)
+        return {"faults": np.array(found, dtype=np.str_)}
 
-def _fault(path: Path) -> str:
-    try:
-        check_picture(path)
-    except UnusableError as error:
-        return str(error)
-    return ""
-
-
-def _faults(paths: Sequence[Path]) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
-    """The place of each file's reason in :data:`REASONS`."""
-    found: list[int] = []
-    with progress("decoding images", len(paths), "images") as advance:
-        for start in range(0, len(paths), MANY):
-            part = faults_of(paths[start : start + MANY])
-            found += map(REASONS.index, part)
-            advance(len(part))
-    return np.array(found, dtype=np.int8)
+    stamp = stamp_of([path for group in files.values() for path in group])
+    key = [VERSION, stamp, list(map(len, files.values())), depends_on]
+    kept = cached("faults", key, ("faults",), look)["faults"].tolist()
+    return {item: why for item, why in zip(files, kept, strict=True) if why}
 
 
 def stamp_of(paths: Sequence[Path]) -> str:

@@ -5,7 +5,7 @@ References
 Gao et al. 2022, *Large-scale unsupervised semantic segmentation* (IEEE TPAMI).
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.datasets.layouts.broken import sound_items
-from salgen.datasets.layouts.imported import by_stem
 from salgen.datasets.picture_libraries.picture_sampling import listed
 from salgen.errors import SalgenError
-from salgen.sources import OWN_COPY, Files
 
 FOLDER = "ImageNetS50"
 CATEGORIES = "ImageNetS_categories_im50.txt"
@@ -32,21 +30,16 @@ LICENCE = (
 )
 
 
-def read_layout(path: Path, classes: Sequence[str]) -> Files:
-    """The images and mask pictures of a copy.
+def read_layout(path: Path, classes: Sequence[str]) -> tuple[dict[str, Path], dict[str, str], str]:
+    """The images and mask pictures of a copy with certain class folders.
 
-    Parameters
-    ----------
-    path
-        The folder ``ImageNetS50``, or the one that it is in.
-    classes
-        The class folders that there must be.
+    `path` is the folder ``ImageNetS50``, or the one that it is in.
 
     Returns
     -------
-    The files by their path within the copy: ``validation/n01443537/a.JPEG`` and the mask picture
-    ``validation-segmentation/n01443537/a.png``. Images have a split, mask pictures have none. Of what is broken only
-    the number is in the notes.
+    The files by their path within the copy, ``validation/n01443537/a.JPEG`` and the mask picture
+    ``validation-segmentation/n01443537/a.png``; the split of each image; and sentences on them. Of what is broken only
+    the number is in these.
     """
     root = _root(path)
     _check_categories(root, classes)
@@ -60,13 +53,24 @@ def read_layout(path: Path, classes: Sequence[str]) -> Files:
                 item = picture.relative_to(root).as_posix()
                 pictures[item] = picture, mask
                 splits[item] = "test" if part == TESTED else "val" if number % EVERY == EVERY - 1 else "train"
-    unmasked = _unmasked(root, classes, {(Path(item).parent.name, Path(item).stem) for item in pictures})
-    pictures |= {item: (picture,) for item, picture in unmasked.items()}
+    annotated = {(Path(item).parent.name, Path(item).stem) for item in pictures}  # some stand in both parts of training
+    for name in filter(lambda name: (root / UNMASKED / name).is_dir(), classes):
+        for picture in _visible_files(root / UNMASKED / name, PICTURES):
+            if (name, picture.stem) not in annotated:
+                pictures[picture.relative_to(root).as_posix()] = (picture,)
     sound, skipped = sound_items(pictures, pictures)
     files = {item: given[0] for item, given in sound.items()}
     files |= {mask_of(item): given[1] for item, given in sound.items() if len(given) > 1}
-    used = {item: splits.get(item, "train") for item in sound}
-    return Files(OWN_COPY, LICENCE, _notes(parts, sum(item in unmasked for item in sound), skipped), files, used)
+    unmasked = len(sound.keys() - splits.keys())
+    texts = ["The test split is ImageNet-S50's annotated validation images."]
+    if TRAINED in parts:
+        texts.append(f"Of {TRAINED} every fifth image of a class, by name, is for validation, the others for training.")
+    if unmasked:
+        texts.append(f"{unmasked:,} training images are those of {UNMASKED} and have no mask.")
+    if len(parts) == 1 and not unmasked:
+        texts.append(f"The copy has no folder {UNMASKED} or {TRAINED}, so there are no images to train on.")
+    about = " ".join(filter(None, [*texts, listed(skipped)]))
+    return files, {item: splits.get(item, "train") for item in sorted(sound)}, about
 
 
 def mask_of(item: str) -> str:
@@ -116,8 +120,8 @@ def _check_classes(root: Path, part: str, classes: Sequence[str]) -> None:
 def _pairs(root: Path, part: str, name: str) -> Iterator[tuple[Path, Path]]:
     """Each image of a class with its mask picture, sorted by name."""
     folder = root / part / name
-    pictures = by_stem(_visible_files(folder, PICTURES))
-    masks = by_stem(_visible_files(root / f"{part}{MASKS}" / name, (".png",)))
+    pictures = _by_stem(_visible_files(folder, PICTURES))
+    masks = _by_stem(_visible_files(root / f"{part}{MASKS}" / name, (".png",)))
     if not pictures:
         raise SalgenError(f"{folder} has no images: files such as {folder / 'NAME.JPEG'} are expected")
     for stem in sorted(pictures.keys() | masks.keys()):
@@ -128,33 +132,18 @@ def _pairs(root: Path, part: str, name: str) -> Iterator[tuple[Path, Path]]:
         yield pictures[stem], masks[stem]
 
 
-def _unmasked(root: Path, classes: Sequence[str], annotated: Set[tuple[str, str]]) -> dict[str, Path]:
-    """The training images without a mask; those that are annotated elsewhere in the copy are not among them."""
-    if not (root / UNMASKED).is_dir():
-        return {}
-    return {
-        picture.relative_to(root).as_posix(): picture
-        for name in classes
-        if (root / UNMASKED / name).is_dir()
-        for picture in _visible_files(root / UNMASKED / name, PICTURES)
-        if (name, picture.stem) not in annotated
-    }
+def _by_stem(files: Iterable[Path]) -> dict[str, Path]:
+    """Files by their names without the ending, in their order."""
+    stems: dict[str, Path] = {}
+    for file in files:
+        if stems.setdefault(file.stem, file) is not file:
+            raise SalgenError(f"{file}: {stems[file.stem].name} has the same name, so one mask would be for both")
+    return stems
 
 
 def _visible_files(folder: Path, endings: tuple[str, ...]) -> list[Path]:
     files = sorted(folder.iterdir())
     return [file for file in files if file.suffix.lower() in endings and not file.name.startswith(".")]
-
-
-def _notes(parts: Sequence[str], unmasked: int, skipped: Mapping[str, int]) -> str:
-    texts = ["The test split is ImageNet-S50's annotated validation images."]
-    if TRAINED in parts:
-        texts.append(f"Of {TRAINED} every fifth image of a class, by name, is for validation, the others for training.")
-    if unmasked:
-        texts.append(f"{unmasked:,} training images are those of {UNMASKED} and have no mask.")
-    if len(parts) == 1 and not unmasked:
-        texts.append(f"The copy has no folder {UNMASKED} or {TRAINED}, so there are no images to train on.")
-    return " ".join(filter(None, [*texts, listed(skipped)]))
 
 
 def decode(levels: NDArray[Any]) -> NDArray[np.int64]:

@@ -5,8 +5,9 @@ other. Its samples are items of the copy, in an order that the seed decides. Not
 a photograph, so there are no twins.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -14,19 +15,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.generators.factory import no_copy, stand_in_advice
-from salgen.generators.interfaces import Context, Edit, Rendered
+from salgen.generators.factory import stand_in_advice
+from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.parameters import param
-from salgen.sources import Files
+from salgen.sources import OWN_COPY, Files
 
 Contents = TypeVar("Contents")
+SPLITS = ("train", "val", "test")
+
+
+@dataclass(frozen=True, eq=False)
+class UserCopy:
+    """A user's copy as a source; a subclass computes `notes` when they are asked for, as masks are read for them."""
+
+    name: ClassVar[str] = OWN_COPY
+    redistributable: ClassVar[bool] = False
+
+    licence: str
+    files: Mapping[str, Path]  # item name to file
+    splits: Mapping[str, str]  # item name to split
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over names, splits and contents."""
+        return Files(self.name, self.licence, "", self.files, self.splits).digest
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
     """The items of a copy that can be used, by split."""
 
-    source: Files  # the copy
+    source: Any  # the copy, as `open_source` gave it
     splits: Mapping[str, Sequence[str]]  # split to the names of its items
     _orders: dict[tuple[int, str], NDArray[np.int64]] = field(default_factory=dict, repr=False)
 
@@ -40,18 +59,44 @@ class Items:
 
 @dataclass(frozen=True)
 class Imported:
-    """Base of importers; a subclass defines `open_source`, `prepare` and `render`.
+    """Base of importers; a subclass defines `read_copy` or `open_source`, and `render`.
 
-    `open_source` gives a :class:`~salgen.sources.Files` whose name is :data:`~salgen.sources.OWN_COPY`, or a
-    SalgenError that names the path it expected; `prepare` gives :class:`Items`. `stand_in` is the generator that draws
-    something of the kind, if there is one.
+    Both give a :class:`~salgen.sources.Files` whose name is :data:`~salgen.sources.OWN_COPY`, or raise a SalgenError
+    that names the path they expected. `stand_in` is the generator that draws something of the kind, if there is one.
     """
 
+    name: ClassVar[str]
     default_source: ClassVar[str] = ""
     stand_in: ClassVar[str] = ""
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
+        "small": Scale({"train": 8000, "val": 500, "test": 1000}, {"image_size": (64, 64)}),
+        "full": Scale({}, {}),
+    }
+    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
 
     image_size: tuple[int, int] = param((224, 224), "height and width in pixels", low=16)
     bit_depth: int = param(8, "bits per channel", choices=(8,))
+
+    @property
+    def family(self) -> str:
+        """The name of its streams of random numbers."""
+        return self.name
+
+    def read_copy(self, path: Path) -> Any:
+        """The copy at a path."""
+        raise NotImplementedError
+
+    def open_source(self, source: str) -> Any:
+        """The copy at a path that a user gave."""
+        return read_own_copy(type(self), source, self.read_copy)
+
+    def prepare(self, source: Any) -> Items:
+        """The items of each split, in the order of `source.splits`."""
+        splits: dict[str, list[str]] = {split: [] for split in SPLITS}
+        for item, split in source.splits.items():
+            splits[split].append(item)
+        return Items(source, splits)
 
     @property
     def exact(self) -> bool:
@@ -94,10 +139,8 @@ class Imported:
         return {}
 
 
-def read_own_copy(plugin: Any, given: str | None, read: Callable[[Path], Contents]) -> Contents:
+def read_own_copy(plugin: Any, given: str, read: Callable[[Path], Contents]) -> Contents:
     """Read a user's copy with `read`, and name the importer's stand-in if the path does not exist."""
-    if not given:
-        raise no_copy(plugin)
     path = Path(given).expanduser()
     try:
         return read(path)
@@ -105,15 +148,6 @@ def read_own_copy(plugin: Any, given: str | None, read: Callable[[Path], Content
         if path.exists() or not plugin.stand_in:
             raise
         raise SalgenError(f"{error}; {stand_in_advice(plugin)}") from None
-
-
-def by_stem(files: Iterable[Path]) -> dict[str, Path]:
-    """Files by their names without the ending, in their order."""
-    stems: dict[str, Path] = {}
-    for file in files:
-        if stems.setdefault(file.stem, file) is not file:
-            raise SalgenError(f"{file}: {stems[file.stem].name} has the same name, so one mask would be for both")
-    return stems
 
 
 def refuse_edit(edit: Edit) -> None:

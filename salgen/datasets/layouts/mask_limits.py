@@ -39,16 +39,9 @@ class MaskLimits(Imported):
 
 
 def mask_fault(mask: Mask, min_mask: int, scored: Mask | None = None) -> int:
-    """The key in :data:`FAULTS` of a mask that is no ground truth, else 0.
+    """The key in :data:`FAULTS` of a mask, bool (H, W), that is no ground truth, else 0.
 
-    Parameters
-    ----------
-    mask
-        bool (H, W).
-    min_mask
-        The fewest pixels.
-    scored
-        bool (H, W), the region in which maps are scored; None for all.
+    `min_mask` is the fewest pixels, and `scored`, bool (H, W), where maps are scored; None for all.
     """
     pixels = int(mask.sum())
     if pixels == 0:
@@ -74,16 +67,10 @@ def mask_faults(depends_on: Any, items: Sequence[str], fault: Callable[[str], in
 
 
 def count_faults(depends_on: Any, items: Sequence[str], fault: Callable[[str], int]) -> str:
-    """A sentence on the masks that are no ground truth, for the notes; the counts are kept in the user's cache.
+    """A sentence on the masks that are no ground truth, for the notes.
 
-    Parameters
-    ----------
-    depends_on
-        Everything that determines the masks, as JSON values.
-    items
-        Those that have a mask.
-    fault
-        Item to the fault of its mask.
+    `items` are those that have a mask, and `fault` gives the fault of each. The counts are kept in the user's cache by
+    what determines the masks, `depends_on`, as JSON values.
     """
     counts = mask_faults(depends_on, items, fault)
     refused = [f"{number} {FAULTS[key]}" for key, number in counts.items() if number]

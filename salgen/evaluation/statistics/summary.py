@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.evaluation.metrics.inputs.metric import EMPTY_MASK, TRIVIAL_FULL_MASK
+from salgen.evaluation.metrics.inputs.metric import EMPTY_MASK, TRIVIAL_FULL_MASK, UNUSABLE_SAMPLE
 from salgen.evaluation.scoring.metric_groups import bounds, higher_is_better
 from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS, mean_intervals
 from salgen.evaluation.statistics.score_cube import ScoreCube, score_cube

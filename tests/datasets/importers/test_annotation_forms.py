@@ -9,7 +9,9 @@ from own_image_files import (
     NAMES,
     H,
     W,
+    by_name,
     coco,
+    opened,
     painted,
     polygon,
     write_boxes,
@@ -21,9 +23,8 @@ from own_image_files import (
 from PIL import Image
 
 import salgen
-from salgen.datasets.layouts.own_images.annotations import check_no_photograph
+from salgen.datasets.layouts.own_images.annotations import check_no_photograph, unread_form
 from salgen.datasets.layouts.own_images.label_table import read_rows
-from salgen.datasets.layouts.own_images.unread_forms import unread_form
 from salgen.datasets.layouts.own_images.yolo import _yolo_names
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError, SalgenWarning
@@ -32,18 +33,8 @@ from salgen.generators.factory import generator
 NAME, (LABEL, BOX) = next(iter(BOXES.items()))
 
 
-@pytest.fixture
-def images(tmp_path):
-    return write_images(tmp_path / "photos")
-
-
-def opened(images, masks):
-    return generator("images", source=f"{images}:masks={masks}", image_size=(H, W), shares=(0, 0, 1))
-
-
-def mask_of(made, name=NAME):
-    samples = [made.sample(0, "test", index) for index in range(made.available["test"])]
-    return next(s.regions["object"] for s in samples if s.recipe.parameters["item"] == f"{name}.png")
+def mask_of(made):
+    return by_name(made)[NAME].regions["object"]
 
 
 def refusal(images, masks):

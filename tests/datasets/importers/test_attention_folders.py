@@ -7,17 +7,11 @@ import pytest
 from marked_trees import SIDE, attention_map, nearest, opened, samples, write_benchmark, write_table
 from PIL import Image
 
-from salgen.datasets.making import make
 from salgen.errors import SalgenError
-from salgen.evaluation.verification.verifying import verify
+from salgen.testing import check_importer
 
 CLASSES = ("bus", "bushes")  # one name is the beginning of the other
 COUNT = 10
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -77,16 +71,6 @@ def test_classes_may_be_chosen_and_ordered(copy):
     assert set(samples(opened("pet-xai", copy, classes=("bus",)))) == {i for i in found if i.startswith("image/bus/")}
     with pytest.raises(SalgenError, match=r"unknown class 'car'.*\(known: bus, bushes\)"):
         opened("pet-xai", copy, classes=("car",))
-
-
-@pytest.mark.parametrize("mode", ["L", "RGBA", "P"])
-def test_other_modes_become_rgb(copy, mode):
-    path = copy / "image/bus/grey.png"
-    Image.fromarray(np.arange(48, dtype=np.uint8).reshape(6, 8)).convert(mode).save(path)
-    sample = samples(opened("pet-xai", copy))["image/bus/grey.png"]
-    with Image.open(path) as stored:
-        expected = np.asarray(stored.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BILINEAR))
-    np.testing.assert_array_equal(sample.image, expected)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +142,5 @@ def test_the_digest_sees_images_and_maps(copy):
     assert opened("pet-xai", copy).source.digest not in (digest, other)
 
 
-def test_a_data_set_is_made_and_verified(copy, tmp_path):
-    out = make("pet-xai", tmp_path / "out", source=str(copy), parameters={"image_size": (32, 32)}, workers=1)
-    assert verify(out, source=str(copy)) == []
-    assert "Saliency-Bench's own folders" in (out / "README.md").read_text(encoding="utf-8")
+def test_it_keeps_the_laws_of_importers(copy):
+    check_importer("pet-xai", str(copy))

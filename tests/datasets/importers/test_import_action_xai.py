@@ -4,21 +4,14 @@ import json
 
 import numpy as np
 import pytest
-from marked_trees import SIDE, attention_map, nearest, noise, opened, samples
+from marked_trees import SIDE, attention_map, nearest, noise, opened, refusal, samples
 from PIL import Image
 
-from salgen.datasets.making import make
-from salgen.errors import SalgenError
-from salgen.evaluation.verification.verifying import verify
+from salgen.testing import check_importer
 
 ACTIVITIES = {"bowling": 6, "chess game, sitting": 5, "darts": 2}
 RECORDS = [(activity, f"{activity[0]}{number}") for activity, count in ACTIVITIES.items() for number in range(count)]
 PARTS = {"train": RECORDS[::2], "val": RECORDS[1::4], "test": RECORDS[3::4]}
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
 
 
 def rows(part):
@@ -127,20 +120,14 @@ def test_what_is_broken_is_skipped_and_counted(copy):
 
 
 def test_what_is_missing_or_no_json_is_named(copy, tmp_path):
-    def fault(path, **parameters):
-        with pytest.raises(SalgenError) as error:
-            opened("action-xai", path, **parameters)
-        assert "\n" not in str(error.value)
-        return str(error.value)
-
     expected = tmp_path / "nowhere/textual/exp_train_split.json"
-    assert fault(tmp_path / "nowhere").startswith(f"{expected} is missing")
-    assert "no activity has 20 images" in fault(copy)
+    assert refusal("action-xai", tmp_path / "nowhere").startswith(f"{expected} is missing")
+    assert "no activity has 20 images" in refusal("action-xai", copy)
     for content in ("no JSON", "[1]"):
         (copy / "textual/exp_val_split.json").write_text(content)
-        assert "exp_val_split.json is not a file of ACT-X's explanations" in fault(copy)
+        assert "exp_val_split.json is not a file of ACT-X's explanations" in refusal("action-xai", copy)
     (copy / "images").rename(copy / "pictures")
-    assert fault(copy).startswith(f"{copy / 'images'} is missing")
+    assert refusal("action-xai", copy).startswith(f"{copy / 'images'} is missing")
 
 
 def test_the_digest_sees_maps(copy):
@@ -149,8 +136,5 @@ def test_the_digest_sees_maps(copy):
     assert opened("action-xai", copy, least=5).source.digest != digest
 
 
-def test_a_data_set_is_made_and_verified(copy, tmp_path):
-    chosen = {"image_size": (SIDE, SIDE), "least": 5}
-    out = make("action-xai", tmp_path / "out", source=str(copy), parameters=chosen, workers=1)
-    assert verify(out, source=str(copy)) == []
-    assert "ACT-X" in (out / "README.md").read_text(encoding="utf-8")
+def test_it_keeps_the_laws_of_importers(copy):
+    check_importer("action-xai", str(copy), image_size=(SIDE, SIDE), least=5)

@@ -7,23 +7,17 @@ import nibabel
 import numpy as np
 import pytest
 from ct_series import UPRIGHT, cut_short, write_slice
-from marked_trees import SIDE, nearest, opened, samples
+from marked_trees import SIDE, nearest, opened, refusal, samples
 from PIL import Image
 
 from salgen.datasets.layouts.saliency_bench.ct_slices import CtVolume
-from salgen.datasets.making import make
 from salgen.errors import SalgenError
-from salgen.evaluation.verification.verifying import verify
+from salgen.testing import check_importer
 
 SHAPE = (20, 24, 10)  # right, front, up
 TUMOURS = range(3, 7)  # slices from below
 COUNT = 4
 FIRST, OTHER = "Task07_Pancreas/imagesTr/pancreas_000.nii.gz", "Pancreas-CT/PANCREAS_0001.nii.gz"
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
 
 
 def body(name):
@@ -239,23 +233,19 @@ def test_withdrawn_volumes_are_left_out(copy):
 
 
 def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):
-    def fault(path):
-        with pytest.raises(SalgenError) as error:
-            opened("cancer-xai", path)
-        assert "\n" not in str(error.value)
-        return str(error.value)
-
-    message = fault(tmp_path / "nowhere")
+    message = refusal("cancer-xai", tmp_path / "nowhere")
     assert message.startswith(f"{tmp_path / 'nowhere/Task07_Pancreas/imagesTr'} is missing")
     assert "salgen make perlin-lesions draws a stand-in" in message
     shutil.rmtree(copy / "Pancreas-CT")
     (copy / "Pancreas-CT/PANCREAS_0001").mkdir(parents=True)
-    assert fault(copy).startswith(f"{copy / 'Pancreas-CT/PANCREAS_NNNN'} is missing: NIH Pancreas-CT is expected there")
+    assert refusal("cancer-xai", copy).startswith(
+        f"{copy / 'Pancreas-CT/PANCREAS_NNNN'} is missing: NIH Pancreas-CT is expected there"
+    )
     for path in (copy / "Task07_Pancreas/imagesTr").glob("pancreas*"):
         path.unlink()
-    assert fault(copy).startswith(f"{copy / 'Task07_Pancreas/imagesTr/pancreas_NNN.nii.gz'} is missing")
+    assert refusal("cancer-xai", copy).startswith(f"{copy / 'Task07_Pancreas/imagesTr/pancreas_NNN.nii.gz'} is missing")
     shutil.rmtree(copy / "Task07_Pancreas/labelsTr")
-    assert fault(copy).startswith(f"{copy / 'Task07_Pancreas/labelsTr'} is missing")
+    assert refusal("cancer-xai", copy).startswith(f"{copy / 'Task07_Pancreas/labelsTr'} is missing")
 
 
 def test_volumes_are_looked_at_once_and_one_slice_is_read_of_each(copy, monkeypatch):
@@ -277,8 +267,6 @@ def test_a_volume_that_changed_since_is_refused(copy):
         made.sample(0, "train", 0)
 
 
-def test_a_data_set_is_made_and_verified(copy, tmp_path):
-    chosen = {"image_size": (SIDE, SIDE)}
-    out = make("cancer-xai", tmp_path / "out", source=str(copy), parameters=chosen, workers=1)
-    assert verify(out, source=str(copy)) == []
-    assert "Medical Segmentation Decathlon" in (out / "README.md").read_text(encoding="utf-8")
+def test_it_keeps_the_laws_of_importers(copy):
+    check_importer("cancer-xai", str(copy), image_size=(SIDE, SIDE))
+    assert "Medical Segmentation Decathlon" in opened("cancer-xai", copy).source.licence

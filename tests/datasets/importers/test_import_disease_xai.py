@@ -6,24 +6,18 @@ import sys
 import numpy as np
 import pytest
 from ct_series import cut_short, ring, roi, write_slice, write_xml
-from marked_trees import SIDE, nearest, noise, opened, samples
+from marked_trees import SIDE, nearest, noise, opened, refusal, samples
 from PIL import Image
 
 from salgen.datasets.layouts.saliency_bench import dicom_series
-from salgen.datasets.making import make
 from salgen.errors import SalgenError
-from salgen.evaluation.verification.verifying import verify
+from salgen.testing import check_importer
 
 H, W, SLICES, GAP = 80, 96, 16, 2.5
 PATIENTS = 6
 PLACES = range(5, 9)  # slices from below with the nodule
 HOLED, HOLE = 7, (33, 43, 35, 46)  # the middle one of these slices, and rows and columns
 NODULES = [(30, 40, 42, 50), (30, 40, 42, 50), (31, 40, 44, 52), (28, 38, 50, 60)]  # of the four readers: rows, columns
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
 
 
 def height(place):
@@ -241,20 +235,16 @@ def test_of_two_slices_at_one_height_the_first_is_taken(copy):
 
 
 def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):
-    def fault(path):
-        with pytest.raises(SalgenError) as error:
-            opened("disease-xai", path)
-        assert "\n" not in str(error.value)
-        return str(error.value)
-
-    message = fault(tmp_path / "nowhere")
+    message = refusal("disease-xai", tmp_path / "nowhere")
     assert message.startswith(f"{tmp_path / 'nowhere/LIDC-IDRI/LIDC-IDRI-NNNN/STUDY/SERIES/NAME.dcm'} is missing")
     assert "salgen make pink-lesions draws a stand-in" in message
     for path in copy.rglob("*.xml"):
         path.unlink()
-    assert fault(copy).startswith(f"{copy / 'tcia-lidc-xml/NNN/NAME.xml'} is missing: the readers' annotations")
+    assert refusal("disease-xai", copy).startswith(
+        f"{copy / 'tcia-lidc-xml/NNN/NAME.xml'} is missing: the readers' annotations"
+    )
     (tmp_path / "lidc2d/pos").mkdir(parents=True)
-    assert fault(tmp_path).startswith(f"{tmp_path / 'lidc2d/neg'} is missing: an export lidc2d")
+    assert refusal("disease-xai", tmp_path).startswith(f"{tmp_path / 'lidc2d/neg'} is missing: an export lidc2d")
 
 
 def test_without_pydicom_its_extra_is_named(copy, monkeypatch):
@@ -325,8 +315,6 @@ def test_an_exported_mask_that_is_broken_is_skipped_and_counted(exported):
     assert "unreadable mask picture (1)" in notes
 
 
-def test_a_data_set_is_made_and_verified(copy, tmp_path):
-    chosen = {"image_size": (32, 32)}
-    out = make("disease-xai", tmp_path / "out", source=str(copy), parameters=chosen, workers=1)
-    assert verify(out, source=str(copy)) == []
-    assert "LIDC-IDRI: CC BY 3.0." in (out / "README.md").read_text(encoding="utf-8")
+def test_it_keeps_the_laws_of_importers(copy):
+    check_importer("disease-xai", str(copy))
+    assert "LIDC-IDRI: CC BY 3.0." in opened("disease-xai", copy).source.licence

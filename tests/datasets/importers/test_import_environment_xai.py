@@ -7,17 +7,11 @@ import numpy as np
 import pytest
 from marked_trees import SIDE, attention_map, nearest, noise, opened, samples, write_table
 
-from salgen.datasets.making import make
 from salgen.errors import SalgenError
-from salgen.evaluation.verification.verifying import verify
+from salgen.testing import check_importer
 
 NATURE = ("mountain", "pond", "waterfall", "field-wild", "forest-broadleaf", "rainforest")
 URBAN = ("house", "bridge", "campus", "tower", "street", "driveway")
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
 
 
 def write(folder, *names):
@@ -99,8 +93,6 @@ def test_a_class_of_which_there_is_nothing_is_named(copy, tmp_path):
         opened("environment-xai", copy)
 
 
-def test_a_data_set_is_made_and_verified(copy, tmp_path):
-    chosen = {"image_size": (SIDE, SIDE)}
-    out = make("environment-xai", tmp_path / "out", source=str(copy), parameters=chosen, workers=1)
-    assert verify(out, source=str(copy)) == []
-    assert "may not be passed on" in (out / "README.md").read_text(encoding="utf-8")
+def test_it_keeps_the_laws_of_importers(copy):
+    check_importer("environment-xai", str(copy), image_size=(SIDE, SIDE))
+    assert "may not be passed on" in opened("environment-xai", copy).source.licence

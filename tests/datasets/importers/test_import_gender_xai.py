@@ -4,11 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from marked_trees import SIDE, nearest, noise, opened, samples
+from marked_trees import SIDE, nearest, noise, opened, refusal, samples
 
-from salgen.datasets.making import make
-from salgen.errors import SalgenError
-from salgen.evaluation.verification.verifying import verify
+from salgen.testing import check_importer
 
 H, W = 30, 44
 # Of each image its captions and the boxes of its people; each outline is the box less a pixel around.
@@ -26,11 +24,6 @@ PEOPLE = {
     11: (["chairmen and womanly things"], [(3, 4, 20, 20)]),  # no word of theirs
 }
 TOLD = {1: 0, 2: 1, 3: 1, 4: 0}
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
 
 
 def entry(image, box, **changes):
@@ -124,26 +117,19 @@ def test_an_image_that_is_broken_is_skipped_and_counted(copy, why, broken):
 
 
 def test_files_that_are_missing_or_of_another_kind_are_named(copy, tmp_path):
-    def fault(path):
-        with pytest.raises(SalgenError) as error:
-            opened("gender-xai", path)
-        assert "\n" not in str(error.value)
-        return str(error.value)
-
     expected = tmp_path / "nowhere/annotations/instances_train2017.json"
-    assert fault(tmp_path / "nowhere").startswith(f"{expected} is missing")
+    assert refusal("gender-xai", tmp_path / "nowhere").startswith(f"{expected} is missing")
     write(copy, categories=[{"id": 1, "name": "bicycle"}])
-    assert "category 1 must be 'person'" in fault(copy)
+    assert "category 1 must be 'person'" in refusal("gender-xai", copy)
     captions = copy / "annotations/captions_val2017.json"
     for content in ("[1, 2]", "no JSON", '{"annotations": [{"image_id": 1}]}', '{"annotations": [1]}'):
         captions.write_text(content)
-        assert fault(copy).startswith(f"{captions} is not a file of COCO's captions")
+        assert refusal("gender-xai", copy).startswith(f"{captions} is not a file of COCO's captions")
     captions.unlink()
-    assert fault(copy).startswith(f"{captions} is missing: COCO has its captions there; or give a folder of Saliency")
+    assert refusal("gender-xai", copy).startswith(
+        f"{captions} is missing: COCO has its captions there; or give a folder of Saliency"
+    )
 
 
-def test_a_data_set_is_made_and_verified(copy, tmp_path):
-    chosen = {"image_size": (SIDE, SIDE)}
-    out = make("gender-xai", tmp_path / "out", source=str(copy), parameters=chosen, workers=1)
-    assert verify(out, source=str(copy)) == []
-    assert "tell nobody's gender" in (out / "README.md").read_text(encoding="utf-8")
+def test_it_keeps_the_laws_of_importers(copy):
+    check_importer("gender-xai", str(copy), image_size=(SIDE, SIDE))

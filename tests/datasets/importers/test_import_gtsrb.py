@@ -14,7 +14,7 @@ from PIL import Image
 
 import salgen
 from salgen.datasets.importers.gtsrb_square import GtsrbSquare
-from salgen.datasets.layouts.gtsrb.gtsrb_copy import open_gtsrb
+from salgen.datasets.layouts.gtsrb import open_gtsrb
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator, generator_of
 from salgen.generators.generator import Generator
@@ -214,11 +214,6 @@ def test_a_row_said_twice_is_one_image(tree):
     assert open_gtsrb(str(tree)).digest == before
 
 
-def test_the_page_says_how_to_get_the_photographs():
-    text = " ".join(GtsrbSquare.__doc__.split())
-    assert "`--set source=download`" in text
-
-
 # Other layouts ------------------------------------------------------------------------------------------
 
 
@@ -232,24 +227,70 @@ def refuses(root, *expected):
         assert str(part) in message
 
 
-def test_no_such_folder(tmp_path):
+TABLE, TEST = "gtsrb/GT-final_test.csv", "gtsrb/GTSRB/Final_Test/Images"
+TRAINED = "gtsrb/GTSRB/Training"
+
+
+def of_rows(*rows, header="Filename;ClassId"):
+    """Write another table of test images."""
+    return lambda tree: table(tree).write_text("\n".join([header, *rows, ""]), encoding="utf-8")
+
+
+def replaced(old, new):
+    return lambda tree: table(tree).write_text(table(tree).read_text(encoding="utf-8").replace(old, new))
+
+
+def emptied(tree, but=0):
+    """Leave so many images in each class folder."""
+    for folder in training(tree).iterdir():
+        for path in sorted(folder.glob("*.ppm"))[but:]:
+            path.unlink()
+
+
+def without_classes(tree):
+    for folder in training(tree).iterdir():
+        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda tree: table(tree).unlink(), [TABLE, "missing"]),
+        (replaced(";", ","), [TABLE, "semicolons", "Filename,Width,Height"]),
+        (replaced("ClassId", "Sign"), [TABLE, "Filename and ClassId"]),
+        *((of_rows(f"00000.ppm;{sign}"), [f"{TABLE}, line 2", repr(sign), "from 0 to 42"])
+          for sign in ("43", "-1", "stop", "")),
+        (lambda tree: (tree / TEST / "00004.ppm").unlink(), [f"{TABLE}, line 6", f"{TEST}/00004.ppm"]),
+        (of_rows("00003.ppm;3", "00003.ppm;12"), [f"{TABLE}, line 3", "00003.ppm has ClassId 12, but 3 in a line"]),
+        *((of_rows("00000.ppm;0", f"{name};0"),
+           [f"{TABLE}, line 3", f"Filename {name!r} is not the plain name of a file", "Final_Test"])
+          for name in ("../../Training/00000/00000_00000.ppm", "..\\00000.ppm", "C:00000.ppm", "./a.ppm", "")),
+        (of_rows(), [TABLE, "expected a row for each image", TEST]),
+        (lambda tree: table(tree).write_bytes(b"Filename;ClassId\n\xff\xfe\n"), [TABLE, "cannot be read"]),
+        (emptied, [f"{TRAINED}/00000", "there is none"]),
+        (without_classes, [f"{TRAINED}/00000", "there is none"]),
+        *((lambda tree, name=name: shutil.copytree(training(tree) / "00003", training(tree) / name),
+           [f"{TRAINED}/{name}", "00000 to 00042"]) for name in ("00043", "3", "stop", "000003")),
+        (lambda tree: emptied(tree, 1), [TRAINED, "pairs of one sign class are needed, but train has none"]),
+        (of_rows("00000.ppm;0", "00001.ppm;3"), [TEST, "pairs of one sign class are needed, but test has none"]),
+        (lambda tree: Image.fromarray(picture(1)).save(training(tree) / "00003/sign.ppm"),
+         [f"{TRAINED}/00003/sign.ppm", "TTTTT_FFFFF.ppm"]),
+    ],
+)  # fmt: skip
+def test_what_is_not_as_published_is_named(tree, change, expected):
+    change(tree)
+    refuses(tree, str(tree / expected[0]), *expected[1:])
+
+
+def test_another_folder_or_a_file(tmp_path):
     refuses(tmp_path / "nowhere", tmp_path / "nowhere", "there is no such folder")
-
-
-def test_a_file_instead_of_a_folder(tmp_path):
     archive = tmp_path / "GTSRB.zip"
     archive.write_bytes(b"PK")
     refuses(archive, archive, "it is a file; give the folder that holds gtsrb/GTSRB/Training")
-
-
-def test_a_folder_with_something_else(tmp_path):
     (tmp_path / "holidays").mkdir()
-    refuses(tmp_path, tmp_path / "gtsrb" / "GTSRB" / "Training", "missing")
-
-
-def test_a_benchmark_beside_the_folder_is_not_taken_for_it(tree):
-    (tree / "gtsrb" / "other").mkdir()
-    refuses(tree / "gtsrb" / "other", tree / "gtsrb" / "other" / "gtsrb" / "GTSRB" / "Training")
+    refuses(tmp_path, tmp_path / TRAINED, "missing")
+    (plant(tmp_path) / "gtsrb/other").mkdir()  # a benchmark beside the folder is not taken for it
+    refuses(tmp_path / "gtsrb/other", tmp_path / "gtsrb/other" / TRAINED)
 
 
 def test_a_doubled_folder(tree):
@@ -260,99 +301,10 @@ def test_a_doubled_folder(tree):
         refuses(root, tree / "gtsrb" / "GTSRB" / "GTSRB", "one folder too deep")
 
 
-def test_the_table_is_missing(tree):
-    table(tree).unlink()
-    refuses(tree, table(tree), "missing")
-
-
-def test_the_table_has_commas(tree):
-    table(tree).write_text(table(tree).read_text(encoding="utf-8").replace(";", ","), encoding="utf-8")
-    refuses(tree, table(tree), "semicolons", "Filename,Width,Height")
-
-
-def test_the_table_lacks_the_classes(tree):
-    lines = table(tree).read_text(encoding="utf-8").splitlines()
-    table(tree).write_text("\n".join(line.rpartition(";")[0] for line in lines), encoding="utf-8")
-    refuses(tree, table(tree), "Filename and ClassId")
-
-
-@pytest.mark.parametrize("sign", ["43", "-1", "stop", ""])
-def test_the_table_names_a_class_that_there_is_not(tree, sign):
-    table(tree).write_text(f"Filename;ClassId\n00000.ppm;{sign}\n", encoding="utf-8")
-    refuses(tree, f"{table(tree)}, line 2", repr(sign), "from 0 to 42")
-
-
-def test_the_table_names_a_missing_image(tree):
-    missing = tree / "gtsrb" / "GTSRB" / "Final_Test" / "Images" / "00004.ppm"
-    missing.unlink()
-    refuses(tree, f"{table(tree)}, line 6", missing)
-
-
-def test_the_table_gives_an_image_two_classes(tree):
-    with open(table(tree), "a", encoding="utf-8") as lines:
-        lines.write("00003.ppm;18;15;1;1;16;13;12\n")
-    refuses(tree, f"{table(tree)}, line 11", "00003.ppm has ClassId 12, but 3 in a line above")
-
-
-@pytest.mark.parametrize(
-    "name", ["../../Training/00000/00000_00000.ppm", "..\\00000.ppm", "C:00000.ppm", "./a.ppm", ""]
-)
-def test_the_table_points_elsewhere(tree, name):
-    table(tree).write_text(f"Filename;ClassId\n00000.ppm;0\n{name};0\n", encoding="utf-8")
-    refuses(tree, f"{table(tree)}, line 3", f"Filename {name!r} is not the plain name of a file", "Final_Test")
-
-
-def test_an_empty_table(tree):
-    table(tree).write_text("Filename;ClassId\n", encoding="utf-8")
-    refuses(tree, table(tree), "expected a row for each image", tree / "gtsrb" / "GTSRB" / "Final_Test" / "Images")
-
-
 def test_a_table_with_a_byte_order_mark(tree):
     before = open_gtsrb(str(tree)).digest
     table(tree).write_text(table(tree).read_text(encoding="utf-8"), encoding="utf-8-sig")
     assert open_gtsrb(str(tree)).digest == before
-
-
-def test_a_table_of_bytes(tree):
-    table(tree).write_bytes(b"Filename;ClassId\n\xff\xfe\n")
-    refuses(tree, table(tree), "cannot be read")
-
-
-def test_a_class_without_images(tree):
-    folder = training(tree) / "00003"
-    for path in folder.glob("*.ppm"):
-        path.unlink()
-    refuses(tree, folder, "there is none")
-
-
-def test_no_class_at_all(tree):
-    for folder in training(tree).iterdir():
-        shutil.rmtree(folder)
-    refuses(tree, training(tree) / "00000", "there is none")
-
-
-@pytest.mark.parametrize("name", ["00043", "3", "stop", "000003"])
-def test_a_folder_of_no_class(tree, name):
-    shutil.copytree(training(tree) / "00003", training(tree) / name)
-    refuses(tree, training(tree) / name, "00000 to 00042")
-
-
-def test_no_two_crops_for_training_show_one_sign(tree):
-    for folder in training(tree).iterdir():
-        for path in sorted(folder.glob("*.ppm"))[1:]:
-            path.unlink()
-    refuses(tree, training(tree), "pairs of one sign class are needed, but train has none")
-
-
-def test_no_two_crops_of_the_test_show_one_sign(tree):
-    table(tree).write_text("Filename;ClassId\n00000.ppm;0\n00001.ppm;3\n", encoding="utf-8")
-    refuses(tree, tree / "gtsrb/GTSRB/Final_Test/Images", "pairs of one sign class are needed, but test has none")
-
-
-def test_a_file_that_names_no_track(tree):
-    odd = training(tree) / "00003" / "sign.ppm"
-    Image.fromarray(picture(1)).save(odd)
-    refuses(tree, odd, "TTTTT_FFFFF.ppm")
 
 
 def test_an_image_that_ends_too_soon(tree):

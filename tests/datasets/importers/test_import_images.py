@@ -13,8 +13,11 @@ from own_image_files import (
     NAMES,
     H,
     W,
+    by_name,
+    opened,
     painted,
     polygon,
+    samples,
     write_boxes,
     write_coco,
     write_images,
@@ -32,9 +35,6 @@ from salgen.datasets.layouts.own_images.own_split import by_shares
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
 from salgen.evaluation.verification.verifying import verify
-from salgen.generators.factory import generator
-
-ALL_TEST = {"image_size": (H, W), "shares": (0, 0, 1)}
 
 FORMATS = {
     "mask pictures": lambda root: write_masks(root / "them"),
@@ -46,24 +46,6 @@ FORMATS = {
     "yolo boxes": lambda root: write_yolo(root / "them", "boxes"),
     "boxes": lambda root: write_boxes(root / "them.csv"),
 }
-
-
-@pytest.fixture
-def images(tmp_path):
-    return write_images(tmp_path / "photos")
-
-
-def opened(images, *masks, labels=None, **parameters):
-    text = "".join([str(images), *(f":masks={path}" for path in masks), *([f":labels={labels}"] if labels else [])])
-    return generator("images", source=text, **{**ALL_TEST, **parameters})
-
-
-def samples(made, split="test"):
-    return [made.sample(0, split, index) for index in range(made.available[split])]
-
-
-def by_name(made, split="test"):
-    return {sample.recipe.parameters["item"].rpartition(".")[0]: sample for sample in samples(made, split)}
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -396,16 +378,3 @@ def test_a_data_set_is_made_shown_verified_evaluated_and_published(tmp_path):
     salgen.publish(out, archive, licence="CC-BY-4.0", date="2026-01-01")
     assert verify(archive, source=f"{root}:masks={boxes}") == []
     assert str(tmp_path) not in (out / "salgen.json").read_text() + (out / "README.md").read_text()
-
-
-def test_several_classes_are_evaluated(tmp_path):
-    names = [f"i{k}" for k in range(12)]
-    root = write_images(tmp_path / "photos", names)
-    objects = [(name, NAMES[k % 2], (1, 1, 9, 9)) for k, name in enumerate(names)]
-    objects += [(name, NAMES[1 - k % 2], (12, 4, 27, 19)) for k, name in enumerate(names) if k % 3]
-    masks = write_coco(tmp_path / "them.json", objects=objects)
-    out = salgen.import_images(root, tmp_path / "out", masks=masks, parameters={"image_size": (16, 16)}, workers=1)
-    how = {"model": "scnn", "settings": {"epochs": 1, "widths": "4,4"}, "methods": ["gradient"], "metrics": ["m-gt"]}
-    run = salgen.evaluate(out, out=tmp_path / "run", **how)
-    rows = pq.read_table(run / "scores.parquet").to_pandas()
-    assert set(rows["target"]) == {0, 1}

@@ -9,9 +9,9 @@ from own_image_files import (
     H,
     W,
     coco,
+    opened,
     write_boxes,
     write_coco,
-    write_images,
     write_labels,
     write_masks,
     write_yolo,
@@ -22,11 +22,6 @@ import salgen
 from salgen.datasets.layouts.broken import faults_of
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.generators.factory import generator
-
-
-@pytest.fixture
-def images(tmp_path):
-    return write_images(tmp_path / "photos")
 
 
 @pytest.fixture
@@ -50,8 +45,7 @@ def fault(tmp_path, images, masks=(), labels=None, **parameters):
 
 
 def notes(images, masks, labels=None):
-    text = f"{images}:masks={masks}" + (f":labels={labels}" if labels else "")
-    made = generator("images", source=text, image_size=(H, W))
+    made = opened(images, masks, labels=labels)
     assert str(images.parent) not in made.source.notes  # they are published
     return made.source.notes, sum(made.available.values())
 
@@ -136,9 +130,9 @@ def test_a_jpeg_with_a_side_below_eight_pixels_is_whole_or_broken_like_another(t
     for size in ((40, 5), (3, 40)):
         path = tmp_path / "narrow.jpg"
         Image.new("RGB", size).save(path)
-        assert faults_of([path]) == [""]
+        assert faults_of([[path]]) == [""]
         path.write_bytes(path.read_bytes()[:-9])
-        assert faults_of([path]) == ["unreadable image"]
+        assert faults_of([[path]]) == ["unreadable image"]
 
 
 def test_all_images_broken(tmp_path, images, masks):

@@ -7,9 +7,8 @@ from scipy.io import savemat
 from voc_tree import VOID, H, W, tree, write_mask, write_xml
 
 from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES
-from salgen.datasets.making import make
 from salgen.errors import SalgenError
-from salgen.evaluation.verification.verifying import verify
+from salgen.testing import check_importer
 
 TRAIN = {f"2008_{number:06}": [("dog", (3, 4, 20 + number, 25), 0)] for number in range(8)} | {
     "2008_000008": [("cat", (2, 2, 12, 14), 0), ("cat", (20, 8, 40, 28), 1)],
@@ -17,11 +16,6 @@ TRAIN = {f"2008_{number:06}": [("dog", (3, 4, 20 + number, 25), 0)] for number i
 }
 VAL = {"2009_000001": [("dog", (5, 5, 30, 25), 0)], "2009_000003": [("bus", (5, 5, 30, 25), 0)]}
 SEVERAL = "2008_000009"
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -145,8 +139,6 @@ def test_the_digest_sees_mask_pictures_and_annotations(copy):
     assert len(set(digests)) == 3
 
 
-def test_a_data_set_is_made_and_verified(copy, tmp_path):
-    chosen = {"image_size": (SIDE, SIDE)}
-    out = make("object-xai", tmp_path / "out", source=str(copy), parameters=chosen, workers=1)
-    assert verify(out, source=str(copy)) == []
-    assert "objects are of one class" in (out / "README.md").read_text(encoding="utf-8")
+def test_it_keeps_the_laws_of_importers(copy):
+    check_importer("object-xai", str(copy), image_size=(SIDE, SIDE))
+    assert "objects are of one class" in opened("object-xai", copy).source.notes

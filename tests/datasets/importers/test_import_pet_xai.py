@@ -5,22 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from marked_trees import SIDE, nearest, noise, opened, samples
+from marked_trees import SIDE, nearest, noise, opened, refusal, samples
 from PIL import Image
 
-from salgen.datasets.layouts.saliency_bench.pet_trimaps import BREEDS
-from salgen.datasets.making import make
-from salgen.errors import SalgenError
-from salgen.evaluation.verification.verifying import verify
+from salgen.datasets.importers.pet_xai import BREEDS
+from salgen.testing import check_importer
 
 H, W = 30, 44
 NAMES = [f"{breed}_{number}" for breed in ("Maine_Coon", "pug", "Abyssinian") for number in range(4)]
 SAMPLE = Path(__file__).parents[4] / "shared" / "data" / "pets-sample"
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
 
 
 def trimap(name):
@@ -146,20 +139,14 @@ def test_a_trimap_that_is_mended_is_looked_at_again(copy):
 
 
 def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):
-    def fault(path):
-        with pytest.raises(SalgenError) as error:
-            opened("pet-xai", path)
-        assert "\n" not in str(error.value)
-        return str(error.value)
-
-    message = fault(tmp_path / "nowhere")
+    message = refusal("pet-xai", tmp_path / "nowhere")
     assert message.startswith(f"{tmp_path / 'nowhere/annotations/trimaps'} is missing")
     assert "with image and attention_label" in message
     assert "salgen make drawn-pets draws a stand-in" in message
     (copy / "annotations/list.txt").write_bytes(b"\xff\xfe")
-    assert "cannot be read as a list of images" in fault(copy)
+    assert "cannot be read as a list of images" in refusal("pet-xai", copy)
     shutil.rmtree(copy / "images")
-    assert fault(copy).startswith(f"{copy / 'images'} is missing")
+    assert refusal("pet-xai", copy).startswith(f"{copy / 'images'} is missing")
 
 
 def test_the_folder_around_it_will_do_and_the_digest_sees_trimaps(copy, tmp_path):
@@ -170,17 +157,14 @@ def test_the_folder_around_it_will_do_and_the_digest_sees_trimaps(copy, tmp_path
 
 
 @pytest.mark.parametrize("border", ["foreground", "ignore"])
-def test_a_data_set_is_made_and_verified(copy, tmp_path, border):
-    chosen = {"border": border, "image_size": (SIDE, SIDE)}
-    out = make("pet-xai", tmp_path / "out", source=str(copy), parameters=chosen, workers=1)
-    assert verify(out, source=str(copy)) == []
-    assert "Oxford-IIIT Pet" in (out / "README.md").read_text(encoding="utf-8")
+def test_it_keeps_the_laws_of_importers(copy, border):
+    check_importer("pet-xai", str(copy), image_size=(SIDE, SIDE), border=border)
+    assert "Oxford-IIIT Pet" in opened("pet-xai", copy).source.notes
 
 
 @pytest.mark.skipif(not SAMPLE.is_dir(), reason="no real images of Oxford-IIIT Pet here")
-def test_real_images_become_a_data_set_with_their_trimaps(tmp_path):
-    out = make("pet-xai", tmp_path / "out", source=str(SAMPLE), scale="demo", workers=1)
-    assert verify(out, source=str(SAMPLE)) == []
+def test_real_images_become_a_data_set_with_their_trimaps():
+    check_importer("pet-xai", str(SAMPLE))
     made = opened("pet-xai", SAMPLE, image_size=(64, 64))
     found = samples(made)
     assert sum(made.available.values()) == len(found) == len(list((SAMPLE / "images").glob("*.jpg")))

@@ -4,24 +4,17 @@ import shutil
 
 import numpy as np
 import pytest
-from marked_trees import SIDE, nearest, noise, opened, samples
+from marked_trees import SIDE, nearest, noise, opened, refusal, samples
 from PIL import Image
 from voc_tree import entry
 
-from salgen.datasets.making import make
-from salgen.errors import SalgenError
-from salgen.evaluation.verification.verifying import verify
+from salgen.testing import check_importer
 
 H, W = 30, 44
 BOXES = {
     f"P{number:05}": [("Gun", (3 + number, 4, 14 + number, 20), 0), ("Knife", (22, 12, 41, 29), 0)]
     for number in range(10)
 }
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
 
 
 def write(copy, name, objects):
@@ -116,18 +109,14 @@ def test_a_file_that_is_broken_is_skipped_and_counted(copy, why, path, content):
 
 
 def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):
-    def fault(path):
-        with pytest.raises(SalgenError) as error:
-            opened("security-xai", path)
-        assert "\n" not in str(error.value)
-        return str(error.value)
-
-    assert fault(tmp_path / "nowhere").startswith(f"{tmp_path / 'nowhere/JPEGImages'} is missing")
+    assert refusal("security-xai", tmp_path / "nowhere").startswith(f"{tmp_path / 'nowhere/JPEGImages'} is missing")
     for path in (copy / "JPEGImages").glob("N*"):
         path.unlink()
-    assert fault(copy).startswith(f"{copy / 'JPEGImages/N*.jpg'} is missing: SIXray's images without an item")
+    assert refusal("security-xai", copy).startswith(
+        f"{copy / 'JPEGImages/N*.jpg'} is missing: SIXray's images without an item"
+    )
     shutil.rmtree(copy / "Annotation")
-    assert fault(copy).startswith(f"{copy / 'Annotation'} is missing")
+    assert refusal("security-xai", copy).startswith(f"{copy / 'Annotation'} is missing")
 
 
 def test_the_digest_sees_annotations_and_another_spelling_of_their_folder_will_do(copy):
@@ -138,8 +127,6 @@ def test_the_digest_sees_annotations_and_another_spelling_of_their_folder_will_d
     assert samples(opened("security-xai", copy))["JPEGImages/P00001.jpg"].regions["boxes"].any()
 
 
-def test_a_data_set_is_made_and_verified(copy, tmp_path):
-    chosen = {"image_size": (SIDE, SIDE)}
-    out = make("security-xai", tmp_path / "out", source=str(copy), parameters=chosen, workers=1)
-    assert verify(out, source=str(copy)) == []
-    assert "for academic use only" in (out / "README.md").read_text(encoding="utf-8")
+def test_it_keeps_the_laws_of_importers(copy):
+    check_importer("security-xai", str(copy), image_size=(SIDE, SIDE))
+    assert "for academic use only" in opened("security-xai", copy).source.licence

@@ -17,7 +17,9 @@ from salgen.errors import SalgenError
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.verification.verifying import verdict, verify
 from salgen.generators.factory import generator, generator_of
+from salgen.generators.interfaces import Edit
 from salgen.registry import GENERATORS, IMPORTERS
+from salgen.testing import check_importer
 
 COUNTS = {"train": 8, "val": 4, "test": 7}
 
@@ -32,21 +34,37 @@ def folder(copy, tmp_path):
     return make("tiles", tmp_path / "tiles", source=str(copy), workers=1)
 
 
-def test_every_item_is_there_once_in_an_order_that_the_seed_decides(copy, folder, tmp_path):
-    items = {}
-    for split, count in COUNTS.items():
-        (batch,) = open_dataset(folder, split).batches(20)
-        items[split] = [recipe.parameters["item"] for recipe in batch.recipes]
-        assert len(set(items[split])) == count
-        assert batch.twins == [None] * count
-        for item, levels in zip(items[split], batch.levels(), strict=True):
-            expected = Image.open(copy / item).resize((16, 16), Image.Resampling.BILINEAR)
-            np.testing.assert_array_equal(levels.transpose(1, 2, 0), np.asarray(expected))
+def test_it_keeps_the_laws_of_importers(copy):
+    check_importer("tiles", str(copy))
+
+
+@pytest.mark.parametrize(
+    ("what", "by", "says"),
+    [
+        ("OWN_COPY", "tiles", "its source is called 'tiles'"),
+        ("refuse_edit", lambda edit: None, "an edit is not refused"),
+        ("Tiles.draw", lambda self, context: {"item": f"{context.split}/dark-0.png"}, "is there twice"),
+        ("Tiles.region_names", lambda self: ["left"], "regions"),
+        ("Tiles.counterfactual", lambda *given: Edit(change={"left": 1}), "cannot be edited|has a twin"),
+    ],
+)
+def test_an_importer_that_breaks_a_law_is_found(copy, monkeypatch, what, by, says):
+    monkeypatch.setattr(f"tiles.{what}", by)
+    with pytest.raises((AssertionError, SalgenError), match=says):
+        check_importer("tiles", str(copy))
+
+
+def test_every_item_is_there_in_an_order_that_the_seed_decides(copy, folder, tmp_path):
+    (batch,) = open_dataset(folder, "train").batches(20)
+    items = [recipe.parameters["item"] for recipe in batch.recipes]
+    for item, levels in zip(items, batch.levels(), strict=True):
+        expected = Image.open(copy / item).resize((16, 16), Image.Resampling.BILINEAR)
+        np.testing.assert_array_equal(levels.transpose(1, 2, 0), np.asarray(expected))
     other = make("tiles", tmp_path / "other", source=str(copy), seed=1, workers=1)
     (batch,) = open_dataset(other, "train").batches(20)
     drawn = [recipe.parameters["item"] for recipe in batch.recipes]
-    assert drawn != items["train"]
-    assert sorted(drawn) == sorted(items["train"])
+    assert drawn != items
+    assert sorted(drawn) == sorted(items)
 
 
 def test_several_masks_are_stored_and_read(folder):

@@ -6,8 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from salgen.datasets.importers.derived.derived import Derived
-from salgen.datasets.importers.derived.salgen_data import Images, SalgenData
+from salgen.datasets.importers.derived.derived import Derived, Images, SalgenData
 from salgen.errors import SalgenError
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import check_edit

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.datasets.importers.derived.derived import Derived
-from salgen.datasets.importers.derived.salgen_data import SalgenData
+from salgen.datasets.importers.derived.derived import Derived, SalgenData
 from salgen.errors import SalgenError
 from salgen.generators.generator import to_levels
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale

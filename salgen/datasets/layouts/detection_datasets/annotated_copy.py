@@ -1,7 +1,8 @@
 """A user's copy of annotated photographs as a source: its images and their annotations."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -13,54 +14,43 @@ from numpy.typing import NDArray
 from salgen.cache import cached
 from salgen.datasets.layouts.broken import MANY, faults_of
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size, box_mask
-from salgen.datasets.layouts.detection_datasets.table import SPLITS, VERSION, Annotated, ObjectTable, table_of
+from salgen.datasets.layouts.detection_datasets.object_table import VERSION, Annotated, ObjectTable, table_of
+from salgen.datasets.layouts.imported import SPLITS
 from salgen.datasets.layouts.mask_limits import FAULTS, mask_fault
 from salgen.datasets.picture_libraries.picture_sampling import listed
 from salgen.progress import progress
-from salgen.sources import OWN_COPY, Files
+from salgen.sources import OWN_COPY
 from salgen.types import Mask
 
 BOXES, SEGMENTATION = "boxes", "segmentation"
 
 
-class AnnotatedCopy(Files):
-    """A copy of annotated photographs, of which an image may show several classes.
+@dataclass(frozen=True, eq=False)
+class AnnotatedCopy:
+    """A copy of annotated photographs as a source, of which an image may show several classes.
 
-    Parameters
-    ----------
-    root
-        The folder that holds it.
-    masks
-        ``"boxes"`` or ``"segmentation"``.
-    image_size
-        (H, W) to which images are resized.
-    min_mask
-        Masks of fewer pixels are no ground truth.
-
-    Attributes
-    ----------
-    kind
-        The beginning of the names of its files in the cache.
-    about
-        Sentences on the copy and its splits.
+    Files and annotations are read when they are asked for. `kind` begins the names of its files in the cache.
     """
 
+    name: ClassVar[str] = OWN_COPY
+    redistributable: ClassVar[bool] = False
+    licence: ClassVar[str]
     kind: ClassVar[str]
 
-    root: Path
-    masks: str
+    root: Path  # the folder that holds it
+    masks: str  # "boxes" or "segmentation"
     image_size: Size
     min_mask: int
-    given: tuple[str, ...]
-
-    def __init__(self, root: Path, masks: str, image_size: Size, min_mask: int, **more: Any) -> None:
-        # Files stores values; here most are computed after the folders or all annotations are read.
-        given = {"name": OWN_COPY, "root": root, "masks": masks, "image_size": image_size, "min_mask": min_mask, **more}
-        vars(self).update(given, given=(*given, "given", "digest"))
 
     def __getstate__(self) -> dict[str, Any]:
         """State without cached values, which can be large: each process reads them itself."""
-        return {name: value for name, value in vars(self).items() if name in self.given}
+        given = {"digest", *(each.name for each in fields(self))}
+        return {name: value for name, value in vars(self).items() if name in given}
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the files that determine the images and annotations."""
+        raise NotImplementedError
 
     @property
     def about(self) -> str:
@@ -80,7 +70,7 @@ class AnnotatedCopy(Files):
         """Those of them that can be decoded; the others are counted too."""
         images = iter(self.read(skipped))
         while part := list(islice(images, MANY)):
-            for image, fault in zip(part, faults_of(self.path_of(image.item) for image in part), strict=True):
+            for image, fault in zip(part, faults_of([self.path_of(image.item)] for image in part), strict=True):
                 if fault:
                     skipped[fault] += 1
                 else:
@@ -124,18 +114,19 @@ class AnnotatedCopy(Files):
         """The fault of each test image's mask of each class that it shows, or 0."""
         test = self.table.images("test").tolist()
         pairs = [(image, number) for image in test for number in self.table.present(image)]
-        depends_on = [VERSION, self.digest, *self.choices, list(self.image_size), self.min_mask]
-        kept = cached(f"{self.kind}-scored", depends_on, ("faults",), lambda: {"faults": self._looked_at(pairs)})
-        return dict(zip(pairs, kept["faults"].tolist(), strict=True))
 
-    def _looked_at(self, pairs: Sequence[tuple[int, int]]) -> NDArray[np.int8]:
-        """The fault of the mask of each pair of image and class, int8 (pairs,)."""
-        faults = np.zeros(len(pairs), dtype=np.int8)
-        with progress("looking at masks", len(pairs), "masks") as advance:
-            for place, (image, number) in enumerate(pairs):
-                faults[place] = mask_fault(self.class_mask(image, number), self.min_mask, self.annotated_mask(image))
-                advance()
-        return faults
+        def look() -> dict[str, NDArray[np.int8]]:
+            faults = []
+            with progress("looking at masks", len(pairs), "masks") as advance:
+                for image, number in pairs:
+                    mask, annotated = self.class_mask(image, number), self.annotated_mask(image)
+                    faults.append(mask_fault(mask, self.min_mask, annotated))
+                    advance()
+            return {"faults": np.array(faults, dtype=np.int8)}
+
+        depends_on = [VERSION, self.digest, *self.choices, list(self.image_size), self.min_mask]
+        kept = cached(f"{self.kind}-scored", depends_on, ("faults",), look)["faults"].tolist()
+        return dict(zip(pairs, kept, strict=True))
 
     @cached_property
     def notes(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from salgen.datasets.layouts.imported import Items, refuse_edit
 from salgen.datasets.layouts.mask_limits import MaskLimits
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_rgb, resize_rgb
-from salgen.generators.interfaces import Context, Edit, Rendered, Scale
+from salgen.generators.interfaces import Context, Edit, Rendered
 from salgen.parameters import param
 
 OBJECT = "object"
@@ -62,12 +62,6 @@ class AnnotatedImages(MaskLimits):
 
     classes: ClassVar[tuple[str, ...]]
     stand_in: ClassVar[str] = "multi-objects"
-    scales: ClassVar[Mapping[str, Scale]] = {
-        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
-        "small": Scale({"train": 8000, "val": 500, "test": 1000}, {"image_size": (64, 64)}),
-        "full": Scale({}, {}),
-    }
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
 
     masks: str = param(BOXES, "what marks the objects of a class", choices=(BOXES, SEGMENTATION))
 
@@ -95,7 +89,7 @@ class AnnotatedImages(MaskLimits):
     def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
         """The image as a whole, resized, with the mask of the class."""
         refuse_edit(edit)
-        source, number = cast(AnnotatedCopy, material.source), parameters[OBJECT]
+        source, number = material.source, parameters[OBJECT]
         file, image = source.path_of(parameters["item"]), source.table.numbers[parameters["item"]]
         pixels = read_rgb(file)
         if pixels.shape[:2] != source.table.size(image):

@@ -8,6 +8,7 @@ Lin et al. 2014, *Microsoft COCO: common objects in context*.
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,8 +17,8 @@ import numpy as np
 
 from salgen.datasets.layouts.broken import check_size
 from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy
-from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, box_fault
-from salgen.datasets.layouts.detection_datasets.table import Annotated
+from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, check_box
+from salgen.datasets.layouts.detection_datasets.object_table import Annotated
 from salgen.datasets.picture_libraries.coco import (
     CLASSES,
     FOLDER,
@@ -53,27 +54,19 @@ SPLIT = {
 MARKED = {False: "Masks are unions of boxes.", True: "Masks are unions of the instances' outlines."}
 
 
+@dataclass(frozen=True, eq=False)
 class CocoCopy(AnnotatedCopy):
     """A copy of COCO 2017, at `root`."""
 
+    licence: ClassVar[str] = LICENCE
     kind: ClassVar[str] = "coco"
+
     parts: Sequence[CocoPart]
-    licence: str = LICENCE
 
     @property
     def about(self) -> str:
         """Sentences on the copy and its splits, for the data set's card."""
         return ABOUT.format(splits=SPLIT[len(self.parts) > 1], masks=MARKED[self.masks == SEGMENTATION])
-
-    @cached_property
-    def files(self) -> Mapping[str, Path]:
-        """The annotations."""
-        return {part.name: part.annotations for part in self.parts}
-
-    @property
-    def splits(self) -> Mapping[str, str]:
-        """Of no use to annotations: both training and validation images are in one file."""
-        return {}
 
     @cached_property
     def digest(self) -> str:
@@ -107,7 +100,7 @@ def open_coco(path: Path, masks: str, image_size: Size, min_mask: int) -> CocoCo
         raise SalgenError(f"{root / 'annotations' / f'instances_{VAL}.json'} is missing: its images are those of test")
     if masks == SEGMENTATION:
         need_pycocotools("outlines of COCO are read")
-    return CocoCopy(root, masks, image_size, min_mask, parts=tuple(parts))
+    return CocoCopy(root, masks, image_size, min_mask, tuple(parts))
 
 
 class _Instances:
@@ -148,60 +141,42 @@ def _read_part(part: CocoPart, outlined: bool, skipped: Counter[str]) -> Iterato
     counts = {MALFORMED: malformed, CROWD: instances.crowds, UNLISTED: unlisted}
     skipped.update({why: count for why, count in counts.items() if count})
     classes = {number: CLASSES.index(name) for name, number in categories.items() if name in CLASSES}
-    grouped = zip(numbers, instances.of_images(numbers), _splits(part, len(numbers)), strict=True)
+    ranks = np.argsort(Stream("coco images", part.name).permutation(len(numbers))).tolist()
+    trained = part.name == TRAIN
+    splits = [split_of(rank, len(numbers), tested=True) if trained else "test" for rank in ranks]
+    grouped = zip(numbers, instances.of_images(numbers), splits, strict=True)
     with progress(f"reading {part.name}", len(numbers), "images") as advance:
         for number, places, split in grouped:
             file, stated = Path(images[number][0]).name, images[number][1]
             try:
-                usable = _UsableInstances(instances, classes, check_size(part.images / file, stated), skipped)
-                yield usable.annotated(f"{part.name}/{file}", split, places)
+                size = check_size(part.images / file, stated)
+                yield Annotated(f"{part.name}/{file}", split, size, *_usable(instances, places, classes, size, skipped))
             except UnusableError as error:
                 skipped[str(error)] += 1
             advance()
 
 
-def _splits(part: CocoPart, count: int) -> list[str]:
-    """The split of each image, in the order of their numbers."""
-    if part.name != TRAIN:
-        return ["test"] * count
-    ranks = np.argsort(Stream("coco images", part.name).permutation(count)).tolist()
-    return [split_of(rank, count, tested=True) for rank in ranks]
+def _usable(
+    instances: _Instances, places: Sequence[int], classes: Mapping[int, int], size: Size, skipped: Counter[str]
+) -> tuple[list[tuple[int, Box]], dict[int, bytes]]:
+    """Class and box of an image's instances at some places, and the run lengths of each class's union."""
+    objects: list[tuple[int, Box]] = []
+    runs: dict[int, list[Any]] = {}
+    for place in places:
+        try:
+            number = classes.get(instances.categories[place])
+            if number is None:
+                raise UnusableError("object of an unknown class")
+            left, top, width, height = instances.boxes[4 * place : 4 * place + 4]
+            box = left, top, left + width, top + height
+            check_box(box, size)
+            if instances.outlines is not None:
+                runs.setdefault(number, []).append(runs_of(instances.outlines[place], size))
+            objects.append((number, box))
+        except UnusableError as error:
+            skipped[str(error)] += 1
+    if not runs:
+        return objects, {}
+    from pycocotools import mask
 
-
-class _UsableInstances:
-    """The usable instances of one image."""
-
-    def __init__(self, instances: _Instances, classes: Mapping[int, int], size: Size, skipped: Counter[str]) -> None:
-        self.instances, self.classes, self.size, self.skipped = instances, classes, size, skipped
-        self.objects: list[tuple[int, Box]] = []
-        self.runs: dict[int, list[Any]] = {}
-
-    def annotated(self, item: str, split: str, places: Sequence[int]) -> Annotated:
-        """The image with those of its instances, at some places, that can be used."""
-        for place in places:
-            try:
-                self._take(place)
-            except UnusableError as error:
-                self.skipped[str(error)] += 1
-        return Annotated(item, split, self.size, tuple(self.objects), self._merged())
-
-    def _take(self, place: int) -> None:
-        instances = self.instances
-        number = self.classes.get(instances.categories[place])
-        if number is None:
-            raise UnusableError("object of an unknown class")
-        left, top, width, height = instances.boxes[4 * place : 4 * place + 4]
-        box = left, top, left + width, top + height
-        if fault := box_fault(box, self.size):
-            raise UnusableError(fault)
-        if instances.outlines is not None:
-            self.runs.setdefault(number, []).append(runs_of(instances.outlines[place], self.size))
-        self.objects.append((number, box))
-
-    def _merged(self) -> dict[int, bytes]:
-        """The run lengths of each class's union."""
-        if not self.runs:
-            return {}
-        from pycocotools import mask
-
-        return {number: mask.merge(runs)["counts"] for number, runs in self.runs.items()}
+    return objects, {number: mask.merge(each)["counts"] for number, each in runs.items()}

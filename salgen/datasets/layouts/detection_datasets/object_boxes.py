@@ -7,19 +7,20 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 from salgen.types import Mask
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom: edges, in pixels from the image's corner
 Size = tuple[int, int]  # (H, W)
 
 
-def box_fault(box: Box, size: Size) -> str:
-    """The reason why a box holds no pixel of an image, or ""; a pixel belongs to a box if its centre does."""
+def check_box(box: Box, size: Size) -> None:
+    """Raise an UnusableError if a box holds no pixel of an image; a pixel belongs to a box if its centre does."""
     left, top, right, bottom = box
     if right <= 0 or bottom <= 0 or left >= size[1] or top >= size[0]:
-        return "box outside of the image"
-    spans = _span(top, bottom, size[0]), _span(left, right, size[1])
-    return "" if all(start < stop for start, stop in spans) else "box without pixels"
+        raise UnusableError("box outside of the image")
+    if any(start == stop for start, stop in (_span(top, bottom, size[0]), _span(left, right, size[1]))):
+        raise UnusableError("box without pixels")
 
 
 def area(box: Box, size: Size) -> float:
@@ -29,19 +30,10 @@ def area(box: Box, size: Size) -> float:
 
 
 def box_mask(boxes: Iterable[Box], size: Size, image_size: Size) -> Mask:
-    """The union of boxes of an image of `size` that is resized as a whole: the nearest pixel of the mask.
+    """The union of boxes of an image of `size` that is resized to `image_size`, bool (H, W).
 
-    Parameters
-    ----------
-    boxes
-        Parts outside of the image are cut off.
-    size, image_size
-        (H, W) before and after.
-
-    Returns
-    -------
-    bool (H, W), equal to a mask that is painted at the first size and resized to the second by
-    :func:`~salgen.generators.drawing.pictures.resize_nearest`.
+    It equals a mask that is painted at the first size and resized to the second by
+    :func:`~salgen.generators.drawing.pictures.resize_nearest`. Parts outside of the image are cut off.
     """
     mask = np.zeros(image_size, dtype=bool)
     for left, top, right, bottom in boxes:

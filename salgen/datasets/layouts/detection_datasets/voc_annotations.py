@@ -7,6 +7,7 @@ Everingham et al. 2015, *The PASCAL visual object classes challenge: a retrospec
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import isfinite
 from pathlib import Path
@@ -16,16 +17,16 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.datasets.layouts.broken import check_size
+from salgen.datasets.layouts.broken import check_mask_picture, check_size
 from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy
-from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, box_fault
-from salgen.datasets.layouts.detection_datasets.table import Annotated
-from salgen.datasets.layouts.mask_pictures import check_mask_picture
+from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, check_box
+from salgen.datasets.layouts.detection_datasets.object_table import Annotated
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError, split_of
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_levels, resize_nearest
 from salgen.progress import progress
 from salgen.seeding import Stream
+from salgen.sources import Files
 from salgen.types import Mask
 
 CLASSES = (
@@ -50,12 +51,14 @@ MARKED = {
 }
 
 
+@dataclass(frozen=True, eq=False)
 class VocCopy(AnnotatedCopy):
-    """A copy of VOC 2012, at `root`; `difficult` says whether objects that are marked so count."""
+    """A copy of VOC 2012, at `root`."""
 
+    licence: ClassVar[str] = LICENCE
     kind: ClassVar[str] = "voc"
-    difficult: bool
-    licence: str = LICENCE
+
+    difficult: bool  # whether objects that are marked so count
 
     @property
     def about(self) -> str:
@@ -80,6 +83,11 @@ class VocCopy(AnnotatedCopy):
         return files
 
     @cached_property
+    def digest(self) -> str:
+        """SHA-256 over names, splits and contents of these."""
+        return Files(self.name, self.licence, "", self.files, self.splits).digest
+
+    @cached_property
     def splits(self) -> Mapping[str, str]:
         """Image to split."""
         return {f"{PICTURES}/{name}.jpg": split for name, split in self._images}
@@ -90,8 +98,9 @@ class VocCopy(AnnotatedCopy):
             for name, split in self._images:
                 try:
                     size = check_size(self.root / PICTURES / f"{name}.jpg")
-                    objects = tuple(self._objects(name, size, skipped))
-                    self._check_mask(name, size)
+                    objects = list(self._objects(name, size, skipped))
+                    if self.masks == SEGMENTATION:
+                        check_mask_picture(self.root / MASKS / f"{name}.png", size, [*range(len(CLASSES) + 1), VOID])
                     yield Annotated(f"{PICTURES}/{name}.jpg", split, size, objects)
                 except UnusableError as error:
                     skipped[str(error)] += 1
@@ -133,15 +142,12 @@ class VocCopy(AnnotatedCopy):
         for entry in root.iterfind("object"):
             try:
                 if self.difficult or entry.findtext("difficult", "0").strip() != "1":
-                    yield _class_of(entry), box_of(entry, size)
+                    kind = entry.findtext("name", "").strip()
+                    if kind not in CLASSES:
+                        raise UnusableError("object of an unknown class")
+                    yield CLASSES.index(kind), box_of(entry, size)
             except UnusableError as error:
                 skipped[str(error)] += 1
-
-    def _check_mask(self, name: str, size: Size) -> None:
-        """Raise an UnusableError if an image has no mask picture of its size, where one is needed."""
-        if self.masks != SEGMENTATION:
-            return
-        check_mask_picture(self.root / MASKS / f"{name}.png", size, [*range(len(CLASSES) + 1), VOID])
 
     def _ids(self, image: int) -> NDArray[Any]:
         """The numbers of an image's mask picture, resized: 0, the class's number and 1, or void."""
@@ -153,7 +159,7 @@ def open_voc(path: Path, masks: str, image_size: Size, min_mask: int, *, difficu
     """The copy at a path: the folder `VOC2012`, `VOCdevkit`, or the one that it is in."""
     for root in (path, path / FOLDER, path / DEVKIT / FOLDER):
         if (root / LISTS).is_dir():
-            copy = VocCopy(root, masks, image_size, min_mask, difficult=difficult)
+            copy = VocCopy(root, masks, image_size, min_mask, difficult)
             for folder in (PICTURES, TEXTS, *([MASKS] if masks == SEGMENTATION else [])):
                 _folder(root / folder)
             for part in ("train", "val"):
@@ -197,13 +203,6 @@ def read_xml(path: Path) -> ElementTree.Element:
         raise UnusableError("annotation that is no XML") from None
 
 
-def _class_of(entry: ElementTree.Element) -> int:
-    name = entry.findtext("name", "").strip()
-    if name not in CLASSES:
-        raise UnusableError("object of an unknown class")
-    return CLASSES.index(name)
-
-
 def box_of(entry: ElementTree.Element, size: Size) -> Box:
     """Edges from VOC's corners, which count pixels from 1 and are part of the box."""
     try:
@@ -213,6 +212,5 @@ def box_of(entry: ElementTree.Element, size: Size) -> Box:
     box = left - 1, top - 1, right, bottom
     if not all(map(isfinite, box)):
         raise UnusableError("object without a box")
-    if fault := box_fault(box, size):
-        raise UnusableError(fault)
+    check_box(box, size)
     return box

@@ -51,22 +51,10 @@ class MaskRules:
 
 
 def acceptable_masks(crop: Pixels, bulb: Rectangle, *, red: bool, rules: MaskRules) -> list[Mask]:
-    """The masks of the lit lamp that count as correct.
+    """The masks of a lit lamp that count as correct, bool (H, W) each, in the order of :func:`segmentations`.
 
-    Parameters
-    ----------
-    crop
-        uint8 (H, W, 3): one traffic light.
-    bulb
-        The annotated rectangle of the lit bulb, in pixels of the crop and inside it.
-    red
-        Whether the lamp is red; else it is green.
-    rules
-        The numbers.
-
-    Returns
-    -------
-    bool (H, W) each, in the order of :func:`segmentations`; none if no segmentation worked.
+    `crop` shows one traffic light, uint8 (H, W, 3). `bulb` is the annotated rectangle of the lit bulb, in pixels of the
+    crop and inside it.
     """
     inside = rectangle_mask(crop.shape[:2], bulb)
     kept: list[Mask] = []
@@ -90,13 +78,8 @@ def segmentations(crop: Pixels, bulb: Rectangle, *, red: bool, rules: MaskRules)
 def brightest_cluster(lab: Float64, clusters: int) -> Mask:
     """The pixels of the k-means cluster whose centre has the highest L, bool (H, W).
 
-    Parameters
-    ----------
-    lab
-        float64 (H, W, 3).
-    clusters
-        Their number. The first centres are pixels at even steps in the order of L, the darkest and the
-        brightest among them, so nothing is random.
+    The first centres are pixels at even steps in the order of L, the darkest and the brightest among them, so nothing
+    is random.
     """
     colours = lab.reshape(-1, 3)
     order = np.argsort(colours[:, 0], kind="stable")
@@ -129,19 +112,9 @@ def grown_region(crop: Pixels, bulb: Rectangle, tolerance: float) -> Mask:
 def coloured(crop: Pixels, hues: tuple[int, ...], min_saturation: int, min_value: int) -> Mask:
     """The pixels whose hue lies in one of the ranges and whose saturation and value are high enough.
 
-    Parameters
-    ----------
-    crop
-        uint8 (H, W, 3).
-    hues
-        From and to of each range, from 0 to 180, ends included.
-    min_saturation, min_value
-        From 0 to 255, included.
-
-    Notes
-    -----
-    Saturation is ``255 * chroma / value`` and hue ``30 * sector / chroma``; both are compared as whole numbers,
-    so no rounding decides.
+    Hues are from 0 to 180, `hues` has from and to of each range; saturation and value are from 0 to 255. All ends are
+    included. Saturation is ``255 * chroma / value`` and hue ``30 * sector / chroma``; both are compared as whole
+    numbers, so no rounding decides.
     """
     red, green, blue = (crop[..., channel].astype(np.int64) for channel in range(3))
     value = np.maximum(np.maximum(red, green), blue)

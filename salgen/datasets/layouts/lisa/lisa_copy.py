@@ -1,13 +1,31 @@
-"""A user's copy of the LISA traffic lights as a source: its frames, its usable lights, its notes for the card."""
+"""A user's copy of the LISA traffic lights as a source: each light is cropped and segmented once.
+
+Crops are segmented at their own resolution: a pixel that resizing made up is no evidence, and so the same lights
+are found at every image size. The cache holds where they are, not their masks.
+"""
 
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import groupby
+from typing import Any
 
-from salgen.datasets.layouts.lisa.lamp_masks import MaskRules
-from salgen.datasets.layouts.lisa.lisa_layout import LABELS, Copy
-from salgen.datasets.layouts.lisa.vetting import Vetted, vet
-from salgen.generators.drawing.pictures import Pixels, read_rgb
-from salgen.sources import OWN_COPY, Files
+import numpy as np
+import PIL
+import scipy
+import skimage
+from numpy.typing import NDArray
+
+from salgen.cache import cached
+from salgen.datasets.layouts.imported import SPLITS, UserCopy
+from salgen.datasets.layouts.lisa.lamp_masks import MaskRules, Rectangle, acceptable_masks, agreement
+from salgen.datasets.layouts.lisa.lisa_layout import LABELS, Layout, Light
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, read_picture
+from salgen.errors import SalgenError
+from salgen.generators.drawing.pictures import Pixels
+from salgen.progress import progress
+from salgen.sources import Files
 
 LICENCE = (
     "CC BY-NC-SA 4.0, Laboratory for Intelligent and Safe Automobiles (LISA), UC San Diego. Crops are adaptations of "
@@ -18,43 +36,34 @@ MASK_NOTE = (
     "against the annotated rectangle of the bulb: they are not exact. `mask` is the first that was accepted, "
     "`alternative_masks` are the others, and all count as correct. There are no twins."
 )
+SPLIT_NOTE = (
+    "Sequences are for test; of the training clips every fifth (the last one of two to four), day and night apart, "
+    "is for val, whole, because neighbouring frames are nearly equal."
+)
+SPREAD_NOTE = (
+    "{count} lights have several acceptable masks, of which the two that differ most have a mean IoU of {spread:.2f} "
+    "(factor `mask_agreement`): scored by the best of them a map gets more than by the first (--mask lamp), or by the "
+    "annotated rectangle (--mask bulb)."
+)
+VETTING_VERSION = "3"  # changes whenever a mask does, or which rows are lights
+LIBRARIES = (np, scipy, skimage, PIL)  # those that decode and segment
+OUTSIDE, SMALL, NO_BULB, NO_MASK, BROKEN = range(5)
+REASONS = (
+    "it is outside the frame",
+    "its shorter side is less than min_side",
+    "its bulb is outside the frame",
+    "no segmentation was accepted",
+    "its frame cannot be read",
+)
 
 
-class LisaCopy(Files):
-    """A copy of the LISA traffic lights; `load` gives a frame, uint8 (H, W, 3).
+@dataclass(frozen=True, eq=False)
+class LisaCopy(UserCopy):
+    """A copy of the LISA traffic lights."""
 
-    Parameters
-    ----------
-    copy
-        Its contents.
-    rules
-        What masks are accepted.
-    min_side
-        Lights whose shorter side has fewer pixels are dropped.
-    """
-
-    def __init__(self, copy: Copy, rules: MaskRules, min_side: int) -> None:
-        # Files stores its notes; here they are computed after every light is vetted.
-        values = {"name": OWN_COPY, "licence": LICENCE, "files": copy.files, "splits": copy.splits}
-        vars(self).update(values, copy=copy, rules=rules, min_side=min_side)
-
-    copy: Copy
-    rules: MaskRules
-    min_side: int
-
-    def load(self, name: str) -> Pixels:
-        """Read one frame."""
-        return read_rgb(self.files[name])
-
-    @cached_property
-    def vetted(self) -> Vetted:
-        """The usable lights and the number of the others, read from the cache if they are in it."""
-        return vet(self.copy, self.digest, self.rules, self.min_side)
-
-    @cached_property
-    def notes(self) -> str:
-        """Numbers of lights that are used and dropped, and the origin of the masks, for the data set's card."""
-        return " ".join([_split_note(self), _dropped_note(self), MASK_NOTE, _spread_note(self)])
+    layout: Layout
+    rules: MaskRules  # what masks are accepted
+    min_side: int  # lights whose shorter side has fewer pixels are dropped
 
     @cached_property
     def digest(self) -> str:
@@ -62,39 +71,107 @@ class LisaCopy(Files):
         there = {name: path for name, path in self.files.items() if path.is_file()}
         return Files(self.name, self.licence, "", there, self.splits).digest
 
+    @property
+    def recipes(self) -> Mapping[str, Mapping[str, Any]]:
+        """The name of each usable light to its recipe."""
+        return self._vetted[0]
 
-def _split_note(source: LisaCopy) -> str:
-    crops = source.vetted.crops
-    per_split = Counter(source.splits[crop.light.frame] for crop in crops)
-    per_tag = Counter(crop.light.label for crop in crops)
-    tags = ", ".join(f"{per_tag[label]} {tag}" for tag, label in LABELS.items())
-    counts = ", ".join(f"{per_split[split]} for {split}" for split in ("train", "val", "test") if per_split[split])
-    rule = (
-        "Sequences are for test; of the training clips every fifth (the last one of two to four), day and night apart, "
-        "is for val, whole, because neighbouring frames are nearly equal."
-    )
-    without = source.copy.without_frames
-    absent = f" The copy has no frames of {len(without)} annotated clips ({', '.join(without)})." if without else ""
-    alone = "" if per_split["val"] else " There is no split val: no clip could be spared, or none of its lights used."
-    untested = "" if per_split["test"] else " There is no split test: the copy has no sequence with a usable light."
-    return f"{len(crops)} traffic lights of the copy can be used ({tags}): {counts}. {rule}{alone}{untested}{absent}"
+    @cached_property
+    def _vetted(self) -> tuple[dict[str, dict[str, Any]], dict[str, int]]:
+        """The recipes, and the number of lights that cannot be used by reason; from the cache if they are in it."""
+        key = cache_key(self.digest, self.rules, self.min_side)
+        lights = self.layout.lights
+        kept = cached("lisa", key, ("table", "counts"), self._vet_all)
+        dropped = {reason: int(count) for reason, count in zip(REASONS, kept["counts"], strict=True) if count}
+        if not len(kept["table"]):
+            reasons = ", ".join(f"{reason} ({count})" for reason, count in dropped.items())
+            raise SalgenError(f"none of {len(lights)} traffic lights can be used: {reasons}")
+        return {lights[row[0]].name: _recipe(lights[row[0]], row) for row in kept["table"].tolist()}, dropped
+
+    def _vet_all(self) -> dict[str, NDArray[np.int32]]:
+        """A row for each light that can be used, and the number of the others by reason."""
+        rows: list[tuple[int, ...]] = []
+        dropped: Counter[int] = Counter()
+        numbered = enumerate(self.layout.lights)
+        with progress("segmenting traffic lights", len(self.layout.lights), "lights") as advance:
+            for name, group in groupby(numbered, key=lambda pair: pair[1].frame):
+                try:
+                    frame = read_picture(self.files[name])
+                except UnusableError:
+                    frame = None
+                for number, light in group:
+                    outcome = BROKEN if frame is None else _outcome(frame, light, self.rules, self.min_side)
+                    if isinstance(outcome, int):
+                        dropped[outcome] += 1
+                    else:
+                        rows.append((number, *outcome))
+                    advance()
+        counts = [dropped[reason] for reason in range(len(REASONS))]
+        return {"table": np.array(rows, dtype=np.int32).reshape(-1, 11), "counts": np.array(counts, dtype=np.int32)}
+
+    @cached_property
+    def notes(self) -> str:
+        """Numbers of lights that are used and dropped, and the origin of the masks, for the data set's card."""
+        recipes, dropped = self._vetted
+        per_split = Counter(self.splits[recipe["frame"]] for recipe in recipes.values())
+        per_tag = Counter(recipe["label"] for recipe in recipes.values())
+        tags = ", ".join(f"{per_tag[label]} {tag}" for tag, label in LABELS.items())
+        counts = ", ".join(f"{per_split[split]} for {split}" for split in SPLITS if per_split[split])
+        texts = [f"{len(recipes)} traffic lights of the copy can be used ({tags}): {counts}.", SPLIT_NOTE]
+        if not per_split["val"]:
+            texts.append("There is no split val: no clip could be spared, or none of its lights used.")
+        if not per_split["test"]:
+            texts.append("There is no split test: the copy has no sequence with a usable light.")
+        if without := self.layout.without_frames:
+            texts.append(f"The copy has no frames of {len(without)} annotated clips ({', '.join(without)}).")
+        if reasons := {**self.layout.left_out, **dropped}:
+            why = "; ".join(f"{reason} ({count})" for reason, count in reasons.items())
+            texts.append(f"{sum(reasons.values())} annotated lights were left out because: {why}.")
+        else:
+            texts.append("No annotated light was left out.")
+        several = [recipe["agreement"] for recipe in recipes.values() if recipe["masks"] > 1]
+        spread = sum(several) / max(len(several), 1)
+        texts += [MASK_NOTE, SPREAD_NOTE.format(count=len(several), spread=spread) if several else ""]
+        return " ".join(texts)
 
 
-def _spread_note(source: LisaCopy) -> str:
-    """How far the acceptable masks of a light differ."""
-    several = [crop.agreement for crop in source.vetted.crops if crop.masks > 1]
-    if not several:
-        return ""
-    return (
-        f"{len(several)} lights have several acceptable masks, of which the two that differ most have a mean IoU of "
-        f"{sum(several) / len(several):.2f} (factor `mask_agreement`): scored by the best of them a map gets more than "
-        "by the first (--mask lamp), or by the annotated rectangle (--mask bulb)."
-    )
+def cache_key(digest: str, rules: MaskRules, min_side: int) -> list[Any]:
+    """Everything that the vetting depends on."""
+    return [VETTING_VERSION, [library.__version__ for library in LIBRARIES], digest, min_side, asdict(rules)]
 
 
-def _dropped_note(source: LisaCopy) -> str:
-    reasons = {**source.copy.left_out, **source.vetted.dropped}
-    if not reasons:
-        return "No annotated light was left out."
-    total = f"{sum(reasons.values())} annotated lights were left out because"
-    return f"{total}: " + "; ".join(f"{reason} ({count})" for reason, count in reasons.items()) + "."
+def cut(frame: Pixels, box: Rectangle, bulb: Rectangle) -> tuple[Pixels, Rectangle]:
+    """The crop of a light, uint8 (h, w, 3), and its bulb in pixels of the crop."""
+    left, top, right, bottom = box
+    return frame[top:bottom, left:right], (bulb[0] - left, bulb[1] - top, bulb[2] - left, bulb[3] - top)
+
+
+def _outcome(frame: Pixels, light: Light, rules: MaskRules, min_side: int) -> tuple[int, ...] | int:
+    """The clipped box and bulb, number of masks and 1000 times their agreement; or the number of a reason."""
+    height, width = frame.shape[:2]
+    box = _clipped(light.box, (0, 0, width, height))
+    bulb = _clipped(light.bulb, box)
+    if _shorter_side(box) <= 0 < _shorter_side(light.box):
+        return OUTSIDE
+    if _shorter_side(box) < min_side:
+        return SMALL
+    if _shorter_side(bulb) <= 0:
+        return NO_BULB
+    masks = acceptable_masks(*cut(frame, box, bulb), red=light.label == LABELS["stop"], rules=rules)
+    return (*box, *bulb, len(masks), round(1000 * agreement(masks))) if masks else NO_MASK
+
+
+def _recipe(light: Light, row: list[int]) -> dict[str, Any]:
+    """Recipe parameters that render a light, as JSON values; `row` is its number and what :func:`_outcome` gives."""
+    place = {"item": light.name, "frame": light.frame, "box": row[1:5], "bulb": row[5:9]}
+    seen = {"label": light.label, "night": int(light.frame.startswith("night"))}
+    return {**place, **seen, "masks": row[9], "agreement": row[10] / 1000}
+
+
+def _clipped(box: Rectangle, within: Rectangle) -> Rectangle:
+    """The part of a rectangle that lies in another; its sides are 0 or negative where there is none."""
+    return max(box[0], within[0]), max(box[1], within[1]), min(box[2], within[2]), min(box[3], within[3])
+
+
+def _shorter_side(box: Rectangle) -> int:
+    return min(box[2] - box[0], box[3] - box[1])

@@ -11,18 +11,22 @@ and the same for night. Archives unpack to doubled folders; the single ones are 
 of the clips only, and frames as PNG where the tables say JPEG.
 """
 
+import csv
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from salgen.datasets.layouts.lisa.lamp_masks import Rectangle
-from salgen.datasets.layouts.lisa.lisa_rows import BOX, BULB, LampRow, clip_of, read_rows
 from salgen.errors import SalgenError
 
 LABELS = {"go": 0, "stop": 1}  # the tags that are used; arrows and yellow lights are not
 ANNOTATIONS = "Annotations"
+BOX, BULB = "frameAnnotationsBOX.csv", "frameAnnotationsBULB.csv"
+CORNERS = ("Upper left corner X", "Upper left corner Y", "Lower right corner X", "Lower right corner Y")
+COLUMNS = ("Filename", "Annotation tag", *CORNERS)
 ENDINGS = (".jpg", ".jpeg", ".png")  # suffixes of frames; tables say .jpg
 CLIP = re.compile(r"(day|night)(Clip|Sequence)(\d+)")
 
@@ -33,7 +37,6 @@ class Light:
 
     name: str  # the annotated clip, and the line in its BOX file: unique in a copy
     frame: str  # the frame's file name
-    night: bool  # whether the clip was filmed at night
     label: int  # 0 for go, 1 for stop
     # rectangles of the whole light and of its lit bulb, in pixels of the frame, not clipped to it
     box: Rectangle
@@ -41,25 +44,36 @@ class Light:
 
 
 @dataclass(frozen=True)
-class Copy:
+class Layout:
     """Contents of a copy."""
 
     files: Mapping[str, Path]  # name to path, of the annotation files and of each frame in which there is a light
     splits: Mapping[str, str]  # frame to split
     lights: tuple[Light, ...]  # all lights, in the order of clips, frames and lines
     left_out: Mapping[str, int]  # reason to the number of rows that are no light
-    without_frames: tuple[str, ...] = ()  # annotated clips of which the copy has no frames
+    without_frames: tuple[str, ...]  # annotated clips of which the copy has no frames
 
 
-def read_copy(root: Path) -> Copy:
+class LampRow(NamedTuple):
+    """A line of an annotation file."""
+
+    line: int
+    clip: str
+    frame: str
+    tag: str
+    rectangle: Rectangle
+
+
+def read_layout(root: Path) -> Layout:
     """Read all annotations of a copy and find their frames."""
     annotated = _annotated_clips(root)
-    frames = _Frames(root)
-    clips = {clip: folder for clip, folder in annotated.items() if frames.of(clip)}
+    frames = {clip: _frames_of(root, clip) for clip in annotated}
+    clips = {clip: folder for clip, folder in annotated.items() if frames[clip]}
     if not clips:
+        top, inside = _frame_folder(next(iter(annotated)))
         raise SalgenError(
-            f"{root}: no frames of {', '.join(annotated)}; expected {frames.expected(next(iter(annotated)))}"
-            f"{_folder_above(root)}"
+            f"{root}: no frames of {', '.join(annotated)}; expected {root / top / top / inside} or "
+            f"{root / top / inside}{_folder_above(root)}"
         )
     splits = split_clips(clips)
     files: dict[str, Path] = {}
@@ -73,15 +87,14 @@ def read_copy(root: Path) -> Copy:
             bulbs[row.frame, row.tag].append(row.rectangle)
         for row in read_rows(folder / BOX, annotated):
             bulb = nearest_bulb(row.rectangle, bulbs[row.frame, row.tag])
-            path = frames.of(row.clip).get(Path(row.frame).stem)
+            path = frames[row.clip].get(Path(row.frame).stem)
             reason = _reason_to_skip(row, bulb, seen) or ("" if path else "its frame is not there")
             seen.add((row.frame, row.tag, row.rectangle))
             if reason or bulb is None or path is None:
                 left_out[reason] += 1
                 continue
             files[row.frame] = path
-            night, name = row.clip.startswith("night"), f"{clip}:{row.line}"
-            lights.append(Light(name, row.frame, night, LABELS[row.tag], row.rectangle, bulb))
+            lights.append(Light(f"{clip}:{row.line}", row.frame, LABELS[row.tag], row.rectangle, bulb))
     if not lights:
         reasons = ", ".join(f"{reason} ({count})" for reason, count in left_out.items()) or "there are none at all"
         raise SalgenError(
@@ -91,7 +104,7 @@ def read_copy(root: Path) -> Copy:
     lights.sort(key=lambda light: (_number(clip_of(light.frame)), light.frame, int(light.name.rpartition(":")[2])))
     owners = {light.frame: splits[clip_of(light.frame)] for light in lights}
     without = tuple(clip for clip in annotated if clip not in clips)
-    return Copy(files, owners, tuple(lights), dict(sorted(left_out.items())), without)
+    return Layout(files, owners, tuple(lights), dict(sorted(left_out.items())), without)
 
 
 def split_clips(clips: Iterable[str]) -> dict[str, str]:
@@ -121,6 +134,49 @@ def nearest_bulb(box: Rectangle, bulbs: Iterable[Rectangle]) -> Rectangle | None
         (across, down, bulb) for across, down, bulb in centres if left <= across <= right and top <= down <= bottom
     ]
     return min(inside, key=lambda place: (place[0] - x) ** 2 + (place[1] - y) ** 2, default=(0, 0, None))[2]
+
+
+def clip_of(frame: str) -> str:
+    """The clip that a frame belongs to, by its file name."""
+    return frame.partition("--")[0]
+
+
+def read_rows(path: Path, clips: Collection[str]) -> list[LampRow]:
+    """The lines of a BOX or BULB file, whose frames may belong to some clips."""
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as handle:
+            header, *lines = list(csv.reader(handle, delimiter=";")) or [[]]
+    except FileNotFoundError:
+        raise SalgenError(f"{path}: there is no such file; each annotated clip has a {BOX} and a {BULB}") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SalgenError(f"{path}: cannot be read as annotations ({error})") from None
+    titles = [title.strip() for title in header]
+    missing = [column for column in COLUMNS if column not in titles]
+    if missing:
+        raise SalgenError(f"{path}, line 1: no column {missing[0]!r}; expected, separated by ';': {'; '.join(COLUMNS)}")
+    return [_row(f"{path}, line {number}", number, titles, line, clips) for number, line in enumerate(lines, 2) if line]
+
+
+def _row(where: str, number: int, titles: list[str], line: list[str], clips: Collection[str]) -> LampRow:
+    if len(line) < len(titles):
+        raise SalgenError(f"{where}: {len(line)} fields separated by ';', expected {len(titles)}")
+    fields = {title: text.strip() for title, text in zip(titles, line, strict=False)}
+    frame = re.split(r"[/\\]", fields["Filename"])[-1]  # the folder before it is not the one that it lies in
+    clip = clip_of(frame)
+    if "--" not in frame or clip not in clips:
+        raise SalgenError(
+            f"{where}: Filename {fields['Filename']!r}: expected CLIP--NUMBER.jpg with one of the clips that are "
+            f"annotated, such as {min(clips)}"
+        )
+    edges = []
+    for column in CORNERS:
+        try:
+            edges.append(int(fields[column]))
+        except ValueError:
+            text = fields[column]
+            raise SalgenError(f"{where}: {column} is {text!r}, expected a whole number of pixels") from None
+    left, top, right, bottom = edges
+    return LampRow(number, clip, frame, fields["Annotation tag"], (left, top, right, bottom))
 
 
 def _annotated_clips(root: Path) -> dict[str, Path]:
@@ -154,31 +210,19 @@ def _reason_to_skip(row: LampRow, bulb: Rectangle | None, seen: Collection[tuple
     return "" if bulb else "there is no BULB row for it"
 
 
-class _Frames:
-    """The frames of clips; each folder is listed once."""
+def _frames_of(root: Path, clip: str) -> dict[str, Path]:
+    """The frames of a clip by their names without the ending; none where it has no folder."""
+    top, inside = _frame_folder(clip)
+    folder = _spelled(root, top) / inside
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    return {path.stem: path for path in found if path.suffix.lower() in ENDINGS}
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._listed: dict[str, Mapping[str, Path]] = {}
 
-    def of(self, clip: str) -> Mapping[str, Path]:
-        """The frames of a clip by their names without the ending; none where it has no folder."""
-        if clip not in self._listed:
-            top, inside = self._place(clip)
-            folder = _spelled(self._root, top) / inside
-            found = sorted(folder.iterdir()) if folder.is_dir() else []
-            self._listed[clip] = {path.stem: path for path in found if path.suffix.lower() in ENDINGS}
-        return self._listed[clip]
-
-    def expected(self, clip: str) -> str:
-        """Where the frames of a clip should be."""
-        top, inside = self._place(clip)
-        return f"{self._root / top / top / inside} or {self._root / top / inside}"
-
-    def _place(self, clip: str) -> tuple[str, Path]:
-        sequence = "Sequence" in clip
-        top = clip if sequence else "nightTrain" if clip.startswith("night") else "dayTrain"
-        return top, Path("frames") if sequence else Path(clip, "frames")
+def _frame_folder(clip: str) -> tuple[str, str]:
+    """The top folder of a clip's frames, which may be doubled, and the folder in it."""
+    if "Sequence" in clip:
+        return clip, "frames"
+    return "nightTrain" if clip.startswith("night") else "dayTrain", f"{clip}/frames"
 
 
 def _folder_above(root: Path) -> str:

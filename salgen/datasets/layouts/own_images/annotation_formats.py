@@ -1,8 +1,6 @@
 """Annotations in the formats that people have: each reader gives the outlines of the objects of each image."""
 
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +15,10 @@ from salgen.datasets.layouts.own_images.annotations import (
     image_of,
     refuse_photographs,
     refuse_two_names,
+    unread_form,
 )
 from salgen.datasets.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below, visible_files
 from salgen.datasets.layouts.own_images.outlines import MaskPicture
-from salgen.datasets.layouts.own_images.unread_forms import unread_form
 from salgen.datasets.layouts.own_images.yolo import holds_texts, read_yolo
 from salgen.datasets.picture_libraries.coco_instances import (
     CROWD,
@@ -34,7 +32,7 @@ from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError, warn
 
 
-def read_mask_pictures(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
+def read_mask_pictures(path: Path, tree: ImageTree, values: tuple[int, ...]) -> Annotations:
     """A folder of pictures, each of the size and with the name of its image; their suffixes may differ."""
     objects: dict[str, list[Object]] = {}
     pictures = pictures_below(path)
@@ -59,7 +57,7 @@ def read_mask_pictures(path: Path, tree: ImageTree, skipped: Skipped, values: tu
     return Annotations(objects, (), {file.relative_to(path).as_posix(): file for file in pictures})
 
 
-def read_coco(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
+def read_coco(path: Path, tree: ImageTree, skipped: Skipped) -> Annotations:
     """COCO's instances: polygons or run lengths, or boxes where an object has neither."""
     entries: list[tuple[int, int, bool, Any, Any]] = []
 
@@ -101,45 +99,26 @@ def read_coco(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, 
     return Annotations(objects, tuple(sorted(numbers, key=lambda name: numbers[name])), {"annotations": path})
 
 
-@dataclass(frozen=True)
-class Format:
-    """A format: what it is called, whether a path is of it, and its reader."""
-
-    name: str
-    recognises: Callable[[Path], bool]
-    read: Callable[[Path, ImageTree, Skipped, tuple[int, ...]], Annotations]
-
-
 FORMATS = (
-    Format("COCO instances (.json)", lambda path: path.suffix.lower() == ".json", read_coco),
-    Format("a table of boxes, masks or objects (.csv, .jsonl)", is_table, read_table),
-    Format(
-        "YOLO (a folder of .txt, or its data.yaml or classes.txt)",
-        lambda path: holds_texts(path) if path.is_dir() else path.suffix.lower() in (".yaml", ".yml", ".txt", ".names"),
-        read_yolo,
-    ),
-    Format("a folder of mask pictures", Path.is_dir, read_mask_pictures),
+    "COCO instances (.json), a table of boxes, masks or objects (.csv, .jsonl), YOLO (a folder of .txt, or its "
+    "data.yaml or classes.txt), a folder of mask pictures"
 )
 
 
 def read_annotations_at(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
-    """The annotations at a path, in the first of :data:`FORMATS` that recognises it.
+    """The annotations at a path; single ones that cannot be used are counted in `skipped`.
 
-    Parameters
-    ----------
-    path
-        A file or a folder.
-    tree
-        The images.
-    skipped
-        Counts single annotations that cannot be used.
-    values
-        The object's levels in mask pictures; all but black if empty.
+    `values` are the object's levels in mask pictures; all but black if empty.
     """
     if not path.exists():
-        raise SalgenError(f"{path}: expected the masks or annotations here: {', '.join(each.name for each in FORMATS)}")
-    form = next((form for form in FORMATS if form.recognises(path)), None)
-    if form is None:
-        known = ", ".join(each.name for each in FORMATS)
-        raise SalgenError(f"{path}: not a known form of annotations; give {known}{unread_form(path)}")
-    return form.read(path, tree, skipped, values)
+        raise SalgenError(f"{path}: expected the masks or annotations here: {FORMATS}")
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        return read_coco(path, tree, skipped)
+    if is_table(path):
+        return read_table(path, tree, skipped, values)
+    if holds_texts(path) if path.is_dir() else suffix in (".yaml", ".yml", ".txt", ".names"):
+        return read_yolo(path, tree, skipped)
+    if path.is_dir():
+        return read_mask_pictures(path, tree, values)
+    raise SalgenError(f"{path}: not a known form of annotations; give {FORMATS}{unread_form(path)}")

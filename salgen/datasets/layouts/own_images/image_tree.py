@@ -14,15 +14,8 @@ from salgen.errors import SalgenError
 
 PICTURES = frozenset((*(".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".ppm"),
                       *(".pgm", ".heic", ".heif", ".avif", ".jp2")))  # fmt: skip
-SPLIT_FOLDERS = {
-    "train": "train",
-    "training": "train",
-    "val": "val",
-    "valid": "val",
-    "validation": "val",
-    "test": "test",
-    "testing": "test",
-}
+SPLIT_NAMES = {"train": ("train", "training"), "val": ("val", "valid", "validation"), "test": ("test", "testing")}
+SPLIT_FOLDERS = {name: split for split, names in SPLIT_NAMES.items() for name in names}
 
 
 class Skipped:

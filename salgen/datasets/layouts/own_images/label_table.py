@@ -22,9 +22,9 @@ Row = tuple[str, Mapping[str, Any]]  # the place, as messages name it, and the c
 class LabelRow:
     """An image's label, split and cluster, where the table has them."""
 
-    label: str | None
-    split: str | None
-    cluster: str | None
+    label: str | None = None
+    split: str | None = None
+    cluster: str | None = None
 
 
 def read_rows(path: Path) -> Iterator[Row]:

@@ -5,19 +5,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
-from salgen.datasets.layouts.mask_limits import count_faults, mask_fault, mask_faults
+from salgen.datasets.layouts.imported import SPLITS, UserCopy
+from salgen.datasets.layouts.mask_limits import MaskLimits, count_faults, mask_faults
 from salgen.datasets.layouts.own_images.outlines import MaskPicture, Outline
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import resize_nearest
-from salgen.sources import OWN_COPY, Files
+from salgen.parameters import param
 from salgen.types import Mask
 
-SPLITS = ("train", "val", "test")
 LICENCE = (
     "Not known to salgen: the terms of whoever gave you the pictures. Publish pixels made from them only where those "
     "terms allow it."
@@ -25,26 +25,36 @@ LICENCE = (
 
 
 @dataclass(frozen=True)
-class Reading:
-    """Parameters by which images are read; see :class:`~salgen.datasets.importers.images.ImagesImporter`."""
+class Reading(MaskLimits):
+    """The parameters by which a user's own images are read."""
 
-    image_size: Size
-    min_mask: int
-    mask_values: tuple[int, ...]
-    classes: tuple[str, ...]
-    shares: tuple[float, float, float]
-    split_seed: int
-    exif: str
+    name: ClassVar[str]
+
+    mask_values: tuple[int, ...] = param((), "levels of the object in mask pictures; all but black if empty")
+    classes: tuple[str, ...] = param((), "the classes that are wanted, in the order of the labels; all if empty")
+    shares: tuple[float, float, float] = param(
+        (0.64, 0.16, 0.2), "parts of each class for train, val and test, where nothing says the split", low=0.0
+    )
+    split_seed: int = param(0, "another one gives other splits by those parts", low=0)
+    exif: str = param(
+        "sizes",
+        "the pixels that masks are of where EXIF turns an image: sizes tell, or else stored, or upright as it is shown",
+        choices=("sizes", "stored", "upright"),
+    )
+
+    def __post_init__(self) -> None:
+        if not sum(self.shares):
+            raise SalgenError(f"{self.name}: shares = {self.shares}: give at least one of train, val and test a part")
+        if len(set(self.classes)) < len(self.classes):
+            raise SalgenError(f"{self.name}: classes = {','.join(self.classes)}: two have one name; rename one")
 
 
 @dataclass(frozen=True, eq=False)
 class OwnImage:
     """An image with what it shows."""
 
-    # its file and (H, W)
     path: Path
-    size: Size
-    # their names
+    size: Size  # (H, W)
     split: str
     cluster: str
     main: int  # the number of its class; where it shows several, of that of its largest object
@@ -52,32 +62,32 @@ class OwnImage:
     outlines: Mapping[int, Sequence[Sequence[Outline]]]
 
 
-class OwnImages(Files):
+@dataclass(frozen=True, eq=False)
+class OwnImages(UserCopy):
     """A user's own images."""
 
     images: Mapping[str, OwnImage]  # item to image
     classes: tuple[str, ...]  # their names, in the order of the labels
-    several: bool  # whether an image shows several classes
-    reading: Reading
     about: str
+    reading: Reading
 
-    def __init__(self, **values: Any) -> None:
-        # Files stores its notes; here they are computed after every mask is read.
-        vars(self).update(values, name=OWN_COPY, licence=LICENCE)
+    @cached_property
+    def several(self) -> bool:
+        """Whether an image shows several classes."""
+        return any(len(image.outlines) > 1 for image in self.images.values())
 
     def masks(self, item: str, number: int) -> list[Mask]:
         """The acceptable masks of a class in the resized image, bool (H, W): those that are ground truth."""
-        return [mask for mask, fault in self._painted(item, number) if not fault]
+        return [mask for mask in self._painted(item, number) if not self.reading.mask_fault(mask)]
 
-    def _painted(self, item: str, number: int) -> list[tuple[Mask, int]]:
-        """Each annotator's mask of a class in the resized image, with its fault or 0."""
-        image = self.images[item]
-        painted = []
-        for outlines in image.outlines[number]:
-            mask = np.logical_or.reduce([outline.paint(image.size) for outline in outlines])
-            resized = resize_nearest(mask, self.reading.image_size)
-            painted.append((resized, mask_fault(resized, self.reading.min_mask)))
-        return painted
+    def _painted(self, item: str, number: int) -> list[Mask]:
+        """Each annotator's mask of a class in the resized image."""
+        image, size = self.images[item], self.reading.image_size
+        painted = [
+            np.logical_or.reduce([outline.paint(image.size) for outline in outlines])
+            for outlines in image.outlines[number]
+        ]
+        return [resize_nearest(mask, size) for mask in painted]
 
     @cached_property
     def samples(self) -> Mapping[str, tuple[str, int]]:
@@ -100,13 +110,12 @@ class OwnImages(Files):
         without = f"{bare:,} of the samples have no mask and are not scored." if bare else ""
 
         def fault(name: str) -> int:
-            return min(fault for _, fault in self._painted(*self.samples[name]))
+            return min(map(self.reading.mask_fault, self._painted(*self.samples[name])))
 
         reading = self.reading
         depends_on = ["own images", self.digest, list(reading.image_size), reading.min_mask, list(reading.mask_values),
                       list(self.classes), reading.exif]  # fmt: skip
-        faults = mask_faults(depends_on, masked, fault)
-        if sum(faults.values()) == len(masked):
+        if sum(mask_faults(depends_on, masked, fault).values()) == len(masked):
             raise SalgenError(self._no_truth(masked))
         refused = count_faults(depends_on, masked, fault)
         return " ".join(filter(None, [f"Images of the user: {of_splits}.", self.about, without, refused]))

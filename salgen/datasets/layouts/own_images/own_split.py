@@ -14,16 +14,8 @@ def assign_splits(
 ) -> dict[str, str]:
     """Item to split: the stated one, else by shares of each class; images of a cluster stay together.
 
-    Parameters
-    ----------
-    stated
-        Item to the split that folders or a table name, or None.
-    main
-        Item to class number.
-    clusters
-        Item to cluster.
-    shares, seed
-        As :func:`by_shares` takes them.
+    `stated`, `main` and `clusters` have the split that folders or a table name, the class number and the cluster of
+    each item.
     """
     members: dict[str, list[str]] = defaultdict(list)
     for item, cluster in clusters.items():
@@ -44,18 +36,9 @@ def assign_splits(
 
 
 def by_shares(free: Mapping[int, Sequence[str]], shares: Shares, seed: int) -> dict[str, str]:
-    """Cluster to split, in an order fixed by seed and names.
+    """Cluster to split, in an order fixed by seed and names; `free` has the clusters of each class number.
 
     Counts are rounded over all classes up to each, so that small classes give each split its share together.
-
-    Parameters
-    ----------
-    free
-        Class number to its clusters.
-    shares
-        Of train, val and test, in proportion.
-    seed
-        Another one gives another order.
     """
     _, val, test = (share / sum(shares) for share in shares)
     splits, before = {}, 0

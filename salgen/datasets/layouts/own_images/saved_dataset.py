@@ -29,20 +29,9 @@ FORMS = (
 def save_datasets(given: Any, folder: Path, classes: Sequence[str], mask_values: tuple[int, ...]) -> Path:
     """Write images as PNG, masks as COCO's run lengths (a file for each annotator) and labels as a table.
 
-    Parameters
-    ----------
-    given
-        A dataset, or split to dataset.
-    folder
-        A folder that does not exist yet.
-    classes
-        Names of the numbers in labels; if empty, those that the dataset says, or the numbers.
-    mask_values
-        The object's values in masks; all but 0 if empty.
-
-    Returns
-    -------
-    The folder.
+    `given` is a dataset, or split to dataset, and `folder` does not exist yet; it is returned. `classes` name the
+    numbers in labels; if empty, as the dataset does, or by the numbers. `mask_values` are the object's values in masks;
+    all but 0 if empty.
     """
     if folder.exists():
         raise SalgenError(
@@ -68,7 +57,7 @@ class _Saver:
     def __init__(self, folder: Path, mask_values: tuple[int, ...]) -> None:
         self.folder, self.mask_values = folder, mask_values
         self.images: list[dict[str, Any]] = []
-        self.annotators: list[list[dict[str, Any]]] = [[]]
+        self.objects: list[tuple[int, dict[str, Any]]] = []  # annotator, and COCO's keys with the name of the class
         self.known: dict[str, None] = {}  # names of classes that are stated, in their order
         self.rows: list[tuple[str, str]] = []
         self.noted = Skipped("Noted")
@@ -98,13 +87,14 @@ class _Saver:
             warn(self.noted.sentence)
         if not self.images:
             raise SalgenError("images = a dataset without items: give one with at least one image of each class")
-        others = {each["name"] for annotations in self.annotators for each in annotations} - self.known.keys()
+        others = {each["name"] for _, each in self.objects} - self.known.keys()
         numbers = {name: number for number, name in enumerate([*self.known, *in_order(others)])}
         categories = [{"id": number, "name": name} for name, number in numbers.items()]
-        for number, named in enumerate(self.annotators, start=1):
-            annotations = [{**each, "category_id": numbers[each["name"]]} for each in named]
+        for annotator in range(1 + max((number for number, _ in self.objects), default=0)):
+            marked = [each for number, each in self.objects if number == annotator]
+            annotations = [{**each, "category_id": numbers[each["name"]]} for each in marked]
             whole = {"images": self.images, "annotations": annotations, "categories": categories}
-            name = "masks.json" if number == 1 else f"masks-{number}.json"
+            name = f"masks-{annotator + 1}.json" if annotator else "masks.json"
             (self.folder / name).write_text(json.dumps(whole), encoding="utf-8")
         if self.rows:
             with open(self.folder / "labels.csv", "w", encoding="utf-8", newline="") as handle:
@@ -131,9 +121,7 @@ class _Saver:
             self._add(annotator, self.rows[-1][1], _run_lengths(each))
 
     def _add(self, annotator: int, name: str, outline: Mapping[str, Any]) -> None:
-        while len(self.annotators) <= annotator:
-            self.annotators.append([])
-        self.annotators[annotator].append({"image_id": len(self.images) - 1, "name": name, **outline})
+        self.objects.append((annotator, {"image_id": len(self.images) - 1, "name": name, **outline}))
 
     def _named(self, label: Any, classes: tuple[str, ...]) -> str:
         if isinstance(label, str):

@@ -33,7 +33,7 @@ LARGEST = 1_000_000  # bytes of a file of classes
 NAME_FILES = ("data.yaml", "data.yml", "dataset.yaml", "classes.txt", "obj.names")  # files that name the classes
 
 
-def read_yolo(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
+def read_yolo(path: Path, tree: ImageTree, skipped: Skipped) -> Annotations:
     """YOLO's text files, a line for each object: class and box (centre and size) or polygon, as shares of the image.
 
     `path` is the folder of texts, or the file of classes such as data.yaml; then the texts are looked for as YOLO does,

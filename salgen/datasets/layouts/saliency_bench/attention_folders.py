@@ -7,18 +7,17 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from salgen.datasets.layouts.own_images.outlines import runs_of_mask
 from salgen.datasets.layouts.saliency_bench.marked_images import (
     ATTENTION,
     IMAGES,
     Found,
     MarkedImage,
+    marked_by,
     pictures_in,
 )
 from salgen.errors import SalgenError, reason
@@ -55,14 +54,7 @@ def with_attention(
 ) -> tuple[dict[str, MarkedImage], list[Path]]:
     """Images with the maps of the folder `attention_label` at a path, and the tables of these.
 
-    Parameters
-    ----------
-    path
-        Where the folder is.
-    images
-        Item to image.
-    skipped
-        Counts rows that cannot be used, by reason.
+    Rows that cannot be used are counted in `skipped`.
     """
     tables = sorted(file for file in (path / ATTENTION).glob("*.csv") if not file.name.startswith("."))
     if not tables:
@@ -81,8 +73,8 @@ def with_attention(
                 skipped["attention map of no image, or of a name that several images have"] += 1
             elif mask is None:
                 skipped["attention map that is no list of rows of numbers"] += 1
-            elif mask.any():
-                marked[named[0]] = replace(images[named[0]], outlines=(runs_of_mask(mask),), canvas=mask.shape)
+            else:
+                marked[named[0]] = marked_by(images[named[0]], mask)
     return marked, tables
 
 

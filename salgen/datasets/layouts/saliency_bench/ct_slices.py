@@ -21,20 +21,10 @@ UNREADABLE = "unreadable volume"
 
 
 class CtVolume:
-    """An open volume, whichever way its axes run.
+    """An open volume, ``.nii`` or ``.nii.gz``, whichever way its axes run.
 
-    Parameters
-    ----------
-    path
-        A NIfTI file, ``.nii`` or ``.nii.gz``.
-
-    Attributes
-    ----------
-    shape
-        Voxels along its axes, as they are stored.
-    axes
-        For each axis as it is stored, the one of left-right, back-front and down-up that it runs along, and 1 or -1 for
-        its direction.
+    `shape` has the voxels along its axes as they are stored. `axes` has for each of them the one of left-right,
+    back-front and down-up that it runs along, and 1 or -1 for its direction.
     """
 
     def __init__(self, path: Path) -> None:
@@ -93,17 +83,12 @@ class SliceMask:
         """These voxels."""
         return np.asarray(read_slice(self.path, self.place) == self.value)
 
-    def extent(self, size: Size) -> float:
-        """How many they are."""
-        return float(self.paint(size).sum())
-
 
 @dataclass(frozen=True)
 class VolumeSlice(MarkedImage):
     """A slice of a volume, shown between two Hounsfield units."""
 
-    # its number along the axis from foot to head, as it is stored; 0 for a DICOM file, which is one slice
-    place: int = 0
+    place: int = 0  # its number along the axis from foot to head, as it is stored; 0 for a DICOM file
     window: tuple[float, float] = (-1000.0, 1000.0)  # what is black, and what is white
     part: tuple[slice, slice] = (slice(None), slice(None))  # the rows and columns that are shown
 

@@ -30,8 +30,7 @@ SHRINK, LEAST = 0.9, 0.1  # pylidc's: factor of the distance while a nodule has 
 class NoduleOutline:
     """What one reader drew on one slice."""
 
-    # of the slice, in mm towards the head
-    height: float
+    height: float  # mm towards the head, where the slice is
     points: NDArray[np.int64]  # (column, row) of the pixels that were drawn, int64 (n, 2), from 0
     inside: bool  # whether it surrounds nodule; else a hole
 
@@ -51,14 +50,7 @@ NoduleReading = Sequence[NoduleOutline]  # outlines by one reader of one nodule
 def read_lidc_xml(path: Path, skipped: Counter[str]) -> tuple[str, list[NoduleReading]]:
     """The series that a file annotates, and all readers' nodules; a small one is a single point.
 
-    Marks of what is no nodule are left out.
-
-    Parameters
-    ----------
-    path
-        A file of ``LidcReadMessage``.
-    skipped
-        Counts outlines that cannot be used, by reason.
+    Marks of what is no nodule are left out; outlines that cannot be used are counted in `skipped`.
     """
     root = read_xml(path)
     series = root.findtext("{*}ResponseHeader/{*}SeriesInstanceUid", "").strip()
@@ -93,14 +85,8 @@ def same_nodules(points: Sequence[Float64], distance: float) -> list[list[int]]:
 
     As in pylidc's `cluster_annotations`: two readings are of one nodule if the least distance of their points is no
     larger than `distance`, and so are all that such pairs link. While a nodule has more readings than there are
-    readers, the distance is reduced by a tenth, down to 0.1 mm.
-
-    Parameters
-    ----------
-    points
-        Of each reading all points in mm, float64 (n, 3).
-    distance
-        In mm; pylidc's is the thickness of a slice.
+    readers, the distance is reduced by a tenth, down to 0.1 mm. `points` has those of each reading in mm, float64
+    (n, 3), and `distance` is in mm; pylidc's is the thickness of a slice.
     """
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import KDTree
@@ -121,18 +107,8 @@ def consensus(readings: Sequence[Mapping[int, Sequence[NoduleOutline]]], size: S
     """The pixels that at least half of some readings hold, as pylidc's `consensus` with its level of 0.5.
 
     A reading holds the pixels that one of its outlines surrounds; those under the line are outside, since readers drew
-    the first pixels that are not nodule. A hole takes away what it surrounds and its own line.
-
-    Parameters
-    ----------
-    readings
-        Of each the outlines on each slice, which has a number.
-    size
-        (H, W) of a slice.
-
-    Returns
-    -------
-    The number of each slice that shows such pixels, in order, and bool (H, W).
+    the first pixels that are not nodule. A hole takes away what it surrounds and its own line. Readings and masks,
+    bool (H, W), go by the numbers of slices.
     """
     counts: dict[int, NDArray[np.int64]] = defaultdict(lambda: np.zeros(size, dtype=np.int64))
     for reading in readings:

@@ -34,7 +34,8 @@ class NoduleWindow:
     """A part of a slice."""
 
     path: Path  # the slice's file
-    corner: tuple[int, int]  # row and column of the top left pixel
+    top: int  # row and column of the top left pixel
+    left: int
     patient: str  # as the file names them
     mask: Mask  # nodules, bool (64, 64)
 
@@ -44,16 +45,7 @@ def windows_of(
 ) -> Iterator[NoduleWindow]:
     """Of each nodule of a scan a window around it, and one at the same place of a slice near it that shows none.
 
-    Parameters
-    ----------
-    scan
-        The slices.
-    readings
-        All readers' nodules in it.
-    seed
-        Draws the slices without a nodule.
-    skipped
-        Counts outlines, nodules and slices that cannot be used, by reason.
+    A seed draws the latter. Outlines, nodules and slices that cannot be used are counted in `skipped`.
     """
     if not scan.upright:
         raise UnusableError("scan that is turned")
@@ -75,10 +67,10 @@ def windows_of(
         mask = np.logical_or.reduce([others[place][part] for others in agreed if place in others])
         try:
             read_dicom(scan.paths[place])
-            yield NoduleWindow(scan.paths[place], corner, scan.patient, mask)
+            yield NoduleWindow(scan.paths[place], top, left, scan.patient, mask)
             other = scan.paths[_clear(scan, corner, marks, Stream("disease-xai", scan.uid, place, *corner, seed))]
             read_dicom(other)
-            yield NoduleWindow(other, corner, scan.patient, np.zeros_like(mask))
+            yield NoduleWindow(other, top, left, scan.patient, np.zeros_like(mask))
         except UnusableError as error:
             skipped[str(error)] += 1
 

@@ -3,14 +3,15 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
 from salgen.datasets.layouts.broken import check_size
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, box_mask
-from salgen.datasets.layouts.own_images.outlines import MaskPicture, Outline
+from salgen.datasets.layouts.own_images.outlines import MaskPicture, runs_of_mask
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import Pixels, read_rgb, resize_nearest
 from salgen.types import Mask
@@ -18,15 +19,22 @@ from salgen.types import Mask
 IMAGES, ATTENTION = "image", "attention_label"  # the benchmark's own folders
 
 
+class Mark(Protocol):
+    """What marks pixels of an image."""
+
+    def paint(self, size: Size) -> Mask:
+        """These pixels in an image of `size` (H, W), bool (H, W)."""
+        ...
+
+
 @dataclass(frozen=True)
 class MarkedImage:
-    """An image."""
+    """An image of a class, and what marks the cause of the class in it."""
 
     path: Path  # its file
     label: str  # the name of its class
-    # what marks the cause of its class: the mask is their union. None where nobody marked it, or nothing is there
-    outlines: tuple[Outline, ...] = ()
-    void: Outline | None = None  # what marks pixels that are not scored
+    outlines: tuple[Mark, ...] = ()  # the mask is their union; none where nobody marked it, or nothing is there
+    void: Mark | None = None  # what marks pixels that are not scored
     boxes: tuple[Box, ...] = ()  # around what is marked
     cluster: str = ""  # what it shares with others, such as a patient; "" if nothing
     canvas: Size | None = None  # (H, W) at which outlines are painted; None for the image's own
@@ -58,7 +66,7 @@ class MarkedImage:
         """The union of its boxes, bool (H, W) at `image_size`."""
         return box_mask(self.boxes, check_size(self.path) if self.boxes else image_size, image_size)
 
-    def _painted(self, outlines: Sequence[Outline], image_size: Size) -> Mask:
+    def _painted(self, outlines: Sequence[Mark], image_size: Size) -> Mask:
         if not outlines:
             return np.zeros(image_size, dtype=bool)
         size = self.canvas or check_size(self.path)
@@ -79,6 +87,13 @@ class Found:
     annotations: Sequence[Path] = field(default=())  # files that mark several images
 
 
+def marked_by(image: MarkedImage, mask: Mask | None) -> MarkedImage:
+    """An image with a mask of any size, bool (H, W), kept as run lengths; the image alone if there is none."""
+    if mask is None or not mask.any():
+        return image
+    return replace(image, outlines=(runs_of_mask(mask),), canvas=(mask.shape[0], mask.shape[1]))
+
+
 def missing(path: Path, what: str) -> SalgenError:
     """The error where something of a published layout is missing."""
     return SalgenError(f"{path} is missing: {what}; or give a folder of Saliency-Bench, with {IMAGES} and {ATTENTION}")
@@ -90,6 +105,17 @@ def some_of(items: Iterable[str], count: int, seed: int) -> set[str]:
     Splits are taken in an order of their own, so that who is chosen does not tell the split.
     """
     return set(sorted(items, key=lambda item: hashlib.sha256(f"chosen by {seed}: {item}".encode()).digest())[:count])
+
+
+def some_of_each(images: Mapping[str, MarkedImage], most: int, seed: int) -> dict[str, MarkedImage]:
+    """Of each class as many images as wanted, those with a mask first; see :func:`some_of`."""
+    chosen: set[str] = set()
+    for label in {image.label for image in images.values()}:
+        of_class = [item for item, image in images.items() if image.label == label]
+        masked = some_of((item for item in of_class if images[item].outlines), most, seed)
+        bare = (item for item in of_class if not images[item].outlines)
+        chosen |= masked | some_of(bare, most - len(masked), seed)
+    return {item: image for item, image in images.items() if item in chosen}
 
 
 def pictures_in(folder: Path) -> list[Path]:

@@ -5,21 +5,63 @@ References
 Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual explanations* (KDD).
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
+from os.path import relpath
 from pathlib import Path
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
-from salgen.datasets.layouts.imported import Items, read_own_copy, refuse_edit
-from salgen.datasets.layouts.mask_limits import MaskLimits
-from salgen.datasets.layouts.own_images.own_images import SPLITS
+from salgen.datasets.layouts.broken import sound_items
+from salgen.datasets.layouts.imported import SPLITS, Items, UserCopy, refuse_edit
+from salgen.datasets.layouts.mask_limits import MaskLimits, count_faults
+from salgen.datasets.layouts.own_images.own_split import assign_splits
 from salgen.datasets.layouts.saliency_bench.attention_folders import read_benchmark
-from salgen.datasets.layouts.saliency_bench.marked_copy import MarkedCopy
-from salgen.datasets.layouts.saliency_bench.marked_images import IMAGES, Found
-from salgen.errors import SalgenError
+from salgen.datasets.layouts.saliency_bench.marked_images import IMAGES, Found, MarkedImage
+from salgen.datasets.picture_libraries.picture_sampling import listed
+from salgen.errors import SalgenError, unknown_name
 from salgen.generators.drawing.pictures import resize_rgb
-from salgen.generators.interfaces import Context, Edit, Rendered, Scale
+from salgen.generators.interfaces import Context, Edit, Rendered
 from salgen.parameters import param
+
+
+@dataclass(frozen=True, eq=False)
+class MarkedCopy(UserCopy):
+    """Images with a class each, of which some are marked."""
+
+    images: Mapping[str, MarkedImage]  # item to image
+    classes: tuple[str, ...]  # their names, in the order of the labels
+    about: str
+    skipped: Counter[str]
+    importer: "MarkedImages"
+
+    def number(self, item: str) -> int:
+        """The number of an image's class."""
+        return self.classes.index(self.images[item].label)
+
+    @cached_property
+    def notes(self) -> str:
+        """Numbers of images by split, what has no mask, and what was skipped, for the data set's card."""
+        counts, shares = Counter(self.splits.values()), self.importer.shares
+        numbers = ", ".join(f"{counts[split]:,} {split}" for split in SPLITS if counts[split])
+        parts = (f"{100 * share / sum(shares):.3g} % {split}" for share, split in zip(shares, SPLITS, strict=True))
+        texts = [self.about, f"Images: {numbers}; of each class {', '.join(parts)}, in an order fixed by the names."]
+        if any(image.cluster for image in self.images.values()):
+            texts.append("Images of a patient stay together.")
+        marked = [item for item, image in self.images.items() if image.outlines]
+        if without := len(self.images) - len(marked):
+            texts.append(f"{without:,} of them have no mask: they are trained on, and not scored.")
+        size, min_mask = self.importer.image_size, self.importer.min_mask
+
+        def fault(item: str) -> int:
+            image = self.images[item]
+            return self.importer.mask_fault(image.mask(size), image.annotated(size) if image.void else None)
+
+        # Which masks there are depends on parameters too, which no file tells.
+        marks: list[Any] = [(item, len(self.images[item].outlines), bool(self.images[item].void)) for item in marked]
+        refused = count_faults(["saliency bench", self.digest, list(size), min_mask, marks], marked, fault)
+        return " ".join(filter(None, [*texts, refused, listed(self.skipped)]))
 
 
 @dataclass(frozen=True)
@@ -30,16 +72,9 @@ class MarkedImages(MaskLimits):
     `read_layout`; the benchmark's own folders are read here. `boxed` says whether images have boxes beside the mask.
     """
 
-    name: ClassVar[str]
     task: ClassVar[str] = "label"
     region: ClassVar[str] = "object"
     boxed: ClassVar[bool] = False
-    scales: ClassVar[Mapping[str, Scale]] = {
-        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
-        "small": Scale({"train": 8000, "val": 500, "test": 1000}, {"image_size": (64, 64)}),
-        "full": Scale({}, {}),
-    }
-    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
 
     classes: tuple[str, ...] = param((), "the classes that are wanted, in the order of the labels; all if empty")
     shares: tuple[float, float, float] = param((0.7, 0.15, 0.15), "parts of each class for train, val, test", low=0.0)
@@ -58,24 +93,39 @@ class MarkedImages(MaskLimits):
         """What a copy in the published layout holds."""
         raise NotImplementedError
 
-    def open_source(self, source: str | None) -> MarkedCopy:
+    def read_copy(self, path: Path) -> MarkedCopy:
         """The copy at a path, in the published layout or in the benchmark's own."""
-        return read_own_copy(type(self), source, self._opened)
-
-    def _opened(self, path: Path) -> MarkedCopy:
         found = read_benchmark(path) if (path / IMAGES).is_dir() else self.read_layout(path)
-        return MarkedCopy(found, self.classes, self.image_size, self.min_mask, self.shares, self.split_seed)
+        for name in self.classes:
+            if name not in found.classes:
+                raise unknown_name("class", name, found.classes)
+        wanted = {item: image for item, image in found.images.items() if image.label in (self.classes or found.classes)}
+        images, broken = sound_items(wanted, {item: image.pictures for item, image in wanted.items()})
+        skipped = found.skipped + broken
+        if not images:
+            raise SalgenError(f"no image of the copy can be used. {listed(skipped)}".strip())
+        there = {image.label for image in images.values()}
+        classes = self.classes or tuple(name for name in found.classes if name in there)
+        numbers = {item: classes.index(image.label) for item, image in images.items()}
+        clusters = {item: image.cluster or item for item, image in images.items()}
+        splits = assign_splits(dict.fromkeys(images), numbers, clusters, self.shares, self.split_seed)
+        return MarkedCopy(
+            found.licence,
+            {
+                Path(relpath(file, found.root)).as_posix(): file
+                for file in (*found.annotations, *(file for image in images.values() for file in image.files))
+            },
+            {item: splits[item] for item in images},
+            images,
+            classes,
+            found.about,
+            skipped,
+            self,
+        )
 
     def fitted(self, source: MarkedCopy) -> Self:
         """With the classes that were found."""
         return replace(self, classes=source.classes)
-
-    def prepare(self, source: MarkedCopy) -> Items:
-        """The images of each split."""
-        splits: dict[str, list[str]] = {split: [] for split in SPLITS}
-        for item in source.images:
-            splits[source.splits[item]].append(item)
-        return Items(source, splits)
 
     def labels_of(self, number: int) -> dict[str, int]:
         """Task to class number of an image of a class."""
@@ -84,16 +134,15 @@ class MarkedImages(MaskLimits):
     def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
         """The image as a whole, resized, with its mask; an empty one if there is none that is ground truth."""
         refuse_edit(edit)
-        source, item = cast(MarkedCopy, material.source), parameters["item"]
+        source, item = material.source, parameters["item"]
         image = source.images[item]
-        pixels = resize_rgb(image.read(), self.image_size)
         annotated = image.annotated(self.image_size)
         regions = {self.region: self.ground_truth(image.mask(self.image_size), annotated)}
         if self.boxed:
             regions["boxes"] = image.box_mask(self.image_size)
         if self.valid_region:
             regions[self.valid_region] = annotated
-        return Rendered(pixels, self.labels_of(source.number(item)), regions)
+        return Rendered(resize_rgb(image.read(), self.image_size), self.labels_of(source.number(item)), regions)
 
     def draw(self, context: Context) -> dict[str, Any]:
         """The item, and the number of its class."""
@@ -111,4 +160,4 @@ class MarkedImages(MaskLimits):
     def cluster(self, parameters: Mapping[str, Any], material: Items) -> str:
         """What the image shares with others, such as the patient; else the image."""
         item = str(parameters["item"])
-        return cast(MarkedCopy, material.source).images[item].cluster or item
+        return material.source.images[item].cluster or item

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 from tiles import write_tiles
 
+from salgen.datasets.importers.derived.derived import Images
 from salgen.datasets.importers.derived.planted_artefacts import PlantedArtefacts
-from salgen.datasets.importers.derived.salgen_data import Images
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError

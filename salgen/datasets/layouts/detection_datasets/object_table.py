@@ -2,7 +2,7 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from salgen.cache import cached
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, area
+from salgen.datasets.layouts.imported import SPLITS
 from salgen.datasets.picture_libraries.picture_sampling import listed
 from salgen.errors import SalgenError
 
-SPLITS = ("train", "val", "test")
 VERSION = "2"  # changes whenever the same files give another table
 COLUMNS = (
     *("items", "splits", "sizes", "starts", "classes", "boxes", "pair_starts", "pair_classes", "run_starts", "runs"),
@@ -28,11 +28,10 @@ class Annotated:
     """An image with its objects."""
 
     item: str  # its name in the copy
-    split: str  # its split
+    split: str
     size: Size  # (H, W)
-    objects: tuple[tuple[int, Box], ...]  # class number and box of each
-    # class number to the run lengths of its mask, where the copy has masks as such
-    runs: Mapping[int, bytes] = field(default_factory=dict)
+    objects: Sequence[tuple[int, Box]]  # class number and box of each
+    runs: Mapping[int, bytes] = field(default_factory=dict)  # class number to its mask's run lengths, if there are such
 
 
 Read = Callable[[Counter[str]], Iterable[Annotated]]
@@ -70,23 +69,18 @@ class ObjectTable:
         height, width = self.arrays["sizes"][image].tolist()
         return height, width
 
-    def pairs(self, image: int) -> slice:
-        """The image's pairs with the classes that it shows."""
-        return slice(*self.arrays["pair_starts"][image : image + 2].tolist())
-
     def present(self, image: int) -> tuple[int, ...]:
         """The classes that an image shows, rising."""
-        return tuple(self.arrays["pair_classes"][self.pairs(image)].tolist())
+        return tuple(self.arrays["pair_classes"][self._rows("pair_starts", image)].tolist())
 
     def boxes(self, image: int, number: int | None = None) -> list[Box]:
         """The boxes of an image's objects, or of those of one class."""
-        of_image = self._objects(image)
-        boxes = self.arrays["boxes"][of_image]
+        boxes = self.arrays["boxes"][self._rows("starts", image)]
         return [tuple(box) for box in (boxes if number is None else boxes[self.classes(image) == number]).tolist()]
 
     def classes(self, image: int) -> NDArray[np.int64]:
         """The class of each of an image's objects, int64 (objects,)."""
-        return self.arrays["classes"][self._objects(image)]
+        return self.arrays["classes"][self._rows("starts", image)]
 
     def main_class(self, image: int) -> int:
         """The class of the object with the largest box; of equal ones the first that is annotated."""
@@ -96,24 +90,18 @@ class ObjectTable:
     def runs(self, image: int, number: int) -> bytes:
         """The run lengths of a class's mask."""
         pair = int(self.arrays["pair_starts"][image]) + self.present(image).index(number)
-        start, stop = self.arrays["run_starts"][pair : pair + 2].tolist()
-        return self.arrays["runs"][start:stop].tobytes()
+        return self.arrays["runs"][self._rows("run_starts", pair)].tobytes()
 
-    def _objects(self, image: int) -> slice:
-        return slice(*self.arrays["starts"][image : image + 2].tolist())
+    def _rows(self, starts: str, number: int) -> slice:
+        """The rows of an image or a pair, by the name of the array that says where they start."""
+        return slice(*self.arrays[starts][number : number + 2].tolist())
 
 
 def table_of(kind: str, depends_on: Any, read: Read) -> ObjectTable:
     """The table of a copy: from the cache where it is there, else read.
 
-    Parameters
-    ----------
-    kind
-        The beginning of the file names in the cache.
-    depends_on
-        Everything that determines the table, as JSON values.
-    read
-        Yields the images, and counts the unusable ones by reason.
+    `depends_on` is everything that determines the table, as JSON values. `read` yields the images, and counts the
+    unusable ones by reason.
     """
     table = ObjectTable(cached(kind, [VERSION, depends_on], COLUMNS, lambda: _arrays(read)))
     if not len(table.arrays["items"]):
@@ -157,4 +145,4 @@ def _arrays(read: Read) -> dict[str, NDArray[Any]]:
 
 def _starts(counts: list[int]) -> NDArray[np.int64]:
     """The offset of each of several runs of rows, and the end of the last one."""
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+    return np.cumsum([0, *counts], dtype=np.int64)

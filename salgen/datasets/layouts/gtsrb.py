@@ -1,0 +1,289 @@
+"""A user's copy of the German Traffic Sign Recognition Benchmark: as torchvision has it, or as its archives unpack.
+
+References
+----------
+Stallkamp et al. 2012, *Man vs. computer: benchmarking machine learning algorithms for traffic sign recognition*
+(Neural Networks 32).
+"""
+
+import csv
+import importlib
+import shutil
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from http.client import HTTPException
+from itertools import groupby
+from pathlib import Path, PureWindowsPath
+from typing import Any
+
+from filelock import FileLock
+
+from salgen.datasets.layouts.broken import sound_items
+from salgen.datasets.layouts.imported import SPLITS
+from salgen.datasets.picture_libraries.picture_sampling import listed
+from salgen.errors import SalgenError
+from salgen.files import TEMPORARY, cache_folder
+from salgen.generators.drawing.pictures import Pixels, read_rgb, resize_rgb
+from salgen.generators.interfaces import Context
+from salgen.generators.traffic_signs.pictures import SIGNS
+from salgen.seeding import Stream
+from salgen.sources import Files
+
+GTSRB = "gtsrb"
+DOWNLOAD = "download"  # given as the source: fetch it
+TRAINING, TEST, TABLE = "GTSRB/Training", "GTSRB/Final_Test/Images", "GT-final_test.csv"
+TRAININGS = (TRAINING, "GTSRB/Final_Training/Images")  # torchvision's, and that of the benchmark's own archive
+TABLES = (TABLE, f"GTSRB/{TABLE}", f"GTSRB/Final_Test/{TABLE}", f"{TEST}/{TABLE}")  # where people unpack it
+SIGN_FOLDERS = {f"{sign:05d}": sign for sign in range(SIGNS)}
+VALIDATION_PERCENT = 15
+LICENCE = (
+    "German Traffic Sign Recognition Benchmark (Institut fuer Neuroinformatik, Ruhr-Universitaet Bochum): for "
+    "research; the images are not redistributed. Cite Stallkamp et al. 2012."
+)
+
+Crops = dict[str, tuple[Path, int]]  # name to file and sign class
+
+
+@dataclass(frozen=True, eq=False)
+class SignFiles(Files):
+    """Crops of traffic signs; `load` gives uint8 (H, W, 3)."""
+
+    classes: Mapping[str, int] = field(default_factory=dict)  # item name to sign class, from 0 to 42
+
+    def load(self, name: str) -> Pixels:
+        """Read one crop."""
+        return read_rgb(self.files[name])
+
+
+@dataclass(frozen=True, eq=False)
+class SignPhotographs:
+    """The crops of each split in pairs of one sign class, in the order of their names; odd ones are left out."""
+
+    source: SignFiles
+    pairs: Mapping[str, list[tuple[str, str]]]  # split to pairs of items
+
+    def available(self) -> Mapping[str, int]:
+        """Split to the number of samples."""
+        return {split: 2 * len(pairs) for split, pairs in self.pairs.items()}
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """The crop: two consecutive samples have a sign class."""
+        pairs = self.pairs[context.split]
+        number, member = divmod(context.index, 2)
+        order = _order(context.seed, context.family, context.split, context.redraws_of, len(pairs))
+        item = pairs[order[number % len(pairs)]][member]
+        return {"sign_class": self.source.classes[item], "item": item}
+
+    def track(self, parameters: Mapping[str, Any]) -> str:
+        """The track, whose frames show one sign; test crops are of one track each, and have no frame's number."""
+        return f"{parameters['sign_class']}-{self.source.files[parameters['item']].stem.partition('_')[0]}"
+
+    def picture(self, parameters: Mapping[str, Any], image_size: tuple[int, int]) -> Pixels:
+        """The crop, bilinear, uint8 (H, W, 3)."""
+        return resize_rgb(self.source.load(parameters["item"]), image_size)
+
+
+@lru_cache(maxsize=16)
+def _order(seed: int, family: str, split: str, redraws_of: int | None, pairs: int) -> tuple[int, ...]:
+    """The order of a split's pairs, drawn in the context of its first sample."""
+    context = Context(seed, family, split, 0, None, redraws_of)
+    return tuple(context.stream("order", key=0).permutation(pairs).tolist())
+
+
+def open_gtsrb(source: str) -> SignFiles:
+    """The benchmark in the root that torchvision takes, in ``gtsrb`` there, or for ``"download"`` fetched by it."""
+    if source != DOWNLOAD:
+        return _opened(Path(source).expanduser())
+    root = _fetched()
+    try:
+        return _opened(root)
+    except SalgenError as error:
+        raise SalgenError(f"{error}; remove {root} and run it again") from None
+
+
+def pairs_of(splits: Mapping[str, str], classes: Mapping[str, int]) -> dict[str, list[tuple[str, str]]]:
+    """The pairs of each split; see :class:`SignPhotographs`."""
+    pairs: dict[str, list[tuple[str, str]]] = {split: [] for split in SPLITS}
+    ordered = sorted(splits, key=lambda name: (splits[name], classes[name], name))
+    for (split, _), group in groupby(ordered, key=lambda name: (splits[name], classes[name])):
+        names = list(group)
+        pairs[split] += zip(names[0::2], names[1::2], strict=False)
+    return pairs
+
+
+def _opened(root: Path) -> SignFiles:
+    folder = _find_folder(root)
+    training_folder = _first(folder, TRAININGS)
+    training = _read_training(training_folder)
+    test = _read_test(folder / TEST, _first(folder, TABLES))
+    items = {**training, **test}
+    assigned = {**_training_splits(training), **dict.fromkeys(test, "test")}
+    sound, skipped = sound_items(items, {name: [path] for name, (path, _) in items.items()})
+    splits = {name: assigned[name] for name in sound}
+    classes = {name: sign for name, (_, sign) in sound.items()}
+    pairs = pairs_of(splits, classes)
+    for split, inside in (("train", training_folder), ("test", folder / TEST)):
+        if not pairs[split]:
+            raise SalgenError(f"{inside}: pairs of one sign class are needed, but {split} has none")
+    counts = Counter(splits.values())
+    missing = sorted(set(range(SIGNS)) - set(classes.values()))
+    notes = (
+        f"{len(splits)} crops of real traffic signs of {SIGNS - len(missing)} of {SIGNS} sign classes"
+        + (f" (missing: {_ranges(missing)}): " if missing else ": ")
+        + ", ".join(f"{counts[split]} for {split}" for split in SPLITS)
+        + f". Test is Final_Test; val is {VALIDATION_PERCENT} % of the training tracks of each sign, and no track, "
+        "which is one sign seen again and again from a passing car, is in both. Each split is used in pairs of one "
+        f"sign, neighbours by file name; {len(splits) - 2 * sum(map(len, pairs.values()))} crops without a partner are "
+        "left out."
+    )
+    files = {name: path for name, (path, _) in sound.items()}
+    return SignFiles(GTSRB, LICENCE, f"{notes} {listed(skipped)}".strip(), files, splits, classes=classes)
+
+
+def _find_folder(root: Path) -> Path:
+    """The folder that holds the table and the folder GTSRB."""
+    if not root.is_dir():
+        fault = "it is a file" if root.exists() else "there is no such folder"
+        raise SalgenError(f"{root}: {fault}; give the folder that holds gtsrb/{TRAINING}")
+    places = [root / "gtsrb", root, *([root.parent] if root.name == "GTSRB" else [])]
+    trained = [folder for folder in places if _first(folder, TRAININGS).is_dir()]
+    whole = [folder for folder in trained if _first(folder, TABLES).is_file()]
+    deep = [inner for folder in places if (inner := folder / "GTSRB/GTSRB").is_dir()]
+    if deep and not whole:
+        raise SalgenError(f"{deep[0]}: one folder too deep; move its contents up into {deep[0].parent}")
+    if not trained:
+        raise SalgenError(
+            f"{root / 'gtsrb' / TRAINING}: is missing; torchvision.datasets.GTSRB has this folder, and the benchmark's "
+            f"own archive {TRAININGS[1]}"
+        )
+    return (whole or trained)[0]
+
+
+def _first(folder: Path, places: Sequence[str]) -> Path:
+    """The first of some places in a folder that is there, or the usual one."""
+    return next((folder / place for place in places if (folder / place).exists()), folder / places[0])
+
+
+def _read_training(folder: Path) -> Crops:
+    """The training images of each class folder."""
+    items: Crops = {}
+    for inside in filter(Path.is_dir, _listing(folder)):
+        if inside.name not in SIGN_FOLDERS:
+            raise SalgenError(f"{inside}: expected only folders of sign classes, 00000 to {max(SIGN_FOLDERS)}")
+        sign = SIGN_FOLDERS[inside.name]
+        images = [path for path in _listing(inside) if path.suffix.lower() == ".ppm"]
+        if not images:
+            raise SalgenError(f"{inside}: expected images TTTTT_FFFFF.ppm of sign class {sign}, but there is none")
+        items |= {f"train/{inside.name}/{path.name}": (path, sign) for path in images}
+    if not items:
+        raise SalgenError(f"{folder / '00000'}: expected a folder of images for each sign class, but there is none")
+    return items
+
+
+def _listing(folder: Path) -> list[Path]:
+    """Sorted contents of a folder, without hidden files such as ``.DS_Store`` and ``._00000.ppm``."""
+    try:
+        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError as error:
+        raise SalgenError(f"{folder}: cannot be read ({error.strerror})") from None
+
+
+def _read_test(folder: Path, table: Path) -> Crops:
+    """The test images that the table names."""
+    try:
+        with open(table, encoding="utf-8-sig", newline="") as lines:
+            reader = csv.DictReader(lines, delimiter=";")
+            columns, rows = reader.fieldnames or [], list(reader)
+    except FileNotFoundError:
+        raise SalgenError(f"{table}: expected the classes of the test images there, but it is missing") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SalgenError(f"{table}: cannot be read ({error})") from None
+    if not {"Filename", "ClassId"} <= set(columns):
+        raise SalgenError(
+            f"{table}: expected columns Filename and ClassId, separated by semicolons; its first line is "
+            f"{';'.join(columns)!r}"
+        )
+    items: Crops = {}
+    for number, row in enumerate(rows, start=2):
+        place, file, sign = f"{table}, line {number}", row["Filename"] or "", row["ClassId"] or ""
+        if not (sign.isdecimal() and int(sign) < SIGNS):
+            raise SalgenError(f"{place}: ClassId {sign!r} is not from 0 to {SIGNS - 1}")
+        if not file or PureWindowsPath(file).name != file:  # which knows the separators of all systems
+            raise SalgenError(f"{place}: Filename {file!r} is not the plain name of a file in {folder}")
+        path = folder / file
+        if not (path.is_file() or path.is_symlink()):  # a link to nowhere is skipped and counted with what is broken
+            raise SalgenError(f"{place}: names {path}, which is missing")
+        _, earlier = items.setdefault(f"test/{file}", (path, int(sign)))
+        if earlier != int(sign):
+            raise SalgenError(
+                f"{place}: {file} has ClassId {sign}, but {earlier} in a line above: remove the wrong one"
+            )
+    if not items:
+        raise SalgenError(f"{table}: expected a row for each image in {folder}, but there is none")
+    return items
+
+
+def _training_splits(items: Crops) -> dict[str, str]:
+    """Train or val for each item, by whole tracks of each sign."""
+    tracks = {name: (sign, _track(path)) for name, (path, sign) in items.items()}
+    held_out = set()
+    for sign, group in groupby(sorted(set(tracks.values())), key=lambda track: track[0]):
+        of_sign = list(group)
+        count = max(1, round(len(of_sign) * VALIDATION_PERCENT / 100)) if len(of_sign) > 1 else 0
+        order = Stream(GTSRB, "validation tracks", index=sign).permutation(len(of_sign))
+        held_out |= {of_sign[int(place)] for place in order[:count]}
+    return {name: "val" if track in held_out else "train" for name, track in tracks.items()}
+
+
+def _track(path: Path) -> str:
+    track, line, frame = path.stem.partition("_")
+    if not (line and track.isdecimal() and frame.isdecimal()):
+        raise SalgenError(f"{path}: expected a name TTTTT_FFFFF.ppm, the numbers of a track and of a frame in it")
+    return track
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Sorted numbers for a reader: ``1, 4-11``."""
+    runs = [list(group) for _, group in groupby(enumerate(numbers), key=lambda item: item[1] - item[0])]
+    ends = [(run[0][1], run[-1][1]) for run in runs]
+    return ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in ends)
+
+
+def _fetched() -> Path:
+    """The benchmark's root in the cache, downloaded if it is not there."""
+    try:
+        root = cache_folder() / GTSRB
+    except OSError as error:
+        raise SalgenError(
+            f"GTSRB cannot be kept in the cache ({error}); name another folder for it in the variable SALGEN_CACHE"
+        ) from None
+    try:
+        if not root.exists():
+            locks = root.parent / "locks"
+            locks.mkdir(exist_ok=True)
+            with FileLock(locks / f"{GTSRB}.lock"):
+                _download(root)
+    except (ImportError, OSError, RuntimeError, HTTPException) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise SalgenError(
+            f"GTSRB could not be downloaded to {root} ({reason}): fetch it on a machine with a network and give "
+            f"its folder, which holds gtsrb/{TRAINING}"
+        ) from None
+    return root
+
+
+def _download(root: Path) -> None:
+    """Download to a folder beside `root`, renamed when complete: torchvision trusts any folder that it finds."""
+    if root.exists():  # another process fetched it while this one waited
+        return
+    partial = root.with_name(f".{root.name}{TEMPORARY}")
+    shutil.rmtree(partial, ignore_errors=True)  # left by a process that was killed
+    try:
+        datasets = importlib.import_module("torchvision.datasets")  # loads torch, which nothing else here needs
+        for split in ("train", "test"):
+            datasets.GTSRB(str(partial), split=split, download=True)
+        partial.replace(root)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)

@@ -1,1 +1,0 @@
-"""The layouts of GTSRB, and its crops in pairs of one sign."""
