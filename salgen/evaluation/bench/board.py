@@ -25,12 +25,9 @@ from salgen.evaluation.bench.standing import ALPHA, Standing
 from salgen.evaluation.bench.standing_figure import standing_figure
 from salgen.evaluation.bench.versions import BenchSpec
 from salgen.evaluation.leaderboard.index import MARK
-from salgen.evaluation.leaderboard.naming import page_names
-from salgen.evaluation.leaderboard.site import INDEX, site_folder
-from salgen.evaluation.report import page
-from salgen.evaluation.report.formatting import call, number, share, words
-from salgen.evaluation.report.gallery import GALLERY, SATURATED, Gallery, gallery_row, legend_urls, read_gallery
-from salgen.evaluation.report.templates import templates
+from salgen.evaluation.leaderboard.site import INDEX, page_names, site_folder
+from salgen.evaluation.report.formatting import STYLE, templates
+from salgen.evaluation.report.gallery import GALLERY, SATURATED, Gallery, legend_urls, make_gallery, read_gallery
 from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord
 from salgen.evaluation.statistics.mean_intervals import NOTE
 from salgen.evaluation.statistics.score_cube import ALL, SUBSETS
@@ -212,21 +209,15 @@ def _gallery(results: Path, of_data: Sequence[NetworkResult], order: Sequence[st
     if found is None:
         return None
     data = read_gallery(results / found.name / GALLERY)
-    methods = data["methods"].tolist()
-    shown = [method for method in order if method in methods][:PICTURED]
-    chosen = [methods.index(method) for method in shown]
-    columns = [(method, "", bool((data["maps"][m] < 0).any())) for m, method in zip(chosen, shown, strict=True)]
-    rows = [gallery_row(data, number, chosen, columns) for number in range(len(data["ids"]))]
-    height, width = data["masks"].shape[1:]
-    return Gallery(found.name, "training seed 0", height, width, columns, rows)
+    columns = [(method, "") for method in order if method in data["methods"].tolist()][:PICTURED]
+    return make_gallery(found.name, "training seed 0", data, columns, range(len(data["ids"])))
 
 
 def _write(path: Path, template: str, **values: Any) -> None:
-    folder, report = Path(__file__).parent, Path(page.__file__).parent
-    environment = templates(folder, report)
-    environment.filters |= {"number": number, "share": share, "call": call, "words": words}
-    styles = [report / page.STYLE, folder.parent / "leaderboard" / "index.css"]
-    style = "".join(style.read_text(encoding="utf-8") for style in styles)
+    folder = Path(__file__).parent
+    styles = STYLE, folder.parent / "leaderboard" / "index.css"
+    style = "".join(one.read_text(encoding="utf-8") for one in styles)
     path.parent.mkdir(parents=True, exist_ok=True)
     known = {"style": style, "mark": MARK, "legend": legend_urls(), "saturated": SATURATED, "interval_note": NOTE}
-    write_text(path, environment.get_template(template).render(**known, **values).strip() + "\n")
+    page = templates(folder, STYLE.parent).get_template(template).render(**known, **values)
+    write_text(path, page.strip() + "\n")

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.attribution.method_selection import select_methods
-from salgen.evaluation.report.cell_scores import cell_entry, model_in
-from salgen.evaluation.report.runs import Run, read_runs
+from salgen.evaluation.report.grid import cell_entry, model_in
+from salgen.evaluation.report.runs import LoadedRun, read_runs
 from salgen.evaluation.report.study import StudyTable, TableRow
 from salgen.evaluation.runs.artifacts.predictions import FILE
 from salgen.evaluation.statistics.jackknife import Estimate, averaged
@@ -90,7 +90,7 @@ class PaperTable:
         return StudyTable(self.title, self.caption, calls, rows)
 
     def _filled(
-        self, row: Row, network: str, calls: Sequence[str], runs: RunFolders, read: Callable[[Path], Run]
+        self, row: Row, network: str, calls: Sequence[str], runs: RunFolders, read: Callable[[Path], LoadedRun]
     ) -> TableRow:
         estimates: dict[str, list[Estimate]] = {call: [] for call in calls}
         experiments = [row.experiment or self.experiment, *([row.otherwise] if row.otherwise else [])]
@@ -114,13 +114,13 @@ class PaperTable:
         )
 
 
-def _method_in(run: Run, call: str) -> str | None:
+def _method_in(run: LoadedRun, call: str) -> str | None:
     """The call of a method in a run, which may have other parameters for one network; None if it has no such method."""
     calls = [own for _, own, _ in run.cube.series]
     return call if call in calls else next((own for own in calls if parse_call(own)[0] == parse_call(call)[0]), None)
 
 
-def _call_in(run: Run, metric: str) -> str:
+def _call_in(run: LoadedRun, metric: str) -> str:
     """The call of a metric in a run, which may have further parameters from the scale."""
     if metric in run.cube.metrics:  # ``g-cf`` is not ``g-cf:of=paired``
         return metric
@@ -129,7 +129,7 @@ def _call_in(run: Run, metric: str) -> str:
     return next(call for call, (own, all_of) in parsed.items() if own == name and stated.items() <= all_of.items())
 
 
-def likeliest_class(run: Run, data: Path) -> NDArray[np.bool_]:
+def likeliest_class(run: LoadedRun, data: Path) -> NDArray[np.bool_]:
     """Bool (S, N) over a run's seeds and samples: True for each image's sample of the class likeliest to that model."""
     import pyarrow.parquet as pq
 

@@ -18,8 +18,7 @@ from salgen.evaluation.attribution.reductions import SIGNED
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.evaluation.report.console import accuracy_line, no_verdict
 from salgen.evaluation.report.page import report
-from salgen.evaluation.report.runs import Run as RunTables
-from salgen.evaluation.report.runs import read_runs
+from salgen.evaluation.report.runs import LoadedRun, read_runs
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
@@ -256,7 +255,7 @@ class Run(os.PathLike[str]):
         return report([self.path], Path(out) if out is not None else None)
 
     @cached_property
-    def _tables(self) -> RunTables:
+    def _tables(self) -> LoadedRun:
         with content_faults([self.path]):
             (tables,) = read_runs([self.path])
         return tables

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.report.runs import Run
+from salgen.evaluation.report.runs import LoadedRun
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
 from salgen.evaluation.statistics.discrimination import Discrimination
 from salgen.evaluation.statistics.intervals import accuracy_interval
@@ -124,7 +124,7 @@ class Correlation:
     generator: str
     dose: Dose
     data: list[Path]
-    runs: list[Run]
+    runs: list[LoadedRun]
     images: int  # the number of images, the same ones at all doses, that models and methods are judged by
     chance: float  # the artefact's mean share of these images
     models: Models
@@ -142,7 +142,7 @@ class Correlation:
         return int(self.models.uses.shape[1])
 
 
-def detections(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[Run]) -> Correlation:
+def detections(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[LoadedRun]) -> Correlation:
     """What finished runs, one for each dose, say of models and methods."""
     datasets = [open_dataset(path, run.split) for path, run in zip(data, runs, strict=True)]
     agreeing = [
@@ -163,7 +163,7 @@ def detections(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[Run])
     return Correlation(name, dose, list(data), list(runs), len(shared), chance, models, masses, rows)
 
 
-def _uses(run: Run, images: Sequence[str]) -> Float64:
+def _uses(run: LoadedRun, images: Sequence[str]) -> Float64:
     """The share of images on which each training uses the artefact, float64 (S,)."""
     if run.record.certificates is None or run.record.certificates.reason:
         why = run.record.certificates.reason if run.record.certificates else "it is not finished"
@@ -176,7 +176,7 @@ def _uses(run: Run, images: Sequence[str]) -> Float64:
     return np.asarray(wide[list(images)].mean(axis=1).to_numpy(), dtype=np.float64)
 
 
-def _masses(runs: Sequence[Run], call: str, images: Sequence[str], chance: float) -> Masses:
+def _masses(runs: Sequence[LoadedRun], call: str, images: Sequence[str], chance: float) -> Masses:
     means, alarms = [], []
     for run in runs:
         chosen = np.searchsorted(run.cube.samples, images)

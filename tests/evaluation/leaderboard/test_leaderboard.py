@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from salgen.errors import SalgenError
 from salgen.evaluation.leaderboard import leaderboard, site
-from salgen.evaluation.leaderboard.matrix import matrices
-from salgen.evaluation.leaderboard.naming import page_names
+from salgen.evaluation.leaderboard.index import matrices
 from salgen.evaluation.leaderboard.rows import DIRECTIONS, BoardRow
+from salgen.evaluation.leaderboard.site import page_names
 from salgen.evaluation.statistics.run_tables import write_tables
 
 METHODS = ("gradient", "lrp-z", "random", "sobel", "oracle")

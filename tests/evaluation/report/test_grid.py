@@ -16,11 +16,11 @@ from test_report import Page, read
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report import report
+from salgen.evaluation.report.figures import box_figures, box_of
 from salgen.evaluation.report.grid import grid_csv, grid_estimates, places, read_grid
-from salgen.evaluation.report.grid_figures import FigureBox, box_figures
-from salgen.evaluation.report.grid_pictures import ROWS, image_grid
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.study import Finding, Study, StudyCell
+from salgen.evaluation.report.study_pictures import ROWS, image_grid
 from salgen.evaluation.statistics.score_cube import read_scores
 from salgen.evaluation.statistics.summary import summarise
 
@@ -258,7 +258,7 @@ def test_a_study_needs_runs_with_its_metric_and_model(cells, tmp_path):
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=40))
 def test_a_box_has_quartiles_whiskers_and_what_lies_beyond(numbers):
     data = np.array(numbers) / 1000
-    box = FigureBox.of(data)
+    box = box_of(data)
     q1, q3 = np.quantile(data, 0.25), np.quantile(data, 0.75)
     near = [v for v in data if q1 - 1.5 * (q3 - q1) <= v <= q3 + 1.5 * (q3 - q1)]
     assert (box.q1, box.median, box.q3) == pytest.approx((q1, np.median(data), q3))
@@ -269,17 +269,17 @@ def test_a_box_has_quartiles_whiskers_and_what_lies_beyond(numbers):
 def test_there_is_a_figure_for_each_model_and_a_panel_for_each_data_set(cells):
     grid = read_grid(cells, PAPER, "m-gt")
     figures = box_figures(grid)
-    assert [(figure.model, list(figure.panels)) for figure in figures] == [
+    assert [(model, list(panels)) for model, panels in figures.items()] == [
         ("scnn", ["signs", "zings"]),
         ("vgg16", ["signs", "zings"]),
     ]
-    panel = figures[0].panels["zings"]
+    panel = figures["scnn"]["zings"]
     row = next(row for row in grid.rows if (row.cell.dataset, row.cell.model) == ("zings", "scnn"))
     for method in PAPER:
-        box, mean = FigureBox.of(row.entries[method].values), row.entries[method].mean
+        box, mean = box_of(row.entries[method].values), row.entries[method].mean
         assert f"<title>{method}: mean {mean:.3f}, median {box.median:.3f}, middle half" in panel
     assert panel.count('class="half"') == 6
-    assert "not scored, or undefined" in figures[1].panels["zings"]
+    assert "not scored, or undefined" in figures["vgg16"]["zings"]
     assert "not scored" not in panel
 
 
@@ -290,8 +290,8 @@ def test_outliers_on_one_pixel_are_one_dot(tmp_path):
         far = row["sample_id"] in ("test-000003", "test-000004")
         row["value"] = row["value_worst_case"] = (0.9 if far else 0.3) if row["method"] == "gradient" else 0.5
     pq.write_table(pa.Table.from_pylist(rows), path / "scores.parquet")
-    (figure,) = box_figures(read_grid([StudyCell("x", "lesion-cnn", (path,))], PAPER, "m-gt"))
-    (dots,) = re.findall(r'class="outliers" d="([^"]*)"', figure.panels["x"])
+    figures = box_figures(read_grid([StudyCell("x", "lesion-cnn", (path,))], PAPER, "m-gt"))
+    (dots,) = re.findall(r'class="outliers" d="([^"]*)"', figures["lesion-cnn"]["x"])
     assert dots.count("M") == 1
 
 

@@ -10,8 +10,7 @@ from run_folders import make_run
 from salgen.evaluation.report import report
 from salgen.evaluation.report.console import no_verdict
 from salgen.evaluation.report.formatting import share
-from salgen.evaluation.report.headline import headline_of
-from salgen.evaluation.report.reliance_effect import reliance_effects
+from salgen.evaluation.report.headline import Headline, reliance_effects
 from salgen.evaluation.report.runs import read_runs
 
 SMALL = {"samples": 30, "pictures": 0, "metrics": ("roc-auc",)}
@@ -33,12 +32,17 @@ def pair(tmp_path_factory):
 
 
 def effects_of(paths):
-    return reliance_effects([headline_of(run, "lesion-cnn") for run in read_runs(paths)])
+    return reliance_effects([Headline(run, "lesion-cnn") for run in read_runs(paths)])
 
 
 def test_the_numbers_are_those_of_a_slow_count(pair):
     (effect,) = effects_of(pair)
-    (plain, reliant), counts, concordant, total = [side.verdict for side in effect.sides], [0, 0, 0], 0, 0
+    (plain, reliant), counts, concordant, total = (
+        [side.verdict for side in (effect.plain, effect.reliant)],
+        [0, 0, 0],
+        0,
+        0,
+    )
     methods = plain.run.under_test("lesion-cnn")
     for a, b in combinations(methods, 2):
         signs, sure = [], True
@@ -88,7 +92,7 @@ def test_both_answers_stand_side_by_side(pair):
     assert labels == ["perlin-lesions", "perlin-lesions, trained for reliance"]
     text = " ".join(report(pair, pair[0].parent / "page.html").read_text(encoding="utf-8").split())
     (effect,) = effects_of(pair)
-    best = effect.reliant.labels(effect.reliant.verdict.winners)[0]
+    best = effect.reliant.verdict.labels(effect.reliant.verdict.winners)[0]
     assert "Does training for reliance change the answer?" in text
     withheld = text[text.index("No method is called the best.") :]
     assert f"for reliance</a>: <code>{best}</code> has the best mean." in withheld

@@ -19,7 +19,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.report import console_summary, report
 from salgen.evaluation.report.formatting import number
 from salgen.evaluation.report.gallery import LEVELS, LONGEST, UNDEFINED_COLOUR, gallery, image_url, map_url, outline
-from salgen.evaluation.report.headline import headline_of
+from salgen.evaluation.report.headline import Headline
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.tables import means_table
 from salgen.evaluation.report.undefined import DROPPED, KEPT, WORST, undefined_lines
@@ -199,15 +199,15 @@ def test_a_method_does_not_gain_by_failing(tmp_path):
 
 
 def test_the_headline_says_what_the_tests_separate(full, loaded):
-    headline = headline_of(loaded[0], loaded[0].model_names[0])
+    headline = Headline(loaded[0], loaded[0].model_names[0])
     text = read(full[1]).text
     names = {"best": [headline.verdict.best], "tied": headline.verdict.tied, "floor": [headline.verdict.floor]}
-    assert {part: headline.labels(keys) for part, keys in names.items()} == {
+    assert {part: headline.verdict.labels(keys) for part, keys in names.items()} == {
         "best": ["guided-backprop"],
         "tied": ["lrp-alpha-beta", "lrp-alpha-beta:alpha=1,beta=0", "deep-taylor"],
         "floor": ["sobel"],
     }
-    assert headline.labels(headline.verdict.below_edges) == ["deconvnet"]
+    assert headline.verdict.labels(headline.verdict.below_edges) == ["deconvnet"]
     assert "Over 3 trainings, guided-backprop has the highest mean roc-auc :" in text
     tied = "lrp-alpha-beta , lrp-alpha-beta:alpha=1,beta=0 and deep-taylor ."
     assert f"Not significantly different from it: {tied}" in text

@@ -26,9 +26,8 @@ from salgen.evaluation.metrics.inputs.metric import (
     ZERO_ENERGY,
 )
 from salgen.evaluation.report import console_summary, report
-from salgen.evaluation.report.panels import panels
 from salgen.evaluation.report.runs import read_runs
-from salgen.evaluation.report.tables import means_table
+from salgen.evaluation.report.tables import means_table, panels
 from salgen.evaluation.report.undefined import DROPPED, NOT_RANKED, meaning, undefined_lines
 from salgen.evaluation.report.verdicts import verdict
 from salgen.evaluation.statistics.mean_intervals import NOTE

@@ -12,7 +12,7 @@ from run_folders import make_run
 from test_report import read
 
 from salgen.evaluation.report import console_summary, report
-from salgen.evaluation.report.headline import headline_of
+from salgen.evaluation.report.headline import Headline
 from salgen.evaluation.report.runs import Model, read_runs
 from salgen.evaluation.report.tables import has_ceiling, means_table
 from salgen.evaluation.report.verdicts import verdict
@@ -58,7 +58,7 @@ def test_all_that_share_the_best_mean_are_named(shared):
     assert [key[0] for key in found.winners] == ["lrp-z", "gradient", "smoothgrad"]
     assert [key[0] for key in found.rivals] == ["deconvnet"]
     assert found.tied == []
-    assert headline_of(run, MODEL).elsewhere == {("gradient", "deconvnet"): ["m-gt"]}
+    assert Headline(run, MODEL).elsewhere == {("gradient", "deconvnet"): ["m-gt"]}
     text = read(report([shared])).text
     assert "For this one trained model, lrp-z , gradient and smoothgrad share the highest mean roc-auc : 0.990" in text
     assert "Every other method is significantly worse." in text

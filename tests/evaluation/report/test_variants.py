@@ -14,7 +14,7 @@ from salgen.evaluation.report import report
 from salgen.evaluation.report.gallery import image_url, map_url, outline
 from salgen.evaluation.report.grid import grid_estimates
 from salgen.evaluation.report.study import Study, StudyCell, Variants
-from salgen.evaluation.report.variants import number_of, variants_figure
+from salgen.evaluation.report.study_pictures import number_of, variants_figure
 from salgen.evaluation.runs.running import evaluate
 
 PAPER = ("gradient", "input-x-gradient", "grad-cam")
