@@ -176,7 +176,7 @@ def _panel(row: GridRow, ends: tuple[float, float], metric: str) -> str:
     return chart.svg()
 
 
-class Box(NamedTuple):
+class BoxPlot(NamedTuple):
     """The numbers of a box plot: quartiles, the ends of the whiskers, and outliers."""
 
     low: float
@@ -187,13 +187,13 @@ class Box(NamedTuple):
     outliers: Float64
 
 
-def box_of(values: Float64) -> Box:
+def box_of(values: Float64) -> BoxPlot:
     """The box of some values; whiskers end at the last within `REACH` interquartile ranges of the quartiles."""
     q1, median, q3 = np.percentile(values, [25, 50, 75]).tolist()
     reach = REACH * (q3 - q1)
     inside = (values >= q1 - reach) & (values <= q3 + reach)
     low, high = min(float(values[inside].min()), q1), max(float(values[inside].max()), q3)
-    return Box(low, q1, median, q3, high, values[~inside])
+    return BoxPlot(low, q1, median, q3, high, values[~inside])
 
 
 def _box(chart: Chart, number: int, call: str, role: str, entry: CellEntry) -> None:

@@ -36,24 +36,23 @@ class ImageGrid(NamedTuple):
 
 
 def image_grid(row: GridRow, methods: Sequence[str]) -> ImageGrid:
-    """The pictures of a cell from the first of its runs that has some, a column for each method in the given order."""
-    name = row.cell.dataset, row.cell.model
+    """The first samples with a mask, their classes alternating, from the first run of a cell that has some.
+
+    There is a column for each of the methods, in the given order.
+    """
+    gallery, fault = None, "its runs hold none"
     try:
-        gallery = next((g for member in row.members if (g := _pictures(member, methods)) is not None), None)
-    except SalgenError as fault:
-        return ImageGrid(*name, None, str(fault))
-    return ImageGrid(*name, gallery, "" if gallery is not None else "its runs hold none")
-
-
-def _pictures(member: Member, methods: Sequence[str]) -> Gallery | None:
-    """The first samples with a mask, their classes alternating."""
-    data = _kept_maps(member)
-    if data is None or not data["masks"].any():
-        return None
-    labels, masked = data["labels"], np.flatnonzero(data["masks"].any(axis=(1, 2)))
-    order = sorted(masked.tolist(), key=lambda i: int((labels[masked[masked < i]] == labels[i]).sum()))
-    columns = [(method, METHOD) for method in _method_numbers(data, methods)]
-    return make_gallery(member[0].label, explained(member[0]), data, columns, order[:ROWS])
+        for run, model in row.members:
+            data = _kept_maps((run, model))
+            if data is not None and data["masks"].any():
+                labels, masked = data["labels"], np.flatnonzero(data["masks"].any(axis=(1, 2)))
+                order = sorted(masked.tolist(), key=lambda i: int((labels[masked[masked < i]] == labels[i]).sum()))
+                columns = [(method, METHOD) for method in _method_numbers(data, methods)]
+                gallery, fault = make_gallery(run.label, explained(run), data, columns, order[:ROWS]), ""
+                break
+    except SalgenError as error:
+        fault = str(error)
+    return ImageGrid(row.cell.dataset, row.cell.model, gallery, fault)
 
 
 def _kept_maps(member: Member) -> GalleryArrays | None:
@@ -101,18 +100,10 @@ def variants_figure(variants: Variants, study: Study, loaded: Sequence[LoadedRun
     rows = [row if variants.ranks(row.cell.dataset) else replace(row, places={}) for row in grid.rows]
     unmarked = [name for name in variants.runs if not variants.ranks(name)]
     figure = VariantsFigure(variants.model, replace(grid, rows=rows), unmarked)
-    members = {row.cell.dataset: row.members[0] for row in rows}
     try:
-        kept = {name: _kept_maps(member) for name, member in members.items()}
+        return _with_maps(figure, {row.cell.dataset: row.members[0] for row in rows})
     except SalgenError as fault:
         return replace(figure, fault=str(fault))
-    galleries = {name: data for name, data in kept.items() if data is not None}
-    if len(galleries) < len(members):
-        return replace(figure, fault="a run holds no maps of this model")
-    number = _representative(members, galleries, study.metric)
-    if number is None:
-        return replace(figure, fault="no sample was kept and scored in all variants")
-    return _with_maps(figure, members, galleries, number)
 
 
 def number_of(sample: str) -> str:
@@ -120,13 +111,15 @@ def number_of(sample: str) -> str:
     return sample.rpartition("-")[2]
 
 
-def _representative(members: dict[str, Member], galleries: dict[str, GalleryArrays], metric: str) -> str | None:
+def _representative(members: dict[str, Member], galleries: dict[str, GalleryArrays], metric: str) -> str:
     """The number of the first sample that was scored, and whose maps were kept, in all variants."""
     common = [{number_of(str(name)) for name in data["ids"]} for data in galleries.values()]
     for run, model in members.values():
         present = run.cube.samples_of(model, metric, run.variant_of(metric))[_seed(run)]
         common.append({number_of(run.cube.samples[i]) for i in np.flatnonzero(present)})
-    return min(set.intersection(*common), default=None)
+    if not (numbers := set.intersection(*common)):
+        raise SalgenError("no sample was kept and scored in all variants")
+    return min(numbers)
 
 
 def _seed(run: LoadedRun) -> int:
@@ -134,10 +127,12 @@ def _seed(run: LoadedRun) -> int:
     return run.cube.seeds.index(run.models[0].seed)
 
 
-def _with_maps(
-    figure: VariantsFigure, members: dict[str, Member], galleries: dict[str, GalleryArrays], number: str
-) -> VariantsFigure:
-    """The figure of the sample with a number; a method with negative values anywhere has the signed colours."""
+def _with_maps(figure: VariantsFigure, members: dict[str, Member]) -> VariantsFigure:
+    """The figure of one sample; a method with negative values in any variant has the signed colours."""
+    galleries = {name: data for name, member in members.items() if (data := _kept_maps(member)) is not None}
+    if len(galleries) < len(members):
+        raise SalgenError("a run holds no maps of this model")
+    number = _representative(members, galleries, figure.means.metric)
     places = {name: [number_of(str(one)) for one in data["ids"]].index(number) for name, data in galleries.items()}
     shown = {
         name: {

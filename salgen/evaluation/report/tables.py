@@ -106,12 +106,12 @@ class MeansTable:
     @property
     def differing_class_means(self) -> list[str]:
         """The metrics whose mean over classes differs from the mean over samples."""
-        rows = {metric: [line.cells[metric].row for line in self.lines] for metric in self.metrics}
-        return [metric for metric, of_metric in rows.items() if any(map(_classes_differ, of_metric))]
-
-
-def _classes_differ(row: SummaryRow | None) -> bool:
-    return row is not None and row.n > 0 and not np.isclose(row.mean, row.mean_per_class, rtol=0, atol=5e-4)
+        differing = []
+        for metric in self.metrics:
+            rows = [row for line in self.lines if (row := line.cells[metric].row) is not None and row.n > 0]
+            if not all(np.isclose(row.mean, row.mean_per_class, rtol=0, atol=5e-4) for row in rows):
+                differing.append(metric)
+        return differing
 
 
 def means_table(

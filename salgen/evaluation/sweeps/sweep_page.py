@@ -15,7 +15,7 @@ from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.report import page
 from salgen.evaluation.report.formatting import STYLE, templates
 from salgen.evaluation.report.runs import LoadedRun
-from salgen.evaluation.results.plot import COLOURS
+from salgen.evaluation.results.run import COLOURS
 from salgen.evaluation.sweeps.dose import Dose
 from salgen.evaluation.sweeps.psychometric import Axis, Curves
 from salgen.evaluation.sweeps.thresholds import FOUND, OUTCOMES, Threshold, Trials

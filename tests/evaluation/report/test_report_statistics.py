@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from run_folders import METRICS, MORE_METRICS, make_run
+from run_folders import METRICS, MORE_METRICS, edited_record, make_run
 from test_report import read
 
 from salgen.errors import SalgenError
@@ -188,10 +188,9 @@ def test_older_certificates_are_told_and_the_held_effect_is_shown(tmp_path):
     old = read(report([path])).text
     assert "Certificates before version 5 do not hold the feature's pixels" in old
     assert "Share of images certified if" not in old
-    record = json.loads((path / "run.json").read_text())
-    record["certificates"] |= {"version": "5", "redraws": 59}
-    record["certificates"]["models"][0] |= {"by_tolerance": {"0.25": 0.5, "1.0": 0.875}, "held_effect": 0.123}
-    (path / "run.json").write_text(json.dumps(record))
+    with edited_record(path) as record:
+        record["certificates"] |= {"version": "5", "redraws": 59}
+        record["certificates"]["models"][0] |= {"by_tolerance": {"0.25": 0.5, "1.0": 0.875}, "held_effect": 0.123}
     new = read(report([path])).text
     assert "on at most 35 % of all backgrounds" in new
     assert "before version 5" not in new
@@ -214,9 +213,8 @@ def test_low_coverage_is_warned_of(tmp_path):
 )
 def test_no_method_is_best_where_the_model_does_not_rely_on_the_feature(tmp_path, version, coverage, withheld):
     path = make_run(tmp_path / "run", metrics=("roc-auc",), coverage=coverage, **SMALL)
-    record = json.loads((path / "run.json").read_text())
-    record["certificates"]["version"] = version
-    (path / "run.json").write_text(json.dumps(record))
+    with edited_record(path) as record:
+        record["certificates"]["version"] = version
     text, summary = read(report([path])).text, console_summary([path])
     assert ("No method is called the best" in text) == withheld
     assert ("no verdict: the model relies on the feature for fewer than half" in summary) == withheld
@@ -225,9 +223,8 @@ def test_no_method_is_best_where_the_model_does_not_rely_on_the_feature(tmp_path
 
 def test_trainings_of_a_model_are_told_together(tmp_path):
     path = make_run(tmp_path / "run", metrics=("roc-auc",), seeds=2, coverage=0.25, **SMALL)
-    record = json.loads((path / "run.json").read_text())
-    record["certificates"]["models"][1] |= {"coverage": 0.1, "needed": {"lesion_1": 0.6, "lesion_2": None}}
-    (path / "run.json").write_text(json.dumps(record))
+    with edited_record(path) as record:
+        record["certificates"]["models"][1] |= {"coverage": 0.1, "needed": {"lesion_1": 0.6, "lesion_2": None}}
     (both,) = by_model(reliance_lines(read_runs([path])[0]))
     assert (both.seeds, both.coverage) == ([0, 1], (0.1, 0.25))
     assert both.needed == {"lesion_1": (0.45, 0.6), "lesion_2": (0.125, 0.125)}
@@ -239,9 +236,8 @@ def test_trainings_of_a_model_are_told_together(tmp_path):
 def test_runs_without_certificates_say_why(tmp_path):
     path = make_run(tmp_path / "run", metrics=("roc-auc",), **SMALL)
     assert "cannot be rendered again: no recipes" in read(report([path])).text
-    record = json.loads((path / "run.json").read_text())
-    del record["certificates"]
-    (path / "run.json").write_text(json.dumps(record))
+    with edited_record(path) as record:
+        del record["certificates"]
     assert uncertified(read_runs([path])[0]).startswith("this version of salgen wrote none")
     assert "evaluate again to have them" in read(report([path])).text
     (path / "run.json").write_text(json.dumps(record | {"certificates": {"models": [{"name": "x"}], "reason": ""}}))
@@ -308,9 +304,8 @@ def test_metrics_are_correlated_over_three_data_sets(tmp_path):
         for i in range(3)
     ]
     for i, path in enumerate(paths):
-        record = json.loads((path / "run.json").read_text())
-        record["dataset"]["fingerprint"] = f"{i}" * 64
-        (path / "run.json").write_text(json.dumps(record))
+        with edited_record(path) as record:
+            record["dataset"]["fingerprint"] = f"{i}" * 64
     runs = read_runs(paths)
     (found,) = agreements(runs)
     assert (found["metric"], found["metrics"], [label for label, _ in found["lines"]]) == (

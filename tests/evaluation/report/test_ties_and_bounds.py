@@ -5,10 +5,8 @@ import re
 from itertools import combinations
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from run_folders import make_run
+from run_folders import edited_scores, make_run
 from test_report import read
 
 from salgen.evaluation.report import console_summary, report
@@ -24,12 +22,11 @@ FOUR = ("gradient", "lrp-z", "deconvnet", "smoothgrad", "random", "sobel", "orac
 
 def with_values(path, chosen):
     """The run with other values of some (method, metric): functions of the sample's number."""
-    rows = pq.read_table(path / "scores.parquet").to_pylist()
-    for row in rows:
-        if (row["method"], row["metric"]) in chosen:
-            value = chosen[row["method"], row["metric"]](int(row["sample_id"][5:]))
-            row |= {"value": value, "value_worst_case": value, "reason": ""}
-    pq.write_table(pa.Table.from_pylist(rows), path / "scores.parquet")
+    with edited_scores(path) as rows:
+        for row in rows:
+            if (row["method"], row["metric"]) in chosen:
+                value = chosen[row["method"], row["metric"]](int(row["sample_id"][5:]))
+                row |= {"value": value, "value_worst_case": value, "reason": ""}
     return path
 
 
