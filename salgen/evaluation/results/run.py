@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-COLOURS = {METHOD: "tab:blue", FLOOR: "0.6", CEILING: "tab:green"}  # of a plot
+COLOURS = {METHOD: "tab:blue", FLOOR: "0.6", CEILING: "tab:green"}  # a plot's
 
 
 class Run(os.PathLike[str]):
