@@ -16,9 +16,8 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from salgen.datasets.making import make
-from salgen.evaluation.report.headline import headline_of
-from salgen.evaluation.report.reliance_effect import RelianceEffect, reliance_effects
-from salgen.evaluation.report.runs import Run, read_runs
+from salgen.evaluation.report.headline import Headline, RelianceEffect, reliance_effects
+from salgen.evaluation.report.runs import LoadedRun, read_runs
 from salgen.evaluation.runs.artifacts.certificate_table import FILE
 from salgen.evaluation.runs.running import evaluate
 from salgen.generators.interfaces import Movable
@@ -42,7 +41,7 @@ def names() -> list[str]:
     return [name for name in drawn if issubclass(GENERATORS.load(name), Movable)]
 
 
-def runs(name: str, folder: Path) -> list[Run]:
+def runs(name: str, folder: Path) -> list[LoadedRun]:
     """Both runs of a generator: the model trained plainly, and for reliance."""
     data = make(name, folder / name, scale=SCALE, splits=SPLITS)
     model = LESION_MODEL if name.endswith("-lesions") else MODEL
@@ -51,14 +50,14 @@ def runs(name: str, folder: Path) -> list[Run]:
     return read_runs([evaluate(data, reliance=kind, out=out, **how) for kind, out in trained.items()])
 
 
-def tolerance_for(run: Run, share: float) -> float:
+def tolerance_for(run: LoadedRun, share: float) -> float:
     """The least tolerance at which such a share of all scored samples and trainings is certified."""
     table = pq.read_table(run.path / FILE).to_pandas()
     needed = np.where(table["uses_feature"].fillna(value=False), table["tolerance"], np.inf)
     return float(np.quantile(needed, share, method="inverted_cdf"))
 
 
-def row(run: Run, effect: RelianceEffect | None) -> str:
+def row(run: LoadedRun, effect: RelianceEffect | None) -> str:
     """A row of the table."""
     entries = run.record.certificates.models if run.record.certificates else []
     elsewhere = [entry.holds_elsewhere for entry in entries if entry.holds_elsewhere is not None]
@@ -79,7 +78,7 @@ def _percent(shares: Sequence[float]) -> str:
     return ", ".join(f"{100 * share:.1f} %" for share in shares)
 
 
-def draw_maps(plain: Run, reliant: Run, file: Path) -> None:
+def draw_maps(plain: LoadedRun, reliant: LoadedRun, file: Path) -> None:
     """Draw maps of the first training of both, for the same images: a row for each image and training."""
     galleries = [dict(np.load(run.path / "gallery.npz")) for run in (plain, reliant)]
     shown = [row for row, mask in enumerate(galleries[0]["masks"]) if mask.any()][:PICTURES]
@@ -111,7 +110,7 @@ def main(folder: Path, chosen: Sequence[str]) -> None:
     print("|---|---|---|---|---|---|---|---|", flush=True)
     for name in chosen or names():
         plain, reliant = runs(name, folder)
-        (effect,) = reliance_effects([headline_of(run, run.models[0].name) for run in (plain, reliant)])
+        (effect,) = reliance_effects([Headline(run, run.models[0].name) for run in (plain, reliant)])
         print(row(plain, None), row(reliant, effect), sep="\n", flush=True)
         draw_maps(plain, reliant, folder / f"{name}.png")
 

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from salgen.evaluation.diagnostics.metric_check import checkable, table, trends
+from salgen.evaluation.diagnostics.metric_check import obstacle, table, trends
 from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE, choose_metrics
 
 if __name__ == "__main__":
-    chosen = {name: metric for name, metric in choose_metrics("all", HOW_TO_GIVE).items() if checkable(metric)}
+    chosen = {name: metric for name, metric in choose_metrics("all", HOW_TO_GIVE).items() if not obstacle(metric)}
     left_out = ", ".join(
         f"`{name}`" for name in choose_metrics("all", {*HOW_TO_GIVE, "training"}) if name not in chosen
     )

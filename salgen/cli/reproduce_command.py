@@ -52,7 +52,7 @@ def command(
     """
     from salgen.datasets.format.output_folder import sole_writer
     from salgen.evaluation.report import console_summary
-    from salgen.evaluation.report.paper_tables import findings_text, tables_text
+    from salgen.evaluation.report.study import findings_text, tables_text
 
     leave_low_accuracy_to_the_summary()
     name = required_name(name, PROTOCOLS)

@@ -39,8 +39,8 @@ def command(path: str, source: str | None, samples: int) -> None:
     """Check that PATH, the folder or archive of a data set or a run, is what it claims to be.
 
     For a data set: checksums, schema, the exactness law, and samples rendered again from their recipes. For a run:
-    that its tables agree and, if it kept its maps, that these give the same scores again. For an archive also
-    the digest beside it.
+    checksums, that its tables and models can be read and, if it kept its maps, that these give the same scores
+    again. For an archive also the digest beside it.
     """
     from salgen.evaluation.verification.verifying import verdict
 

@@ -1,7 +1,8 @@
 """Run folders as `salgen evaluate` leaves them, made up: known skill of each method, no model."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,32 @@ def make_run(
     if pictures:
         np.savez_compressed(path / "gallery.npz", **_pictures(rng, name, methods, pictures, size))
     return path
+
+
+@contextmanager
+def edited_record(run: Path) -> Iterator[dict[str, Any]]:
+    """The entries of a run's ``run.json``, which are written back as they were changed."""
+    record = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    yield record
+    (run / "run.json").write_text(json.dumps(record), encoding="utf-8")
+
+
+@contextmanager
+def edited_scores(run: Path) -> Iterator[list[dict[str, Any]]]:
+    """The rows of a run's ``scores.parquet``, which are written back as they were changed."""
+    table = pq.read_table(run / "scores.parquet")
+    rows = table.to_pylist()
+    yield rows
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), run / "scores.parquet")
+
+
+@contextmanager
+def edited_gallery(run: Path) -> Iterator[dict[str, np.ndarray]]:
+    """The arrays of a run's ``gallery.npz``, which are written back as they were changed."""
+    with np.load(run / "gallery.npz") as file:
+        arrays = dict(file)
+    yield arrays
+    np.savez(run / "gallery.npz", **arrays)
 
 
 def _variants(metric: str, variants: Sequence[str]) -> Sequence[str]:

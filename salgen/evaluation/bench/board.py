@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,15 +23,13 @@ from salgen.evaluation.bench.rankings import (
 )
 from salgen.evaluation.bench.run_entry import run_name
 from salgen.evaluation.bench.standing import ALPHA, Standing
-from salgen.evaluation.bench.standing_figure import standing_figure
 from salgen.evaluation.bench.versions import BenchSpec
 from salgen.evaluation.leaderboard.index import MARK
-from salgen.evaluation.leaderboard.naming import page_names
-from salgen.evaluation.leaderboard.site import INDEX, site_folder
-from salgen.evaluation.report import page
-from salgen.evaluation.report.formatting import call, number, share, words
-from salgen.evaluation.report.gallery import GALLERY, SATURATED, Gallery, gallery_row, legend_urls, read_gallery
-from salgen.evaluation.report.templates import templates
+from salgen.evaluation.leaderboard.site import INDEX, page_names, site_folder
+from salgen.evaluation.report.chart import ROW, Chart, bar, mean_dot
+from salgen.evaluation.report.formatting import STYLE, call, templates
+from salgen.evaluation.report.gallery import GALLERY, SATURATED, Gallery, legend_urls, make_gallery, read_gallery
+from salgen.evaluation.report.runs import FLOOR, METHOD
 from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord
 from salgen.evaluation.statistics.mean_intervals import NOTE
 from salgen.evaluation.statistics.score_cube import ALL, SUBSETS
@@ -107,31 +106,28 @@ def is_results(folder: Path) -> bool:
 
 def board(spec: BenchSpec, results: Path, out: Path) -> Path:
     """Write the site, and return its first page; an existing one is replaced once the new one is complete."""
-    found = list(_results(spec, results))
+    found = [
+        NetworkResult(name, open_results(spec, results / name), read_summary(results / name))
+        for entry, split in spec.tests
+        if (results / (name := run_name(entry, split))).is_dir()
+    ]
     views = list(_views(spec, results))
     by_network = dict(_by_network(spec, results))
     standings = [*(view.standing for view in views), *(standing for _, standing in by_network.values())]
     names = sorted({method for one in standings for method in one.methods})
     pages = dict(zip(names, page_names(names), strict=True))
-    main = [entry.name for entry in main_entries(spec)]
     scores = method_scores(spec, results, main_entries(spec), metrics=spec.all_metrics)
-    metrics = [
-        metric for metric in spec.all_metrics if any((rows["metric"] == metric).any() for rows in scores.values())
-    ]
+    scored = {metric for rows in scores.values() for metric in rows["metric"].unique()}
+    metrics = [metric for metric in spec.all_metrics if metric in scored]
     checks, meanings = read_checks(spec, results), _meanings(spec)
-    common: dict[str, Any] = {
-        "spec": spec,
-        "alpha": ALPHA,
-        "pages": pages,
-        "headlines": list(spec.headlines.values()),
-    }
+    common: dict[str, Any] = {"spec": spec, "alpha": ALPHA, "pages": pages, "headlines": list(spec.headlines.values())}
     with site_folder(out) as site:
         _write(
             site / INDEX,
             "board.html.j2",
             **common,
             results=found,
-            main=main,
+            main=[entry.name for entry in main_entries(spec)],
             views=views,
             figure=standing_figure(views[0].standing, views[0].datasets, views[0].title),
             by_metric=standing_by(spec, scores, metrics),
@@ -146,9 +142,7 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
                 **common,
                 method=method,
                 results=[one for one in found if one.has(method)],
-                views=[
-                    (view, view.standing.methods.index(method)) for view in views if method in view.standing.methods
-                ],
+                views=[(one, one.standing.methods.index(method)) for one in views if method in one.standing.methods],
                 record={one.name: one.method(method) for one in found},
                 checks=list(checks[checks["subject"] == method].itertuples()),
                 meanings=meanings,
@@ -156,14 +150,9 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
         for data in spec.data:
             of_data = [one for one in found if one.record.dataset.name == data.name]
             if of_data:
-                _write(
-                    site / DATA / f"{data.name}.html",
-                    "board_data.html.j2",
-                    **common,
-                    data=data,
-                    results=of_data,
-                    gallery=_gallery(results, of_data, views[0].standing.methods),
-                )
+                gallery = _gallery(results, of_data, views[0].standing.methods)
+                page = site / DATA / f"{data.name}.html"
+                _write(page, "board_data.html.j2", **common, data=data, results=of_data, gallery=gallery)
     return out / INDEX
 
 
@@ -175,14 +164,6 @@ def _meanings(spec: BenchSpec) -> dict[str, str]:
         PASSES: "Operations of a map, in those of a forward pass of the network.",
         **{parse_call(name)[0]: METRICS.entries[parse_call(name)[0]].summary for name in spec.checks.metrics},
     }
-
-
-def _results(spec: BenchSpec, results: Path) -> Iterator[NetworkResult]:
-    for entry in spec.entries:
-        for split in entry.data.tests:
-            name = run_name(entry, split)
-            if (results / name).is_dir():
-                yield NetworkResult(name, open_results(spec, results / name), read_summary(results / name))
 
 
 def _views(spec: BenchSpec, results: Path) -> Iterator[BoardView]:
@@ -212,21 +193,40 @@ def _gallery(results: Path, of_data: Sequence[NetworkResult], order: Sequence[st
     if found is None:
         return None
     data = read_gallery(results / found.name / GALLERY)
-    methods = data["methods"].tolist()
-    shown = [method for method in order if method in methods][:PICTURED]
-    chosen = [methods.index(method) for method in shown]
-    columns = [(method, "", bool((data["maps"][m] < 0).any())) for m, method in zip(chosen, shown, strict=True)]
-    rows = [gallery_row(data, number, chosen, columns) for number in range(len(data["ids"]))]
-    height, width = data["masks"].shape[1:]
-    return Gallery(found.name, "training seed 0", height, width, columns, rows)
+    columns = [(method, "") for method in order if method in data["methods"].tolist()][:PICTURED]
+    return make_gallery(found.name, "training seed 0", data, columns, range(len(data["ids"])))
 
 
 def _write(path: Path, template: str, **values: Any) -> None:
-    folder, report = Path(__file__).parent, Path(page.__file__).parent
-    environment = templates(folder, report)
-    environment.filters |= {"number": number, "share": share, "call": call, "words": words}
-    styles = [report / page.STYLE, folder.parent / "leaderboard" / "index.css"]
-    style = "".join(style.read_text(encoding="utf-8") for style in styles)
+    folder = Path(__file__).parent
+    styles = STYLE, folder.parent / "leaderboard" / "index.css"
+    style = "".join(one.read_text(encoding="utf-8") for one in styles)
     path.parent.mkdir(parents=True, exist_ok=True)
     known = {"style": style, "mark": MARK, "legend": legend_urls(), "saturated": SATURATED, "interval_note": NOTE}
-    write_text(path, environment.get_template(template).render(**known, **values).strip() + "\n")
+    page = templates(folder, STYLE.parent).get_template(template).render(**known, **values)
+    write_text(path, page.strip() + "\n")
+
+
+def standing_figure(standing: Standing, datasets: Sequence[str], title: str) -> str:
+    """Methods in SVG, the best at the top, from place 0 at the left to 1; pale where the test tells one from the first.
+
+    A bar is the 95 % interval, a dot the mean, and small dots below are the places on each of `datasets`.
+    """
+    differs = standing.p_values[0] <= ALPHA
+    labels = [(call(method), FLOOR if pale else METHOD) for method, pale in zip(standing.methods, differs, strict=True)]
+    chart = Chart(labels, 0.0, 1.0, title, apart=False)
+    for number, (label, role) in enumerate(labels):
+        mean, low, high = (float(of[number]) for of in (standing.places, standing.low, standing.high))
+        y = chart.y(number)
+        interval = bar("half", chart.x(low), chart.x(high), y, 7) if np.isfinite(low) else ""
+        chart.add(
+            f'<g class="{role}"><title>{escape(label)}: {mean:.3f}, {low:.3f} to {high:.3f}</title>{interval}'
+            f"{mean_dot(chart.x(mean), y)}</g>"
+        )
+        for dataset, place in zip(datasets, standing.by_dataset[number].tolist(), strict=True):
+            if np.isfinite(place):
+                chart.add(
+                    f'<circle class="seed {role}" cx="{chart.x(place):.1f}" cy="{y + ROW / 2 - 2:.1f}" r="1.5">'
+                    f"<title>{escape(label)} on {escape(dataset)}: {place:.3f}</title></circle>"
+                )
+    return chart.svg()

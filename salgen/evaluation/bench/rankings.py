@@ -12,7 +12,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.bench.published import SCORED, is_certified, open_results, read_scores
 from salgen.evaluation.bench.standing import Standing, standing, student_interval
 from salgen.evaluation.bench.versions import BenchEntry, BenchSpec
-from salgen.evaluation.report.reliance_lines import LOW_COVERAGE
+from salgen.evaluation.report.reliance import LOW_COVERAGE
 from salgen.evaluation.runs.artifacts.run_record import RunRecord
 from salgen.evaluation.statistics.score_cube import ALL, CERTIFIED
 from salgen.types import Float64

@@ -1,23 +1,28 @@
 """Running salgen-bench: data, trainings, frozen checkpoints, and the scores of all methods on them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import safetensors.torch
+import torch
+from torch import Tensor
 
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.frozen_weights import freeze
 from salgen.evaluation.bench.published import keep_results
 from salgen.evaluation.bench.rankings import main_entries
 from salgen.evaluation.bench.versions import BenchData, BenchEntry, BenchSpec
 from salgen.evaluation.runs.run_snapshot import copy_checkpoint
 from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.training.checkpoints import WEIGHTS, load_checkpoint, read_card, save_checkpoint
 from salgen.evaluation.training.training import train_seeds
 from salgen.evaluation.training.training_settings import RELIANCE
 from salgen.parameters import parse_call
 
 DATA, CHECKPOINTS, RUNS, RESULTS = "data", "checkpoints", "runs", "results"
+BATCH = 64
 
 
 def run_entry(
@@ -50,12 +55,17 @@ def run_entry(
     -------
     The folders of the entry's results, one for each split that is scored.
     """
-    data, (model, settings) = entry.data, _training(entry)
+    data, (model, parameters) = entry.data, parse_call(entry.network)
+    settings = {**parameters, "reliance": RELIANCE if entry.reliance else 0.0}
     dataset = make_data(spec, data, out / DATA / data.name, recipes_only=recipes_only)
     if data.designed:
         trainings = []
     elif checkpoints is None:
-        trainings = _trainings(spec, entry, out / CHECKPOINTS / entry.name, dataset)
+        folder = out / CHECKPOINTS / entry.name
+        trained = train_seeds(dataset, folder, model=model, scale=spec.scale, settings=settings, seeds=spec.trainings)
+        trainings = [one.path for one in trained]
+        for checkpoint in trainings:
+            freeze(checkpoint, dataset)
     else:
         trainings = [checkpoints / f"{model}-seed{seed}" for seed in range(spec.trainings)]
     results = []
@@ -98,21 +108,35 @@ def make_data(spec: BenchSpec, data: BenchData, folder: Path, **options: Any) ->
     return made
 
 
-def _training(entry: BenchEntry) -> tuple[str, dict[str, Any]]:
-    """The name of an entry's network, and its parameters and settings."""
-    model, parameters = parse_call(entry.network)
-    return model, {**parameters, "reliance": RELIANCE if entry.reliance else 0.0}
-
-
 def run_name(entry: BenchEntry, split: str) -> str:
     """The name of the folders of an entry's results on one split: ``drawn-signs-scnn-plain-noisy-square``."""
     return "-".join([entry.name, *split.split("_")[1:]])
 
 
-def _trainings(spec: BenchSpec, entry: BenchEntry, folder: Path, dataset: Path) -> list[Path]:
-    """The frozen checkpoints of an entry, trained if they are not there."""
-    model, settings = _training(entry)
-    trained = train_seeds(dataset, folder, model=model, scale=spec.scale, settings=settings, seeds=spec.trainings)
-    for checkpoint in trained:
-        freeze(checkpoint.path, dataset)
-    return [checkpoint.path for checkpoint in trained]
+def freeze(checkpoint: Path, dataset: Path) -> bool:
+    """Store a checkpoint's weights in half precision if the network then predicts the same class of every test image.
+
+    Returns
+    -------
+    True if the weights are stored in half precision, now or before.
+    """
+    weights = safetensors.torch.load_file(checkpoint / WEIGHTS)
+    if not any(tensor.dtype == torch.float32 for tensor in weights.values()):
+        return True
+    halves = {name: tensor.half() if tensor.dtype == torch.float32 else tensor for name, tensor in weights.items()}
+    if not torch.equal(*(_predicted(checkpoint, dataset, stored) for stored in (weights, halves))):
+        return False
+    save_checkpoint(checkpoint, halves, read_card(checkpoint))
+    return True
+
+
+def _predicted(checkpoint: Path, dataset: Path, weights: Mapping[str, Tensor]) -> Tensor:
+    """The class that a network with some weights predicts for each test image, (N,); of several labels bool (N, K)."""
+    trained = load_checkpoint(checkpoint, "cpu")
+    trained.classifier.load_state_dict(weights)
+    logits = []
+    with torch.inference_mode():
+        for batch in open_dataset(dataset, "test").batches(BATCH):
+            logits.append(trained.classifier(torch.from_numpy(batch.images)))
+    together = torch.cat(logits)
+    return together > 0 if trained.card.multi_label else together.argmax(dim=1)

@@ -55,17 +55,16 @@ def result_problems(spec: BenchSpec, results: Path, *, images: int = 8, methods:
     """
     if not any((results / entry.name).is_dir() for entry in spec.entries):
         raise SalgenError(f"{results} holds no results of salgen-bench {spec.version}")
-    for entry in spec.entries:
-        for split in entry.data.tests:
-            name = run_name(entry, split)
-            if (results / name).is_dir():
-                try:
-                    problems = [*weight_problems(spec, results / name)] if name == entry.name else []
-                    problems += summary_problems(spec, results / name)
-                    problems += _wrong_scores(spec, entry, split, results, images, methods, seed)
-                except SalgenError as error:
-                    problems = [str(error)]
-                yield from (f"{name}: {problem}" for problem in problems)
+    for entry, split in spec.tests:
+        name = run_name(entry, split)
+        if (results / name).is_dir():
+            try:
+                problems = [*weight_problems(spec, results / name)] if name == entry.name else []
+                problems += summary_problems(spec, results / name)
+                problems += _wrong_scores(spec, entry, split, results, images, methods, seed)
+            except SalgenError as error:
+                problems = [str(error)]
+            yield from (f"{name}: {problem}" for problem in problems)
 
 
 def weight_problems(spec: BenchSpec, results: Path) -> Iterator[str]:

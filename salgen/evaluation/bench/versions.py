@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -90,11 +91,20 @@ class BenchSpec:
             )
         ]
 
+    @property
+    def tests(self) -> list[tuple[BenchEntry, str]]:
+        """Each entry with each split that it is scored on."""
+        return [(entry, split) for entry in self.entries for split in entry.data.tests]
+
     def part(self, number: int, of: int) -> list[BenchEntry]:
-        """The entries of one of several parts, counted from 1, which together have each entry once."""
+        """The entries of one of several parts, counted from 1, which together have each entry once.
+
+        They are dealt forth and back, so that no part has all trainings for reliance.
+        """
         if not 1 <= number <= of:
             raise SalgenError(f"part {number}/{of}: must be K/N with K from 1 to N")
-        return [entry for place, entry in enumerate(self.entries) if _dealt(place, of) == number - 1]
+        forth_and_back = [*range(1, of + 1), *range(of, 0, -1)]
+        return [entry for entry, part in zip(self.entries, cycle(forth_and_back), strict=False) if part == number]
 
     def entry(self, name: str) -> BenchEntry:
         """The entry of a name."""
@@ -108,12 +118,6 @@ class BenchSpec:
     def metrics_on(self, data: BenchData) -> list[str]:
         """The metrics of a data set."""
         return [*(self.attribution_metrics if data.designed else ()), *self.metrics]
-
-
-def _dealt(place: int, of: int) -> int:
-    """The part that a place belongs to, dealt forth and back: so that no part has all trainings for reliance."""
-    turn, position = divmod(place, of)
-    return of - 1 - position if turn % 2 else position
 
 
 @cache

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,8 @@ FAITHFULNESS = "insertion-auc:variant=li2020"
 class Thresholds:
     """Limits of suspicion; the paper states no values.
 
-    The set is {f_c > confidence} and {localization < localization} and {faithfulness > faithfulness}; the
-    sign turns round for a metric of which less is better.
+    The set is {f_c > confidence} and {localization < localization} and {faithfulness > faithfulness}. The sign turns
+    round for a metric of which less is better.
     """
 
     name: ClassVar[str] = "find"
@@ -107,23 +107,12 @@ def clever_hans(
     method
         A method's call, as the run has it.
     """
-    probabilities, suspects = _probabilities(run), []
-    for maps in _right_maps(run, method, localization, faithfulness):
-        confidence = np.array(
-            [probabilities[key][c] for key, c in zip(maps.keys, maps.classes, strict=True)], dtype=np.float64
-        )
-        localized, faithful, limits = maps.localization, maps.faithfulness, thresholds or Thresholds()
-        suspects += [
-            Suspect(
-                *maps.keys[i],
-                float(confidence[i]),
-                int(maps.classes[i]),
-                method,
-                float(localized[i]),
-                float(faithful[i]),
-            )
-            for i in suspicious(confidence, localized, faithful, limits, (localization, faithfulness))
-        ]
+    metrics, probabilities = (localization, faithfulness), probabilities_in(run)
+    suspects = [
+        suspect
+        for maps in _checked_maps(run, method, metrics)
+        for suspect in maps.suspects(probabilities, thresholds or Thresholds(), metrics)
+    ]
     return sorted(suspects, key=lambda suspect: -suspect.confidence * _quality(suspect.faithfulness, faithfulness))
 
 
@@ -134,38 +123,34 @@ def undefined(
 
     Parameters and faults are those of :func:`clever_hans`.
     """
-    maps = _right_maps(run, method, localization, faithfulness)
+    groups = _checked_maps(run, method, (localization, faithfulness))
     return {
-        localization: sum(int(np.isnan(group.localization).sum()) for group in maps),
-        faithfulness: sum(int(np.isnan(group.faithfulness).sum()) for group in maps),
+        localization: sum(int(np.isnan(maps.localization).sum()) for maps in groups),
+        faithfulness: sum(int(np.isnan(maps.faithfulness).sum()) for maps in groups),
     }
 
 
 def false_positives(run: str | Path, confidence: float = Thresholds.confidence) -> list[Suspect]:
     """Images without class c in which f_c exceeds `confidence`, over all classes, the surest first."""
     suspects: list[Suspect] = []
-    before: Mapping[str, Any] = {}
-    for row in _predictions(run).to_pylist():
-        for number, value in () if _is_same_image(row, before) else enumerate(row["probabilities"]):
-            if number not in row.get("present", [row["label"]]) and value > confidence:
-                suspects.append(Suspect(row["model"], row["training_seed"], row["sample_id"], value, number))
-        before = row
+    before: list[Any] = []
+    for row in _predictions(run):
+        # an image with several classes is several samples in a row
+        image = [row.get(name) for name in ("model", "training_seed", "present", "probabilities")]
+        if "present" not in row or image != before:
+            for number, value in enumerate(row["probabilities"]):
+                if number not in row.get("present", [row["label"]]) and value > confidence:
+                    suspects.append(Suspect(row["model"], row["training_seed"], row["sample_id"], value, number))
+        before = image
     return sorted(suspects, key=lambda suspect: -suspect.confidence)
 
 
-def _is_same_image(row: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """True if two samples in a row are of one image, which is a sample for each class that it shows."""
-    names = ("model", "training_seed", "present", "probabilities")
-    return "present" in row and all(row[name] == before.get(name) for name in names)
-
-
-def _probabilities(run: str | Path) -> dict[tuple[str, int, str], list[float]]:
+def probabilities_in(run: str | Path) -> dict[tuple[str, int, str], list[float]]:
     """(model, training seed, sample) to the probability of each class."""
-    rows = _predictions(run).to_pylist()
-    return {(row["model"], row["training_seed"], row["sample_id"]): row["probabilities"] for row in rows}
+    return {(row["model"], row["training_seed"], row["sample_id"]): row["probabilities"] for row in _predictions(run)}
 
 
-def _predictions(run: str | Path) -> Any:
+def _predictions(run: str | Path) -> list[dict[str, Any]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -173,36 +158,69 @@ def _predictions(run: str | Path) -> Any:
     if not path.is_file():
         raise SalgenError(f"{path} is missing: {run} is not a run folder, or `salgen evaluate` has not finished there")
     try:
-        return pq.read_table(path)
+        return list(pq.read_table(path).to_pylist())
     except (pa.ArrowException, OSError) as error:
         raise SalgenError(f"{path} is damaged ({error}): evaluate again into a new folder") from None
 
 
-@dataclass(frozen=True)
-class _Maps:
-    """One training's maps of the samples that it classifies rightly: their keys, classes and two scores."""
+class RightMaps(NamedTuple):
+    """One training's maps by a method, of the samples that it classifies rightly."""
 
-    keys: list[tuple[str, int, str]]
+    method: str
+    model: str
+    seed: int
+    samples: list[str]
     classes: NDArray[np.int64]
     localization: Float64
     faithfulness: Float64
 
+    def suspects(
+        self,
+        probabilities: Mapping[tuple[str, int, str], Sequence[float]],
+        thresholds: Thresholds,
+        metrics: tuple[str, str] = (LOCALIZATION, FAITHFULNESS),
+    ) -> list[Suspect]:
+        """The candidates among them."""
+        rows = [probabilities[self.model, self.seed, sample] for sample in self.samples]
+        sure = np.array([row[c] for row, c in zip(rows, self.classes, strict=True)], dtype=np.float64)
+        localized, faithful = self.localization.tolist(), self.faithfulness.tolist()
+        return [
+            Suspect(
+                *(self.model, self.seed, self.samples[i], float(sure[i]), int(self.classes[i])),
+                *(self.method, localized[i], faithful[i]),
+            )
+            for i in suspicious(sure, self.localization, self.faithfulness, thresholds, metrics)
+        ]
 
-def _right_maps(run: str | Path, method: str, localization: str, faithfulness: str) -> list[_Maps]:
-    cube, groups = read_scores(Path(run)), []
-    metrics = [_index_of("metric", name, cube.metrics, run) for name in (localization, faithfulness)]
-    _check_kind(localization, "localisation", "mask", LOCALIZATION)
-    _check_kind(faithfulness, "faithfulness", "model", FAITHFULNESS)
-    _index_of("method", method, [called for _, called, _ in cube.series], run)
+
+def right_maps(
+    cube: ScoreCube, method: str, metrics: tuple[str, str] = (LOCALIZATION, FAITHFULNESS)
+) -> list[RightMaps]:
+    """The maps of each training by a method, with their scores by the two metrics."""
+    groups = []
     for series, (model, called, _) in enumerate(cube.series):
         for seed in cube.seeds_of(model) if called == method else ():
             number = cube.models.index(model)
             right = np.flatnonzero(cube.correct[number, seed])
-            keys = [(model, cube.seeds[seed], cube.samples[i]) for i in right]
-            values = (_first_variant(cube, series, metric, seed)[right] for metric in metrics)
-            groups.append(_Maps(keys, cube.target[number, seed][right], *values))
-    _check_defined(localization, method, [maps.localization for maps in groups])
-    _check_defined(faithfulness, method, [maps.faithfulness for maps in groups])
+            samples, classes = [cube.samples[i] for i in right], cube.target[number, seed][right]
+            values = [_first_variant(cube, series, cube.metrics.index(metric), seed)[right] for metric in metrics]
+            groups.append(RightMaps(method, model, cube.seeds[seed], samples, classes, *values))
+    return groups
+
+
+def _checked_maps(run: str | Path, method: str, metrics: tuple[str, str]) -> list[RightMaps]:
+    cube = read_scores(Path(run))
+    for metric in metrics:
+        _check_known("metric", metric, cube.metrics, run)
+    _check_kind(metrics[0], "localisation", "mask", LOCALIZATION)
+    _check_kind(metrics[1], "faithfulness", "model", FAITHFULNESS)
+    _check_known("method", method, [called for _, called, _ in cube.series], run)
+    groups = right_maps(cube, method, metrics)
+    scores = [maps.localization for maps in groups], [maps.faithfulness for maps in groups]
+    for call, values in zip(metrics, scores, strict=True):
+        together = np.concatenate(values)
+        if together.size and np.isnan(together).all():
+            raise SalgenError(f"{call} has no value in this run for any map by {method} of a rightly classified image")
     return groups
 
 
@@ -216,12 +234,6 @@ def _check_kind(call: str, kind: str, need: str, example: str) -> None:
         raise SalgenError(f"{call} has no direction, so none of its values is good or bad: give one such as {example}")
 
 
-def _check_defined(call: str, method: str, values: Sequence[Float64]) -> None:
-    all_values = np.concatenate(values)
-    if all_values.size and np.isnan(all_values).all():
-        raise SalgenError(f"{call} has no value in this run for any map by {method} of a rightly classified image")
-
-
 def _quality(values: Any, call: str) -> Any:
     """A metric's values, turned over within their bounds where less is better."""
     if higher_is_better(call):
@@ -230,14 +242,13 @@ def _quality(values: Any, call: str) -> Any:
     return (low + high if np.isfinite(low + high) else 0.0) - values
 
 
-def _index_of(kind: str, name: str, existing: Sequence[str], run: str | Path) -> int:
+def _check_known(kind: str, name: str, existing: Sequence[str], run: str | Path) -> None:
     if name not in existing:
         choices = sorted(set(existing))
         same = [call for call in choices if call.partition(":")[0] == name.partition(":")[0]]
         near = same or get_close_matches(name, choices, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise SalgenError(f"{run} has no {kind} {name!r}{hint}; it has {', '.join(choices)}")
-    return existing.index(name)
 
 
 def _first_variant(cube: ScoreCube, series: int, metric: int, seed: int) -> Float64:
@@ -245,5 +256,4 @@ def _first_variant(cube: ScoreCube, series: int, metric: int, seed: int) -> Floa
     variants = np.flatnonzero(cube.scored[series, metric, :, seed].any(axis=1))
     if not len(variants):
         return np.full(len(cube.samples), np.nan)
-    variant = int(variants[0])
-    return np.asarray(cube.value[series, metric, variant, seed])
+    return np.asarray(cube.value[series, metric, int(variants[0]), seed])

@@ -14,9 +14,5 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     | a    | 10  |
     """
     widths = [max(3, *(len(row[column]) for row in [header, *rows])) for column in range(len(header))]
-    rule = ["-" * width for width in widths]
-    return "\n".join(_line(row, widths) for row in [header, rule, *rows])
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "| " + " | ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)) + " |"
+    lines = [header, ["-" * width for width in widths], *rows]
+    return "\n".join("| " + " | ".join(map(str.ljust, cells, widths)) + " |" for cells in lines)

@@ -7,10 +7,9 @@ mask is what it uses, exactly.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.ndimage import distance_transform_edt, gaussian_filter, shift
@@ -28,32 +27,23 @@ TOLERANCE = 1e-5  # models answer in single precision
 BRIGHT, DARK = 1.0, 0.5  # the square, and the brightest background
 
 
-@dataclass(frozen=True)
-class Trend:
+class Trend(NamedTuple):
     """The course of a metric while maps get worse in one way."""
 
-    # metric, degradation: the metric's call, and the way
-    metric: str
+    metric: str  # its call
     degradation: str
     values: tuple[float, ...]  # its mean at each step, from the truth to the worst; NaN where no map has a value
-    # `"falls"`, `"flat"`, or `"rises at ..."` the first step that is rated better than the one before; quality, that
-    # is: a lower value of a metric for which less is better is a rise
-    verdict: str
+    verdict: str  # as of :func:`verdict`
 
 
 def trends(metrics: Mapping[str, Metric]) -> list[Trend]:
-    """Every metric under every degradation, except those that are not a function of given maps."""
-    return [
-        _trend(name, metric, degradation)
-        for name, metric in metrics.items()
-        if checkable(metric)
-        for degradation in DEGRADATIONS
-    ]
-
-
-def checkable(metric: Metric) -> bool:
-    """True if a metric judges given maps, rather than explaining again or training, and has a direction."""
-    return not obstacle(metric)
+    """Every metric under every degradation, except those with an :func:`obstacle`."""
+    found = []
+    for name, metric in metrics.items():
+        for degradation in DEGRADATIONS if not obstacle(metric) else ():
+            values = tuple(_mean(metric, degradation, step) for step in range(len(STEPS)))
+            found.append(Trend(name, degradation, values, verdict(values, bool(metric.higher_is_better), degradation)))
+    return found
 
 
 def obstacle(metric: Metric) -> str:
@@ -74,15 +64,12 @@ def obstacle(metric: Metric) -> str:
     return ""
 
 
-def _trend(name: str, metric: Metric, degradation: str) -> Trend:
-    values = tuple(_mean(metric, degradation, step) for step in range(len(STEPS)))
-    return Trend(name, degradation, values, verdict(values, bool(metric.higher_is_better), degradation))
-
-
 def verdict(values: Sequence[float], higher_is_better: bool, degradation: str) -> str:
-    """The verdict on quality over the steps, see :class:`Trend`; undefined is worse than any value."""
-    worst = -math.inf
-    quality = [worst if math.isnan(v) else v if higher_is_better else -v for v in values]
+    """``"falls"``, ``"flat"``, or ``"rises at ..."`` the first step that is rated better than the one before.
+
+    That is of quality: a lower value of a metric for which less is better is a rise. Undefined is worse than any value.
+    """
+    quality = [-math.inf if math.isnan(v) else v if higher_is_better else -v for v in values]
     for step, (before, after) in enumerate(pairwise(quality), start=1):
         if after > before + TOLERANCE:
             return f"rises at {DEGRADATIONS[degradation].levels[step]:g}"
@@ -147,8 +134,7 @@ def _detector() -> Any:
 # Ways to be wrong -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Degradation:
+class Degradation(NamedTuple):
     """A way in which a map can be wrong: its levels from none to much, their unit, and how to apply it."""
 
     unit: str
@@ -164,13 +150,13 @@ def _dilated(truth: Mask, radius: float) -> Float64:
     return np.stack([distance_transform_edt(~mask) <= radius for mask in truth]).astype(float)
 
 
-def _blurred(truth: Mask, deviation: float) -> Float64:
-    return np.stack([gaussian_filter(mask.astype(float), deviation) for mask in truth])
-
-
 def _noisy(truth: Mask, deviation: float) -> Float64:
     noise = Stream(0, "metrics check", "noise").normal(truth.size).reshape(truth.shape)
     return truth + deviation * noise
+
+
+def _blurred(truth: Mask, deviation: float) -> Float64:
+    return np.stack([gaussian_filter(mask.astype(float), deviation) for mask in truth])
 
 
 def _flipped(truth: Mask, share: float) -> Float64:
@@ -190,13 +176,9 @@ DEGRADATIONS = {
 
 def table(all_trends: Sequence[Trend]) -> str:
     """The trends as a Markdown table: a row for each metric, a column for each degradation."""
-    rows = []
-    for name in dict.fromkeys(trend.metric for trend in all_trends):
-        by_degradation = {trend.degradation: trend for trend in all_trends if trend.metric == name}
-        rows.append([f"`{name}`", *(_cell(by_degradation[way]) for way in DEGRADATIONS)])
+    cells: dict[str, dict[str, str]] = {}
+    for trend in all_trends:
+        first, last = (("–" if math.isnan(v) else f"{v:.2f}") for v in (trend.values[0], trend.values[-1]))  # noqa: RUF001
+        cells.setdefault(trend.metric, {})[trend.degradation] = f"{trend.verdict} ({first} to {last})"
+    rows = [[f"`{name}`", *(of_metric[way] for way in DEGRADATIONS)] for name, of_metric in cells.items()]
     return markdown_table(["metric", *DEGRADATIONS], rows)
-
-
-def _cell(trend: Trend) -> str:
-    first, last = (("–" if math.isnan(v) else f"{v:.2f}") for v in (trend.values[0], trend.values[-1]))  # noqa: RUF001
-    return f"{trend.verdict} ({first} to {last})"

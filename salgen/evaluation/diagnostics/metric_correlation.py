@@ -6,15 +6,16 @@ It says whether two metrics order the data sets alike, not whether they order me
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.evaluation.metrics.inputs.map_similarity import pearson
+from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
 from salgen.evaluation.statistics.score_cube import read_scores
 from salgen.evaluation.statistics.summary import ALL_SEEDS, summarise
 from salgen.types import Float64
@@ -26,8 +27,7 @@ Means = Mapping[str, Float64]
 Key = tuple[str, str, str]  # model, method, metric
 
 
-@dataclass(frozen=True)
-class MetricCorrelation:
+class MetricCorrelation(NamedTuple):
     """The agreement of two metrics for one model and method."""
 
     model: str
@@ -38,8 +38,7 @@ class MetricCorrelation:
     pearson: float  # in [-1, 1]; NaN where n is less than three, or a metric has the same mean everywhere
 
 
-@dataclass(frozen=True)
-class RunCorrelations:
+class RunCorrelations(NamedTuple):
     """The correlations over several runs."""
 
     correlations: list[MetricCorrelation]
@@ -61,53 +60,48 @@ def correlations(means: Means, model: str = "", method: str = "") -> list[Metric
     >>> round(correlation.pearson, 3)
     0.5
     """
-    return [_correlation(model, method, first, second, means) for first, second in combinations(means, 2)]
+    pairs = []
+    for first, second in combinations(means, 2):
+        both = np.isfinite(means[first]) & np.isfinite(means[second])
+        count = int(both.sum())
+        value = pearson(means[first][both], means[second][both]) if count >= LEAST else math.nan
+        pairs.append(MetricCorrelation(model, method, first, second, count, value))
+    return pairs
 
 
 def run_correlations(runs: Sequence[str | Path]) -> RunCorrelations:
     """The correlations of each model and method over runs on three data sets or more.
 
-    Means are those of all training seeds and samples, failed maps left out, in each run's headline
-    variant, or in the one that a metric has.
+    Means are those of all training seeds and samples, failed maps left out. They are of each run's headline variant,
+    or of the one that a metric has.
     """
     if len(runs) < LEAST:
         count = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
         raise SalgenError(f"{count}: a correlation over data sets takes {LEAST} or more, one for each data set")
-    _check_data_sets([Path(run) for run in runs])
-    tables = [_means(Path(run)) for run in runs]
-    shared = [key for key in tables[0] if all(key in table for table in tables)]
-    all_correlations = []
-    for model, method in dict.fromkeys((model, method) for model, method, _ in shared):
-        metrics = [metric for *series, metric in shared if tuple(series) == (model, method)]
-        means = {metric: np.array([table[model, method, metric] for table in tables]) for metric in metrics}
-        all_correlations += correlations(means, model, method)
-    if not all_correlations:
-        raise SalgenError("these runs have no model, method and two metrics in common")
-    return RunCorrelations(all_correlations, len(runs), _left_out(tables, shared))
-
-
-def _check_data_sets(runs: Sequence[Path]) -> None:
-    from salgen.evaluation.runs.artifacts.run_record import RunRecord  # the report imports this module
-
     run_of: dict[str, Path] = {}
-    for run in runs:
-        data = RunRecord.read(run / "run.json").dataset
+    for run in map(Path, runs):
+        data = RunRecord.read(run / RECORD).dataset
         if data.fingerprint in run_of:
             raise SalgenError(
                 f"{run_of[data.fingerprint]} and {run} are both of the data set {data.name}: "
                 "give one run for each data set"
             )
         run_of[data.fingerprint] = run
-
-
-def _left_out(tables: Sequence[Mapping[Key, float]], shared: Sequence[Key]) -> list[str]:
-    """Metrics, methods and models of some run without a correlation, in this order."""
-    names = []
+    tables = [_means(Path(run)) for run in runs]
+    shared = [key for key in tables[0] if all(key in table for table in tables)]
+    found = []
+    for model, method in dict.fromkeys((model, method) for model, method, _ in shared):
+        metrics = [metric for *series, metric in shared if tuple(series) == (model, method)]
+        means = {metric: np.array([table[model, method, metric] for table in tables]) for metric in metrics}
+        found += correlations(means, model, method)
+    if not found:
+        raise SalgenError("these runs have no model, method and two metrics in common")
+    left_out = []
     for part, kind in ((2, "metric"), (1, "method"), (0, "model")):
-        present = dict.fromkeys(key[part] for table in tables for key in table)
         used = {key[part] for key in shared}
-        names += [f"{kind} {name}" for name in present if name not in used]
-    return names
+        present = dict.fromkeys(key[part] for table in tables for key in table)
+        left_out += [f"{kind} {name}" for name in present if name not in used]
+    return RunCorrelations(found, len(runs), left_out)
 
 
 def _means(run: Path) -> dict[Key, float]:
@@ -119,13 +113,6 @@ def _means(run: Path) -> dict[Key, float]:
     return means
 
 
-def _correlation(model: str, method: str, first: str, second: str, means: Means) -> MetricCorrelation:
-    both = np.isfinite(means[first]) & np.isfinite(means[second])
-    count = int(both.sum())
-    value = pearson(means[first][both], means[second][both]) if count >= LEAST else math.nan
-    return MetricCorrelation(model, method, first, second, count, value)
-
-
 def correlation_table(all_correlations: Sequence[MetricCorrelation]) -> str:
     """The correlations as a Markdown table: a row per pair of metrics and model, a column per method.
 
@@ -135,15 +122,11 @@ def correlation_table(all_correlations: Sequence[MetricCorrelation]) -> str:
     most = max((pair.n for pair in all_correlations), default=0)
     cells: dict[tuple[str, str, str], dict[str, str]] = {}
     for pair in all_correlations:
-        cells.setdefault((pair.model, pair.first, pair.second), {})[pair.method] = _cell(pair, most)
+        text = f"{pair.pearson:.4f}" + (f" (n = {pair.n})" if pair.n < most else "")
+        row = cells.setdefault((pair.model, pair.first, pair.second), {})
+        row[pair.method] = NOTHING if math.isnan(pair.pearson) else text
     rows = [
         [model, f"{first}, {second}", *(values.get(method, NOTHING) for method in methods)]
         for (model, first, second), values in cells.items()
     ]
     return markdown_table(["model", "metrics", *methods], rows)
-
-
-def _cell(correlation: MetricCorrelation, most: int) -> str:
-    if math.isnan(correlation.pearson):
-        return NOTHING
-    return f"{correlation.pearson:.4f}" + (f" (n = {correlation.n})" if correlation.n < most else "")

@@ -1,5 +1,6 @@
 """The leaderboard's folder: built in a temporary place, then moved to its own as a whole."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,11 +8,10 @@ from pathlib import Path
 from salgen.datasets.format.output_folder import workplace
 from salgen.errors import SalgenError
 from salgen.evaluation.leaderboard.index import MARK, index_html
-from salgen.evaluation.leaderboard.naming import BoardEntry, entries
 from salgen.evaluation.leaderboard.rows import COLUMNS, BoardRow, rows_of
 from salgen.evaluation.report.page import render
-from salgen.evaluation.report.runs import read_runs
-from salgen.evaluation.runs.artifacts.run_record import content_faults
+from salgen.evaluation.report.runs import check_run_folders, read_runs
+from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
 from salgen.evaluation.statistics.summary import csv_text
 from salgen.files import sync_folder, write_text
 from salgen.progress import progress
@@ -19,6 +19,8 @@ from salgen.progress import progress
 INDEX, TABLE, PAGES = "index.html", "leaderboard.csv", "runs"
 FOLDERS = (PAGES, "methods", "data")  # folders of pages; salgen-bench's board has the latter two
 REMEDY = "choose another folder, or move what is there"
+LONGEST = 80  # characters of a page's name
+RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
 
 
 def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
@@ -35,10 +37,51 @@ def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
     out
         The folder to write.
     """
-    named_runs = entries(runs)
-    with site_folder(Path(out)) as site:
-        _build(named_runs, site)
+    check_run_folders(runs)
+    datasets = {}
+    for path in map(Path, runs):
+        with content_faults([path]):
+            datasets[path] = RunRecord.read(path / RECORD).dataset
+    order = {
+        path: (one.name, one.fingerprint, one.split, path.resolve().name, str(path.resolve()))
+        for path, one in datasets.items()
+    }
+    ordered = sorted(order, key=order.__getitem__)
+    names = [name for name, _ in {(one.name, one.fingerprint) for one in datasets.values()}]
+    rows: list[BoardRow] = []
+    with site_folder(Path(out)) as site, progress("pages", len(ordered), "runs") as advance:
+        (site / PAGES).mkdir()
+        for path, page in zip(ordered, page_names([path.resolve().name for path in ordered]), strict=True):
+            with content_faults([path]):
+                (run,) = read_runs([path])
+                html = render([run], back=f"../{INDEX}")
+                name, fingerprint = datasets[path].name, datasets[path].fingerprint
+                rows += rows_of(run, f"{name} ({fingerprint[:8]})" if names.count(name) > 1 else name, page)
+            write_text(site / PAGES / page, html.strip() + "\n")
+            advance()
+        write_text(site / TABLE, csv_text(COLUMNS, rows))
+        write_text(site / INDEX, index_html(rows, PAGES, TABLE))
     return Path(out) / INDEX
+
+
+def page_names(folders: Sequence[str]) -> list[str]:
+    """File names for the pages of run folders: plain characters, and distinct even without regard to case.
+
+    >>> page_names(["a b", "a-b", "nul"])
+    ['a-b.html', 'a-b-2.html', 'run-nul.html']
+    """
+    taken: set[str] = set()
+    names = []
+    for folder in folders:
+        stem = re.sub(r"[^A-Za-z0-9._=+-]+", "-", folder)[:LONGEST].strip("-.") or "run"
+        stem = f"run-{stem}" if RESERVED.match(stem) else stem
+        name, count = stem, 1
+        while name.lower() in taken:
+            count += 1
+            name = f"{stem}-{count}"
+        taken.add(name.lower())
+        names.append(f"{name}.html")
+    return names
 
 
 @contextmanager
@@ -59,27 +102,6 @@ def site_folder(out: Path) -> Iterator[Path]:
         sync_folder(site.parent)
 
 
-def _build(named_runs: Sequence[BoardEntry], folder: Path) -> None:
-    (folder / PAGES).mkdir()
-    rows: list[BoardRow] = []
-    with progress("pages", len(named_runs), "runs") as advance:
-        for entry in named_runs:
-            rows += _write_page(entry, folder / PAGES)
-            advance()
-    write_text(folder / TABLE, csv_text(COLUMNS, rows))
-    write_text(folder / INDEX, index_html(rows, PAGES, TABLE))
-
-
-def _write_page(entry: BoardEntry, folder: Path) -> list[BoardRow]:
-    """Write the report of one run, and return its rows."""
-    with content_faults([entry.path]):
-        (run,) = read_runs([entry.path])
-        html = render([run], back=f"../{INDEX}")
-        rows = rows_of(run, entry.dataset, entry.page)
-    write_text(folder / entry.page, html.strip() + "\n")
-    return rows
-
-
 def _check_free(site: Path, out: Path) -> None:
     """Raise a SalgenError unless the folder is missing, empty, or a leaderboard with nothing added to it."""
     if not site.exists():
@@ -89,18 +111,11 @@ def _check_free(site: Path, out: Path) -> None:
     if site in (Path.cwd(), *Path.cwd().parents):
         raise SalgenError(f"{out} contains the working directory, and would be replaced: name another folder")
     contents = sorted(path.name for path in site.iterdir())
-    if contents and not _is_leaderboard(site):
+    index = site / INDEX
+    if contents and not (index.is_file() and MARK in index.read_text(encoding="utf-8", errors="replace")):
         raise SalgenError(f"{out} is not empty and not a leaderboard: {REMEDY}")
     pages = [path for folder in FOLDERS for path in sorted((site / folder).glob("*"))]
     strange = [f"{path.parent.name}/{path.name}" for path in pages if path.suffix != ".html" or path.is_dir()]
     foreign = [name for name in contents if name not in (INDEX, TABLE, *FOLDERS)] + strange
     if foreign:
         raise SalgenError(f"{out} is a leaderboard but also holds {foreign[0]}, which would be lost: {REMEDY}")
-
-
-def _is_leaderboard(site: Path) -> bool:
-    index = site / INDEX
-    if not index.is_file():
-        return False
-    with open(index, encoding="utf-8", errors="replace") as handle:
-        return MARK in handle.read(1000)

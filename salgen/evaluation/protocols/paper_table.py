@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.attribution.method_selection import select_methods
-from salgen.evaluation.report.cell_scores import cell_entry, model_in
-from salgen.evaluation.report.runs import Run, read_runs
+from salgen.evaluation.report.grid import cell_entry, model_in
+from salgen.evaluation.report.runs import LoadedRun, read_runs
 from salgen.evaluation.report.study import StudyTable, TableRow
 from salgen.evaluation.runs.artifacts.predictions import FILE
 from salgen.evaluation.statistics.jackknife import Estimate, averaged
@@ -69,7 +69,7 @@ class PaperTable:
         return StudyTable(self.title, self.caption, calls, rows)
 
     def _filled(
-        self, row: Row, network: str, calls: Sequence[str], runs: RunFolders, read: Callable[[Path], Run]
+        self, row: Row, network: str, calls: Sequence[str], runs: RunFolders, read: Callable[[Path], LoadedRun]
     ) -> TableRow:
         estimates: dict[str, list[Estimate]] = {call: [] for call in calls}
         experiments = [row.experiment or self.experiment, *([row.otherwise] if row.otherwise else [])]
@@ -93,7 +93,7 @@ class PaperTable:
         )
 
 
-def _run_with(call: str, runs: Sequence[Run]) -> tuple[Run, str]:
+def _run_with(call: str, runs: Sequence[LoadedRun]) -> tuple[LoadedRun, str]:
     """The first run with a method, or else the first, and its call there, which may have other parameters."""
     for run in runs:
         calls = [own for _, own, _ in run.cube.series]
@@ -103,7 +103,7 @@ def _run_with(call: str, runs: Sequence[Run]) -> tuple[Run, str]:
     return runs[0], call
 
 
-def _call_in(run: Run, metric: str) -> str:
+def _call_in(run: LoadedRun, metric: str) -> str:
     """The call of a metric in a run, which may have further parameters from the scale."""
     if metric in run.cube.metrics:  # ``g-cf`` is not ``g-cf:of=paired``
         return metric
@@ -112,7 +112,7 @@ def _call_in(run: Run, metric: str) -> str:
     return next(call for call, (own, all_of) in parsed.items() if own == name and stated.items() <= all_of.items())
 
 
-def likeliest_class(run: Run, data: Path) -> NDArray[np.bool_]:
+def likeliest_class(run: LoadedRun, data: Path) -> NDArray[np.bool_]:
     """Bool (S, N) over a run's seeds and samples: True for each image's sample of the class likeliest to that model."""
     import pyarrow.parquet as pq
 

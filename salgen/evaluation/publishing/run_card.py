@@ -56,6 +56,12 @@ FIELDS = {
     "reason": "why a score is undefined or trivial",
 }
 
+SCORING = """## Scoring the maps under other metrics
+
+    salgen evaluate --from-maps PATH --metrics average-precision,iou
+
+PATH is this folder or the archive. No GPU is needed, and for metrics that look at map and mask alone no model."""
+
 
 @dataclass(frozen=True)
 class Contents:
@@ -90,17 +96,18 @@ class Contents:
 
 def run_card(contents: Contents, files: Mapping[str, Path | bytes], publication: PublicationMetadata) -> str:
     """`README.md`: what was measured, the results, the files, and how to score the maps again."""
+    terms = f"{published(publication)} under {markdown(publication.licence)}"
     sections = [
         f"# {markdown(contents.title)}",
         _measured(contents),
         f"## Results\n\n```text\n{contents.summary.replace('```', '')}\n```",
         _files(contents, files),
         _loading(contents),
-        *([_scoring()] if contents.maps else []),
+        SCORING if contents.maps else "",
         _not_included(contents),
-        _terms(publication),
+        f"## Licence and citing\n\n{terms}, as the publisher states.\n`CITATION.cff` says how to cite it.",
     ]
-    return _front_matter(contents, files, publication) + "\n" + "\n\n".join(filter(None, sections)) + "\n"
+    return _front_matter(contents, publication) + "\n" + "\n\n".join(filter(None, sections)) + "\n"
 
 
 def run_croissant(contents: Contents, digests: Mapping[str, str], publication: PublicationMetadata) -> str:
@@ -167,14 +174,6 @@ scores = pandas.read_parquet("PATH/{SCORES}")
 ```"""
 
 
-def _scoring() -> str:
-    return """## Scoring the maps under other metrics
-
-    salgen evaluate --from-maps PATH --metrics average-precision,iou
-
-PATH is this folder or the archive. No GPU is needed, and for metrics that look at map and mask alone no model."""
-
-
 def _not_included(contents: Contents) -> str:
     lines = []
     if not contents.pixels:
@@ -194,17 +193,12 @@ def _not_included(contents: Contents) -> str:
     return "## What is not included\n\n" + "\n".join(lines) if lines else ""
 
 
-def _terms(publication: PublicationMetadata) -> str:
-    return f"""## Licence and citing
-
-{published(publication)} under {markdown(publication.licence)}, as the publisher states.
-`CITATION.cff` says how to cite it."""
-
-
-def _front_matter(contents: Contents, files: Mapping[str, Path | bytes], publication: PublicationMetadata) -> str:
+def _front_matter(contents: Contents, publication: PublicationMetadata) -> str:
     """YAML front matter for the hub: licence, and a configuration for each table."""
-    configs: list[dict[str, Any]] = [{"config_name": "scores", "data_files": SCORES, "default": True}]
-    configs.append({"config_name": "predictions", "data_files": predictions.FILE})
+    configs: list[dict[str, Any]] = [
+        {"config_name": "scores", "data_files": SCORES, "default": True},
+        {"config_name": "predictions", "data_files": predictions.FILE},
+    ]
     if contents.maps:
         split = contents.record.dataset.split
         configs.append({"config_name": "samples", "data_files": f"{DATA}/data/{split}-*.parquet"})
@@ -215,12 +209,8 @@ def _front_matter(contents: Contents, files: Mapping[str, Path | bytes], publica
             }
             for call in contents.maps
         ]
-    values = {
-        "pretty_name": contents.title,
-        **licence_keys(publication),
-        "tags": list(TAGS),
-        "configs": configs,
-    }
+    licence = licence_keys(publication)
+    values = {"pretty_name": contents.title, **licence, "tags": list(TAGS), "configs": configs}
     return f"---\n{yaml_text(values)}---\n"
 
 

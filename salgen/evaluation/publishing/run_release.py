@@ -1,10 +1,12 @@
 """The release of a run: scores, maps, models and report, with card, citation and metadata."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import Any
 
 from salgen.datasets.format import checksums
 from salgen.datasets.format import manifest as manifests
@@ -13,25 +15,28 @@ from salgen.datasets.format.shards import shards_of
 from salgen.datasets.metadata import citation
 from salgen.datasets.metadata.publication_metadata import PublicationMetadata, Release
 from salgen.datasets.publishing.dataset_release import as_published, check_sound, shards_to_publish, with_checksums
-from salgen.evaluation.publishing.redaction import published_record
 from salgen.evaluation.publishing.run_card import TAGS, Contents, run_card, run_croissant
 from salgen.evaluation.report import console_summary
 from salgen.evaluation.report.page import PAGE, render
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.runs.artifacts import predictions
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
-from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
-from salgen.evaluation.runs.artifacts.saved_maps import GALLERY
+from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, RunRecord, content_faults
+from salgen.evaluation.runs.artifacts.saved_maps import GALLERY, folder_name, parts_of
 from salgen.evaluation.runs.run_snapshot import DATA, checkpoint_files, checkpoint_of
 from salgen.evaluation.statistics.comparisons import COMPARISONS
 from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.evaluation.statistics.summary import SUMMARY
 from salgen.evaluation.verification.verify_run import run_problems
 from salgen.files import sha256_of
+from salgen.parameters import parse_call
 from salgen.progress import progress
+from salgen.registry import METHODS
 
 TABLES = (SCORES, SUMMARY, COMPARISONS, predictions.FILE)
 VERSION = "1.0.0"
+# an absolute path in a text; text after ``//`` is not a path of the machine
+PATH = re.compile(r"(?<![\w/.])/(?:[^\s/:,;'\"()]+/)+([^\s/:,;'\"()]+)")
 
 
 @contextmanager
@@ -57,8 +62,50 @@ def published_run(
         models = [path for checkpoint in checkpoints if checkpoint for path in checkpoint_files(checkpoint)]
         files: dict[str, Path | bytes] = {name: folder / name for name in names}
         files |= {path.relative_to(folder).as_posix(): path for path in models}
-        files |= {**data, RECORD: record.to_text().encode(), PAGE: _page(folder, contents)}
+        with content_faults([folder]):
+            (run,) = read_runs([folder])
+            page = render([replace(run, record=record)], pictures=images)
+        files |= {**data, RECORD: record.to_text().encode(), PAGE: f"{page.strip()}\n".encode()}
         yield _release(contents, files, publication)
+
+
+def published_record(record: RunRecord, *, pixels: bool) -> RunRecord:
+    """The record as it is published: without paths of the machine.
+
+    Where `pixels` may not be passed on, the maps of methods that show the image are left out, and `maps_left_out` names
+    the methods.
+    """
+
+    def shows_image(method: MethodRecord) -> bool:
+        """Whether it does, or does not say, as methods from elsewhere."""
+        foreign = method.files or method.foreign
+        return bool(foreign or getattr(METHODS.create(*parse_call(method.call)), "shows_image", True))
+
+    hidden = [] if pixels else [method.call for method in record.methods if shows_image(method)]
+    folders = set(map(folder_name, hidden))
+    return replace(
+        RunRecord.from_json(_without_paths(record.to_json())),
+        command=None if record.command is None else [_last_parts(word) for word in record.command],
+        maps={name: key for name, key in record.maps.items() if parts_of(name)[0] not in folders},
+        maps_left_out=list(dict.fromkeys([*(record.maps_left_out or []), *(hidden if record.maps else [])])),
+    )
+
+
+def _last_parts(word: str) -> str:
+    """A word of a command, with a path cut to its last part."""
+    option, equals, value = word.partition("=")
+    if equals and "/" not in option:
+        return f"{option}={_last_parts(value)}"
+    return PurePath(word).name or word
+
+
+def _without_paths(value: Any) -> Any:
+    """JSON values in whose texts absolute paths are cut to their last part."""
+    if isinstance(value, str):
+        return PATH.sub(r"\1", value)
+    if isinstance(value, dict):
+        return {key: _without_paths(inner) for key, inner in value.items()}
+    return [_without_paths(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _is_redistributable(folder: Path, record: RunRecord) -> bool:
@@ -70,12 +117,22 @@ def _is_redistributable(folder: Path, record: RunRecord) -> bool:
 
 
 def _release(contents: Contents, files: Mapping[str, Path | bytes], publication: PublicationMetadata) -> Release:
-    sums = _checksums(files)
+    sums = {}
+    with progress("checksums", len(files), "files") as advance:
+        for name, content in files.items():
+            sums[name] = sha256_of(content) if isinstance(content, Path) else hashlib.sha256(content).hexdigest()
+            advance()
     card = run_card(contents, files, publication)
-    texts: dict[str, bytes] = {
-        checksums.CARD: card.encode(),
-        citation.FILE: _citation(contents, sums[RECORD], publication).encode(),
-    }
+    cited = citation.cff_text(
+        title=contents.title,
+        kind="run",
+        abstract=contents.abstract,
+        version=VERSION,
+        identifier=(sums[RECORD], f"SHA-256 of the run's record, {RECORD}"),
+        publication=publication,
+        references=citation.papers_in(_reference(method.reference) for method in contents.record.methods),
+    )
+    texts: dict[str, bytes] = {checksums.CARD: card.encode(), citation.FILE: cited.encode()}
     digests = {**sums, **{name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}}
     texts[checksums.CROISSANT] = run_croissant(contents, digests, publication).encode()
     return Release(
@@ -88,16 +145,6 @@ def _release(contents: Contents, files: Mapping[str, Path | bytes], publication:
         note=f"SHA-256 of the run's record ({RECORD}): {sums[RECORD]}",
         publication=publication,
     )
-
-
-def _checksums(files: Mapping[str, Path | bytes]) -> dict[str, str]:
-    """SHA-256 of every file."""
-    digests = {}
-    with progress("checksums", len(files), "files") as advance:
-        for name, content in files.items():
-            digests[name] = sha256_of(content) if isinstance(content, Path) else hashlib.sha256(content).hexdigest()
-            advance()
-    return digests
 
 
 @contextmanager
@@ -118,26 +165,6 @@ def _data(folder: Path, record: RunRecord, pixels: bool) -> Iterator[tuple[dict[
     with shards_to_publish(data, kept, released, shards) as paths:
         files: dict[str, Path | bytes] = {f"{DATA}/{name}": path for name, path in paths.items()}
         yield {**files, f"{DATA}/{manifests.FILE}": released.to_text().encode()}, released.pixels and pixels
-
-
-def _page(folder: Path, contents: Contents) -> bytes:
-    """The run's report, without pictures if pixels may not be passed on."""
-    with content_faults([folder]):
-        (run,) = read_runs([folder])
-        page = render([replace(run, record=contents.record)], pictures=contents.pixels)
-        return f"{page.strip()}\n".encode()
-
-
-def _citation(contents: Contents, digest: str, publication: PublicationMetadata) -> str:
-    return citation.cff_text(
-        title=contents.title,
-        kind="run",
-        abstract=contents.abstract,
-        version=VERSION,
-        identifier=(digest, f"SHA-256 of the run's record, {RECORD}"),
-        publication=publication,
-        references=citation.papers_in(_reference(method.reference) for method in contents.record.methods),
-    )
 
 
 def _reference(text: str) -> str:

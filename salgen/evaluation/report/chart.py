@@ -61,17 +61,16 @@ class Chart:
 
     def svg(self) -> str:
         """The chart as markup."""
-        height = self.bottom + BOTTOM
-        ticks = round_ticks(self.low, self.high)
         grid = "".join(
             f'<line class="grid" x1="{self.x(t):.1f}" x2="{self.x(t):.1f}" y1="{TOP}" y2="{self.bottom:.1f}"/>'
             f'<text class="tick" x="{self.x(t):.1f}" y="{self.bottom + 15:.1f}">{t:g}</text>'
-            for t in ticks
+            for t in round_ticks(self.low, self.high)
         )
         names = "".join(
             f'<text class="name {role}" x="{self.left - 8:.1f}" y="{self.y(i) + 4:.1f}">{escape(label)}</text>'
             for i, (label, role) in enumerate(self.labels)
         )
+        height = self.bottom + BOTTOM
         return (
             f'<svg class="chart" viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(self.title)}">'
             f"{grid}{names}{''.join(self.marks)}</svg>"
@@ -104,6 +103,16 @@ def domain(values: Float64) -> tuple[float, float]:
     """The range of an axis: 0 to 1 where all scores lie in it, as most metrics' do; otherwise that of the scores."""
     low, high = float(values.min()), float(values.max())
     return (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high)
+
+
+def median_stroke(x: float, y: float) -> str:
+    """A vertical stroke through the bar about the height `y`."""
+    return f'<line class="median" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 6.5:.1f}" y2="{y + 6.5:.1f}"/>'
+
+
+def mean_dot(x: float, y: float, radius: float = 3.4) -> str:
+    """A disc at a mean."""
+    return f'<circle class="mean" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>'
 
 
 def bar(style: str, start: float, end: float, y: float, height: float) -> str:

@@ -1,12 +1,36 @@
-"""Formatting of numbers and names on the page."""
+"""Numbers and names as pages and the terminal show them, and the templates of the pages."""
+
+from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from salgen.parameters import parse_call
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 DIGITS = 3  # a mean's; means that are equal in them are a tie
+STYLE = Path(__file__).with_name("style.css")
+
+
+@cache  # an environment keeps the templates that it has compiled
+def templates(*folders: Path) -> Environment:
+    """The templates of some folders: values are escaped, and an undefined name is an error."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(folders),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {f.__name__: f for f in (number, share, words, duration, p_value, call, call_name)}
+    return environment
 
 
 def and_list(names: Sequence[str]) -> str:

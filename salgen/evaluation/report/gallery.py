@@ -3,15 +3,14 @@
 import base64
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError, reason
-from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Run
+from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun
 from salgen.types import Mask
 
 GALLERY = "gallery.npz"
@@ -32,10 +31,12 @@ SATURATED = 99.5  # percentile of a map that gets the strongest colour
 SEQUENTIAL = "magma"
 DIVERGING = "coolwarm"  # Moreland's, made to be even in perceived difference on both sides of zero
 UNDEFINED_COLOUR = (128, 128, 128)
+NOTHING = "ground truth: nothing to find"
+
+GalleryArrays = dict[str, NDArray[Any]]
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(NamedTuple):
     """One cell: a PNG as a data URL (empty where there is no map), and its alternative text."""
 
     url: str
@@ -43,8 +44,7 @@ class Picture:
     contour: bool = True
 
 
-@dataclass(frozen=True)
-class GalleryRow:
+class GalleryRow(NamedTuple):
     """One sample with its pictures: image, mask, then a map for each method."""
 
     id: str
@@ -55,8 +55,7 @@ class GalleryRow:
     pictures: list[Picture]
 
 
-@dataclass(frozen=True)
-class Gallery:
+class Gallery(NamedTuple):
     """The samples of one run."""
 
     run: str
@@ -67,7 +66,7 @@ class Gallery:
     rows: list[GalleryRow]
 
 
-def gallery(run: Run, order: list[str]) -> Gallery | None:
+def gallery(run: LoadedRun, order: list[str]) -> Gallery | None:
     """The pictures of a run, its methods in the given order; None if it has no ``gallery.npz``."""
     path = run.path / GALLERY
     if not path.exists():
@@ -75,72 +74,54 @@ def gallery(run: Run, order: list[str]) -> Gallery | None:
     data = read_gallery(path)
     methods = [name for name in order if name in data["methods"].tolist()]
     columns = [(name, role) for role in (METHOD, FLOOR, CEILING) for name in methods if run.role(name) == role]
-    return make_gallery(run, data, columns, range(len(data["ids"])))
+    return make_gallery(run.label, explained(run), data, columns, range(len(data["ids"])))
 
 
 def make_gallery(
-    run: Run, data: dict[str, NDArray[Any]], columns: Sequence[tuple[str, str]], samples: Sequence[int]
+    run: str, model: str, data: GalleryArrays, columns: Sequence[tuple[str, str]], samples: Sequence[int]
 ) -> Gallery:
     """The gallery of some samples in a ``gallery.npz``, with a column for each of the (method, role) given."""
-    methods = data["methods"].tolist()
+    methods, classes = data["methods"].tolist(), data["class_names"].tolist()
     numbers = [methods.index(method) for method, _ in columns]
-    signed = [(*column, bool((data["maps"][m] < 0).any())) for m, column in zip(numbers, columns, strict=True)]
+    signed = [bool((data["maps"][m] < 0).any()) for m in numbers]
+    rows = []
+    for sample in samples:
+        mask, name, label = data["masks"][sample], str(data["ids"][sample]), int(data["labels"][sample])
+        predicted, truth = int(data["predicted"][sample]), "ground truth" if mask.any() else NOTHING
+        pictures = [
+            Picture(image_url(data["images"][sample]), f"{name}, {classes[label]}", contour=False),
+            Picture(image_url(mask[..., None] * np.uint8(255)), f"{truth}, {name}", contour=False),
+        ]
+        for m, (method, _), is_signed in zip(numbers, columns, signed, strict=True):
+            values = data["maps"][m, sample].astype(np.float32)
+            pictures.append(Picture(map_url(values, is_signed), f"{method}, {name}"))
+        rows.append(GalleryRow(name, classes[label], classes[predicted], label == predicted, outline(mask), pictures))
     height, width = data["masks"].shape[1:]
-    rows = [gallery_row(data, number, numbers, signed) for number in samples]
-    return Gallery(run.label, explained(run), height, width, signed, rows)
+    heads = [(method, role, is_signed) for (method, role), is_signed in zip(columns, signed, strict=True)]
+    return Gallery(run, model, height, width, heads, rows)
 
 
-def explained(run: Run) -> str:
+def explained(run: LoadedRun) -> str:
     """The trained model whose maps a run's gallery holds."""
     return f"{run.models[0].name}, training seed {run.models[0].seed}"
 
 
-def read_gallery(path: Path) -> dict[str, NDArray[Any]]:
+def read_gallery(path: Path) -> GalleryArrays:
     """The arrays of a ``gallery.npz``: see :func:`salgen.evaluation.runs.gallery_maps.save_gallery`."""
     try:
         with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as file:
             data = {name: file[name] for name in ARRAYS}
-            _check_kinds(data)
+        for name, kind in ARRAYS.items():
+            if f"{data[name].dtype.kind}{data[name].ndim}" != kind:
+                raise ValueError(f"{name} are {data[name].dtype} with {data[name].ndim} axes")
+        for name in ("ids", "methods", "class_names"):
+            "".join(data[name]).encode()  # half a character cannot be written into a page
     except Exception as error:  # a damaged archive fails in any way
         raise SalgenError(f"{path.name} is damaged ({reason(error)}): remove it or evaluate again") from None
     expected = (len(data["methods"]), len(data["ids"]), *data["masks"].shape[1:])
     if data["maps"].shape != expected:
         raise SalgenError(f"{path.name}: maps have shape {data['maps'].shape}, not {expected}: evaluate again")
     return data
-
-
-def _check_kinds(data: dict[str, NDArray[Any]]) -> None:
-    for name, kind in ARRAYS.items():
-        if f"{data[name].dtype.kind}{data[name].ndim}" != kind:
-            raise ValueError(f"{name} are {data[name].dtype} with {data[name].ndim} axes")
-    for name in ("ids", "methods", "class_names"):
-        "".join(data[name]).encode()  # half a character cannot be written into a page
-
-
-def gallery_row(
-    data: dict[str, NDArray[Any]], number: int, chosen: list[int], columns: list[tuple[str, str, bool]]
-) -> GalleryRow:
-    """One sample of a gallery's arrays under the methods with the `chosen` numbers, which `columns` name."""
-    mask = data["masks"][number]
-    name, label, predicted = str(data["ids"][number]), int(data["labels"][number]), int(data["predicted"][number])
-    classes = [str(text) for text in data["class_names"]]
-    truth = "ground truth" if mask.any() else "ground truth: nothing to find"
-    maps = [
-        Picture(map_url(data["maps"][m, number].astype(np.float32), signed), f"{method}, {name}")
-        for m, (method, _, signed) in zip(chosen, columns, strict=True)
-    ]
-    return GalleryRow(
-        id=name,
-        true_class=classes[label],
-        predicted_class=classes[predicted],
-        right=label == predicted,
-        contour=outline(mask),
-        pictures=[
-            Picture(image_url(data["images"][number]), f"{name}, {classes[label]}", contour=False),
-            Picture(image_url(mask[..., None] * np.uint8(255)), f"{truth}, {name}", contour=False),
-            *maps,
-        ],
-    )
 
 
 def image_url(image: NDArray[np.uint8]) -> str:
@@ -153,8 +134,8 @@ def image_url(image: NDArray[np.uint8]) -> str:
 def map_url(values: NDArray[np.float32], signed: bool) -> str:
     """A map float32 (H, W) in false colours; empty if it has no finite value.
 
-    Unsigned maps run from zero to the 99.5th percentile, signed ones as far on both sides of zero, so that
-    a few extreme pixels do not darken the rest.
+    Unsigned maps run from zero to the 99.5th percentile, signed ones as far on both sides of zero: a few extreme pixels
+    do not darken the rest.
     """
     from PIL import Image
 

@@ -7,15 +7,16 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.evaluation.report.cell_scores import CellEntry, Member, cell_entry, model_in
 from salgen.evaluation.report.formatting import DIGITS
-from salgen.evaluation.report.runs import Model, Run, read_runs
+from salgen.evaluation.report.runs import LoadedRun, Model, accuracy_of, read_runs
 from salgen.evaluation.report.study import StudyCell
 from salgen.evaluation.runs.artifacts.run_record import content_faults
-from salgen.evaluation.statistics.jackknife import Estimate
+from salgen.evaluation.statistics.jackknife import Estimate, RunScores, mean_estimate
 from salgen.evaluation.statistics.summary import csv_text
+from salgen.types import Float64
 
 FLOOR_CALL, CEILING_CALL = "random", "oracle"
 CONTROLS = (FLOOR_CALL, CEILING_CALL)
@@ -23,6 +24,79 @@ MARKED = 3  # the best and the next two
 
 GRID = "grid.csv"
 COLUMNS = ("dataset", "model", "method", "n", "mean")
+
+Member = tuple[LoadedRun, str]  # a run and the name that it gives the model
+
+
+@dataclass(frozen=True)
+class CellEntry:
+    """The scores of one method in a cell, over all its runs."""
+
+    # float64 (n,): of all samples and training seeds, in which a map that failed has the worst value; empty where the
+    # method was not scored in all runs of the cell, or is undefined for every sample
+    values: Float64
+    failed: int = 0  # number of them that are of failed maps
+    scores: tuple[RunScores, ...] = ()  # the same of each run
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean of the values; NaN where it is undefined."""
+        return float(self.values.mean()) if self.values.size else float("nan")
+
+    @cached_property
+    def estimate(self) -> Estimate:
+        """The mean, with what it would be without each cluster and training.
+
+        Splits whose names begin alike hold the same samples in variants, with the same numbers.
+        """
+        return mean_estimate(self.scores)
+
+
+def cell_entry(
+    members: Sequence[Member], call: str, metric: str, counted: NDArray[np.bool_] | None = None
+) -> CellEntry:
+    """The scores of a method in the runs of a cell, pooled.
+
+    Parameters
+    ----------
+    counted
+        bool (N,): the samples that take part, by default all; of one run.
+    """
+    numbers = [(run, series(run, model, call)) for run, model in members]
+    arrays = [run.scores(number, metric) for run, number in numbers if number is not None]
+    if len(arrays) < len(members):
+        return CellEntry(np.empty(0))
+    if counted is not None:
+        arrays = [(value, np.where(counted, worst, np.nan)) for value, worst in arrays]
+    value, worst = (np.concatenate([array.ravel() for array in parts]) for parts in zip(*arrays, strict=True))
+    defined = np.isfinite(worst)
+    if not np.isfinite(value[defined]).any():
+        return CellEntry(np.empty(0))
+    scores = []
+    for (run, model), (_, of_run) in zip(members, arrays, strict=True):
+        clusters = np.array([name.removeprefix(f"{run.split}-") for name in run.cube.cluster_names])
+        where = run.record.dataset.name, run.split.partition("_")[0], model
+        scores.append(RunScores(of_run, clusters[run.cube.clusters], np.array(run.cube.seeds), *where))
+    return CellEntry(worst[defined], int((~np.isfinite(value[defined])).sum()), tuple(scores))
+
+
+def model_in(run: LoadedRun, name: str) -> str:
+    """The name of a cell's model in a run: the same, or any name if it is the only model."""
+    if name in run.model_names:
+        return name
+    if len(run.model_names) == 1:
+        return run.model_names[0]
+    raise SalgenError(f"{run.path} has no scores of model {name!r}: it has {', '.join(run.model_names)}")
+
+
+def series(run: LoadedRun, model: str, call: str) -> int | None:
+    """The index of a method on the first axis of a run's cube; None if the run has no scores of it."""
+    numbers = [i for i, (name, method, _) in enumerate(run.cube.series) if (name, method) == (model, call)]
+    if len(numbers) > 1:
+        raise SalgenError(
+            f"{run.path} reduces {call} in {len(numbers)} ways: a grid takes runs that reduce it in only one"
+        )
+    return numbers[0] if numbers else None
 
 
 @dataclass(frozen=True)
@@ -32,16 +106,19 @@ class GridRow:
     cell: StudyCell
     members: list[Member]
     samples: int  # number of scored samples
-    # the share of images of the first run's split that are classified correctly, over all training seeds
-    accuracy: float
-    # of each method, then of the controls
-    entries: dict[str, CellEntry]
+    entries: dict[str, CellEntry]  # each method's, then the controls'
     places: dict[str, int]  # method to 1, 2 or 3 where it is the best or among the next two; ties share a place
 
     @cached_property
     def trained(self) -> list[Model]:
         """The trained models of the runs on the first run's split; another split may be the training data."""
-        return _trained(self.members)
+        split = self.members[0][0].split
+        return [trained for run, model in self.members if run.split == split for trained in run.trained(model)]
+
+    @property
+    def accuracy(self) -> float:
+        """The share of images of the first run's split that are classified correctly, over all training seeds."""
+        return accuracy_of(self.trained)
 
     @property
     def splits(self) -> list[str]:
@@ -82,7 +159,7 @@ class VariantGrid:
 
 
 def read_grid(
-    cells: Sequence[StudyCell], methods: Sequence[str], metric: str, loaded: Sequence[Run] = ()
+    cells: Sequence[StudyCell], methods: Sequence[str], metric: str, loaded: Sequence[LoadedRun] = ()
 ) -> VariantGrid:
     """The grid of cells, whose runs are read unless they are among those already `loaded`."""
     runs = {run.path.resolve(): run for run in loaded}
@@ -97,8 +174,8 @@ def grid_estimates(
 ) -> dict[tuple[str, str], dict[str, Estimate]]:
     """The means that a report's grid shows: (data set, model) to method to mean, NaN where it is undefined.
 
-    Each is over all scored samples of all runs and training seeds of the cell, in the headline variant; a map
-    that failed counts as the worst, so that no method gains by failing.
+    Each is over all scored samples of all runs and training seeds of the cell, in the headline variant. A map that
+    failed counts as the worst, so that no method gains by failing.
     """
     with content_faults([path for cell in cells for path in cell.runs]):
         grid = read_grid(cells, methods, metric)
@@ -120,7 +197,7 @@ def grid_csv(grid: VariantGrid) -> str:
     return csv_text(COLUMNS, lines)
 
 
-def _row(cell: StudyCell, runs: Sequence[Run], methods: Sequence[str], metric: str) -> GridRow:
+def _row(cell: StudyCell, runs: Sequence[LoadedRun], methods: Sequence[str], metric: str) -> GridRow:
     for run in runs:
         if metric not in run.metrics:
             raise SalgenError(f"{run.path} has no scores of {metric}: evaluate it with that metric")
@@ -133,21 +210,9 @@ def _row(cell: StudyCell, runs: Sequence[Run], methods: Sequence[str], metric: s
         cell=cell,
         members=members,
         samples=int(sum(scored.any(axis=0).sum() for scored in masks)),
-        accuracy=accuracy_of(_trained(members)),
         entries=entries,
         places=places(means, runs[0].higher_is_better[metric]),
     )
-
-
-def _trained(members: Sequence[Member]) -> list[Model]:
-    split = members[0][0].split
-    return [trained for run, model in members if run.split == split for trained in run.trained(model)]
-
-
-def accuracy_of(trained: Sequence[Model]) -> float:
-    """The share of images that trainings classify correctly; NaN where there are none."""
-    count = sum(model.count for model in trained)
-    return sum(model.accuracy * model.count for model in trained) / count if count else float("nan")
 
 
 def places(means: dict[str, float], higher_is_better: bool | None) -> dict[str, int]:

@@ -1,41 +1,36 @@
 """The report: one self-contained HTML page for one run or several."""
 
+import inspect
 import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics.clever_hans import FAITHFULNESS, LOCALIZATION, Thresholds
 from salgen.evaluation.reliance.certificate_rule import TOLERATED, most_faulty
-from salgen.evaluation.report.agreement import agreements
+from salgen.evaluation.report import gallery, headline, reliance, sections
 from salgen.evaluation.report.curves import COLOURS
-from salgen.evaluation.report.formatting import and_list, call, call_name, duration, number, p_value, share, words
-from salgen.evaluation.report.gallery import SATURATED, legend_urls
-from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, grid_csv
-from salgen.evaluation.report.images import clusters_counted, images_counted, of_all_images, wrong
-from salgen.evaluation.report.introduction import introduction
-from salgen.evaluation.report.legends import metric_legends
-from salgen.evaluation.report.reliance_effect import certified, reliance_effects
-from salgen.evaluation.report.reliance_lines import by_model, reliance_lines, tolerance_curves, uncertified
-from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Model, Run, read_runs
-from salgen.evaluation.report.sections import comparison, galleries, make_section
+from salgen.evaluation.report.figures import box_figures
+from salgen.evaluation.report.formatting import STYLE, and_list, templates
+from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, grid_csv, read_grid
+from salgen.evaluation.report.runs import LoadedRun, of_all_images, read_runs
 from salgen.evaluation.report.study import Study
-from salgen.evaluation.report.study_section import StudySection, study_section
+from salgen.evaluation.report.study_pictures import image_grid, variants_figure
 from salgen.evaluation.report.tables import TITLES
-from salgen.evaluation.report.templates import templates
 from salgen.evaluation.report.undefined import undefined_lines
 from salgen.evaluation.runs.artifacts.run_record import content_faults, in_groups
+from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.mean_intervals import DRAWS, LEAST_TRAININGS, NOTE
 from salgen.evaluation.statistics.permutation import ALPHA
-from salgen.evaluation.statistics.summary import ALL_SEEDS
 from salgen.files import write_text
+from salgen.sources import OWN_COPY
 
 PAGE = "report.html"
-TEMPLATE = "page.html.j2"
-STYLE = "style.css"
 SAVE = "save.js"
 SCRIPTS = ("page.js", SAVE)
+NAMED = 4  # most classes that a sentence lists
 
 
 def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Study | None = None) -> Path:
@@ -69,8 +64,8 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, html.strip() + "\n")
-        if section is not None and section.study.cells:
-            write_text(path.parent / GRID, grid_csv(section.grid))
+        if section is not None and study is not None and study.cells:
+            write_text(path.parent / GRID, grid_csv(section["grid"]))
     except OSError as error:
         raise SalgenError(f"cannot write {path}: {error.strerror}") from None
     return path
@@ -84,65 +79,127 @@ def _default_path(folders: Sequence[Path]) -> Path:
     return Path(os.path.commonpath([folder.resolve().parent for folder in folders])) / PAGE
 
 
-def render(runs: Sequence[Run], study: StudySection | None = None, back: str = "", *, pictures: bool = True) -> str:
-    """The page as HTML text, with a link `back` to the page that lists it, if any, and with galleries if `pictures`."""
+def study_section(study: Study, loaded: Sequence[LoadedRun]) -> dict[str, Any]:
+    """The tables and figures of a study, whose runs are read unless they are among those already `loaded`."""
+    grid = read_grid(study.cells, study.methods, study.metric, loaded)
+    return {
+        "study": study,
+        "grid": grid,
+        "boxes": box_figures(grid),
+        "pictures": [image_grid(row, study.methods) for row in grid.rows],
+        "variants": [variants_figure(variants, study, loaded) for variants in study.variants],
+        "plates": [(plate, gallery.png_url(plate.file.read_bytes())) for plate in study.plates],
+    }
+
+
+def render(
+    runs: Sequence[LoadedRun], study: dict[str, Any] | None = None, back: str = "", *, pictures: bool = True
+) -> str:
+    """The page as HTML text.
+
+    Parameters
+    ----------
+    study
+        A :func:`study_section`.
+    back
+        Link to the page that lists this one.
+    pictures
+        Whether galleries are shown.
+    """
     folder = Path(__file__).parent
     environment = templates(folder)
-    filters = (number, share, words, duration, p_value, call, call_name, of_all_images, in_groups)
-    environment.filters |= {f.__name__: f for f in filters} | {"shell": shlex.join}
+    environment.filters |= {"of_all_images": of_all_images, "in_groups": in_groups, "shell": shlex.join}
     environment.globals |= CONSTANTS
-    sections = [make_section(run, model, len(runs)) for run in runs for model in run.model_names]
-    shown, without_gallery = galleries(runs, sections) if pictures else ([], {})
-    return environment.get_template(TEMPLATE).render(
-        style=(folder / STYLE).read_text(encoding="utf-8"),
+    shown = [sections.make_section(run, model, len(runs)) for run in runs for model in run.model_names]
+    galleries, without_gallery = sections.galleries(runs, shown) if pictures else ([], {})
+    headlines = [section["headline"] for section in shown]
+    models = [(run, model) for run in runs for model in [*run.models, *run.second_models]]
+    return environment.get_template("page.html.j2").render(
+        style=STYLE.read_text(encoding="utf-8"),
         scripts=[(folder / name).read_text(encoding="utf-8") for name in SCRIPTS],
         runs=runs,
         study=study,
         back=back,
-        sections=sections,
-        comparison=comparison(sections),
-        galleries=shown,
+        sections=shown,
+        comparison=sections.comparison(shown),
+        galleries=galleries,
         without_gallery=without_gallery,
-        legend=legend_urls(),
+        legend=gallery.legend_urls(),
         legends=metric_legends(runs),
-        reliance=[line for run in runs for line in reliance_lines(run)],
-        effects=reliance_effects([section.headline for section in sections]),
-        certified=certified,
-        uncertified={run.label: reason for run in runs if (reason := uncertified(run))},
-        agreements=agreements(runs),
+        reliance=[line for run in runs for line in reliance.reliance_lines(run)],
+        effects=headline.reliance_effects(headlines),
+        uncertified={run.label: reason for run in runs if (reason := reliance.uncertified(run))},
+        agreements=sections.agreements(runs),
         undefined=[line for run in runs for line in undefined_lines(run)],
         introduction=introduction(
-            runs, max(section.headline.methods for section in sections), study.study if study else None
+            runs, len(study["study"].methods) if study else max(headline.methods for headline in headlines)
         ),
-        unlearnt=[(run, model) for run in runs for model in _all_models(run) if model.unlearnt],
-        too_few=[(run, model) for run in runs for model in _all_models(run) if model.too_few],
+        unlearnt=[(run, model) for run, model in models if model.unlearnt],
+        too_few=[(run, model) for run, model in models if model.too_few],
     )
 
 
-def _all_models(run: Run) -> list[Model]:
-    return [*run.models, *run.second_models]
+def introduction(runs: Sequence[LoadedRun], methods: int) -> dict[str, Any]:
+    """The parts of the first sentences: the methods, the classes, and the source of the ground truth."""
+    imported = [run for run in runs if run.record.dataset.source == OWN_COPY]
+    made = [run for run in runs if run.record.dataset.generator and run.record.dataset.source != OWN_COPY]
+    classes = {tuple(run.record.dataset.class_names) for run in runs}
+    shared = classes.pop() if len(classes) == 1 else ()
+    return {
+        "methods": methods,
+        "classes": shared,  # the names of the classes that all runs share; empty where they differ
+        "listed": 1 < len(shared) <= NAMED,
+        "made": _names(made, imported),  # data sets whose images salgen made: the place of the cause is known exactly
+        "imported": _names(imported, made),  # data sets whose masks people or a segmentation drew
+        "alone": len(runs) in (len(made), len(imported)),  # whether none needs to be named
+    }
+
+
+def _names(runs: Sequence[LoadedRun], others: Sequence[LoadedRun]) -> list[str]:
+    """Each data set once; by the runs' labels where one of the other runs has the same name."""
+    ambiguous = {run.record.dataset.name for run in others}
+    names = [(run.record.dataset.name, run.label) for run in runs]
+    return list(dict.fromkeys(label if name in ambiguous else name for name, label in names))
+
+
+def metric_legends(runs: Sequence[LoadedRun]) -> list[dict[str, Any]]:
+    """The description of each metric of the runs, in their order, from its own declaration."""
+    calls: dict[str, list[str]] = {}
+    for call in dict.fromkeys(call for run in runs for call in run.metrics):
+        calls.setdefault(create_metric(call).name, []).append(call)
+    directions = {True: "more is better", False: "less is better", None: "diagnostic, ranks nothing"}
+    legends = []
+    for name, of_metric in calls.items():
+        metric = create_metric(of_metric[0])
+        bounds = " to ".join(f"{bound:.3g}" for bound in metric.bounds)
+        legends.append(
+            {
+                "name": name,
+                "calls": [call for call in of_metric if call != name],
+                "description": (inspect.getdoc(type(metric)) or "").split("\n\n")[0].replace("\n", " ").strip(),
+                "direction": directions[metric.higher_is_better],
+                "bounds": bounds.replace("-", "\N{MINUS SIGN}").replace("inf", "\N{INFINITY}"),
+                "reference": metric.reference,
+            }
+        )
+    return legends
 
 
 CONSTANTS = {
     "titles": TITLES,
-    "roles": {"ceiling": CEILING, "method": METHOD, "floor": FLOOR},
     "controls": CONTROLS,
     "ceiling_call": CEILING_CALL,
     "grid_file": GRID,
-    "all_seeds": ALL_SEEDS,
-    "saturated": SATURATED,
+    "saturated": gallery.SATURATED,
     "draws": DRAWS,
     "interval_note": NOTE,
     "least_trainings": LEAST_TRAININGS,
     "alpha": ALPHA,
     "most_faulty": most_faulty,
     "tolerated": TOLERATED,
-    "by_model": by_model,
-    "tolerance_curves": tolerance_curves,
+    "by_model": reliance.by_model,
+    "tolerance_curves": reliance.tolerance_curves,
     "and_list": and_list,
-    "clusters_counted": clusters_counted,
-    "images_counted": images_counted,
-    "wrong": wrong,
     "colours": COLOURS,
     "thresholds": Thresholds(),
     "suspected_by": (LOCALIZATION, FAITHFULNESS),

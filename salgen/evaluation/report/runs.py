@@ -1,4 +1,4 @@
-"""Run folders as the report reads them."""
+"""Run folders, read into memory as the report and the pages after it need them."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -6,15 +6,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from salgen.datasets.archives.archive_formats import is_archive
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, RunRecord
 from salgen.evaluation.scoring.metric_groups import canonical, higher_is_better, ranking_metrics
+from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.accuracy import accuracy_interval, near_chance, too_few_to_tell
 from salgen.evaluation.statistics.comparison_groups import Key, families, is_ceiling
 from salgen.evaluation.statistics.comparisons import Comparison, compare_families
 from salgen.evaluation.statistics.score_cube import ALL, ScoreCube, read_scores
 from salgen.evaluation.statistics.summary import ALL_SEEDS, SummaryRow, summarise
+from salgen.parameters import parse_call
+from salgen.types import Float64
 
 METHOD, CEILING, FLOOR = "method", "ceiling", "floor"
 
@@ -41,7 +47,7 @@ class Model:
 
     @property
     def fault(self) -> str:
-        """The accuracy of a model that is `unlearnt`, in words: near chance only where its interval holds chance."""
+        """The accuracy of an `unlearnt` model in words: near chance only where its interval holds chance."""
         low, high = self.interval
         if low > self.chance:
             return "above chance, but less than halfway to 100\N{NO-BREAK SPACE}%"
@@ -49,7 +55,7 @@ class Model:
 
     @property
     def worth(self) -> str:
-        """What the maps of a model that is `unlearnt` are worth, in words."""
+        """What the maps of an `unlearnt` model are worth, in words."""
         return "little" if self.interval[0] > self.chance else "nothing"
 
     @property
@@ -58,25 +64,21 @@ class Model:
         return too_few_to_tell(self.accuracy, self.count, self.chance)
 
 
-@dataclass(frozen=True)
-class Run:
-    """A run folder.
+def accuracy_of(trained: Sequence[Model]) -> float:
+    """The share of images that trainings classify correctly; NaN where there are none."""
+    count = sum(model.count for model in trained)
+    return sum(model.accuracy * model.count for model in trained) / count if count else float("nan")
 
-    Attributes
-    ----------
-    label
-        Its name on the page: the data set's, with the folder's where two runs share it.
-    record
-        Its ``run.json``.
-    higher_is_better
-        For each metric; None for a diagnostic.
-    """
+
+@dataclass(frozen=True)
+class LoadedRun:
+    """A run folder with its record and all of its scores."""
 
     path: Path
-    label: str
+    label: str  # the data set's name, with the folder's where two runs share it
     record: RunRecord
     cube: ScoreCube
-    higher_is_better: Mapping[str, bool | None]
+    higher_is_better: Mapping[str, bool | None]  # of each metric; None for a diagnostic
 
     @cached_property
     def models(self) -> list[Model]:
@@ -103,11 +105,6 @@ class Run:
     def split(self) -> str:
         """The split that was evaluated."""
         return self.record.dataset.split
-
-    @cached_property
-    def notes(self) -> list[str]:
-        """The notes of the data set's source."""
-        return self.record.notes
 
     @cached_property
     def model_names(self) -> list[str]:
@@ -176,15 +173,18 @@ class Run:
         A method has all samples of a metric and variant, or none of them.
         """
         scored = self.cube.scored[self.cube.members(model)][:, :, :, self.cube.seeds_of(model)]
-        samples = scored.any(axis=(0, 3), keepdims=True)
-        methods = scored.any(axis=(3, 4), keepdims=True)
-        expected = samples & methods
+        expected = scored.any(axis=(0, 3), keepdims=True) & scored.any(axis=(3, 4), keepdims=True)
         return int((~scored & expected).sum())
 
     def method_label(self, model: str, key: Key) -> str:
         """The method's call, with the reduction where one call was reduced in several ways."""
         several = Counter(call for call, _ in self.keys(model))[key[0]] > 1
         return f"{key[0]} [{key[1]}]" if several else key[0]
+
+    def scores(self, series: int, metric: str) -> tuple[Float64, Float64]:
+        """One of the cube's series in the headline variant and, with failed maps as worst: (seeds, samples) each."""
+        index = series, self.cube.metrics.index(metric), self.cube.variants.index(self.variant_of(metric))
+        return self.cube.value[index], self.cube.worst[index]
 
     def row(
         self, model: str, key: Key, metric: str, variant: str, seed: str = ALL_SEEDS, samples: str = ALL
@@ -208,35 +208,64 @@ class Run:
 
     @cached_property
     def _rows(self) -> dict[str, dict[tuple[str, ...], SummaryRow]]:
-        """Subset of samples to its rows, filled by `row`."""
-        return {}
+        return {}  # choice of samples to its rows, filled by `row`
 
     @cached_property
     def _comparisons(self) -> dict[str, dict[tuple[str, ...], list[Comparison]]]:
         return {}
 
+    # The images behind the headline metric's means: those with a mask, or all for accuracies of new trainings.
 
-def read_runs(paths: Sequence[Path | str]) -> list[Run]:
+    @property
+    def _counted(self) -> str:
+        """The headline metric, or the first one where all are diagnostics."""
+        return self.headline or self.metrics[0]
+
+    def samples_counted(self, model: str) -> NDArray[np.bool_]:
+        """The headline metric's samples: bool (seeds, samples)."""
+        return self.cube.samples_of(model, self._counted, self.variant_of(self._counted))
+
+    def clusters_counted(self, model: str) -> int:
+        """The number of clusters that the headline metric's samples form."""
+        return len(np.unique(self.cube.clusters[self.samples_counted(model).any(axis=0)]))
+
+    def wrong(self, model: str) -> float:
+        """The share of the headline metric's images that a model misclassifies."""
+        return self.cube.wrong(model, self._counted, self.variant_of(self._counted))
+
+    def images_counted(self, metrics: Sequence[str] = ()) -> tuple[str, str]:
+        """The images that the headline metric counts, and the metrics that count other images, in words.
+
+        Such as ``("8 images with a mask", "roar, kar: all 16 images")``; the second is empty if there are none.
+        """
+        samples, of_all = self.record.samples, of_all_images(metrics)
+        with_mask, others = f"{samples.with_mask} images with a mask", of_all
+        counted, uncounted = with_mask, f"all {samples.considered} images"
+        if of_all_images([self._counted]):
+            counted, uncounted = f"{samples.considered} images, with a mask or without", f"the {with_mask}"
+            others = [metric for metric in metrics if metric not in of_all]
+        names = dict.fromkeys(parse_call(metric)[0] for metric in others)
+        return counted, f"{', '.join(names)}: {uncounted}" if names else ""
+
+
+def of_all_images(metrics: Sequence[str]) -> list[str]:
+    """The metrics that count every considered image, with or without a mask."""
+    return [metric for metric in metrics if "training" in create_metric(metric).needs]
+
+
+def read_runs(paths: Sequence[Path | str]) -> list[LoadedRun]:
     """Read run folders, each with a label of its own."""
     check_run_folders(paths)
-    runs = _told_by_training([_read_run(Path(path)) for path in paths])
-    shared, folders = Counter(run.label for run in runs), Counter((run.label, run.path.name) for run in runs)
+    runs = [_read_run(Path(path)) for path in paths]
+    plain = {run.label for run in runs if not run.reliant}
+    labels = [f"{run.label}, trained for reliance" if run.reliant and run.label in plain else run.label for run in runs]
+    shared = Counter(labels)
+    alike = Counter((label, run.path.name) for label, run in zip(labels, runs, strict=True))
     return [
-        replace(run, label=f"{run.label} ({run.path.name if folders[run.label, run.path.name] == 1 else run.path})")
-        if shared[run.label] > 1
-        else run
-        for run in runs
-    ]
-
-
-def _told_by_training(runs: Sequence[Run]) -> list[Run]:
-    """Runs that share a label with others, of which some trained for reliance, with labels that say so."""
-    kinds: dict[str, set[bool]] = {}
-    for run in runs:
-        kinds.setdefault(run.label, set()).add(run.reliant)
-    return [
-        replace(run, label=f"{run.label}, trained for reliance") if run.reliant and len(kinds[run.label]) > 1 else run
-        for run in runs
+        replace(run, label=f"{label} ({run.path.name if alike[label, run.path.name] == 1 else run.path})")
+        if shared[label] > 1
+        else replace(run, label=label)
+        for label, run in zip(labels, runs, strict=True)
     ]
 
 
@@ -250,7 +279,7 @@ def check_run_folders(paths: Sequence[Path | str]) -> None:
             raise SalgenError(f"run folder {path} was given {counts[path.resolve()]} times: name each folder once")
 
 
-def _read_run(path: Path) -> Run:
+def _read_run(path: Path) -> LoadedRun:
     if is_archive(path):
         raise SalgenError(f"{path} is an archive: unpack it first with `salgen unpack {path} DIR`")
     if not path.is_dir():
@@ -263,4 +292,4 @@ def _read_run(path: Path) -> Run:
     if not set(record.metrics) & set(cube.metrics):
         raise SalgenError(f"{path / RECORD} names no metric that has scores: evaluate again")
     better = {metric: higher_is_better(metric) for metric in record.metrics}
-    return Run(path, record.dataset.name, record, cube, better)
+    return LoadedRun(path, record.dataset.name, record, cube, better)

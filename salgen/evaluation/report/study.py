@@ -1,11 +1,15 @@
 """The part of a report that a protocol adds: the grid that a paper evaluated, and the paper's claims."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Final, Literal
 
+from salgen.evaluation.report.formatting import number
 from salgen.evaluation.statistics.jackknife import Estimate
+
+WIDTH = 100  # characters of a line of prose in the terminal
 
 Outcome = Literal["held", "not held", "undecided", "not testable here"]
 HELD: Final = "held"
@@ -76,9 +80,8 @@ class TableRow:
 class StudyTable:
     """A table of a paper, filled in again."""
 
-    # title, caption: such as `"Table 1"`, and a description of its cells
-    title: str
-    caption: str
+    title: str  # such as `"Table 1"`
+    caption: str  # what its cells hold
     methods: tuple[str, ...]  # the columns, as calls
     rows: tuple[TableRow, ...]
 
@@ -100,11 +103,33 @@ class Study:
     reference: str
     metric: str  # the metric of the grid, such as `"m-gt"`; empty where there is no grid
     methods: tuple[str, ...]  # the paper's, as calls, in its order
-    # of the grid
-    cells: tuple[StudyCell, ...] = ()
+    cells: tuple[StudyCell, ...] = ()  # the grid's
     variants: tuple[Variants, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
-    # tables, plates: tables beside the paper's numbers, and pictures
-    tables: tuple[StudyTable, ...] = ()
+    tables: tuple[StudyTable, ...] = ()  # means beside the paper's numbers
     plates: tuple[Plate, ...] = ()
+
+
+def tables_text(tables: Sequence[StudyTable]) -> str:
+    """Tables as plain text, with a line for each metric and each number followed by the paper's in brackets."""
+    blocks = []
+    for table in tables:
+        rows = [["", *table.methods]]
+        for row in table.rows:
+            printed = {method: f" ({text})" for method, text in row.printed.items()}
+            cells = [number(row.means[method]) + printed.get(method, "") for method in table.methods]
+            rows.append([row.title, *cells])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in rows]
+        blocks.append("\n".join([*wrap(f"{table.title}. {table.caption}", WIDTH), "", *lines]))
+    return "\n\n".join(blocks)
+
+
+def findings_text(findings: Sequence[Finding]) -> str:
+    """Plain text: for each claim its verdict, the numbers behind it, and the number of clusters, samples and models."""
+    lines = []
+    for finding in findings:
+        said = f"{finding.numbers}; {finding.size}" if finding.size else finding.numbers
+        lines += wrap(f"{finding.verdict}: {finding.claim}. {said}", WIDTH, subsequent_indent="  ")
+    return "\n".join(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,10 +55,8 @@ def save_gallery_of(
         The method whose map is shown; a false positive's map explains the class that the image lacks.
     """
     record = RunRecord.read(Path(run) / RECORD)
-    dataset = _dataset(run, data, record)
-    first = suspects[:most]
-    maps = _maps(first, Path(run), dataset, record, method)
-    figure = _figure(first, maps, dataset, method)
+    dataset, first = _dataset(run, data, record), suspects[:most]
+    figure = _figure(first, _maps(first, Path(run), dataset, record, method), dataset, method)
     with atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=110)
     return path
@@ -70,42 +69,6 @@ def _dataset(run: str | Path, data: str | Path, record: RunRecord) -> Dataset:
     return dataset
 
 
-def _maps(suspects: Sequence[Suspect], run: Path, dataset: Dataset, record: RunRecord, method: str) -> list[Any]:
-    """The map (H, W) of each suspect, explained by its own model under the run's conventions."""
-    conventions, maps = record.conventions, []
-    models: dict[tuple[str, int], tuple[Any, Any]] = {}
-    for suspect in suspects:
-        key = suspect.model, suspect.training_seed
-        if key not in models:
-            models[key] = _model(run, dataset, record, key, method)
-        classifier, patterns = models[key]
-        sample = dataset[_index(suspect)]
-        saliency = explain(
-            classifier,
-            sample["image"][None],
-            suspect.class_number,
-            method=method,
-            reduce=conventions["reduce"],
-            score=conventions["score"],
-            masks=sample["mask"][None],
-            ids=[suspect.sample_id],
-            seed=conventions["seed"],
-            patterns=patterns,
-        )
-        maps.append(saliency.values[0].cpu().numpy())
-    return maps
-
-
-def _model(run: Path, dataset: Dataset, record: RunRecord, key: tuple[str, int], method: str) -> tuple[Any, Any]:
-    """A model of the run, and its patterns if the method needs them."""
-    checkpoint = load_checkpoint(_checkpoint(run, record, key))
-    check_fits(checkpoint, dataset)
-    if "patterns" not in METHODS.load(parse_call(method)[0]).needs:
-        return checkpoint.classifier, None
-    train = dataset.of_split("train")
-    return checkpoint.classifier, fit_patterns(checkpoint.classifier, (b.images for b in train.batches(CHUNK)))
-
-
 def _checkpoint(run: Path, record: RunRecord, key: tuple[str, int]) -> Path:
     entry = next(model for model in record.models if (model.name, model.seed) == key)
     place = checkpoint_of(run, *key, entry.weights_sha256)  # never a path that the record names
@@ -115,6 +78,38 @@ def _checkpoint(run: Path, record: RunRecord, key: tuple[str, int]) -> Path:
             "again, which takes a model that the run trained"
         )
     return place
+
+
+def _maps(suspects: Sequence[Suspect], run: Path, dataset: Dataset, record: RunRecord, method: str) -> list[Any]:
+    """The map (H, W) of each suspect, explained by its own model under the run's conventions."""
+
+    @cache
+    def model(*key: Any) -> tuple[Any, Any]:
+        """A model of the run, and its patterns if the method needs them."""
+        checkpoint = load_checkpoint(_checkpoint(run, record, key))
+        check_fits(checkpoint, dataset)
+        if "patterns" not in METHODS.load(parse_call(method)[0]).needs:
+            return checkpoint.classifier, None
+        train = dataset.of_split("train")
+        return checkpoint.classifier, fit_patterns(checkpoint.classifier, (b.images for b in train.batches(CHUNK)))
+
+    conventions = {name: record.conventions[name] for name in ("reduce", "score", "seed")}
+    maps = []
+    for suspect in suspects:
+        classifier, patterns = model(suspect.model, suspect.training_seed)
+        sample = dataset[_index(suspect)]
+        saliency = explain(
+            classifier,
+            sample["image"][None],
+            suspect.class_number,
+            method=method,
+            masks=sample["mask"][None],
+            ids=[suspect.sample_id],
+            patterns=patterns,
+            **conventions,
+        )
+        maps.append(saliency.values[0].cpu().numpy())
+    return maps
 
 
 def _index(suspect: Suspect) -> int:
@@ -141,13 +136,9 @@ def _figure(suspects: Sequence[Suspect], maps: Sequence[Any], dataset: Dataset, 
         for axis in (left, right) if sample["mask"].any() else ():
             axis.contour(sample["mask"], levels=[0.5], colors="#00b894", linewidths=1)
         left.set_title(f"{suspect.sample_id}\n{names[suspect.class_number]} {suspect.confidence:.3f}", fontsize=9)
-        right.set_title(_numbers(suspect), fontsize=9)
+        numbers = f"{suspect.model}, seed {suspect.training_seed}"
+        if suspect.method:
+            numbers += f"\nlocalised {suspect.localization:.2f}, faithful {suspect.faithfulness:.2f}"
+        right.set_title(numbers, fontsize=9)
     figure.suptitle(f"{len(suspects)} suspects, maps by {method}" if suspects else "no suspects", fontsize=11)
     return figure
-
-
-def _numbers(suspect: Suspect) -> str:
-    seed = f"{suspect.model}, seed {suspect.training_seed}"
-    if np.isnan(suspect.localization):
-        return seed
-    return f"{seed}\nlocalised {suspect.localization:.2f}, faithful {suspect.faithfulness:.2f}"

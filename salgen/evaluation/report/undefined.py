@@ -1,8 +1,9 @@
 """Undefined scores and their reasons, with equal cases on one line."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from salgen.evaluation.metrics.inputs.metric import (
     CONSTANT_MAP,
@@ -18,7 +19,7 @@ from salgen.evaluation.metrics.inputs.metric import (
     UNUSABLE_SAMPLE,
     ZERO_ENERGY,
 )
-from salgen.evaluation.report.runs import Run
+from salgen.evaluation.report.runs import LoadedRun
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.summary import SummaryRow
@@ -68,13 +69,15 @@ class UndefinedLine:
     consequence: str
 
 
-def undefined_lines(run: Run) -> list[UndefinedLine]:
+def undefined_lines(run: LoadedRun) -> list[UndefinedLine]:
     """Every reason in a run; methods and metrics with equal counts share a line."""
-    lines = []
+    lines: list[UndefinedLine] = []
     for model in run.model_names:
         for variant in run.variants:
-            for reason in _reasons(run, model, variant):
-                lines.extend(_lines(run, model, variant, reason))
+            cases = [(metric, key) for metric in run.metrics for key in run.keys(model)]
+            rows = {case: row for case in cases if (row := run.row(model, case[1], case[0], variant)) is not None}
+            for reason in sorted({reason for row in rows.values() for reason in row.reasons}):
+                lines += _lines(run, model, variant, reason, rows)
     return lines
 
 
@@ -85,48 +88,24 @@ def meaning(reason: str, metric: str) -> str:
     return next(own, MEANINGS.get(reason, ""))
 
 
-def _reasons(run: Run, model: str, variant: str) -> list[str]:
-    rows = (run.row(model, key, metric, variant) for key in run.keys(model) for metric in run.metrics)
-    return sorted({reason for row in rows if row is not None for reason in row.reasons})
-
-
-def _lines(run: Run, model: str, variant: str, reason: str) -> list[UndefinedLine]:
-    cases: dict[tuple[int, int, str, str], dict[str, list[Key]]] = defaultdict(lambda: defaultdict(list))
-    for metric in run.metrics:
-        for key in run.keys(model):
-            row = run.row(model, key, metric, variant)
-            if row is not None and reason in row.reasons:
-                case = (
-                    row.reasons[reason],
-                    row.n + row.n_undefined,
-                    _consequence(row, reason, run.higher_is_better[metric]),
-                    meaning(reason, metric),
-                )
-                cases[case][metric].append(key)
-    return [
-        UndefinedLine(
-            run=run.label,
-            model=model,
-            variant=variant,
-            reason=reason,
-            meaning=case[3],
-            metrics=_listing(metrics, run.metrics, "metrics"),
-            methods=_listing([run.method_label(model, key) for key in keys], run.keys(model), "methods"),
-            count=case[0],
-            total=case[1],
-            consequence=case[2],
-        )
-        for case, by_metric in cases.items()
-        for keys, metrics in _by_methods(by_metric)
-    ]
-
-
-def _by_methods(by_metric: dict[str, list[Key]]) -> list[tuple[tuple[Key, ...], list[str]]]:
-    """Methods to the metrics that concern exactly these."""
-    groups: dict[tuple[Key, ...], list[str]] = defaultdict(list)
-    for metric, keys in by_metric.items():
-        groups[tuple(keys)].append(metric)
-    return list(groups.items())
+def _lines(
+    run: LoadedRun, model: str, variant: str, reason: str, rows: Mapping[tuple[str, Key], SummaryRow]
+) -> Iterator[UndefinedLine]:
+    # what is alike of a line, and the metric, to methods; then what is alike, and the methods, to metrics
+    methods_of: dict[tuple[Any, ...], list[Key]] = defaultdict(list)
+    for (metric, key), row in rows.items():
+        if reason in row.reasons:
+            consequence = _consequence(row, reason, run.higher_is_better[metric])
+            case = meaning(reason, metric), row.reasons[reason], row.n + row.n_undefined, consequence
+            methods_of[case, metric].append(key)
+    metrics_of: dict[tuple[Any, ...], dict[tuple[Key, ...], list[str]]] = defaultdict(lambda: defaultdict(list))
+    for (case, metric), of_metric in methods_of.items():
+        metrics_of[case][tuple(of_metric)].append(metric)
+    for (words, count, total, consequence), by_keys in metrics_of.items():
+        for keys, metrics in by_keys.items():
+            labels = [run.method_label(model, key) for key in keys]
+            named = _listing(metrics, run.metrics, "metrics"), _listing(labels, run.keys(model), "methods")
+            yield UndefinedLine(run.label, model, variant, reason, words, *named, count, total, consequence)
 
 
 def _consequence(row: SummaryRow, reason: str, higher_is_better: bool | None) -> str:

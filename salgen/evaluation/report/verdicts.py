@@ -3,10 +3,10 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from salgen.evaluation.report.formatting import DIGITS, number
-from salgen.evaluation.report.images import in_clusters
-from salgen.evaluation.report.runs import FLOOR, Run
+from salgen.evaluation.report.runs import FLOOR, LoadedRun
 from salgen.evaluation.statistics.clusters import LEAST
 from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.comparisons import Comparison, indistinguishable, not_better
@@ -19,28 +19,75 @@ from salgen.parameters import parse_call
 EDGES = "sobel"
 
 
+def verdict(run: LoadedRun, model: str, metric: str, samples: str = ALL, variant: str | None = None) -> "Verdict":
+    """The tests of a model's methods under one metric, by default in the headline variant."""
+    return Verdict(run, model, metric, variant or run.variant_of(metric), samples)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The tests of one model, metric, variant and subset of samples."""
 
-    run: Run
+    run: LoadedRun
     model: str
     metric: str
     variant: str
     samples: str
-    tests: Sequence[Comparison]  # all pairs of methods and floors; empty where there is nothing to compare
-    # best, floor: the method under test and the floor with the best mean, a map that failed counted as the worst; None
-    # if there is none with a value, or the metric is a diagnostic
-    best: Key | None = None
-    floor: Key | None = None
-    edges: Key | None = None  # the edge filter, if the run has it
-    winners: Sequence[Key] = ()  # the methods under test whose means equal the best one's as printed, the best first
-    # tied, below_floor, below_edges: other methods under test that do not differ significantly from a winner; methods
-    # that are not significantly better than the strongest floor; methods that are not significantly better than the
-    # edge filter
-    tied: Sequence[Key] = ()
-    below_floor: Sequence[Key] = ()
-    below_edges: Sequence[Key] = ()
+
+    @cached_property
+    def tests(self) -> Sequence[Comparison]:
+        """All pairs of methods and floors; empty where there is nothing to compare."""
+        return self.run.comparisons(self.model, self.metric, self.variant, self.samples)
+
+    @cached_property
+    def compared(self) -> set[Key]:
+        """The methods and floors that are tested."""
+        return {key for test in self.tests for key in test.keys}
+
+    @cached_property
+    def best(self) -> Key | None:
+        """The method under test with the best mean, failed maps as worst; None under a diagnostic or without values."""
+        return self._best(self.run.under_test(self.model))
+
+    @cached_property
+    def floor(self) -> Key | None:
+        """The floor with the best mean."""
+        return self._best(self._floors)
+
+    @cached_property
+    def edges(self) -> Key | None:
+        """The edge filter, if it was tested."""
+        return next((key for key in self._floors if parse_call(key[0])[0] == EDGES and key in self.compared), None)
+
+    @cached_property
+    def winners(self) -> list[Key]:
+        """The methods under test whose means equal the best one's as printed, the best first."""
+        if self.best is None:
+            return []
+        rows = {key: row for key in self.run.under_test(self.model) if (row := self.row(key)) is not None}
+        means = {key: round(row.mean_worst_case, DIGITS) for key, row in rows.items()}
+        return [self.best, *(key for key, mean in means.items() if mean == means[self.best] and key != self.best)]
+
+    @cached_property
+    def rivals(self) -> list[Key]:
+        """The methods under test that the winners were compared with."""
+        return [key for key in self._among(self.compared) if key not in self.winners]
+
+    @cached_property
+    def tied(self) -> list[Key]:
+        """Other methods under test that do not differ significantly from a winner."""
+        alike = {key for winner in self.winners for key in indistinguishable(self.tests, winner)}
+        return self._among(alike.difference(self.winners))
+
+    @cached_property
+    def below_floor(self) -> list[Key]:
+        """Methods under test that are not significantly better than the strongest floor."""
+        return self._among(not_better(self.tests, self.floor)) if self.floor else []
+
+    @cached_property
+    def below_edges(self) -> list[Key]:
+        """Methods under test that are not significantly better than the edge filter."""
+        return self._among(not_better(self.tests, self.edges)) if self.edges else []
 
     @property
     def n_clusters(self) -> int:
@@ -50,7 +97,8 @@ class Verdict:
     @property
     def sampled(self) -> str:
         """What the tests compare, such as ``"400 images in 40 clusters"``."""
-        return in_clusters(self.tests[0].n_samples, self.n_clusters) if self.tests else "no images"
+        clustered = f" in {self.n_clusters} clusters" if self.unit != "images" else ""
+        return f"{self.tests[0].n_samples} images{clustered}" if self.tests else "no images"
 
     @property
     def unit(self) -> str:
@@ -62,16 +110,6 @@ class Verdict:
         """What the verdict is about: one model, or several trainings of it."""
         trainings = len(self.run.cube.seeds_of(self.model))
         return "for this one trained model" if trainings == 1 else f"over {trainings} trainings"
-
-    @property
-    def compared(self) -> set[Key]:
-        """The methods and floors of the family."""
-        return {key for test in self.tests for key in test.keys}
-
-    @property
-    def rivals(self) -> list[Key]:
-        """The methods under test that the winners were compared with."""
-        return [key for key in self.run.under_test(self.model) if key in self.compared and key not in self.winners]
 
     @property
     def permutations(self) -> int:
@@ -113,40 +151,21 @@ class Verdict:
         """The test of two methods, in either order."""
         return next((test for test in self.tests if set(test.keys) == {a, b}), None)
 
+    def labels(self, keys: Sequence[Key]) -> list[str]:
+        """Methods as the tables name them."""
+        return [self.run.method_label(self.model, key) for key in keys]
 
-def verdict(run: Run, model: str, metric: str, samples: str = ALL, variant: str | None = None) -> Verdict:
-    """The tests of a model's methods under one metric, by default in the headline variant."""
-    variant = variant or run.variant_of(metric)
-    tests = run.comparisons(model, metric, variant, samples)
-    empty = Verdict(run, model, metric, variant, samples, tests)
-    if run.higher_is_better[metric] is None:
-        return empty
-    methods = run.under_test(model)
-    floors = [key for key in run.keys(model) if run.role(key[0]) == FLOOR]
-    best, floor = _best(empty, methods), _best(empty, floors)
-    edges = next((key for key in floors if parse_call(key[0])[0] == EDGES and key in empty.compared), None)
-    winners = _sharing(empty, methods, best) if best else []
-    like_a_winner = [key for winner in winners for key in indistinguishable(tests, winner) if key not in winners]
-    return Verdict(
-        *(run, model, metric, variant, samples, tests, best, floor, edges, winners),
-        tied=_among(methods, like_a_winner),
-        below_floor=_among(methods, not_better(tests, floor)) if floor else (),
-        below_edges=_among(methods, not_better(tests, edges)) if edges else (),
-    )
+    @property
+    def _floors(self) -> list[Key]:
+        return [key for key in self.run.keys(self.model) if self.run.role(key[0]) == FLOOR]
 
+    def _among(self, keys: Sequence[Key] | set[Key]) -> list[Key]:
+        return [key for key in self.run.under_test(self.model) if key in keys]
 
-def _best(outcome: Verdict, keys: Sequence[Key]) -> Key | None:
-    higher = outcome.run.higher_is_better[outcome.metric]
-    means = {key: row.mean_worst_case for key in keys if (row := outcome.row(key)) is not None}
-    ordered = {key: mean if higher else -mean for key, mean in means.items() if not math.isnan(mean)}
-    return max(ordered, key=ordered.__getitem__, default=None)
-
-
-def _sharing(outcome: Verdict, keys: Sequence[Key], best: Key) -> list[Key]:
-    """The keys with the mean of the best one as printed, that one first."""
-    means = {key: round(row.mean_worst_case, DIGITS) for key in keys if (row := outcome.row(key)) is not None}
-    return [best, *(key for key, mean in means.items() if mean == means[best] and key != best)]
-
-
-def _among(methods: Sequence[Key], keys: Sequence[Key]) -> list[Key]:
-    return [key for key in methods if key in keys]
+    def _best(self, keys: Sequence[Key]) -> Key | None:
+        higher = self.run.higher_is_better[self.metric]
+        if higher is None:
+            return None
+        means = {key: row.mean_worst_case for key in keys if (row := self.row(key)) is not None}
+        ordered = {key: mean if higher else -mean for key, mean in means.items() if not math.isnan(mean)}
+        return max(ordered, key=ordered.__getitem__, default=None)

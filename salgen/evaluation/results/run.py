@@ -18,8 +18,7 @@ from salgen.evaluation.attribution.reductions import SIGNED
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.evaluation.report.console import accuracy_line, no_verdict
 from salgen.evaluation.report.page import report
-from salgen.evaluation.report.runs import Run as RunTables
-from salgen.evaluation.report.runs import read_runs
+from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun, read_runs
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
@@ -35,6 +34,8 @@ from salgen.types import SaliencyMap
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+COLOURS = {METHOD: "tab:blue", FLOOR: "0.6", CEILING: "tab:green"}  # a plot's
 
 
 class Run(os.PathLike[str]):
@@ -136,9 +137,8 @@ class Run(os.PathLike[str]):
             for key in tables.keys(model):
                 label = tables.method_label(model, key)
                 found = {metric: tables.row(model, key, metric, tables.variant_of(metric)) for metric in tables.metrics}
-                rows[(model, label) if len(tables.model_names) > 1 else label] = {
-                    metric: row.mean if row else np.nan for metric, row in found.items()
-                }
+                means = {metric: row.mean if row else np.nan for metric, row in found.items()}
+                rows[(model, label) if len(tables.model_names) > 1 else label] = means
         return pd.DataFrame.from_dict(rows, orient="index")
 
     def best(
@@ -170,7 +170,7 @@ class Run(os.PathLike[str]):
         if reason := no_verdict(self._tables, outcome.model):
             warn(f"{self.path}: {reason}")
             return []
-        return [self._tables.method_label(outcome.model, key) for key in (*outcome.winners, *outcome.tied)]
+        return outcome.labels([*outcome.winners, *outcome.tied])
 
     def compare(
         self,
@@ -247,16 +247,31 @@ class Run(os.PathLike[str]):
         ax: Axes | None = None,
     ) -> Axes:
         """The methods' means and 95 % intervals on matplotlib axes, the best on top; parameters as of :meth:`best`."""
-        from salgen.evaluation.results.plot import plot_means
+        import matplotlib.pyplot as plt
 
-        return plot_means(self._verdict(metric, variant, samples, model), ax)
+        outcome, run = self._verdict(metric, variant, samples, model), self._tables
+        rows = {key: row for key in run.keys(outcome.model) if (row := outcome.row(key)) and not np.isnan(row.mean)}
+        sign = 1.0 if run.higher_is_better[outcome.metric] else -1.0
+        ordered = sorted(rows, key=lambda key: sign * rows[key].mean)
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6.4, 0.8 + 0.26 * len(ordered)), layout="constrained")
+        for place, key in enumerate(ordered):
+            row, colour = rows[key], COLOURS[run.role(key[0])]
+            ax.plot([row.ci_low, row.ci_high], [place, place], color=colour, linewidth=1.5)
+            ax.plot(row.mean, place, "o", color=colour, markersize=5)
+        ax.set_yticks(range(len(ordered)), outcome.labels(ordered))
+        ax.set_xlabel(f"{outcome.metric}, {outcome.variant}")
+        ax.set_title(f"{run.label}, {outcome.model}: {outcome.sampled}, {outcome.subject}", fontsize="medium")
+        ax.grid(axis="x", color="0.9")
+        ax.set_axisbelow(True)
+        return ax
 
     def report(self, out: str | os.PathLike[str] | None = None) -> Path:
         """Write the page, ``report.html`` in the folder by default, and return its path."""
         return report([self.path], Path(out) if out is not None else None)
 
     @cached_property
-    def _tables(self) -> RunTables:
+    def _tables(self) -> LoadedRun:
         with content_faults([self.path]):
             (tables,) = read_runs([self.path])
         return tables

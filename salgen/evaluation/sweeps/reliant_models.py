@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.report.formatting import share
-from salgen.evaluation.report.runs import Run
+from salgen.evaluation.report.runs import LoadedRun
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
 from salgen.evaluation.statistics.accuracy import accuracy_interval
 from salgen.evaluation.statistics.discrimination import Discrimination
@@ -103,7 +103,7 @@ class Correlation:
     generator: str
     dose: Dose
     data: list[Path]
-    runs: list[Run]
+    runs: list[LoadedRun]
     images: int  # the number of images, the same ones at all doses, that models and methods are judged by
     chance: float  # the artefact's mean share of these images
     accuracy: Float64  # float64 (D, S): over all images of the split
@@ -135,7 +135,7 @@ class Correlation:
         return int(self.uses.shape[1])
 
 
-def detections(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[Run]) -> Correlation:
+def detections(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[LoadedRun]) -> Correlation:
     """What finished runs, one for each dose, say of models and methods."""
     datasets = [open_dataset(path, run.split) for path, run in zip(data, runs, strict=True)]
     agreeing = [
@@ -157,7 +157,7 @@ def detections(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[Run])
     return Correlation(name, dose, list(data), list(runs), len(shared), chance, accuracy, uses, masses, alarms)
 
 
-def _uses(run: Run, images: Sequence[str]) -> Float64:
+def _uses(run: LoadedRun, images: Sequence[str]) -> Float64:
     """The share of images on which each training uses the artefact, float64 (S,)."""
     if run.record.certificates is None or run.record.certificates.reason:
         why = run.record.certificates.reason if run.record.certificates else "it is not finished"
@@ -168,7 +168,7 @@ def _uses(run: Run, images: Sequence[str]) -> Float64:
     return np.asarray(wide[list(images)].mean(axis=1).to_numpy(), dtype=np.float64)
 
 
-def _mass_and_lower_end(run: Run, call: str, images: Sequence[str]) -> tuple[Float64, Float64]:
+def _mass_and_lower_end(run: LoadedRun, call: str, images: Sequence[str]) -> tuple[Float64, Float64]:
     """Each training's mass, and the lower end of its interval, float64 (S,) each."""
     chosen = np.searchsorted(run.cube.samples, images)
     values = scores(run, call, MASS)[:, chosen]

@@ -16,7 +16,7 @@ from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError, unknown_name
-from salgen.evaluation.report.runs import Run, read_runs
+from salgen.evaluation.report.runs import LoadedRun, read_runs
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.statistics.summary import csv_text
 from salgen.evaluation.sweeps.dose import Dose
@@ -137,7 +137,7 @@ def sweep(
         return folder
 
 
-def fitted(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[Run], shape: str = "logistic") -> Sweep:
+def fitted(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[LoadedRun], shape: str = "logistic") -> Sweep:
     """The curves and thresholds of finished runs, one for each dose."""
     chances = {model.chance for run in runs for model in run.models}
     if max(chances) - min(chances) > 1e-9:

@@ -13,10 +13,9 @@ import numpy as np
 
 from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.report import page
-from salgen.evaluation.report.formatting import call, number
-from salgen.evaluation.report.runs import Run
-from salgen.evaluation.report.templates import templates
-from salgen.evaluation.results.plot import COLOURS
+from salgen.evaluation.report.formatting import STYLE, templates
+from salgen.evaluation.report.runs import LoadedRun
+from salgen.evaluation.results.run import COLOURS
 from salgen.evaluation.sweeps.dose import Dose
 from salgen.evaluation.sweeps.psychometric import Axis, Curves
 from salgen.evaluation.sweeps.thresholds import FOUND, OUTCOMES, Threshold, Trials
@@ -54,7 +53,7 @@ class Sweep:
     shape: str
     chance: float
     data: list[Path]
-    runs: list[Run]
+    runs: list[LoadedRun]
     subjects: list[Subject]
 
     @property
@@ -104,14 +103,15 @@ def write_folder_page(
     for name, figure in figures.items():
         with atomic_path(folder / name) as temporary:
             figure.savefig(temporary, format="png", dpi=110, metadata={"Software": None})
-    here, report = Path(__file__).parent, Path(page.__file__).parent
-    environment = templates(here)
-    environment.filters |= {"number": number, "call": call}
-    html = environment.get_template(template).render(
-        style=(report / page.STYLE).read_text(encoding="utf-8"),
-        command=shlex.join(command) if command else "",
-        pictures={name: base64.b64encode((folder / name).read_bytes()).decode() for name in figures},
-        **values,
+    html = (
+        templates(Path(__file__).parent)
+        .get_template(template)
+        .render(
+            style=STYLE.read_text(encoding="utf-8"),
+            command=shlex.join(command) if command else "",
+            pictures={name: base64.b64encode((folder / name).read_bytes()).decode() for name in figures},
+            **values,
+        )
     )
     write_text(folder / page.PAGE, html.strip() + "\n")
 
@@ -172,7 +172,7 @@ def _draw(ax: Axes, sweep: Sweep, subject: Subject) -> None:
     ax.set_title(f"{subject.name} ({subject.measure})" if subject.role == MODEL else subject.name, fontsize="small")
 
 
-def doses_figure(name: str, doses: Dose, data: Sequence[Path], runs: Sequence[Run]) -> Figure:
+def doses_figure(name: str, doses: Dose, data: Sequence[Path], runs: Sequence[LoadedRun]) -> Figure:
     """The same sample at each dose: its image, its twin if there is one, and its mask."""
     from matplotlib.figure import Figure
 

@@ -1,10 +1,15 @@
-"""Verification of a run: everything that can be recomputed is recomputed and compared with the files."""
+"""Verification of a run: files are whole, models and maps those of the record, and samples come out again."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import chain, product
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from salgen.datasets.format import checksums
 from salgen.datasets.format.checksums import file_problems
@@ -13,39 +18,32 @@ from salgen.datasets.format.shards import shards_of
 from salgen.datasets.verification.row_checks import shard_problems
 from salgen.datasets.verification.spot_checks import rendering_problems
 from salgen.errors import SalgenError, reason
+from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
+from salgen.evaluation.report.gallery import GALLERY, read_gallery
+from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.certificate_table import read_certificates
+from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
-from salgen.evaluation.runs.run_snapshot import DATA
-from salgen.evaluation.verification.checked_run import CheckedRun
-from salgen.evaluation.verification.derived_tables import (
-    certificate_problems,
-    csv_problems,
-    gallery_problems,
-    prediction_problems,
-)
-from salgen.evaluation.verification.maps import map_problems, model_problems
-from salgen.evaluation.verification.recompute import recompute_problems
-from salgen.evaluation.verification.scores import row_problems, sample_problems
+from salgen.evaluation.runs.artifacts.saved_maps import check_maps, folder_name, maps_name, read_maps
+from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.runs.rescoring import rescore
+from salgen.evaluation.runs.run_snapshot import CHECKPOINTS, DATA, checkpoint_of
+from salgen.evaluation.runs.source_run import SourceRun
+from salgen.evaluation.scoring.metric_selection import create_metric
+from salgen.evaluation.statistics.comparisons import COMPARISONS
+from salgen.evaluation.statistics.score_cube import SCORES, ScoreCube, read_scores
+from salgen.evaluation.statistics.summary import SUMMARY
+from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, load_checkpoint
+from salgen.progress import progress
 
-CHECKS: tuple[Callable[[CheckedRun], Iterator[str]], ...] = (
-    csv_problems,
-    prediction_problems,
-    certificate_problems,
-    gallery_problems,
-    row_problems,
-    sample_problems,
-    model_problems,
-    map_problems,
-)
+TOLERANCE = 1e-9  # for a score
 
 
 def run_problems(folder: Path, *, source: str | None = None, samples: int = 32) -> list[str]:
     """Check a run folder.
 
-    Checked are the checksums, where it was published; that summary, tests and predictions follow from scores,
-    probabilities and data; that the scores are those of the record, with the targets and certificates of
-    their samples; that models, maps and data match the record and are undamaged; that some samples are rendered
-    again bit for bit, and that the scores of some follow from their maps. Without maps the checks that need them are
-    skipped, and a run that was rewritten consistently passes.
+    Checked are the checksums, where it was published, and that tables and models can be read. Of a run that kept its
+    maps also these, and the data: some samples are rendered again bit for bit and scored again from their maps.
 
     Parameters
     ----------
@@ -63,54 +61,140 @@ def run_problems(folder: Path, *, source: str | None = None, samples: int = 32) 
     problems = file_problems(folder) if (folder / checksums.FILE).is_file() else []
     try:
         with content_faults([folder]):
-            run = CheckedRun(folder, RunRecord.read(folder / RECORD), source)
+            record = RunRecord.read(folder / RECORD)
     except SalgenError as error:
         return [*problems, str(error)]
-    content = [problem for check in CHECKS for problem in _problems(run, check)]
-    content += _problems(run, lambda run: data_problems(run, samples))
-    if not content:
-        content = _problems(run, lambda run: recompute_problems(run, samples))
-    return list(dict.fromkeys([*problems, *content]))
+    problems += _until_unreadable(folder, model_problems(folder, record))
+    for name, read in TABLES.items():
+        problems += _until_unreadable(folder, table_problems(folder / name, read, record))
+    if record.maps:
+        problems += _until_unreadable(folder, snapshot_problems(folder, source, samples))
+    return list(dict.fromkeys(problems))
 
 
-def _problems(run: CheckedRun, check: Callable[[CheckedRun], Iterator[str]]) -> list[str]:
+def _until_unreadable(folder: Path, check: Iterable[str]) -> list[str]:
     """The problems that one check finds, up to the first file that it cannot read."""
     problems: list[str] = []
     try:
-        with content_faults([run.folder]):
-            problems.extend(check(run))
+        with content_faults([folder]):
+            problems.extend(check)
     except SalgenError as error:
         problems.append(str(error))
     except (pa.ArrowException, OSError, RuntimeError) as error:
-        problems.append(f"{run.folder} has content that `salgen evaluate` does not write ({reason(error)})")
+        problems.append(f"{folder} has content that `salgen evaluate` does not write ({reason(error)})")
     return problems
 
 
-def data_problems(run: CheckedRun, samples: int) -> Iterator[str]:
-    """Problems of the data of the split that a run keeps."""
-    if run.plan is None:
-        return
-    plan, data, split = run.plan, run.folder / DATA, run.plan.dataset.split
+TABLES: dict[str, Callable[[Path], Any]] = {
+    SCORES: lambda path: read_scores(path.parent),
+    SUMMARY: Path.read_text,
+    COMPARISONS: Path.read_text,
+    PREDICTIONS: pq.read_table,
+    CERTIFICATES: read_certificates,
+    GALLERY: read_gallery,
+}
+
+
+def table_problems(path: Path, read: Callable[[Path], Any], record: RunRecord) -> Iterator[str]:
+    """A table that is missing or cannot be read; certificates and pictures need not be there."""
+    certified = record.certificates is not None and record.certificates.models
+    if path.is_file():
+        try:
+            read(path)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            yield f"{path} cannot be read ({reason(error)}): fetch the archive or evaluate again"
+    elif path.name != GALLERY and (path.name != CERTIFICATES or certified):
+        yield f"{path} is missing: the run is not finished"
+
+
+def model_problems(folder: Path, record: RunRecord) -> Iterator[str]:
+    """Checkpoints that are damaged, or differ from the record's models."""
+    for model in record.models:
+        place = checkpoint_of(folder, model.name, model.seed, model.weights_sha256)
+        if place is not None:
+            load_checkpoint(place, "cpu")
+            continue
+        for parent in (folder, folder / CHECKPOINTS):
+            checkpoint = parent / f"{folder_name(model.name)}-seed{model.seed}"
+            if any((checkpoint / file).is_file() for file in (CARD, WEIGHTS)):
+                yield f"{checkpoint}: its weights are not those of {RECORD}"
+
+
+def snapshot_problems(folder: Path, source: str | None, samples: int) -> Iterator[str]:
+    """Problems of the maps and the data that a run keeps; where these are sound, scores that do not follow."""
+    run = SourceRun.read(folder)
+    metrics = {call: create_metric(call) for call in run.record.metrics}
+    plan = Plan.of(run.dataset(source=source), run.conventions, [], run.methods, metrics, source_run=run)
+    sound = True
+    for problem in chain(map_problems(folder, run.record, plan), data_problems(folder, plan, source, samples)):
+        sound = False
+        yield problem
+    if sound and samples:
+        yield from score_problems(folder, plan, source, samples)
+
+
+def map_problems(folder: Path, record: RunRecord, plan: Plan) -> Iterator[str]:
+    """Files of maps that are missing, damaged, of another evaluation, or without some of the scored samples."""
+    calls = [method.call for method in record.methods if method.call not in (record.maps_left_out or ())]
+    expected = {
+        maps_name(model.name, model.seed, call, kind, number): [plan.dataset.ids[place] for place in chunk]
+        for model, call, kind in product(record.models, calls, plan.kinds)
+        for number, chunk in enumerate(plan.chunks)
+    }
+    with progress("verifying maps", len(expected), "files") as advance:
+        for name, ids in expected.items():
+            try:
+                check_maps(folder, name, record.maps)
+                read_maps(folder / name, ids)
+            except SalgenError as error:
+                yield str(error)
+            advance()
+    for name in sorted(set(record.maps) - set(expected)):
+        yield f"{folder / RECORD}: lists the maps {name}, which belong to no model, method or metric of the run"
+
+
+def data_problems(folder: Path, plan: Plan, source: str | None, samples: int) -> Iterator[str]:
+    """Rows of the split that are damaged, and samples that are not rendered again bit for bit."""
+    data, split = folder / DATA, plan.dataset.split
     manifest = read_manifest(data)
     manifest = replace(manifest, spec=replace(manifest.spec, splits={split: manifest.spec.splits[split]}))
-    expected = {
-        "image_size": list(manifest.spec.image_size),
-        "tasks": {task: list(names) for task, names in plan.dataset.tasks.items()},
-        "multi_label": list(manifest.multi_label),
-        "valid_region": plan.dataset.valid_region,
-        "split_total": len(plan.dataset),
-        "considered": plan.considered,
-        "with_mask": len(plan.scored),
-        "variants": list(plan.variants),
-        "headline_variant": next(iter(plan.variants)),
-    }
-    if run.record.dataset.redistributable is not None:  # None in older runs
-        expected["redistributable"] = manifest.redistributable
-    recorded = {**vars(run.record), **vars(run.record.dataset), **vars(run.record.samples)}
-    for name, value in expected.items():
-        if recorded[name] != value:
-            yield f"{run.folder / RECORD}: {name} is {recorded[name]}, and should be {value} by the data in {DATA}"
     for shard in shards_of(manifest):
         yield from shard_problems(data, manifest, shard)
-    count = min(samples, len(plan.dataset))
-    yield from rendering_problems(data, manifest, shards_of(manifest), run.source, count)
+    yield from rendering_problems(data, manifest, shards_of(manifest), source, min(samples, len(plan.dataset)))
+
+
+def score_problems(folder: Path, plan: Plan, source: str | None, samples: int) -> Iterator[str]:
+    """Scores of the first samples that do not follow from maps, masks and images.
+
+    Metrics that train or query a model are left out, and data set metrics too unless all samples are taken.
+    """
+    scored, inputs = plan.scored[:samples], {*OF_THE_MASK, "target", "correct", *plan.kinds}
+    if plan.dataset.manifest.pixels:
+        inputs.add("image")
+    chosen = [call for call, metric in plan.metrics.items() if metric.needs <= inputs]
+    if len(scored) < len(plan.scored):
+        chosen = [call for call in chosen if not hasattr(plan.metrics[call], "aggregate")]
+    if not chosen:
+        return
+    with TemporaryDirectory(prefix="salgen-verify-") as temporary:
+        out, limit = Path(temporary) / "run", scored[-1] + 1
+        recomputed = read_scores(rescore(folder, metrics=chosen, out=out, limit=limit, source=source))
+    if wrong := _differences(recomputed, read_scores(folder)):
+        yield f"{folder / SCORES}: {len(wrong)} scores do not follow from the maps, the first that of {wrong[0]}"
+
+
+def _differences(recomputed: ScoreCube, cube: ScoreCube) -> list[str]:
+    """Descriptions of the recomputed scores that differ from those of a cube.
+
+    Worst cases are not compared: they may depend on samples that were not recomputed.
+    """
+    axes = ("series", "metrics", "variants", "seeds", "samples")
+    place = np.ix_(*([getattr(cube, axis).index(name) for name in getattr(recomputed, axis)] for axis in axes))
+    reasons = [np.array(scores.reason_names)[scores.reason] for scores in (recomputed, cube)]
+    same = np.isclose(recomputed.value, cube.value[place], rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
+    wrong = np.argwhere((recomputed.scored | cube.scored[place]) & ~(same & (reasons[0] == reasons[1][place])))
+    return [
+        f"{recomputed.series[s][1]} under {recomputed.metrics[m]} in {recomputed.variants[v]} "
+        f"on {recomputed.samples[i]} ({recomputed.series[s][0]}, seed {recomputed.seeds[t]})"
+        for s, m, v, t, i in wrong
+    ]

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 from salgen.datasets.archives.archive_formats import SUFFIXES, is_archive
 from salgen.datasets.archives.unpacking import archive_problems
@@ -12,22 +11,14 @@ from salgen.evaluation.runs.artifacts.run_record import RECORD
 from salgen.evaluation.verification.verify_run import run_problems
 
 
-class Verdict(NamedTuple):
-    """Result of a verification: one line for each problem, and what could not be checked, or ""."""
-
-    problems: list[str]
-    unchecked: str
-
-
 def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: int = 32) -> list[str]:
     """Check a data set's or a run's folder, or an archive of one.
 
-    Checked of a data set are the checksums, the spec's fingerprint, the schema, and for every sample its
-    id, the digest of its pixels, and that image and twin are equal outside the mask. Some samples are drawn
-    and rendered again and must come out with the same recipe and the same bits.
-    Checked of a run are the checksums, where it was published; that its tables follow from its scores and
-    predictions, and these agree with its record; and, if it kept its maps, the maps, data and models:
-    some samples are rendered and scored again.
+    Checked of a data set are the checksums, the spec's fingerprint and the schema. For every sample these are its id,
+    the digest of its pixels, and that image and twin are equal outside the mask. Some samples are drawn and rendered
+    again and must come out with the same recipe and the same bits.
+    Checked of a run are the checksums, where it was published, and that its tables and models can be read. If it kept
+    its maps, these and the data are checked, and some samples are rendered and scored again.
     An archive is compared with the digest beside it, where there is one, and unpacked into a temporary
     folder for the rest.
 
@@ -50,32 +41,31 @@ def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: 
     SalgenError
         If there is no such folder or archive.
     """
-    return verdict(path, source=source, samples=samples).problems
+    return verdict(path, source=source, samples=samples)[0]
 
 
-def verdict(path: str | os.PathLike[str], *, source: str | None = None, samples: int = 32) -> Verdict:
-    """As :func:`verify`, with what could not be checked as the source is not given."""
+def verdict(path: str | os.PathLike[str], *, source: str | None = None, samples: int = 32) -> tuple[list[str], str]:
+    """As :func:`verify`, with what could not be checked as the source is not given, or ""."""
+
+    def check(folder: Path) -> tuple[list[str], str]:
+        if (folder / RECORD).is_file():
+            return run_problems(folder, source=source, samples=samples), ""
+        unchecked = data_sets.unchecked(folder, source=source)
+        return data_sets.verify(folder, source=source, samples=samples), unchecked
+
     place = Path(path)
     if is_archive(place):
         left = [""]
 
-        def check(folder: Path) -> list[str]:
-            left.append(_unchecked(folder, source))
-            return _folder_problems(folder, source, samples)
+        def check_unpacked(folder: Path) -> list[str]:
+            problems, unchecked = check(folder)
+            left.append(unchecked)
+            return problems
 
-        return Verdict(archive_problems(place, check), left[-1])
+        return archive_problems(place, check_unpacked), left[-1]
     if not place.is_dir():
         fault = "is not a folder" if place.exists() else "does not exist"
         raise SalgenError(
             f"{place} {fault}: give the folder of a data set or a run, or an archive ({', '.join(SUFFIXES)})"
         )
-    return Verdict(_folder_problems(place, source, samples), _unchecked(place, source))
-
-
-def _unchecked(folder: Path, source: str | None) -> str:
-    return "" if (folder / RECORD).is_file() else data_sets.unchecked(folder, source=source)
-
-
-def _folder_problems(folder: Path, source: str | None, samples: int) -> list[str]:
-    check = run_problems if (folder / RECORD).is_file() else data_sets.verify
-    return check(folder, source=source, samples=samples)
+    return check(place)

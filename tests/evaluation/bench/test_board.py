@@ -1,7 +1,6 @@
 """The board: every number is that of the tables, every link leads somewhere, and a browser shows it."""
 
 import dataclasses
-import json
 import re
 import shutil
 from pathlib import Path
@@ -9,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from run_folders import edited_record
 from scipy.stats import kendalltau
 from scipy.stats import t as student
 
 from salgen.cli.main import main
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.board import board
+from salgen.evaluation.bench.board import board, standing_figure
 from salgen.evaluation.bench.rankings import main_entries, method_scores, metric_agreement, standing_by
 from salgen.evaluation.bench.run_entry import RESULTS
 from salgen.evaluation.bench.standing import standing
-from salgen.evaluation.bench.standing_figure import standing_figure
 from salgen.evaluation.bench.versions import bench_spec
 
 ENTRY = "perlin-lesions-lesion-cnn-reliance"
@@ -79,10 +78,9 @@ def test_no_method_is_best_where_networks_use_the_cause_on_fewer_than_half_of_th
 ):
     monkeypatch.setattr("salgen.evaluation.bench.versions.bench_spec", lambda: spec)
     folder = shutil.copytree(results, tmp_path / "results")
-    record = json.loads((folder / ENTRY / "run.json").read_text())
-    for model, share in zip(record["certificates"]["models"], shares, strict=True):
-        model["coverage"] = share
-    (folder / ENTRY / "run.json").write_text(json.dumps(record))
+    with edited_record(folder / ENTRY) as record:
+        for model, share in zip(record["certificates"]["models"], shares, strict=True):
+            model["coverage"] = share
     text = board(spec, folder, tmp_path / "site").read_text(encoding="utf-8")
     assert text.index("Which networks use the cause?") < text.index(">Standing</h2>")
     main_view = text[text.index("<details open>") : text.index("</details>")]

@@ -12,15 +12,15 @@ import pytest
 import safetensors.torch
 import torch
 from PIL import Image
+from run_folders import edited_record
 
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.frozen_weights import freeze
 from salgen.evaluation.bench.published import SPEC, write_rows
 from salgen.evaluation.bench.rank_method import rank_method
 from salgen.evaluation.bench.rankings import main_entries, method_scores, standing_by
-from salgen.evaluation.bench.run_entry import CHECKPOINTS, RESULTS, RUNS, run_entry
+from salgen.evaluation.bench.run_entry import CHECKPOINTS, RESULTS, RUNS, freeze, run_entry
 from salgen.evaluation.bench.verify_results import result_problems, summary_problems
 from salgen.evaluation.bench.versions import BenchData, BenchEntry, bench_spec
 from salgen.evaluation.report.gallery import map_url
@@ -206,9 +206,8 @@ def test_a_mean_that_does_not_follow_from_the_scores_is_found(spec, out, tmp_pat
 
 def test_a_certified_share_that_does_not_follow_from_the_scores_is_found(spec, out, tmp_path):
     shutil.copytree(out / RESULTS / NAME, tmp_path / NAME)
-    record = json.loads((tmp_path / NAME / "run.json").read_text(encoding="utf-8"))
-    record["certificates"]["models"][1]["coverage"] = 0.75
-    (tmp_path / NAME / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    with edited_record(tmp_path / NAME) as record:
+        record["certificates"]["models"][1]["coverage"] = 0.75
     assert "run.json: 0.750 certified under training 1" in "".join(summary_problems(spec, tmp_path / NAME))
 
 

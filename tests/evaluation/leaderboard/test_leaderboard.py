@@ -13,12 +13,13 @@ import run_folders
 from browsers import BEYOND
 from hypothesis import given
 from hypothesis import strategies as st
+from run_folders import edited_record
 
 from salgen.errors import SalgenError
 from salgen.evaluation.leaderboard import leaderboard, site
-from salgen.evaluation.leaderboard.matrix import matrices
-from salgen.evaluation.leaderboard.naming import page_names
+from salgen.evaluation.leaderboard.index import matrices
 from salgen.evaluation.leaderboard.rows import DIRECTIONS, BoardRow
+from salgen.evaluation.leaderboard.site import page_names
 from salgen.evaluation.statistics.run_tables import write_tables
 
 METHODS = ("gradient", "lrp-z", "random", "sobel", "oracle")
@@ -166,10 +167,9 @@ def test_models_that_mostly_use_something_else_are_not_ranked_and_reliant_ones_a
         run_folders.make_run(tmp_path / name, coverage=share, **SMALL) for name, share in (("p", 0.25), ("r", 1.0))
     ]
     for path, settings in zip(paths, ({}, {"reliance": 2.0}), strict=True):
-        record = json.loads((path / "run.json").read_text())
-        record["certificates"]["version"] = "3"
-        record["models"][0]["settings"] = settings
-        (path / "run.json").write_text(json.dumps(record))
+        with edited_record(path) as record:
+            record["certificates"]["version"] = "3"
+            record["models"][0]["settings"] = settings
     leaderboard(paths, tmp_path / "site")
     text = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     heads = text[text.index('<table class="matrix">') : text.index("</thead>")]
@@ -326,9 +326,8 @@ def test_a_damaged_run_is_named(runs, tmp_path):
 
 def test_data_sets_of_one_name_are_told_apart(runs, tmp_path):
     shutil.copytree(runs[0], tmp_path / "a" / "one")
-    record = json.loads((tmp_path / "a" / "one" / "run.json").read_text())
-    record["dataset"]["fingerprint"] = "9" * 64
-    (tmp_path / "a" / "one" / "run.json").write_text(json.dumps(record))
+    with edited_record(tmp_path / "a" / "one") as record:
+        record["dataset"]["fingerprint"] = "9" * 64
     rows = rows_in(leaderboard([runs[0], tmp_path / "a" / "one"], tmp_path / "site").parent)
     assert {(row["dataset"], row["page"]) for row in rows} == {
         ("perlin-lesions (01234567)", "one.html"),

@@ -17,8 +17,7 @@ from salgen.evaluation.protocols.claims import judge
 from salgen.evaluation.protocols.li2020 import CLAIMS, FULL_TRAINING, TABLE_1, TABLE_2, Li2020, distances
 from salgen.evaluation.protocols.paper_table import RunFolders
 from salgen.evaluation.protocols.protocol import Reproduction
-from salgen.evaluation.report.paper_tables import tables_text
-from salgen.evaluation.report.study import Study, StudyTable, TableRow
+from salgen.evaluation.report.study import Study, StudyTable, TableRow, tables_text
 from salgen.evaluation.statistics.jackknife import Estimate
 from salgen.evaluation.statistics.score_cube import read_scores
 from salgen.evaluation.training.training_settings import choose_settings

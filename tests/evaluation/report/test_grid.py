@@ -1,7 +1,6 @@
 """The grid of a study: its means are the summary's, its marks follow from them, and its figures show the scores."""
 
 import csv
-import json
 import math
 import re
 
@@ -11,16 +10,16 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from run_folders import make_run
-from test_report import Page, read
+from run_folders import edited_gallery, edited_record, edited_scores, make_run
+from test_report import Page, check_accessible, check_alone, read
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report import report
+from salgen.evaluation.report.figures import box_figures, box_of
 from salgen.evaluation.report.grid import grid_csv, grid_estimates, places, read_grid
-from salgen.evaluation.report.grid_figures import FigureBox, box_figures
-from salgen.evaluation.report.grid_pictures import ROWS, image_grid
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.study import Finding, Study, StudyCell
+from salgen.evaluation.report.study_pictures import ROWS, image_grid
 from salgen.evaluation.statistics.score_cube import read_scores
 from salgen.evaluation.statistics.summary import summarise
 
@@ -112,14 +111,13 @@ def test_means_of_one_run_are_the_summarys(cells):
 
 def test_a_method_does_not_gain_by_failing_and_one_that_always_fails_is_undefined(tmp_path):
     path = make_run(tmp_path / "run", **(SMALL | {"undefined": False, "pictures": 0}))
-    rows = pq.read_table(path / "scores.parquet").to_pylist()
     seen = 0
-    for row in rows:
-        failing = row["method"] == "gradient" or (row["method"] == "smoothgrad" and row["sample_id"] < "test-000005")
-        if failing and row["metric"] == "m-gt":
-            row |= {"value": math.nan, "value_worst_case": 0.0, "reason": "non_finite_map"}
-            seen += row["method"] == "smoothgrad" and row["variant"] == "region:brain"
-    pq.write_table(pa.Table.from_pylist(rows), path / "scores.parquet")
+    with edited_scores(path) as rows:
+        for row in rows:
+            early = row["method"] == "smoothgrad" and row["sample_id"] < "test-000005"
+            if (early or row["method"] == "gradient") and row["metric"] == "m-gt":
+                row |= {"value": math.nan, "value_worst_case": 0.0, "reason": "non_finite_map"}
+                seen += early and row["variant"] == "region:brain"
     (row,) = read_grid([StudyCell("x", "lesion-cnn", (path,))], PAPER, "m-gt").rows
     assert math.isnan(row.entries["gradient"].mean)
     assert row.entries["smoothgrad"].failed == seen == 5
@@ -138,9 +136,8 @@ def test_rows_say_how_many_images_and_how_accurate(cells):
 
 def test_accuracy_is_of_the_first_runs_split(tmp_path):
     runs = [make_run(tmp_path / name, **SMALL, accuracy=(a,)) for name, a in (("test", 0.9), ("train", 1.0))]
-    record = json.loads((runs[1] / "run.json").read_text())
-    record["dataset"]["split"] = "train"
-    (runs[1] / "run.json").write_text(json.dumps(record))
+    with edited_record(runs[1]) as record:
+        record["dataset"]["split"] = "train"
     cell = StudyCell("x", "lesion-cnn", tuple(runs))
     (row,) = read_grid([cell], PAPER, "m-gt").rows
     assert (row.accuracy, row.splits, row.samples) == (0.9, ["test", "train"], 40)
@@ -209,17 +206,8 @@ def test_the_section_stands_after_what_the_model_uses_and_only_with_a_study(page
 
 def test_the_page_with_a_study_is_well_formed_and_accessible(page):
     found = read(page)
-    ids = [attributes["id"] for _, attributes in found.tags if "id" in attributes]
-    assert len(ids) == len(set(ids))
-    for tag, attributes in found.tags:
-        if tag == "th":
-            assert attributes.get("scope") in ("col", "row", "rowgroup")
-        if tag == "svg":
-            assert attributes.get("aria-label") or attributes.get("aria-hidden")
-        if tag in ("a", "use"):
-            assert attributes["href"][1:] in ids
-        for name in ("src", "href"):
-            assert attributes.get(name, "#").startswith(("#", "data:image/png;base64,"))
+    check_accessible(found)
+    check_alone(found)
     assert sum(tag == "caption" for tag, _ in found.tags) >= 2
 
 
@@ -258,7 +246,7 @@ def test_a_study_needs_runs_with_its_metric_and_model(cells, tmp_path):
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=40))
 def test_a_box_has_quartiles_whiskers_and_what_lies_beyond(numbers):
     data = np.array(numbers) / 1000
-    box = FigureBox.of(data)
+    box = box_of(data)
     q1, q3 = np.quantile(data, 0.25), np.quantile(data, 0.75)
     near = [v for v in data if q1 - 1.5 * (q3 - q1) <= v <= q3 + 1.5 * (q3 - q1)]
     assert (box.q1, box.median, box.q3) == pytest.approx((q1, np.median(data), q3))
@@ -269,29 +257,28 @@ def test_a_box_has_quartiles_whiskers_and_what_lies_beyond(numbers):
 def test_there_is_a_figure_for_each_model_and_a_panel_for_each_data_set(cells):
     grid = read_grid(cells, PAPER, "m-gt")
     figures = box_figures(grid)
-    assert [(figure.model, list(figure.panels)) for figure in figures] == [
+    assert [(model, list(panels)) for model, panels in figures.items()] == [
         ("scnn", ["signs", "zings"]),
         ("vgg16", ["signs", "zings"]),
     ]
-    panel = figures[0].panels["zings"]
+    panel = figures["scnn"]["zings"]
     row = next(row for row in grid.rows if (row.cell.dataset, row.cell.model) == ("zings", "scnn"))
     for method in PAPER:
-        box, mean = FigureBox.of(row.entries[method].values), row.entries[method].mean
+        box, mean = box_of(row.entries[method].values), row.entries[method].mean
         assert f"<title>{method}: mean {mean:.3f}, median {box.median:.3f}, middle half" in panel
     assert panel.count('class="half"') == 6
-    assert "not scored, or undefined" in figures[1].panels["zings"]
+    assert "not scored, or undefined" in figures["vgg16"]["zings"]
     assert "not scored" not in panel
 
 
 def test_outliers_on_one_pixel_are_one_dot(tmp_path):
     path = make_run(tmp_path / "run", **(SMALL | {"undefined": False, "pictures": 0}))
-    rows = pq.read_table(path / "scores.parquet").to_pylist()
-    for row in rows:
-        far = row["sample_id"] in ("test-000003", "test-000004")
-        row["value"] = row["value_worst_case"] = (0.9 if far else 0.3) if row["method"] == "gradient" else 0.5
-    pq.write_table(pa.Table.from_pylist(rows), path / "scores.parquet")
-    (figure,) = box_figures(read_grid([StudyCell("x", "lesion-cnn", (path,))], PAPER, "m-gt"))
-    (dots,) = re.findall(r'class="outliers" d="([^"]*)"', figure.panels["x"])
+    with edited_scores(path) as rows:
+        for row in rows:
+            far = row["sample_id"] in ("test-000003", "test-000004")
+            row["value"] = row["value_worst_case"] = (0.9 if far else 0.3) if row["method"] == "gradient" else 0.5
+    figures = box_figures(read_grid([StudyCell("x", "lesion-cnn", (path,))], PAPER, "m-gt"))
+    (dots,) = re.findall(r'class="outliers" d="([^"]*)"', figures["lesion-cnn"]["x"])
     assert dots.count("M") == 1
 
 
@@ -309,10 +296,8 @@ def test_image_grids_show_image_ground_truth_and_the_papers_methods(cells, page)
 
 def test_classes_take_turns_in_an_image_grid(cells, tmp_path):
     path = make_run(tmp_path / "run", **SMALL)
-    with np.load(path / "gallery.npz") as file:
-        data = dict(file)
-    data |= {"labels": np.array([1, 1, 1, 0, 0, 0]), "masks": np.ones_like(data["masks"])}
-    np.savez(path / "gallery.npz", **data)
+    with edited_gallery(path) as data:
+        data |= {"labels": np.array([1, 1, 1, 0, 0, 0]), "masks": np.ones_like(data["masks"])}
     row = read_grid([StudyCell("x", "lesion-cnn", (path,))], PAPER, "m-gt").rows[0]
     assert [row.id[-1] for row in image_grid(row, PAPER).gallery.rows] == ["0", "3", "1", "4"]
     assert ROWS == 4

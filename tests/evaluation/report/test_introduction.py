@@ -1,9 +1,7 @@
 """The page's first sentences: what was asked, of how many methods, and how well the place of the cause is known."""
 
-import json
-
 import pytest
-from run_folders import make_run
+from run_folders import edited_record, make_run
 from test_report import Page
 
 from salgen.evaluation.report import report
@@ -17,9 +15,8 @@ SMALL = {"methods": ("gradient", "smoothgrad", "random", "oracle"), "metrics": (
 
 def run(path, name, classes=("no_lesions", "lesions"), **dataset):
     made = make_run(path, name=name, **SMALL)
-    record = json.loads((made / "run.json").read_text())
-    record["dataset"] |= {"tasks": {"label": list(classes)}} | dataset
-    (made / "run.json").write_text(json.dumps(record))
+    with edited_record(made) as record:
+        record["dataset"] |= {"tasks": {"label": list(classes)}} | dataset
     return made
 
 

@@ -1,9 +1,7 @@
 """Models that have not learnt their task, and models of which a few test images cannot tell."""
 
-import json
-
 import pytest
-from run_folders import make_run
+from run_folders import edited_record, make_run
 from test_report import read
 
 from salgen.evaluation.report import console_summary, report
@@ -17,10 +15,9 @@ TOO_FEW = "too few test images to tell whether it has learnt the task"
 def made(tmp_path):
     def make(images, accuracy):
         path = make_run(tmp_path / "run", seeds=len(accuracy), accuracy=accuracy, **SMALL)
-        record = json.loads((path / "run.json").read_text())
-        for model in record["models"]:
-            model["n_images"] = images
-        (path / "run.json").write_text(json.dumps(record))
+        with edited_record(path) as record:
+            for model in record["models"]:
+                model["n_images"] = images
         return path
 
     return make

@@ -1,17 +1,15 @@
 """One network trained in both ways: the rankings compared, in numbers and on the page."""
 
-import json
 import shutil
 from itertools import combinations
 
 import pytest
-from run_folders import make_run
+from run_folders import edited_record, make_run
 
 from salgen.evaluation.report import report
 from salgen.evaluation.report.console import no_verdict
 from salgen.evaluation.report.formatting import share
-from salgen.evaluation.report.headline import headline_of
-from salgen.evaluation.report.reliance_effect import reliance_effects
+from salgen.evaluation.report.headline import Headline, reliance_effects
 from salgen.evaluation.report.runs import read_runs
 
 SMALL = {"samples": 30, "pictures": 0, "metrics": ("roc-auc",)}
@@ -24,21 +22,25 @@ def pair(tmp_path_factory):
     plain = make_run(root / "plain", coverage=0.25, **SMALL)
     reliant = make_run(root / "reliant", coverage=0.9, shift=-0.1, random_seed=1, **SMALL)
     for path, weight in ((plain, None), (reliant, 2.0)):
-        record = json.loads((path / "run.json").read_text())
-        for model in record["models"]:
-            model["settings"] = {"epochs": 8} if weight is None else {"epochs": 8, "reliance": weight}
-        record["certificates"] |= {"version": "3"}
-        (path / "run.json").write_text(json.dumps(record))
+        with edited_record(path) as record:
+            for model in record["models"]:
+                model["settings"] = {"epochs": 8} if weight is None else {"epochs": 8, "reliance": weight}
+            record["certificates"] |= {"version": "3"}
     return plain, reliant
 
 
 def effects_of(paths):
-    return reliance_effects([headline_of(run, "lesion-cnn") for run in read_runs(paths)])
+    return reliance_effects([Headline(run, "lesion-cnn") for run in read_runs(paths)])
 
 
 def test_the_numbers_are_those_of_a_slow_count(pair):
     (effect,) = effects_of(pair)
-    (plain, reliant), counts, concordant, total = [side.verdict for side in effect.sides], [0, 0, 0], 0, 0
+    (plain, reliant), counts, concordant, total = (
+        [side.verdict for side in (effect.plain, effect.reliant)],
+        [0, 0, 0],
+        0,
+        0,
+    )
     methods = plain.run.under_test("lesion-cnn")
     for a, b in combinations(methods, 2):
         signs, sure = [], True
@@ -62,9 +64,8 @@ def test_the_numbers_are_those_of_a_slow_count(pair):
 def test_a_run_alone_or_two_of_one_kind_are_not_compared(pair, tmp_path):
     assert effects_of(pair[:1]) == effects_of(pair[1:]) == []
     other = make_run(tmp_path / "other", **SMALL)
-    record = json.loads((other / "run.json").read_text())
-    record["dataset"]["fingerprint"] = "0" * 64
-    (other / "run.json").write_text(json.dumps(record))
+    with edited_record(other) as record:
+        record["dataset"]["fingerprint"] = "0" * 64
     assert effects_of([other, pair[1]]) == []
 
 
@@ -72,10 +73,9 @@ def test_a_run_trained_for_reliance_is_not_told_to_train_so(pair, tmp_path):
     advice = "rain for reliance"
     for reliance in (0.0, 2.0):
         folder = shutil.copytree(pair[0], tmp_path / f"{reliance}")
-        record = json.loads((folder / "run.json").read_text())
-        for model in record["models"]:
-            model["settings"] = {**(model["settings"] or {}), "reliance": reliance}
-        (folder / "run.json").write_text(json.dumps(record))
+        with edited_record(folder) as record:
+            for model in record["models"]:
+                model["settings"] = {**(model["settings"] or {}), "reliance": reliance}
         (run,) = read_runs([folder])
         reason = no_verdict(run, run.models[0].name)
         assert reason.startswith("the model relies on the feature for fewer than half of the samples: ")
@@ -88,7 +88,7 @@ def test_both_answers_stand_side_by_side(pair):
     assert labels == ["perlin-lesions", "perlin-lesions, trained for reliance"]
     text = " ".join(report(pair, pair[0].parent / "page.html").read_text(encoding="utf-8").split())
     (effect,) = effects_of(pair)
-    best = effect.reliant.labels(effect.reliant.verdict.winners)[0]
+    best = effect.reliant.verdict.labels(effect.reliant.verdict.winners)[0]
     assert "Does training for reliance change the answer?" in text
     withheld = text[text.index("No method is called the best.") :]
     assert f"for reliance</a>: <code>{best}</code> has the best mean." in withheld

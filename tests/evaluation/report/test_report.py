@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from PIL import Image
-from run_folders import METRICS, make_run
+from run_folders import METRICS, edited_scores, make_run
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report import console_summary, report
 from salgen.evaluation.report.formatting import number
 from salgen.evaluation.report.gallery import LEVELS, LONGEST, UNDEFINED_COLOUR, gallery, image_url, map_url, outline
-from salgen.evaluation.report.headline import headline_of
+from salgen.evaluation.report.headline import Headline
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.tables import means_table
 from salgen.evaluation.report.undefined import DROPPED, KEPT, WORST, undefined_lines
@@ -64,6 +64,29 @@ def read(path):
     return Page(path.read_text(encoding="utf-8"))
 
 
+def check_alone(page):
+    """Nothing is loaded from elsewhere."""
+    for tag, attributes in page.tags:
+        assert tag not in ("link", "iframe")
+        for name in ("src", "href", "srcset", "xlink:href", "data"):
+            value = attributes.get(name, "#")
+            assert value.startswith(("#", "data:image/png;base64,")), f"<{tag} {name}={value[:40]}>"
+
+
+def check_accessible(page):
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for tag, attributes in page.tags:
+        if tag == "th":
+            assert attributes.get("scope") in ("col", "row", "rowgroup")
+        if tag == "img":
+            assert attributes.get("alt")
+        if tag == "svg":
+            assert attributes.get("aria-label") or attributes.get("aria-hidden")
+        if tag in ("a", "use"):
+            assert attributes["href"][1:] in ids
+
+
 @pytest.fixture(scope="module")
 def full(tmp_path_factory):
     folder = tmp_path_factory.mktemp("full")
@@ -83,12 +106,7 @@ def test_page_of_two_runs_stands_alone(full):
     runs, path = full
     assert path == runs[0].parent / "report.html"
     assert path.stat().st_size < 3_000_000
-    page = read(path)
-    for tag, attributes in page.tags:
-        assert tag not in ("link", "iframe")
-        for name in ("src", "href", "srcset", "xlink:href", "data"):
-            value = attributes.get(name, "#")
-            assert value.startswith(("#", "data:image/png;base64,")), f"<{tag} {name}={value[:40]}>"
+    check_alone(read(path))
     assert not re.search(r"@import|url\(|fetch\(|https?://(?!www\.w3\.org)", path.read_text())
 
 
@@ -97,17 +115,7 @@ def test_page_is_accessible(full):
     tags = Counter(tag for tag, _ in page.tags)
     assert tags["h1"] == tags["main"] == page.titles.count("head") == 1
     assert dict(page.tags[:1])["html"] == {"lang": "en"}
-    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
-    assert len(ids) == len(set(ids))
-    for tag, attributes in page.tags:
-        if tag == "th":
-            assert attributes.get("scope") in ("col", "row", "rowgroup")
-        if tag == "img":
-            assert attributes.get("alt")
-        if tag == "svg":
-            assert attributes.get("aria-label") or attributes.get("aria-hidden")
-        if tag in ("a", "use"):
-            assert attributes["href"][1:] in ids
+    check_accessible(page)
 
 
 def test_sections_come_in_order_with_what_the_model_uses_first(full):
@@ -199,15 +207,15 @@ def test_a_method_does_not_gain_by_failing(tmp_path):
 
 
 def test_the_headline_says_what_the_tests_separate(full, loaded):
-    headline = headline_of(loaded[0], loaded[0].model_names[0])
+    headline = Headline(loaded[0], loaded[0].model_names[0])
     text = read(full[1]).text
     names = {"best": [headline.verdict.best], "tied": headline.verdict.tied, "floor": [headline.verdict.floor]}
-    assert {part: headline.labels(keys) for part, keys in names.items()} == {
+    assert {part: headline.verdict.labels(keys) for part, keys in names.items()} == {
         "best": ["guided-backprop"],
         "tied": ["lrp-alpha-beta", "lrp-alpha-beta:alpha=1,beta=0", "deep-taylor"],
         "floor": ["sobel"],
     }
-    assert headline.labels(headline.verdict.below_edges) == ["deconvnet"]
+    assert headline.verdict.labels(headline.verdict.below_edges) == ["deconvnet"]
     assert "Over 3 trainings, guided-backprop has the highest mean roc-auc :" in text
     tied = "lrp-alpha-beta , lrp-alpha-beta:alpha=1,beta=0 and deep-taylor ."
     assert f"Not significantly different from it: {tied}" in text
@@ -333,14 +341,10 @@ def test_method_without_any_defined_score(tmp_path, monkeypatch):
 
 def _rewrite_scores(path, reason, method=None, metric=None, **values):
     """Give the chosen rows a reason and other values."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    rows = pq.read_table(path / "scores.parquet").to_pylist()
-    for row in rows:
-        if method in (None, row["method"]) and metric in (None, row["metric"]):
-            row |= {**values, "reason": reason}
-    pq.write_table(pa.Table.from_pylist(rows), path / "scores.parquet")
+    with edited_scores(path) as rows:
+        for row in rows:
+            if method in (None, row["method"]) and metric in (None, row["metric"]):
+                row |= {**values, "reason": reason}
 
 
 def test_missing_scores_are_said(tmp_path):

@@ -1,13 +1,9 @@
 """What is said of one method, of a model that learnt nothing, of images without a mask, and of faulty runs."""
 
-import json
 import re
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from run_folders import make_run
+from run_folders import edited_gallery, edited_record, edited_scores, make_run
 from test_report import read
 
 from salgen.errors import SalgenError
@@ -26,9 +22,8 @@ from salgen.evaluation.metrics.inputs.metric import (
     ZERO_ENERGY,
 )
 from salgen.evaluation.report import console_summary, report
-from salgen.evaluation.report.panels import panels
 from salgen.evaluation.report.runs import read_runs
-from salgen.evaluation.report.tables import means_table
+from salgen.evaluation.report.tables import means_table, panels
 from salgen.evaluation.report.undefined import DROPPED, NOT_RANKED, meaning, undefined_lines
 from salgen.evaluation.report.verdicts import verdict
 from salgen.evaluation.statistics.mean_intervals import NOTE
@@ -43,20 +38,18 @@ REASONS = (
 
 def add_scores(path, metric, count, *, correct=lambda i: True, source="roc-auc", **values):
     """Scores of one more metric on as many samples of the run's numbering."""
-    rows = [row for row in pq.read_table(path / "scores.parquet").to_pylist() if row["metric"] == source]
-    certified = {row["sample_id"]: row["certified"] for row in rows}
-    series = {(row["method"], row["training_seed"]): row for row in rows}.values()
-    new = [
-        row
-        | {"metric": metric, "variant": "region:image", "sample_id": f"test-{i:06d}", "cluster": f"object-{i}"}
-        | {"correct": correct(i), "certified": certified.get(f"test-{i:06d}"), **values}
-        for row in series
-        for i in range(count)
-    ]
-    table = pq.read_table(path / "scores.parquet")
-    pq.write_table(pa.concat_tables([table, pa.Table.from_pylist(new, table.schema)]), path / "scores.parquet")
-    record = json.loads((path / "run.json").read_text())
-    (path / "run.json").write_text(json.dumps(record | {"metrics": [*record["metrics"], metric]}))
+    with edited_scores(path) as rows, edited_record(path) as record:
+        of_source = [row for row in rows if row["metric"] == source]
+        certified = {row["sample_id"]: row["certified"] for row in of_source}
+        series = {(row["method"], row["training_seed"]): row for row in of_source}.values()
+        rows += [
+            row
+            | {"metric": metric, "variant": "region:image", "sample_id": f"test-{i:06d}", "cluster": f"object-{i}"}
+            | {"correct": correct(i), "certified": certified.get(f"test-{i:06d}"), **values}
+            for row in series
+            for i in range(count)
+        ]
+        record["metrics"].append(metric)
 
 
 # One method ---------------------------------------------------------------------------------------
@@ -130,11 +123,10 @@ def test_both_marks_are_printed(tmp_path):
 
 def test_others_that_have_no_score_are_not_called_worse(tmp_path):
     path = make_run(tmp_path / "run", **SMALL, methods=("gradient", "deconvnet", "sobel"))
-    table = pq.read_table(path / "scores.parquet").to_pylist()
-    for row in table:
-        if row["method"] == "deconvnet":
-            row |= {"value": float("nan"), "value_worst_case": float("nan"), "reason": FITTED_METHOD}
-    pq.write_table(pa.Table.from_pylist(table), path / "scores.parquet")
+    with edited_scores(path) as table:
+        for row in table:
+            if row["method"] == "deconvnet":
+                row |= {"value": float("nan"), "value_worst_case": float("nan"), "reason": FITTED_METHOD}
     assert "best by roc-auc for this one trained model: gradient; no other has a score" in console_summary([path])
     text = read(report([path])).text
     assert "Every other method" not in text
@@ -279,9 +271,8 @@ def test_a_damaged_gallery_is_left_out_and_said(tmp_path, damage):
     other = make_run(tmp_path / "other", **(SMALL | {"pictures": 2}), size=16, name="others")
     content = bytearray((path / "gallery.npz").read_bytes())
     if damage == "wrong shape":
-        with np.load(path / "gallery.npz") as file:
-            arrays = dict(file)
-        np.savez(path / "gallery.npz", **(arrays | {"maps": arrays["maps"][1:]}))
+        with edited_gallery(path) as arrays:
+            arrays["maps"] = arrays["maps"][1:]
     else:
         middle = len(content) // 2
         scrambled = content[:middle] + bytes(255 - byte for byte in content[middle : middle + 64])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import salgen
-from salgen.evaluation.report.templates import templates
+from salgen.evaluation.report.formatting import templates
 
 TEMPLATES = sorted(Path(salgen.__file__).parent.rglob("*.j2"))
 PAGES = [path for path in TEMPLATES if "<head>" in path.read_text(encoding="utf-8")]

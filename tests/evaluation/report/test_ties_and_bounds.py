@@ -5,14 +5,12 @@ import re
 from itertools import combinations
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from run_folders import make_run
+from run_folders import edited_scores, make_run
 from test_report import read
 
 from salgen.evaluation.report import console_summary, report
-from salgen.evaluation.report.headline import headline_of
+from salgen.evaluation.report.headline import Headline
 from salgen.evaluation.report.runs import Model, read_runs
 from salgen.evaluation.report.tables import has_ceiling, means_table
 from salgen.evaluation.report.verdicts import verdict
@@ -24,12 +22,11 @@ FOUR = ("gradient", "lrp-z", "deconvnet", "smoothgrad", "random", "sobel", "orac
 
 def with_values(path, chosen):
     """The run with other values of some (method, metric): functions of the sample's number."""
-    rows = pq.read_table(path / "scores.parquet").to_pylist()
-    for row in rows:
-        if (row["method"], row["metric"]) in chosen:
-            value = chosen[row["method"], row["metric"]](int(row["sample_id"][5:]))
-            row |= {"value": value, "value_worst_case": value, "reason": ""}
-    pq.write_table(pa.Table.from_pylist(rows), path / "scores.parquet")
+    with edited_scores(path) as rows:
+        for row in rows:
+            if (row["method"], row["metric"]) in chosen:
+                value = chosen[row["method"], row["metric"]](int(row["sample_id"][5:]))
+                row |= {"value": value, "value_worst_case": value, "reason": ""}
     return path
 
 
@@ -58,7 +55,7 @@ def test_all_that_share_the_best_mean_are_named(shared):
     assert [key[0] for key in found.winners] == ["lrp-z", "gradient", "smoothgrad"]
     assert [key[0] for key in found.rivals] == ["deconvnet"]
     assert found.tied == []
-    assert headline_of(run, MODEL).elsewhere == {("gradient", "deconvnet"): ["m-gt"]}
+    assert Headline(run, MODEL).elsewhere == {("gradient", "deconvnet"): ["m-gt"]}
     text = read(report([shared])).text
     assert "For this one trained model, lrp-z , gradient and smoothgrad share the highest mean roc-auc : 0.990" in text
     assert "Every other method is significantly worse." in text

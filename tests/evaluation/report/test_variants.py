@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from run_folders import make_run
+from run_folders import edited_gallery, make_run
 from test_report import Page, read
 
 import salgen
@@ -14,7 +14,7 @@ from salgen.evaluation.report import report
 from salgen.evaluation.report.gallery import image_url, map_url, outline
 from salgen.evaluation.report.grid import grid_estimates
 from salgen.evaluation.report.study import Study, StudyCell, Variants
-from salgen.evaluation.report.variants import number_of, variants_figure
+from salgen.evaluation.report.study_pictures import number_of, variants_figure
 from salgen.evaluation.runs.running import evaluate
 
 PAPER = ("gradient", "input-x-gradient", "grad-cam")
@@ -131,10 +131,8 @@ def test_a_method_that_a_variant_lacks_has_no_map_and_no_score(tmp_path):
 
 def test_the_sample_is_the_first_that_all_variants_kept(tmp_path):
     runs = made(tmp_path)
-    with np.load(runs["moved"] / "gallery.npz") as file:
-        data = dict(file)
-    data["ids"] = np.array(["test_moved-000009", "test_moved-000003", "test_moved-000001", "test_moved-000002"])
-    np.savez(runs["moved"] / "gallery.npz", **data)
+    with edited_gallery(runs["moved"]) as data:
+        data["ids"] = np.array(["test_moved-000009", "test_moved-000003", "test_moved-000001", "test_moved-000002"])
     rows = pq.read_table(runs["moved"] / "scores.parquet").to_pandas()
     rows["sample_id"] = rows["sample_id"].str.replace("test-", "test_moved-")
     rows[rows["sample_id"] != "test_moved-000001"].to_parquet(runs["moved"] / "scores.parquet")
@@ -157,9 +155,8 @@ def test_without_common_pictures_the_page_says_why_and_keeps_the_means(tmp_path,
     elif fault == "damaged":
         path.write_bytes(b"no")
     else:
-        with np.load(path) as file:
-            data = dict(file)
-        np.savez(path, **(data | {"ids": np.array([f"test-00001{i}" for i in range(4)])}))
+        with edited_gallery(runs["moved"]) as data:
+            data["ids"] = np.array([f"test-00001{i}" for i in range(4)])
     assert words in section(runs).fault
     variants = Variants("lesion-cnn", runs)
     page = report([runs["original"]], tmp_path / "r.html", Study("t", "r", "m-gt", PAPER, (), (variants,)))

@@ -15,7 +15,7 @@ from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.report import console
 from salgen.evaluation.report.runs import METHOD, read_runs
 from salgen.evaluation.report.verdicts import verdict
-from salgen.evaluation.results.plot import COLOURS
+from salgen.evaluation.results.run import COLOURS
 from salgen.evaluation.training.checkpoints import load_checkpoint
 
 mpl.use("agg")

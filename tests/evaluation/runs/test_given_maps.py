@@ -17,7 +17,7 @@ import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.attribution.file_maps import paths_by_name, read_file_maps
-from salgen.evaluation.publishing.redaction import published_record
+from salgen.evaluation.publishing.run_release import published_record
 from salgen.evaluation.runs.artifacts.run_record import RunRecord
 from salgen.evaluation.runs.rescoring import rescore
 from salgen.evaluation.scoring.file_scores import score_files

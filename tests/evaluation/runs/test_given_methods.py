@@ -16,7 +16,7 @@ from pandas.testing import assert_frame_equal
 import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.publishing.redaction import published_record
+from salgen.evaluation.publishing.run_release import published_record
 from salgen.evaluation.runs.artifacts.run_record import RunRecord
 from salgen.evaluation.runs.rescoring import rescore
 from salgen.import_paths import imported

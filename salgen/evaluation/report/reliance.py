@@ -3,9 +3,10 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from salgen.evaluation.report.curves import COLOURS, Curve, CurvePlots, curve_figure
-from salgen.evaluation.report.runs import METHOD, Run
+from salgen.evaluation.report.curves import COLOURS, Curve, CurvePlots
+from salgen.evaluation.report.runs import METHOD, LoadedRun
 
 LOW_COVERAGE = 0.5
 OLDER = "this version of salgen wrote none: evaluate again to have them"
@@ -51,8 +52,14 @@ class RelianceLine:
         return "the prediction mostly stays when the feature is removed"
 
 
-def reliance_lines(run: Run) -> list[RelianceLine]:
+def reliance_lines(run: LoadedRun) -> list[RelianceLine]:
     """A line for each trained model of a run that has certificates."""
+
+    def defined(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: defined(share) for key, share in value.items()}
+        return math.nan if value is None else value
+
     certificates = run.record.certificates
     if certificates is None:
         return []
@@ -60,49 +67,32 @@ def reliance_lines(run: Run) -> list[RelianceLine]:
         RelianceLine(
             run=run.label,
             model=entry.name,
-            seed=entry.seed,
-            samples=entry.samples,
-            coverage=_share(entry.coverage),
-            uses_feature=_share(entry.uses_feature),
-            ignores_background=_share(entry.ignores_background),
-            needed={feature: _share(share) for feature, share in entry.needed.items()},
-            by_tolerance={tolerance: _share(share) for tolerance, share in entry.by_tolerance.items()},
-            holds_elsewhere=_share(entry.holds_elsewhere),
-            held_effect=_share(entry.held_effect),
             version=certificates.version,
             redraws=certificates.redraws,
+            **{name: defined(value) for name, value in vars(entry).items() if name != "name"},
         )
         for entry in certificates.models
     ]
 
 
-def tolerance_curves(lines: Sequence[RelianceLine]) -> CurvePlots | None:
-    """The share certified against the tolerance, a curve for each training; None without certificates that say it."""
+def tolerance_curves(lines: Sequence[RelianceLine]) -> CurvePlots:
+    """The share certified against the tolerance, a curve for each training whose certificate says it."""
     shown = [line for line in lines if line.by_tolerance]
-    if not shown:
-        return None
     tolerances = [float(tolerance) for tolerance in shown[0].by_tolerance]
-    curves = [
-        Curve(
-            f"{line.run}, {line.model} seed {line.seed}",
-            METHOD,
-            [*line.by_tolerance.values()],
-            n if n < COLOURS else None,
-        )
-        for n, line in enumerate(shown)
-    ]
+    curves = []
+    for number, line in enumerate(shown):
+        label, shares = f"{line.run}, {line.model} seed {line.seed}", list(line.by_tolerance.values())
+        curves.append(Curve(label, METHOD, shares, number if number < COLOURS else None))
     title = "share certified against the tolerance"
-    return CurvePlots(
-        "share certified", "tolerance", tolerances, curves, curve_figure(title, "tolerance", tolerances, curves)
-    )
+    return CurvePlots(title, "share certified", "tolerance", tolerances, curves)
 
 
-def mostly_uncertified(run: Run, model: str) -> bool:
+def mostly_uncertified(run: LoadedRun, model: str) -> bool:
     """True if over its trainings fewer than half of a model's scored samples are certified."""
     return certified_share(run, model) < LOW_COVERAGE
 
 
-def certified_share(run: Run, model: str) -> float:
+def certified_share(run: LoadedRun, model: str) -> float:
     """The share of a model's scored samples, over its trainings, that are certified; NaN if that is not known.
 
     Version 1 of the certificate cannot tell: it fails models that read the feature alone.
@@ -111,8 +101,7 @@ def certified_share(run: Run, model: str) -> float:
     return sum(shares) / len(shares) if shares else math.nan
 
 
-@dataclass(frozen=True)
-class RelianceOfModel:
+class RelianceOfModel(NamedTuple):
     """The trainings of one model together: the least and the largest share of each kind."""
 
     run: str
@@ -123,37 +112,30 @@ class RelianceOfModel:
     needed: Mapping[str, tuple[float, float]]
 
 
-def by_model(lines: Sequence[RelianceLine]) -> list[RelianceOfModel]:
+def by_model(lines: Iterable[RelianceLine]) -> list[RelianceOfModel]:
     """The lines of each run and model, merged."""
+
+    def ends(shares: Iterable[float]) -> tuple[float, float]:
+        defined = [share for share in shares if not math.isnan(share)]
+        return (min(defined), max(defined)) if defined else (math.nan, math.nan)
+
     groups: dict[tuple[str, str], list[RelianceLine]] = {}
     for line in lines:
         groups.setdefault((line.run, line.model), []).append(line)
-    return [_merged(group) for group in groups.values()]
+    return [
+        RelianceOfModel(
+            *(run, model, [line.seed for line in group], ends(line.coverage for line in group)),
+            fault=min(group, key=lambda line: line.coverage).fault,
+            needed={
+                feature: ends(line.needed.get(feature, math.nan) for line in group)
+                for feature in dict.fromkeys(feature for line in group for feature in line.needed)
+            },
+        )
+        for (run, model), group in groups.items()
+    ]
 
 
-def _merged(lines: Sequence[RelianceLine]) -> RelianceOfModel:
-    worst = min(lines, key=lambda line: line.coverage)
-    features = dict.fromkeys(feature for line in lines for feature in line.needed)
-    return RelianceOfModel(
-        run=worst.run,
-        model=worst.model,
-        seeds=[line.seed for line in lines],
-        coverage=_range(line.coverage for line in lines),
-        fault=worst.fault,
-        needed={feature: _range(line.needed.get(feature, math.nan) for line in lines) for feature in features},
-    )
-
-
-def _range(shares: Iterable[float]) -> tuple[float, float]:
-    defined = [share for share in shares if not math.isnan(share)]
-    return (min(defined), max(defined)) if defined else (math.nan, math.nan)
-
-
-def _share(value: float | None) -> float:
-    return math.nan if value is None else float(value)
-
-
-def uncertified(run: Run) -> str:
+def uncertified(run: LoadedRun) -> str:
     """The reason that a run has no certificates; empty if it has some."""
     certificates = run.record.certificates
     if certificates is None:
