@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from salgen.errors import SalgenError, unknown_name
+from salgen.errors import SalgenError, unknown_name, warn
 from salgen.evaluation.metrics.inputs.metric import FAMILIES, Metric
 from salgen.parameters import build, call_text, parse_call
 from salgen.registry import METRICS
@@ -82,6 +82,55 @@ def swept(calls: Sequence[str], available: Collection[str] = (), scale: str = "f
                 variant = _replace_fields(metric, {**scaled, **dict(zip(sweeps, values, strict=True))})
                 chosen[call_text(variant)] = variant
     return chosen
+
+
+def resolve_metrics(
+    calls: Sequence[str] | None,
+    earlier: Sequence[str],
+    scale: str,
+    offered: frozenset[str],
+    why_missing: Mapping[str, str],
+    by_name_only: frozenset[str] = frozenset(),
+) -> dict[str, Metric]:
+    """The metrics of a run by their calls, after those of an `earlier` one, which has its defaults.
+
+    Parameters
+    ----------
+    offered
+        Names of the inputs that the run can provide.
+    why_missing
+        Input to the reason why the run lacks it, which follows the metric's name in an error; the first one counts.
+    by_name_only
+        Inputs of metrics that no group includes.
+    """
+    chosen = {call: create_metric(call) for call in earlier}
+    chosen |= swept(calls or (() if earlier else DEFAULT), offered - by_name_only, scale)
+    for call, metric in chosen.items():
+        for need, why in why_missing.items():
+            if need in metric.needs - offered:
+                raise SalgenError(f"metric {call!r} {why}")
+    check_needs(chosen, offered)
+    return chosen
+
+
+def warn_of_left_out(
+    calls: Sequence[str], chosen: Mapping[str, Metric], available: frozenset[str], reasons: Mapping[str, frozenset[str]]
+) -> None:
+    """Warn of the metrics that groups among the calls leave out.
+
+    Parameters
+    ----------
+    available
+        Names of the inputs of metrics in groups.
+    reasons
+        The reason in words to the inputs that such metrics lack.
+    """
+    groups, names = [call for call in calls if call in (ALL, *FAMILIES)], {metric.name for metric in chosen.values()}
+    every = choose_metrics(groups, {*HOW_TO_GIVE, "training"})
+    needs = {name: metric.needs - available for name, metric in every.items() if name not in names}
+    lacking = {why: [name for name in needs if needs[name] & inputs] for why, inputs in reasons.items()}
+    if left_out := "; ".join(f"{', '.join(metrics)}, {why}" for why, metrics in lacking.items() if metrics):
+        warn(f"metrics left out of {', '.join(groups)}: {left_out}")
 
 
 def check_needs(metrics: Mapping[str, Metric], available: frozenset[str]) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.runs.running import PERMUTED, evaluate
+from salgen.evaluation.runs.evaluated_models import PERMUTED
+from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.scoring.score_inputs import metric_inputs_of
 from salgen.evaluation.training.checkpoints import load_checkpoint, read_card
 
