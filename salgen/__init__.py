@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from salgen.evaluation.results.run import Run
     from salgen.evaluation.scoring.scoring import score
     from salgen.evaluation.sweeps.sweep import sweep
-    from salgen.evaluation.training.collate import collate
     from salgen.evaluation.training.training import train
+    from salgen.evaluation.training.training_data import collate
     from salgen.evaluation.verification.verifying import verify
     from salgen.generators.factory import generator
 
 _PUBLIC = {
     "Run": "salgen.evaluation.results.run:Run",
     "SalgenError": "salgen.errors:SalgenError",
-    "collate": "salgen.evaluation.training.collate:collate",
+    "collate": "salgen.evaluation.training.training_data:collate",
     "evaluate": "salgen.evaluation.results.opening:evaluate",
     "explain": "salgen.evaluation.attribution.explaining:explain",
     "explain_all": "salgen.evaluation.attribution.explaining:explain_all",

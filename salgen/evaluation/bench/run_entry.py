@@ -11,8 +11,8 @@ from salgen.evaluation.bench.frozen_weights import freeze
 from salgen.evaluation.bench.published import keep_results
 from salgen.evaluation.bench.rankings import main_entries
 from salgen.evaluation.bench.versions import BenchData, BenchEntry, BenchSpec
-from salgen.evaluation.runs.run_snapshot import copy_checkpoint
 from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.runs.source_run import copy_checkpoint
 from salgen.evaluation.training.training import train_seeds
 from salgen.evaluation.training.training_settings import RELIANCE
 from salgen.parameters import parse_call

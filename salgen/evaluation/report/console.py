@@ -12,7 +12,7 @@ from salgen.evaluation.report.runs import Model, Run, read_runs
 from salgen.evaluation.report.tables import NO_CEILING, Cell, MeansTable, TableLine, means_table
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.runs.artifacts.run_record import content_faults, in_groups
-from salgen.evaluation.scoring.metric_groups import canonical
+from salgen.evaluation.scoring.metric_selection import canonical
 from salgen.evaluation.statistics.comparison_groups import Key
 
 COLUMNS = 8

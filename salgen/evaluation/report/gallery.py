@@ -96,7 +96,7 @@ def explained(run: Run) -> str:
 
 
 def read_gallery(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a ``gallery.npz``: see :func:`salgen.evaluation.runs.gallery_maps.save_gallery`."""
+    """The arrays of a ``gallery.npz``: see :func:`salgen.evaluation.runs.gallery_maps.GalleryMaps.write`."""
     try:
         with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as file:
             data = {name: file[name] for name in ARRAYS}

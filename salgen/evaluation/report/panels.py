@@ -10,8 +10,7 @@ from salgen.evaluation.report.images import samples_counted
 from salgen.evaluation.report.runs import Run
 from salgen.evaluation.report.tables import MeansTable, means_table
 from salgen.evaluation.report.verdicts import verdict
-from salgen.evaluation.scoring.metric_groups import by_reading
-from salgen.evaluation.scoring.metric_selection import create_metric
+from salgen.evaluation.scoring.metric_selection import by_reading, create_metric
 from salgen.evaluation.statistics.score_cube import ALL, CERTIFIED, CORRECT
 
 ONE_TABLE = 8  # at most so many metrics share one table, whatever their families

@@ -9,7 +9,7 @@ from pathlib import Path
 from salgen.datasets.archives.archive_formats import is_archive
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, RunRecord
-from salgen.evaluation.scoring.metric_groups import canonical, higher_is_better, ranking_metrics
+from salgen.evaluation.scoring.metric_selection import canonical, higher_is_better, ranking_metrics
 from salgen.evaluation.statistics.comparison_groups import Key, families, is_ceiling
 from salgen.evaluation.statistics.comparisons import Comparison, compare_families
 from salgen.evaluation.statistics.intervals import accuracy_interval, near_chance, too_few_to_tell

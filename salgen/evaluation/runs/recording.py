@@ -11,7 +11,7 @@ from salgen.evaluation.attribution.file_maps import FileMaps, from_files
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.reliance.certificate_rule import REDRAWS
 from salgen.evaluation.runs.artifacts.certificate_table import Certification
-from salgen.evaluation.runs.artifacts.provenance import library_versions
+from salgen.evaluation.runs.artifacts.chunk_files import library_versions
 from salgen.evaluation.runs.artifacts.run_record import (
     CertificatesRecord,
     DatasetRecord,

@@ -18,19 +18,19 @@ from salgen.evaluation.models.inspection.batch_size import memory_budget
 from salgen.evaluation.models.inspection.compiled_network import check_compiler
 from salgen.evaluation.reliance.certificate_rule import REDRAWS
 from salgen.evaluation.reliance.rerender import Renderer
-from salgen.evaluation.runs.artifacts.conventions import Conventions
+from salgen.evaluation.runs.artifacts.run_record import Conventions
 from salgen.evaluation.runs.evaluated_models import ChosenModels, resolve_models
 from salgen.evaluation.runs.given_methods import check_maps_cover, maps_of_files, resolve_methods
 from salgen.evaluation.runs.given_models import check_models_importable, given_model, is_designed
 from salgen.evaluation.runs.pipeline import (
     default_run,
     execute_run,
-    ray_executor,
     run_folder,
     run_to_extend,
     say_what_is_added,
 )
 from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.runs.ray_work import ray_executor
 from salgen.evaluation.scoring.metric_selection import resolve_metrics, warn_of_left_out
 from salgen.evaluation.training.training_settings import SEEDS
 from salgen.parameters import build
@@ -144,7 +144,7 @@ def evaluate(
         The command line to record.
     conventions
         `limit`, `target`, `mask`, `reduce`, `score`, `seed`, `redraws` and `compile`, see
-        :class:`~salgen.evaluation.runs.artifacts.conventions.Conventions`.
+        :class:`~salgen.evaluation.runs.artifacts.run_record.Conventions`.
 
     Returns
     -------

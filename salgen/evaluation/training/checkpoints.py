@@ -193,19 +193,19 @@ def check_fits(trained: LoadedCheckpoint, dataset: Dataset, any_task: bool = Fal
             )
 
 
-def difference(first: TrainingConfig, second: TrainingConfig) -> str | None:
-    """The first difference between two trainings in words, or None."""
+def check_same(place: Path, existing: TrainingConfig, wanted: TrainingConfig) -> None:
+    """Raise a SalgenError with the first difference if `place` holds another training."""
     for item in fields(TrainingConfig):
-        if not item.compare:
+        there, here = getattr(existing, item.name), getattr(wanted, item.name)
+        if not item.compare or there == here:
             continue
-        left, right = getattr(first, item.name), getattr(second, item.name)
-        if left == right:
-            continue
-        if isinstance(left, dict):
-            name = next(key for key in sorted({*left, *right}) if left.get(key) != right.get(key))
-            return f"{name} = {left.get(name)} there, {right.get(name)} here"
-        return f"{item.name.replace('_', ' ')} = {left} there, {right} here"
-    return None
+        name = item.name.replace("_", " ")
+        if isinstance(there, dict):
+            name = next(key for key in sorted({*there, *here}) if there.get(key) != here.get(key))
+            there, here = there.get(name), here.get(name)
+        raise SalgenError(
+            f"{place} holds another training ({name} = {there} there, {here} here): choose another folder, or remove it"
+        )
 
 
 def _check_kinds(values: Mapping[str, Any], file: Path) -> None:

@@ -19,7 +19,6 @@ from salgen.datasets.execution.executors import processors
 from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.training.checkpoints import (
     CARD,
@@ -27,13 +26,14 @@ from salgen.evaluation.training.checkpoints import (
     LoadedCheckpoint,
     TrainingConfig,
     build_classifier,
+    check_same,
     load_checkpoint,
     read_card,
     save_checkpoint,
 )
 from salgen.evaluation.training.reliance_penalty import RedrawLoader, Redraws, RenderBatches, check_redrawable
 from salgen.evaluation.training.trainer import Batching, Trainer
-from salgen.evaluation.training.training_config import SPLITS, check_same, setup_of
+from salgen.evaluation.training.training_config import SPLITS, setup_of
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
 from salgen.evaluation.training.training_settings import SEEDS, TrainingSettings, choose_settings
 from salgen.evaluation.training.training_state import (
@@ -113,11 +113,16 @@ def train(
     build_classifier(setup)  # fails early where the images are too small for the model
     if not (out / CARD).exists():
         if chosen.reliance:
-            _check_reliance(setup, path, source)
+            if setup.task != (first_task := next(iter(open_dataset(path).tasks))):
+                raise SalgenError(f"training with reliance is about the task {first_task!r} of {path}")
+            check_redrawable(path, source)
         with sole_writer(out, in_a_run=True):
-            _prepare_folder(out)
-            inputs: dict[str, Any] = {"images": images, "source": source}
-            work = partial(_run, path=path, out=out, setup=setup, settings=chosen, **inputs)
+            try:
+                out.mkdir(parents=True, exist_ok=True)
+                remove_temporaries(out)
+            except OSError as error:
+                raise SalgenError(f"cannot use {out} as a checkpoint folder: {error.strerror or error}") from None
+            work = partial(_run, path=path, out=out, setup=setup, settings=chosen, images=images, source=source)
             done = (out / CARD).exists()  # another process may have trained meanwhile
             failure = None if done else _fabric(chosen).launch(work)
             if failure is not None:
@@ -152,22 +157,6 @@ def train_seeds(
     return [train(dataset_path, Path(out) / f"{model}-seed{seed}", seed=seed, **options) for seed in range(seeds)]
 
 
-def _check_reliance(setup: TrainingConfig, path: Path, source: str | None) -> None:
-    """Raise a SalgenError if the images cannot be shown on other backgrounds."""
-    first_task = next(iter(open_dataset(path).tasks))
-    if setup.task != first_task:
-        raise SalgenError(f"training with reliance is about the task {first_task!r} of {path}")
-    check_redrawable(path, source)
-
-
-def _prepare_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        remove_temporaries(out)
-    except OSError as error:
-        raise SalgenError(f"cannot use {out} as a checkpoint folder: {error.strerror or error}") from None
-
-
 def _fabric(settings: TrainingSettings) -> Fabric:
     """A Fabric in this process for one device, or with a process for each of several devices."""
     from lightning_fabric import Fabric  # takes a second, and a finished training needs none
@@ -192,7 +181,9 @@ def _run(
 ) -> SalgenError | None:
     """Train and write the checkpoint; an error is returned, since a spawned process cannot raise it here."""
     try:
-        classifier = _start(setup, out)
+        classifier = build_classifier(setup)
+        if not (out / STATE).exists():  # else the state has the weights
+            MODELS.create(setup.model, setup.parameters).load_weights(classifier.network)
         split_options = setup.task, fabric.device, settings.max_memory_gb, images
         train, val = (
             load_split(path, split, *split_options, settings.label_order(setup.seed, split), source)
@@ -204,7 +195,11 @@ def _run(
             workers = min(max(1, processors() // settings.devices), steps)
             redraws = RedrawLoader(Redraws.of(path, source, images), workers)
         learner = Trainer.prepare(fabric, classifier, settings, len(train))
-        state = _resume(learner, setup, out)
+        state = TrainingState()
+        if (stored := read_state(out)) is not None:
+            config, state, learned = stored
+            check_same(out / STATE, config, setup)
+            learner.load_state_dict(learned)
         _fit(learner, state, setup, settings, out, train, val, redraws)
         learner.classifier.load_state_dict(state.best)
         test = load_split(path, "test", *split_options, source=source)
@@ -222,24 +217,6 @@ def _run(
         if torch.distributed.is_available() and torch.distributed.is_initialized():
             torch.distributed.destroy_process_group()  # its threads may abort the process at exit
     return None
-
-
-def _start(setup: TrainingConfig, out: Path) -> Classifier:
-    """The classifier before its first epoch; a resumed one gets its weights from the state instead."""
-    classifier = build_classifier(setup)
-    if not (out / STATE).exists():
-        MODELS.create(setup.model, setup.parameters).load_weights(classifier.network)
-    return classifier
-
-
-def _resume(learner: Trainer, setup: TrainingConfig, out: Path) -> TrainingState:
-    stored = read_state(out)
-    if stored is None:
-        return TrainingState()
-    config, state, learned = stored
-    check_same(out / STATE, config, setup)
-    learner.load_state_dict(learned)
-    return state
 
 
 def _fit(

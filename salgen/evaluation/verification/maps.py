@@ -6,7 +6,7 @@ from itertools import product
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.run_record import RECORD
 from salgen.evaluation.runs.artifacts.saved_maps import check_maps, folder_name, maps_name, read_maps
-from salgen.evaluation.runs.run_snapshot import CHECKPOINTS, checkpoint_of
+from salgen.evaluation.runs.source_run import CHECKPOINTS, checkpoint_of
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, load_checkpoint
 from salgen.evaluation.verification.checked_run import CheckedRun
 from salgen.progress import progress

@@ -14,7 +14,7 @@ from salgen.datasets.verification.spot_checks import rendering_problems
 from salgen.datasets.verification.verify_dataset import file_problems
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
-from salgen.evaluation.runs.run_snapshot import DATA
+from salgen.evaluation.runs.source_run import DATA
 from salgen.evaluation.verification.checked_run import CheckedRun
 from salgen.evaluation.verification.derived_tables import (
     certificate_problems,

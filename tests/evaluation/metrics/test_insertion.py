@@ -18,7 +18,7 @@ from salgen.evaluation.metrics.insertion import DeletionAuc, InsertionAuc, delet
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.normalisation import Normalisation
-from salgen.evaluation.scoring.score_inputs import metric_inputs_of
+from salgen.evaluation.scoring.scoring import metric_inputs_of
 from salgen.seeding import Stream
 from salgen.testing import check_metric
 

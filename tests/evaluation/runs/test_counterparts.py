@@ -11,7 +11,7 @@ import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.runs.evaluated_models import PERMUTED
 from salgen.evaluation.runs.running import evaluate
-from salgen.evaluation.scoring.score_inputs import metric_inputs_of
+from salgen.evaluation.scoring.scoring import metric_inputs_of
 from salgen.evaluation.training.checkpoints import load_checkpoint, read_card
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}

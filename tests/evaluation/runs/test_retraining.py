@@ -77,7 +77,7 @@ def test_a_second_run_trains_nothing(run, data, monkeypatch):
 
 def retraining_of(run, data, conventions=None):
     from salgen.evaluation.attribution.method_selection import select_methods
-    from salgen.evaluation.runs.artifacts.conventions import Conventions
+    from salgen.evaluation.runs.artifacts.run_record import Conventions
     from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 
     subject = EvaluatedModel.of(load_checkpoint(run / "lesion-cnn-seed0"))

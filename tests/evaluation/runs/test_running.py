@@ -19,7 +19,7 @@ from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.attribution.method_selection import DEMO_METHODS, select_methods
 from salgen.evaluation.runs import pipeline
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, RESULT_COLUMNS
-from salgen.evaluation.runs.pictures import first_of_each_class
+from salgen.evaluation.runs.gallery_maps import first_of_each_class
 from salgen.evaluation.runs.running import evaluate
 from salgen.registry import METHODS
 

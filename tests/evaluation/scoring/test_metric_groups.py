@@ -2,7 +2,7 @@
 
 import pytest
 
-from salgen.evaluation.scoring.metric_groups import bounds, by_reading, canonical, higher_is_better, ranking_metrics
+from salgen.evaluation.scoring.metric_selection import bounds, by_reading, canonical, higher_is_better, ranking_metrics
 
 
 def test_deviating_readings_stand_apart():

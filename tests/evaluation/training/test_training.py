@@ -351,6 +351,12 @@ def test_stop_loss_is_strict_and_looks_at_the_last_epoch():
     assert not is_over([], settings)
 
 
+def test_training_stops_once_the_accuracy_holds_for_two_epochs():
+    chosen = TrainingSettings(stop_accuracy=0.9, epochs=10)
+    epochs = [Epoch(1.0, 1.0, accuracy) for accuracy in (0.95, 0.8, 0.9, 0.9)]
+    assert [is_over(epochs[:count], chosen) for count in range(1, 5)] == [False, False, False, True]
+
+
 def test_best_epoch_by_accuracy_then_loss_then_order():
     history = [Epoch(0, 0.1, 0.8), Epoch(0, 0.4, 0.9), Epoch(0, 0.3, 0.9), Epoch(0, 0.3, 0.9), Epoch(0, 0.2, 0.8)]
     assert best_epoch(history) == 2
