@@ -1,5 +1,6 @@
 """The metrics chosen by names, calls with parameters, groups, and sweeps over a parameter."""
 
+import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -79,7 +80,7 @@ def swept(calls: Sequence[str], available: Collection[str] = (), scale: str = "f
             sweeps = {key: values for key, values in metric.sweep.items() if key not in fixed}
             scaled = {key: value for key, value in metric.scales.get(scale, {}).items() if key not in fixed}
             for values in product(*sweeps.values()):
-                variant = _replace_fields(metric, {**scaled, **dict(zip(sweeps, values, strict=True))})
+                variant: Any = dataclasses.replace(metric, **scaled, **dict(zip(sweeps, values, strict=True)))  # type: ignore[type-var]
                 chosen[call_text(variant)] = variant
     return chosen
 
@@ -193,13 +194,6 @@ def _group(name: str, available: Collection[str]) -> dict[str, Metric]:
         for call, metric in every.items()
         if name in (ALL, metric.family) and metric.needs <= set(available)
     }
-
-
-def _replace_fields(metric: Metric, changes: Mapping[str, object]) -> Metric:
-    import dataclasses
-
-    changed: Metric = dataclasses.replace(metric, **changes) if changes else metric  # type: ignore[type-var]
-    return changed
 
 
 def by_reading(calls: Iterable[str]) -> dict[str | None, list[str]]:

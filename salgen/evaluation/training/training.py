@@ -31,7 +31,7 @@ from salgen.evaluation.training.checkpoints import (
     read_card,
     save_checkpoint,
 )
-from salgen.evaluation.training.reliance_penalty import RedrawLoader, Redraws, RenderBatches, check_redrawable
+from salgen.evaluation.training.reliance_penalty import RedrawLoader, Redraws, check_redrawable
 from salgen.evaluation.training.trainer import Batching, Trainer
 from salgen.evaluation.training.training_config import SPLITS, setup_of
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
@@ -48,7 +48,7 @@ from salgen.evaluation.training.training_state import (
 )
 from salgen.files import remove_temporaries, sha256_of
 from salgen.parameters import to_json
-from salgen.progress import Advance, progress
+from salgen.progress import progress
 from salgen.registry import MODELS
 from salgen.seeding import Stream
 
@@ -234,41 +234,28 @@ def _fit(
     label = f"train {setup.model} seed {setup.seed}"
     with progress(label, settings.epochs * images, "images", done=len(state.history) * images) as advance:
         while not is_over(state.history, settings):
-            shown = partial(redraws.epoch, len(state.history)) if redraws else None
-            weight = settings.reliance_weight(len(state.history))
-            epoch = _epoch(learner, state, setup, train, val, advance if first else _silent, shown, weight)
-            if not (isfinite(epoch.train_loss) and isfinite(epoch.val_loss)):
+            number, started = len(state.history), time.perf_counter()
+            order = torch.from_numpy(Stream("training", setup.seed, "order", index=number).permutation(len(train)))
+            shown = partial(redraws.epoch, number) if redraws else None
+            weight = settings.reliance_weight(number)
+            with random_state("training", setup.seed, "epoch", number, learner.fabric.global_rank):
+                train_loss = learner.epoch(
+                    train, order.to(learner.fabric.device), advance if first else _silent, shown, weight
+                )
+            trained = time.perf_counter()
+            val_loss, correct = learner.measure(val)
+            state.training_seconds += trained - started
+            state.seconds += time.perf_counter() - started
+            if not (isfinite(train_loss) and isfinite(val_loss)):
                 if first:
                     remove_state(out)
                 raise SalgenError(
-                    f"the loss is not finite in epoch {len(state.history) + 1} of training {setup.model}, seed "
-                    f"{setup.seed}: use a learning_rate below {settings.learning_rate:g}"
+                    f"the loss is not finite in epoch {number + 1} of training {setup.model}, seed {setup.seed}: use a "
+                    f"learning_rate below {settings.learning_rate:g}"
                 )
-            state.add(epoch, learner.classifier)
+            state.add(Epoch(train_loss, val_loss, correct / len(val)), learner.classifier)
             if first:
                 write_state(out, setup, state, learner.state_dict())
-
-
-def _epoch(
-    learner: Trainer,
-    state: TrainingState,
-    setup: TrainingConfig,
-    train: DeviceSplit,
-    val: DeviceSplit,
-    advance: Advance,
-    redraws: RenderBatches | None,
-    weight: float,
-) -> Epoch:
-    """One pass over the training images in this epoch's order, then validation."""
-    number, started = len(state.history), time.perf_counter()
-    order = torch.from_numpy(Stream("training", setup.seed, "order", index=number).permutation(len(train)))
-    with random_state("training", setup.seed, "epoch", number, learner.fabric.global_rank):
-        train_loss = learner.epoch(train, order.to(learner.fabric.device), advance, redraws, weight)
-    trained = time.perf_counter()
-    val_loss, correct = learner.measure(val)
-    state.training_seconds += trained - started
-    state.seconds += time.perf_counter() - started
-    return Epoch(train_loss, val_loss, correct / len(val))
 
 
 def _card(learner: Trainer, setup: TrainingConfig, state: TrainingState, test: DeviceSplit) -> CheckpointMetadata:
