@@ -73,14 +73,9 @@ class ChunkInputs:
     def metric_inputs(
         self, maps: Mapping[MapKind, SavedMaps], region: str | None, explain: Explain | None, fitted: bool
     ) -> MetricInputs:
-        """The inputs of metrics that score one method's maps in a region, or in the whole image.
+        """The inputs of metrics that score one method's maps, of all kinds that are needed, in a region or the image.
 
-        Parameters
-        ----------
-        maps
-            The method's maps of the chunk, of all kinds that the metrics need.
-        explain, fitted
-            As in :class:`MetricInputs`.
+        `explain` and `fitted` are as in :class:`MetricInputs`.
         """
         plan, needs = self.plan, self.plan.needs
         runs_model = bool(needs & {"model", "method"})

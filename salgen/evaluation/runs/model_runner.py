@@ -142,12 +142,9 @@ class ModelRunner(ModelFiles):
         ids: Sequence[str],
         view: ModelView | None = None,
     ) -> Explained:
-        """The maps of images by some methods, under the run's conventions; by another model if `view` is one of it.
+        """The maps of images (n, C, H, W) by some methods; `view` is that of another model than the run's.
 
-        Parameters
-        ----------
-        images, targets, masks, ids
-            float32 (n, C, H, W) in [0, 1], the classes to explain (n,), the ground truth bool (n, H, W), the names.
+        `targets` (n,) are the classes to explain, and `masks` bool (n, H, W) are the ground truth.
         """
         methods, conventions = {call: self.plan.methods[call] for call in calls}, self.plan.conventions
         fitted = any("patterns" in method.needs for method in methods.values())

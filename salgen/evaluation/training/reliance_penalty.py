@@ -129,8 +129,8 @@ def check_redrawable(path: Path, source: str | None) -> Generator:
 def reliance_penalty(score: Tensor, twins: Tensor) -> Tensor:
     """The mean over images of log(1 + max over twins of (s_twin - s̄)² / ((s - s̄)² + 1)), s̄ the mean over the twins.
 
-    It is 0 where the background does nothing, and for no images. `score` (m,) is that of each image's class, and
-    `twins` (m, T) has that of the same class for T twins of the image, on as many backgrounds.
+    It is 0 where the background does nothing, and for no images. `score` (m,) is that of each image's class. `twins`
+    (m, T) has the scores of the same class for T twins of the image, on as many backgrounds.
     """
     if not len(score):
         return twins.sum()

@@ -20,32 +20,12 @@ from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.random_state import random_state
-from salgen.evaluation.training.checkpoints import (
-    CARD,
-    CheckpointMetadata,
-    LoadedCheckpoint,
-    TrainingConfig,
-    build_classifier,
-    check_same,
-    load_checkpoint,
-    read_card,
-    save_checkpoint,
-)
+from salgen.evaluation.training import checkpoints, training_state
 from salgen.evaluation.training.reliance_penalty import RedrawLoader, Redraws, check_redrawable
 from salgen.evaluation.training.trainer import Batching, Trainer
 from salgen.evaluation.training.training_config import SPLITS, setup_of
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
 from salgen.evaluation.training.training_settings import SEEDS, TrainingSettings, choose_settings
-from salgen.evaluation.training.training_state import (
-    STATE,
-    Epoch,
-    TrainingState,
-    best_epoch,
-    is_over,
-    read_state,
-    remove_state,
-    write_state,
-)
 from salgen.files import remove_temporaries, sha256_of
 from salgen.parameters import to_json
 from salgen.progress import progress
@@ -69,7 +49,7 @@ def train(
     task: str | None = None,
     images: Path | None = None,
     source: str | None = None,
-) -> LoadedCheckpoint:
+) -> checkpoints.LoadedCheckpoint:
     """Train a model, or return what the same call has trained before.
 
     Parameters
@@ -110,8 +90,8 @@ def train(
     if images is not None:
         of_training["images"] = [sha256_of(images / f"{split}.npy") for split in SPLITS]
     setup = setup_of(path, task, model, to_json(plugin), seed, of_training, source)
-    build_classifier(setup)  # fails early where the images are too small for the model
-    if not (out / CARD).exists():
+    checkpoints.build_classifier(setup)  # fails early where the images are too small for the model
+    if not (out / checkpoints.CARD).exists():
         if chosen.reliance:
             if setup.task != (first_task := next(iter(open_dataset(path).tasks))):
                 raise SalgenError(f"training with reliance is about the task {first_task!r} of {path}")
@@ -123,15 +103,15 @@ def train(
             except OSError as error:
                 raise SalgenError(f"cannot use {out} as a checkpoint folder: {error.strerror or error}") from None
             work = partial(_run, path=path, out=out, setup=setup, settings=chosen, images=images, source=source)
-            done = (out / CARD).exists()  # another process may have trained meanwhile
+            done = (out / checkpoints.CARD).exists()  # another process may have trained meanwhile
             failure = None if done else _fabric(chosen).launch(work)
             if failure is not None:
                 with suppress(OSError):
                     out.rmdir()  # only if nothing is in it
                 raise failure
-    check_same(out, read_card(out), setup)
-    remove_state(out)
-    return load_checkpoint(out)
+    checkpoints.check_same(out, checkpoints.read_card(out), setup)
+    training_state.remove_state(out)
+    return checkpoints.load_checkpoint(out)
 
 
 def train_seeds(
@@ -144,7 +124,7 @@ def train_seeds(
     seeds: int | None = None,
     task: str | None = None,
     source: str | None = None,
-) -> list[LoadedCheckpoint]:
+) -> list[checkpoints.LoadedCheckpoint]:
     """Train with seeds 0 to `seeds` - 1, each into ``<out>/<model>-seed<k>``; see :func:`train`.
 
     By default one training at scale demo, three at small and five at full.
@@ -174,15 +154,15 @@ def _run(
     fabric: Fabric,
     path: Path,
     out: Path,
-    setup: TrainingConfig,
+    setup: checkpoints.TrainingConfig,
     settings: TrainingSettings,
     images: Path | None,
     source: str | None,
 ) -> SalgenError | None:
     """Train and write the checkpoint; an error is returned, since a spawned process cannot raise it here."""
     try:
-        classifier = build_classifier(setup)
-        if not (out / STATE).exists():  # else the state has the weights
+        classifier = checkpoints.build_classifier(setup)
+        if not (out / training_state.STATE).exists():  # else the state has the weights
             MODELS.create(setup.model, setup.parameters).load_weights(classifier.network)
         split_options = setup.task, fabric.device, settings.max_memory_gb, images
         train, val = (
@@ -195,18 +175,18 @@ def _run(
             workers = min(max(1, processors() // settings.devices), steps)
             redraws = RedrawLoader(Redraws.of(path, source, images), workers)
         learner = Trainer.prepare(fabric, classifier, settings, len(train))
-        state = TrainingState()
-        if (stored := read_state(out)) is not None:
+        state = training_state.TrainingState()
+        if (stored := training_state.read_state(out)) is not None:
             config, state, learned = stored
-            check_same(out / STATE, config, setup)
+            checkpoints.check_same(out / training_state.STATE, config, setup)
             learner.load_state_dict(learned)
         _fit(learner, state, setup, settings, out, train, val, redraws)
         learner.classifier.load_state_dict(state.best)
         test = load_split(path, "test", *split_options, source=source)
         card = _card(learner, setup, state, test)
         if fabric.is_global_zero:
-            save_checkpoint(out, state.best, card)
-            remove_state(out)
+            checkpoints.save_checkpoint(out, state.best, card)
+            training_state.remove_state(out)
     except torch.cuda.OutOfMemoryError:
         return SalgenError(f"training needs more memory than {fabric.device} has: make batch_size smaller")
     except ValueError as error:  # torch's, of a batch norm that has one value for each channel
@@ -221,8 +201,8 @@ def _run(
 
 def _fit(
     learner: Trainer,
-    state: TrainingState,
-    setup: TrainingConfig,
+    state: training_state.TrainingState,
+    setup: checkpoints.TrainingConfig,
     settings: TrainingSettings,
     out: Path,
     train: DeviceSplit,
@@ -233,11 +213,11 @@ def _fit(
     images, first = learner.batching.images, learner.fabric.is_global_zero
     label = f"train {setup.model} seed {setup.seed}"
     with progress(label, settings.epochs * images, "images", done=len(state.history) * images) as advance:
-        while not is_over(state.history, settings):
+        while not training_state.is_over(state.history, settings):
             number, started = len(state.history), time.perf_counter()
             order = torch.from_numpy(Stream("training", setup.seed, "order", index=number).permutation(len(train)))
             shown = partial(redraws.epoch, number) if redraws else None
-            weight = settings.reliance_weight(number)
+            weight = settings.reliance * min(1.0, 3.0 * number / settings.epochs)  # it rises over a third of them
             with random_state("training", setup.seed, "epoch", number, learner.fabric.global_rank):
                 train_loss = learner.epoch(
                     train, order.to(learner.fabric.device), advance if first else _silent, shown, weight
@@ -248,24 +228,26 @@ def _fit(
             state.seconds += time.perf_counter() - started
             if not (isfinite(train_loss) and isfinite(val_loss)):
                 if first:
-                    remove_state(out)
+                    training_state.remove_state(out)
                 raise SalgenError(
                     f"the loss is not finite in epoch {number + 1} of training {setup.model}, seed {setup.seed}: use a "
                     f"learning_rate below {settings.learning_rate:g}"
                 )
-            state.add(Epoch(train_loss, val_loss, correct / len(val)), learner.classifier)
+            state.add(training_state.Epoch(train_loss, val_loss, correct / len(val)), learner.classifier)
             if first:
-                write_state(out, setup, state, learner.state_dict())
+                training_state.write_state(out, setup, state, learner.state_dict())
 
 
-def _card(learner: Trainer, setup: TrainingConfig, state: TrainingState, test: DeviceSplit) -> CheckpointMetadata:
+def _card(
+    learner: Trainer, setup: checkpoints.TrainingConfig, state: training_state.TrainingState, test: DeviceSplit
+) -> checkpoints.CheckpointMetadata:
     _, correct = learner.measure(test)
     images = learner.batching.images * len(state.history)
     device = learner.fabric.device
-    return CheckpointMetadata(
+    return checkpoints.CheckpointMetadata(
         **asdict(setup),
         history=[asdict(epoch) for epoch in state.history],
-        best_epoch=best_epoch(state.history) + 1,
+        best_epoch=training_state.best_epoch(state.history) + 1,
         test_accuracy=correct / len(test),
         test_correct=correct,
         n_test=len(test),

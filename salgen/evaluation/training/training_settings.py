@@ -80,10 +80,6 @@ class TrainingSettings:
                 "flips and permuted labels, or reliance"
             )
 
-    def reliance_weight(self, epoch: int) -> float:
-        """The weight of the penalty in an epoch, from 0: it rises evenly over the first third of them."""
-        return self.reliance * min(1.0, 3.0 * epoch / self.epochs)
-
     def label_order(self, seed: int, split: str) -> Stream | None:
         """The stream that permutes a split's labels, or None where each image keeps its own.
 
@@ -95,16 +91,9 @@ class TrainingSettings:
 def choose_settings(
     model: str, scale: str, settings: Mapping[str, Any] | None = None
 ) -> tuple[ModelPlugin, TrainingSettings]:
-    """A model and its training settings: the scale's defaults, overridden by the model's own and these by `settings`.
+    """A registered model and its training settings, with `settings` of both by name.
 
-    Parameters
-    ----------
-    model
-        A registered name.
-    scale
-        ``"demo"``, ``"small"`` or ``"full"``.
-    settings
-        Parameters of the model and of :class:`TrainingSettings`, by name.
+    The scale's defaults are overridden by the model's own, and these by `settings`.
     """
     plugin = MODELS.load(model)
     if scale not in TrainingSettings.scales:

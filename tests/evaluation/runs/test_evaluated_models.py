@@ -8,6 +8,7 @@ from unittest.mock import ANY
 
 import pytest
 import torch
+from kept_runs import make_data
 
 import salgen
 from salgen.errors import SalgenError
@@ -52,9 +53,7 @@ def no_logits():
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    splits = {"train": 8, "val": 4, "test": 8}
-    parameters = {"image_size": (32, 32), "diameter": 6, "slices": 8}
-    return salgen.make("perlin-lesions", tmp_path_factory.mktemp("own") / "data", splits=splits, parameters=parameters)
+    return make_data(tmp_path_factory.mktemp("own"), name="data", train=8, val=4, test=8)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
-from kept_runs import SAMPLES, make_data
+from kept_runs import SAMPLES, make_data, scores
 from pandas.testing import assert_frame_equal
 from torch import nn
 
@@ -48,10 +48,6 @@ def data(tmp_path_factory):
 def evaluated(data, out, **changes):
     given = {"methods": METHODS, "metrics": METRICS, **changes}
     return salgen.evaluate(data, model=Slow().eval(), out=out, **given)
-
-
-def scores(run):
-    return pq.read_table(run / "scores.parquet").to_pandas()
 
 
 def stops_after(monkeypatch, count, call=None):

@@ -318,25 +318,10 @@ def test_ctrl_c_stops_cleanly_and_another_run_ends_with_the_same_scores(tmp_path
         "sys.exit(main(sys.argv[1:]))"
     )
     given = ["--methods", ",".join(ASKED["methods"][:2]), *(f"-m{call}" for call in ASKED["methods"][2:])]
-    given += [
-        "--metrics",
-        "roc-auc,idr",
-        "--model",
-        ASKED["model"],
-        "--keep-maps",
-        "--executor",
-        "ray",
-        "--workers",
-        "1",
-    ]
+    given += f"--metrics roc-auc,idr --model {ASKED['model']} --keep-maps --executor ray --workers 1".split()
     process = subprocess.Popen(
         [sys.executable, "-c", program, "evaluate", str(data), "--out", str(run), *given],
-        env={
-            **os.environ,
-            ORDERS: str(orders),
-            "PYTHONPATH": str(SUPPORT),
-            "OMP_NUM_THREADS": "1",
-        },
+        env={**os.environ, ORDERS: str(orders), "PYTHONPATH": str(SUPPORT), "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

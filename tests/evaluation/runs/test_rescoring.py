@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from kept_runs import CALLS, METRICS, SAMPLES, STATED, make_data, make_run, rows
+from kept_runs import CALLS, METRICS, SAMPLES, SETTINGS, STATED, make_data, make_run, rows
 from pandas.testing import assert_frame_equal
 
 import salgen
@@ -234,7 +234,7 @@ def test_nothing_else_is_written_over(run, data, tmp_path):
     for out, said in {plain: "is a data set", own: "maps of its own there, of run"}.items():
         with pytest.raises(SalgenError, match=said):
             rescore(run, out=out)
-    again = make_run(data, tmp_path / "again", settings={"epochs": 2, "widths": "4,4,4", "hidden": 8})
+    again = make_run(data, tmp_path / "again", settings=SETTINGS | {"epochs": 2})
     with pytest.raises(SalgenError, match=r"maps of run [0-9a-f]{12} there, of run [0-9a-f]{12} here"):
         rescore(again, out=other)
     with pytest.raises(SalgenError, match=r"maps of run [0-9a-f]{12} there, of its own here"):
