@@ -217,7 +217,7 @@ def _fit(
             number, started = len(state.history), time.perf_counter()
             order = torch.from_numpy(Stream("training", setup.seed, "order", index=number).permutation(len(train)))
             shown = partial(redraws.epoch, number) if redraws else None
-            weight = settings.reliance * min(1.0, 3.0 * number / settings.epochs)  # it rises over a third of them
+            weight = settings.reliance_weight(number)
             with random_state("training", setup.seed, "epoch", number, learner.fabric.global_rank):
                 train_loss = learner.epoch(
                     train, order.to(learner.fabric.device), advance if first else _silent, shown, weight

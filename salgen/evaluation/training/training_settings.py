@@ -80,6 +80,10 @@ class TrainingSettings:
                 "flips and permuted labels, or reliance"
             )
 
+    def reliance_weight(self, epoch: int) -> float:
+        """The weight of the penalty in an epoch, from 0: it rises evenly over the first third of them."""
+        return self.reliance * min(1.0, 3.0 * epoch / self.epochs)
+
     def label_order(self, seed: int, split: str) -> Stream | None:
         """The stream that permutes a split's labels, or None where each image keeps its own.
 

@@ -168,8 +168,6 @@ def test_a_stopped_training_ends_with_the_same_weights(tmp_path, number, how):
     settings = SMALL | how
     train("squares", tmp_path / "whole", settings=settings)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training_config, "open_dataset", Squares)
-        patch.setattr(training_data, "open_dataset", Squares)
         stop_in_epoch(patch, number)
         with pytest.raises(KeyboardInterrupt):
             train("squares", tmp_path / "stopped", settings=settings)
@@ -182,12 +180,10 @@ def test_a_stopped_training_ends_with_the_same_weights(tmp_path, number, how):
 
 
 def test_going_on_does_not_repeat_finished_epochs(tmp_path, monkeypatch):
-    stop_in_epoch(monkeypatch, 3)
-    with pytest.raises(KeyboardInterrupt):
-        train("squares", tmp_path / "c", settings=SMALL)
-    monkeypatch.undo()
-    for module in (training_config, training_data):
-        monkeypatch.setattr(module, "open_dataset", Squares)
+    with monkeypatch.context() as patch:
+        stop_in_epoch(patch, 3)
+        with pytest.raises(KeyboardInterrupt):
+            train("squares", tmp_path / "c", settings=SMALL)
     epochs = []
     whole = Trainer.epoch
     monkeypatch.setattr(Trainer, "epoch", lambda *args: epochs.append(1) or whole(*args))
