@@ -14,7 +14,7 @@ from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.file_maps import FileMaps, Maps, paths_by_name, read_file_maps
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.attribution.method_selection import DEMO, check_methods_given, select_methods
-from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord, content_faults, in_groups
+from salgen.evaluation.runs.artifacts.run_record import RunRecord, content_faults, in_groups
 from salgen.evaluation.runs.evaluated_models import ChosenModels
 from salgen.parameters import parse_call
 from salgen.registry import METHODS
@@ -119,21 +119,3 @@ def check_maps_cover(outside: Mapping[str, FileMaps], dataset: Dataset, scored: 
     ids = dataset.ids if outside else []
     for method in outside.values():
         method.files.check_samples([ids[index] for index in scored], ids, f"split {dataset.split} with a mask")
-
-
-def recorded(record: MethodRecord) -> ForeignMethod:
-    """What stands for a method whose maps a run has: nothing is imported for it, so it cannot explain."""
-    held = record.foreign
-    assert held is not None
-    return ForeignMethod(
-        call=record.call,
-        given=None,
-        arguments={},
-        signed=record.signed,
-        origin=record.reference.partition(", not re-runnable")[0],
-        only_key="",
-        import_path=held.import_path,
-        parameters=held.parameters,
-        library=held.library,
-        sha256=held.sha256,
-    )

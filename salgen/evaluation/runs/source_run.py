@@ -28,6 +28,7 @@ from salgen.errors import SalgenError, reason, warn
 from salgen.evaluation.attribution.array_files import ArrayFiles
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.file_maps import FileMaps
+from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.certificate_table import Certification, read_certificates
@@ -43,7 +44,6 @@ from salgen.evaluation.runs.artifacts.saved_maps import (
     read_maps,
 )
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
-from salgen.evaluation.runs.given_methods import recorded
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, load_checkpoint
 from salgen.files import copy_file, sha256_of
 from salgen.parameters import build, parse_call
@@ -88,16 +88,10 @@ class SourceRun:
         return frozenset(parts_of(name)[1] for name in self.record.maps)
 
     @cached_property
-    def calls(self) -> list[str]:
-        """The methods whose maps the run has."""
-        folders = {parts_of(name)[0] for name in self.record.maps}
-        return [method.call for method in self.record.methods if folder_name(method.call) in folders]
-
-    @cached_property
     def methods(self) -> dict[str, Method]:
-        """Those methods by their calls."""
-        records = {method.call: method for method in self.record.methods}
-        return {call: _method(records[call]) for call in self.calls}
+        """The methods whose maps the run has, by their calls."""
+        folders = {parts_of(name)[0] for name in self.record.maps}
+        return {m.call: _method(m) for m in self.record.methods if folder_name(m.call) in folders}
 
     @cached_property
     def conventions(self) -> Conventions:
@@ -173,12 +167,21 @@ class SourceRun:
 
 
 def _method(record: MethodRecord) -> Any:
-    if record.foreign is not None:
-        return recorded(record)
-    if record.files is None:
+    """The method of a record; one from elsewhere cannot explain, since nothing is imported for it."""
+    if record.files is not None:
+        files = ArrayFiles(Path(record.files.path), {})  # its maps are those of the run
+        return FileMaps(record.call, files, record.signed, record.files.sha256)
+    if record.foreign is None:
         return METHODS.create(*parse_call(record.call))
-    files = ArrayFiles(Path(record.files.path), {})  # its maps are those of the run
-    return FileMaps(record.call, files, record.signed, record.files.sha256)
+    return ForeignMethod(
+        call=record.call,
+        given=None,
+        arguments={},
+        signed=record.signed,
+        origin=record.reference.partition(", not re-runnable")[0],
+        only_key="",
+        **vars(record.foreign),
+    )
 
 
 def check_same_samples(copy: Dataset, own: Dataset) -> None:

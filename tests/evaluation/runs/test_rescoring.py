@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from kept_runs import CALLS, METRICS, SAMPLES, SETTINGS, STATED, make_data, make_run, rows
+from kept_runs import CALLS, METRICS, SETTINGS, STATED, make_data, make_run, rows
 from pandas.testing import assert_frame_equal
 
 import salgen
@@ -313,7 +313,3 @@ def test_the_command(run, data, archive, tmp_path, capsys, monkeypatch):
         assert said in capsys.readouterr().err
     assert main(["evaluate"]) == 2
     assert "give the PATH of a data set, or the maps of a run with --from-maps" in capsys.readouterr().err
-
-
-def test_numbers_of_samples(run):
-    assert len(set(rows(run)["sample_id"])) == SAMPLES // 2

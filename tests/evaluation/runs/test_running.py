@@ -145,11 +145,6 @@ def test_the_gallery_holds_both_classes_and_every_method(run):
         assert gallery["images"].dtype == np.uint8
 
 
-def test_a_report_and_a_summary_come_out_of_it(run):
-    page = salgen.report([run])
-    assert "gradient" in page.read_text(encoding="utf-8")
-
-
 def test_adding_a_method_computes_that_method_only(run, data, tmp_path):
     run = shutil.copytree(run, tmp_path / "run")
     before = {path: path.stat().st_mtime_ns for path in (run / PARTS).iterdir()}

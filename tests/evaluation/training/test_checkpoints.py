@@ -1,6 +1,6 @@
 import hashlib
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +14,6 @@ from salgen.errors import SalgenError
 from salgen.evaluation.training.checkpoints import (
     CARD,
     WEIGHTS,
-    CheckpointMetadata,
     build_classifier,
     check_fits,
     check_same,
@@ -255,7 +254,3 @@ def test_difference_names_what_differs():
         ({"dataset_fingerprint": "0"}, "(dataset fingerprint = "),
     ):
         assert says in error_of(check_same, Path("c"), CARD_VALUES, replace(CARD_VALUES, **changes))
-
-
-def test_card_is_json():
-    assert CheckpointMetadata(**json.loads(json.dumps(asdict(CARD_VALUES)))) == CARD_VALUES
