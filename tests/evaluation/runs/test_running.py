@@ -58,11 +58,11 @@ def test_scores_are_those_of_explain_and_score(run, data):
     maps = salgen.explain(
         trained.classifier, sample["image"][None], [1], method="lrp-alpha-beta:alpha=1,beta=0", ids=[sample["id"]]
     )
-    scores = salgen.score(maps.values, sample["mask"][None], "all", valid=sample["regions"]["brain"])
+    expected = salgen.score(maps.values, sample["mask"][None], "all", valid=sample["regions"]["brain"])
     table = scores(run).query("variant == 'region:brain' and training_seed == 1")
     mine = table[(table["sample_id"] == sample["id"]) & (table["method"] == "lrp-alpha-beta:alpha=1,beta=0")]
     for name, value in zip(mine["metric"], mine["value"], strict=True):
-        assert value == pytest.approx(scores[name][0], abs=1e-5)
+        assert value == pytest.approx(expected[name][0], abs=1e-5)
 
 
 def test_oracle_and_constant_have_the_values_that_they_must(run):
