@@ -23,7 +23,7 @@ from benchmarks.timing import Row, medians_us, table
 from salgen.evaluation.metrics.insertion import deletion_curve
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.scoring.score_inputs import metric_inputs_of
+from salgen.evaluation.scoring.scoring import metric_inputs_of
 from salgen.evaluation.training.training_settings import choose_settings
 from salgen.types import Float64
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from salgen.evaluation.results.run import Run
     from salgen.evaluation.scoring.scoring import score
     from salgen.evaluation.sweeps.sweep import sweep
-    from salgen.evaluation.training.collate import collate
     from salgen.evaluation.training.training import train
+    from salgen.evaluation.training.training_data import collate
     from salgen.evaluation.verification.verifying import verify
     from salgen.generators.factory import generator
 

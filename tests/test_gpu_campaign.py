@@ -14,7 +14,7 @@ from benchmarks.gpu import campaign, measuring
 from benchmarks.gpu.campaign import LEFT, NOT_RUN, Bench, run_part
 from benchmarks.gpu.reproduction import MRI, PERLIN, SETTINGS, UNFINISHED, budding2021, made, progress_of
 from benchmarks.processes import within
-from salgen.evaluation.training import training
+from salgen.evaluation.training import training, training_state
 from salgen.registry import METHODS
 
 CPU = torch.device("cpu")
@@ -128,7 +128,7 @@ def test_a_training_that_is_cut_off_shows_how_far_it_came(tmp_path, monkeypatch)
 
     data = made(PERLIN, bench_in(tmp_path))
     assert progress_of(tmp_path / "nothing", data) == {LEFT: UNFINISHED}
-    monkeypatch.setattr(training, "is_over", is_over)
+    monkeypatch.setattr(training_state, "is_over", is_over)
     with pytest.raises(CutOffError):
         training.train(data, tmp_path / "trained", scale="full", settings={**SETTINGS, "epochs": 2})
     row = progress_of(tmp_path / "trained", data)

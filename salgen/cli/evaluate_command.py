@@ -25,7 +25,7 @@ from salgen.cli.options import (
 )
 from salgen.datasets.execution.executors import EXECUTORS
 from salgen.errors import SalgenError
-from salgen.evaluation.runs.artifacts.conventions import Conventions
+from salgen.evaluation.runs.artifacts.run_record import Conventions
 from salgen.parameters import parse_pairs
 
 ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "replace", "limit", "scale", "max_memory", "source")

@@ -14,7 +14,7 @@ from salgen.evaluation.bench.versions import BenchSpec
 from salgen.evaluation.report.gallery import GALLERY, LEVELS, read_gallery, strongest
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
-from salgen.evaluation.scoring.metric_groups import bounds, higher_is_better
+from salgen.evaluation.scoring.metric_selection import bounds, higher_is_better
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
 from salgen.evaluation.statistics.score_cube import ALL, CERTIFIED, SCORES
 from salgen.evaluation.statistics.summary import SUMMARY

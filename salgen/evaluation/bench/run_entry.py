@@ -14,8 +14,8 @@ from salgen.errors import SalgenError
 from salgen.evaluation.bench.published import keep_results
 from salgen.evaluation.bench.rankings import main_entries
 from salgen.evaluation.bench.versions import BenchData, BenchEntry, BenchSpec
-from salgen.evaluation.runs.run_snapshot import copy_checkpoint
 from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.runs.source_run import copy_checkpoint
 from salgen.evaluation.training.checkpoints import WEIGHTS, load_checkpoint, read_card, save_checkpoint
 from salgen.evaluation.training.training import train_seeds
 from salgen.evaluation.training.training_settings import RELIANCE

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.predictions import FILE
-from salgen.evaluation.scoring.metric_groups import bounds, higher_is_better
-from salgen.evaluation.scoring.metric_selection import create_metric
+from salgen.evaluation.scoring.metric_selection import bounds, create_metric, higher_is_better
 from salgen.evaluation.statistics.score_cube import ScoreCube, read_scores
 from salgen.parameters import param
 from salgen.types import Float64

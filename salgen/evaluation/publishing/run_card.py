@@ -18,7 +18,7 @@ from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
 from salgen.evaluation.runs.artifacts.run_record import RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import FOLDER as MAPS
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name, parts_of
-from salgen.evaluation.runs.run_snapshot import DATA
+from salgen.evaluation.runs.source_run import DATA
 from salgen.evaluation.statistics.score_cube import SCORES
 
 TAGS = ("saliency", "explainability", "benchmark", "salgen")

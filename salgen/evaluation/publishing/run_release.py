@@ -23,7 +23,7 @@ from salgen.evaluation.runs.artifacts import predictions
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, RunRecord, content_faults
 from salgen.evaluation.runs.artifacts.saved_maps import GALLERY, folder_name, parts_of
-from salgen.evaluation.runs.run_snapshot import DATA, checkpoint_files, checkpoint_of
+from salgen.evaluation.runs.source_run import DATA, checkpoint_files, checkpoint_of
 from salgen.evaluation.statistics.comparisons import COMPARISONS
 from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.evaluation.statistics.summary import SUMMARY

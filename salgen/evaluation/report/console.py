@@ -11,7 +11,7 @@ from salgen.evaluation.report.runs import LoadedRun, Model, read_runs
 from salgen.evaluation.report.tables import NO_CEILING, Cell, MeansTable, means_table
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.runs.artifacts.run_record import content_faults, in_groups
-from salgen.evaluation.scoring.metric_groups import canonical
+from salgen.evaluation.scoring.metric_selection import canonical
 from salgen.evaluation.statistics.summary import SummaryRow
 
 WIDTH = 116  # characters of a line of prose

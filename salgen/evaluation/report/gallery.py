@@ -107,7 +107,7 @@ def explained(run: LoadedRun) -> str:
 
 
 def read_gallery(path: Path) -> GalleryArrays:
-    """The arrays of a ``gallery.npz``: see :func:`salgen.evaluation.runs.gallery_maps.save_gallery`."""
+    """The arrays of a ``gallery.npz``: see :func:`salgen.evaluation.runs.gallery_maps.GalleryMaps.write`."""
     try:
         with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as file:
             data = {name: file[name] for name in ARRAYS}

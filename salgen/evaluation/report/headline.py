@@ -12,7 +12,7 @@ from salgen.evaluation.report.reliance import LOW_COVERAGE, certified_share, mos
 from salgen.evaluation.report.runs import LoadedRun, Model
 from salgen.evaluation.report.tables import has_ceiling, sample_count
 from salgen.evaluation.report.verdicts import Verdict, verdict
-from salgen.evaluation.scoring.metric_groups import canonical, ranking_metrics
+from salgen.evaluation.scoring.metric_selection import canonical, ranking_metrics
 from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS
 from salgen.evaluation.statistics.score_cube import ALL

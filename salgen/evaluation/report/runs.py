@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from salgen.datasets.archives.archive_formats import is_archive
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, RunRecord
-from salgen.evaluation.scoring.metric_groups import canonical, higher_is_better, ranking_metrics
-from salgen.evaluation.scoring.metric_selection import create_metric
+from salgen.evaluation.scoring.metric_selection import canonical, create_metric, higher_is_better, ranking_metrics
 from salgen.evaluation.statistics.accuracy import accuracy_interval, near_chance, too_few_to_tell
 from salgen.evaluation.statistics.comparison_groups import Key, families, is_ceiling
 from salgen.evaluation.statistics.comparisons import Comparison, compare_families

@@ -14,9 +14,8 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.attribution.patterns import fit_patterns
 from salgen.evaluation.diagnostics.clever_hans import Suspect
-from salgen.evaluation.runs.artifacts.conventions import CHUNK
-from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
-from salgen.evaluation.runs.run_snapshot import checkpoint_of
+from salgen.evaluation.runs.artifacts.run_record import CHUNK, RECORD, RunRecord
+from salgen.evaluation.runs.source_run import checkpoint_of
 from salgen.evaluation.training.checkpoints import check_fits, load_checkpoint
 from salgen.files import atomic_path
 from salgen.parameters import parse_call

@@ -10,8 +10,7 @@ import numpy as np
 from salgen.evaluation.metrics.inputs.metric import FAMILIES
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun
 from salgen.evaluation.report.verdicts import Verdict, verdict
-from salgen.evaluation.scoring.metric_groups import by_reading
-from salgen.evaluation.scoring.metric_selection import create_metric
+from salgen.evaluation.scoring.metric_selection import by_reading, create_metric
 from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.comparisons import Comparison
 from salgen.evaluation.statistics.ranks import mean_ranks

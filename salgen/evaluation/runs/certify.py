@@ -26,9 +26,8 @@ from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
 from salgen.evaluation.reliance.certificate_rule import REDRAWS, Answers, certificate_of
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.certificate_table import COLUMNS, FILE, Certification, read_certificates
-from salgen.evaluation.runs.artifacts.chunk_files import PARTS, is_written, read_rows, write_part
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS, is_written, provenance, read_rows, write_part
 from salgen.evaluation.runs.artifacts.predictions import Classes, predicted_classes
-from salgen.evaluation.runs.artifacts.provenance import provenance
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.files import atomic_path
 from salgen.progress import progress
@@ -46,8 +45,6 @@ def certify(
 
     Parameters
     ----------
-    runners
-        Of the models of one plan and run. Certificates of a stopped run are read from its parts.
     source
         The source data that the data set was made from, where that is not the generator's default.
     elsewhere
@@ -76,8 +73,8 @@ def certify(
                     advance(sizes[number])
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, pa.schema(COLUMNS)) as writer:
         for certifier in certifiers:
-            for table in certifier.tables():
-                writer.write_table(table)
+            for chunk, part in zip(plan.chunks, certifier.paths, strict=True):
+                writer.write_table(read_rows(part, COLUMNS, len(chunk)))
     return read_certificates(path)
 
 
@@ -110,11 +107,6 @@ class Certifier:
             self.paths[number].parent.mkdir(parents=True, exist_ok=True)
             write_part(self.paths[number], certificates)
             yield number
-
-    def tables(self) -> Iterator[pa.Table]:
-        """The rows of all files, checked for their columns and counts."""
-        for chunk, path in zip(self.runner.plan.chunks, self.paths, strict=True):
-            yield read_rows(path, COLUMNS, len(chunk))
 
     def _certificates(self, chunk: Sequence[int], renderer: Renderer) -> pa.Table:
         plan, model = self.runner.plan, self.runner.model

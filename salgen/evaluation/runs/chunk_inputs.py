@@ -9,8 +9,8 @@ import numpy as np
 
 from salgen.datasets.reading.reader import Batch
 from salgen.evaluation.metrics.inputs.metric_inputs import PAIRED, Counterpart, Explain, MapKind, MetricInputs
-from salgen.evaluation.runs.artifacts.conventions import PREDICTED
 from salgen.evaluation.runs.artifacts.predictions import Classes
+from salgen.evaluation.runs.artifacts.run_record import PREDICTED
 from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.insignificant_patch import insignificant_patches
@@ -72,14 +72,9 @@ class ChunkInputs:
     def metric_inputs(
         self, maps: Mapping[MapKind, SavedMaps], region: str | None, explain: Explain | None, fitted: bool
     ) -> MetricInputs:
-        """The inputs of metrics that score one method's maps in a region, or in the whole image.
+        """The inputs of metrics that score one method's maps, of all kinds that are needed, in a region or the image.
 
-        Parameters
-        ----------
-        maps
-            The method's maps of the chunk, of all kinds that the metrics need.
-        explain, fitted
-            As in :class:`MetricInputs`.
+        `explain` and `fitted` are as in :class:`MetricInputs`.
         """
         plan, needs = self.plan, self.plan.needs
         runs_model = bool(needs & {"model", "method"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,21 @@ import torch
 from torch import nn
 
 from salgen.datasets.reading.reader import Dataset
-from salgen.errors import SalgenError, unknown_name
+from salgen.errors import SalgenError, unknown_name, warn
+from salgen.evaluation.attribution.arguments import at_least
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.runs.artifacts.predictions import Classes, predicted_classes
 from salgen.evaluation.runs.given_models import FORMS, GivenModel
+from salgen.evaluation.training import training_settings
 from salgen.evaluation.training.checkpoints import WEIGHTS, LoadedCheckpoint, check_fits, load_checkpoint, read_card
+from salgen.evaluation.training.reliance_penalty import check_redrawable
 from salgen.evaluation.training.training import train, train_seeds
+from salgen.evaluation.training.training_config import initial_classifier
 from salgen.files import sha256_of
 from salgen.registry import MODELS
 from salgen.types import Float32
+
+PERMUTED = "permuted-labels"  # folder of the models for label randomisation
 
 
 @dataclass(frozen=True)
@@ -75,16 +81,6 @@ class EvaluatedModel:
         return cls(card.model, card.seed, trained.classifier, digest, trained.path, origin, card.task)
 
 
-def train_models(
-    dataset: Dataset, model: str, run: Path, *, scale: str, settings: Mapping[str, Any] | None, seeds: int
-) -> list[EvaluatedModel]:
-    """A registered model, trained with each seed."""
-    trained = train_seeds(
-        dataset.path, run, model=model, source=dataset.source, scale=scale, settings=settings, seeds=seeds
-    )
-    return [EvaluatedModel.of(checkpoint) for checkpoint in trained]
-
-
 def train_again(
     model: EvaluatedModel,
     dataset: Dataset,
@@ -131,52 +127,150 @@ def load_model(dataset: Dataset, model: str | Path | GivenModel, run: Path, any_
 
 
 @dataclass(frozen=True)
-class Pairing:
-    """The second model of a run, if it has one, given or to be trained."""
+class ChosenModels:
+    """The models of a run: the first, which is trained already or with each seed, and perhaps a second one."""
 
-    # a checkpoint's folder or a given network; it may have learnt any task of the data set
-    model: str | Path | GivenModel | None
-    task: str | None  # the task for which a second model is trained, otherwise as the first one was
+    dataset: Dataset
+    name: str  # the first model's: a registered one, or as it was given
+    loaded: list[EvaluatedModel]  # the first model if it is trained already
+    network: nn.Module  # the first model, or one with its architecture before training
+    training: Mapping[str, Any]  # scale, settings and seeds of models that are trained here
+    # the second model: a checkpoint's folder or a given network, which may have learnt any task of the data set; or the
+    # task for which one is trained, otherwise as the first one was
+    second: str | Path | GivenModel | None
+    second_task: str | None
 
     @property
-    def requested(self) -> bool:
-        """True if the run has a second model."""
-        return self.label is not None
+    def can_be_trained(self) -> bool:
+        """True unless the first model is a network of which it is not known how it was trained."""
+        return all(model.origin["trained_on"] is not None for model in self.loaded)
 
     @property
-    def label(self) -> str | None:
-        """The task, or the checkpoint as ``run.json`` names it; None without a second model."""
-        if self.model is None or isinstance(self.model, GivenModel):
-            return self.task if self.model is None else str(self.model)
-        return Path(self.model).name
+    def identities(self) -> list[tuple[str, int, str | None]]:
+        """Name, training seed and SHA-256 of the weights (None before training) of each first model."""
+        loaded: list[tuple[str, int, str | None]] = [(model.name, model.seed, model.digest) for model in self.loaded]
+        return loaded or [(self.name, seed, None) for seed in range(self.training["seeds"])]
 
-    def check(self, dataset: Dataset, first: str | Path | GivenModel) -> None:
-        """Raise a SalgenError for whatever can be checked before any work."""
-        if self.model is not None and self.task is not None:
-            raise SalgenError("paired_model and paired_task: give only one, the model or the task that it is to learn")
-        if isinstance(self.model, (str, Path)) and not Path(self.model).exists():
-            raise SalgenError(f"paired model {self.model}: give a checkpoint's folder, or {FORMS}")
-        if self.task is None:
-            return
-        if self.task not in dataset.tasks:
-            raise unknown_name(f"task of {dataset.path}", self.task, dataset.tasks)
-        if self.task == next(iter(dataset.tasks)):
-            raise SalgenError(f"paired_task = {self.task}: the first model learns that task; name another one")
-        if isinstance(first, GivenModel):
-            raise SalgenError(
-                f"paired_task = {self.task}: it is not known how {first} was trained; give a second model "
-                "as paired_model"
-            )
+    @property
+    def second_label(self) -> str | None:
+        """The second model's task, or its checkpoint as ``run.json`` names it; None if there is none."""
+        if self.second is None or isinstance(self.second, GivenModel):
+            return self.second_task if self.second is None else str(self.second)
+        return Path(self.second).name
 
-    def models(self, firsts: Sequence[EvaluatedModel], dataset: Dataset, run: Path) -> dict[int, EvaluatedModel]:
-        """Training seed to the second model, which is trained if a task is given."""
-        if self.model is not None:
-            return dict.fromkeys((first.seed for first in firsts), load_model(dataset, self.model, run, any_task=True))
-        if self.task is None:
+    def check_kept(self, run: Path) -> None:
+        """Raise a SalgenError if a folder that is to be replaced holds one of the models."""
+        folders = [*(model.folder for model in self.loaded), *([] if self.second is None else [Path(str(self.second))])]
+        if any(run.resolve() in folder.resolve().parents for folder in folders):
+            raise SalgenError(f"{run} holds the model, and would be removed (replace): choose another folder")
+
+    def trained(self, run: Path, *, shuffled: bool, compile: bool) -> dict[str, Any]:
+        """The models as a plan has them, trained into the run folder where they are not yet.
+
+        Parameters
+        ----------
+        shuffled
+            Whether to train on permuted labels too.
+        compile
+            Whether passes of the first models without gradient are compiled.
+        """
+        dataset = self.dataset
+        models = self.loaded
+        if not models:
+            checkpoints = train_seeds(dataset.path, run, model=self.name, source=dataset.source, **self.training)
+            models = [EvaluatedModel.of(checkpoint) for checkpoint in checkpoints]
+        if compile:
+            models = [replace(model, compile=True) for model in models]
+        return {
+            "models": models,
+            "paired": self._second_models(models, run),
+            "shuffled": {
+                model.seed: train_again(
+                    model, dataset, run / PERMUTED / f"{model.name}-seed{model.seed}", labels="permuted"
+                )
+                for model in (models if shuffled else ())
+            },
+        }
+
+    def _second_models(self, firsts: Sequence[EvaluatedModel], run: Path) -> dict[int, EvaluatedModel]:
+        """Training seed to the second model."""
+        if self.second is not None:
+            second = load_model(self.dataset, self.second, run, any_task=True)
+            return dict.fromkeys((first.seed for first in firsts), second)
+        if self.second_task is None:
             return {}
+        task = self.second_task
         return {
             first.seed: train_again(
-                first, dataset, run / f"{Path(first.name).name}-{self.task}-seed{first.seed}", task=self.task
+                first, self.dataset, run / f"{Path(first.name).name}-{task}-seed{first.seed}", task=task
             )
             for first in firsts
         }
+
+
+def resolve_models(
+    dataset: Dataset,
+    model: str | Path | GivenModel,
+    second: str | Path | GivenModel | None,
+    second_task: str | None,
+    run: Path,
+    *,
+    scale: str,
+    settings: Mapping[str, Any] | None,
+    seeds: int | None,
+    reliance: bool | None,
+) -> ChosenModels:
+    """The models of a run, whose parameters are those of :func:`salgen.evaluate`; a trained one is loaded."""
+    _check_second(second, second_task, dataset, model)
+    name = str(model)
+    if not isinstance(model, str) or name not in MODELS.entries:
+        loaded = load_model(dataset, model, run)
+        if settings or reliance is not None or seeds not in (None, 1):
+            raise SalgenError(
+                f"{model} is trained already: training settings, reliance and more than one seed take a model to train"
+            )
+        return ChosenModels(dataset, name, [loaded], loaded.classifier, {}, second, second_task)
+    network = initial_classifier(dataset.path, model=name, scale=scale, settings=settings, source=dataset.source)
+    training = {
+        "scale": scale,
+        "settings": _with_reliance(settings or {}, reliance, dataset, name, scale),
+        "seeds": training_settings.SEEDS[scale] if seeds is None else at_least(1, seeds, "seeds"),
+    }
+    return ChosenModels(dataset, name, [], network, training, second, second_task)
+
+
+def _with_reliance(
+    settings: Mapping[str, Any], reliance: bool | None, dataset: Dataset, model: str, scale: str
+) -> Mapping[str, Any]:
+    """The settings of a training for reliance, unless it is turned off; a warning says why where it cannot be."""
+    if reliance is False or "reliance" in settings:
+        return settings
+    chosen = {**settings, "reliance": training_settings.RELIANCE}
+    try:
+        training_settings.choose_settings(model, scale, chosen)
+        check_redrawable(dataset.path, dataset.source)
+    except SalgenError as error:
+        if reliance:
+            raise
+        warn(f"{model} is trained plainly, not for reliance: {error}")
+        return settings
+    return chosen
+
+
+def _check_second(
+    second: str | Path | GivenModel | None, task: str | None, dataset: Dataset, first: str | Path | GivenModel
+) -> None:
+    if second is not None and task is not None:
+        raise SalgenError("paired_model and paired_task: give only one, the model or the task that it is to learn")
+    if isinstance(second, (str, Path)) and not Path(second).exists():
+        raise SalgenError(f"paired model {second}: give a checkpoint's folder, or {FORMS}")
+    if task is None:
+        return
+    if task not in dataset.tasks:
+        raise unknown_name(f"task of {dataset.path}", task, dataset.tasks)
+    if task == next(iter(dataset.tasks)):
+        raise SalgenError(f"paired_task = {task}: the first model learns that task; name another one")
+    if isinstance(first, GivenModel):
+        raise SalgenError(
+            f"paired_task = {task}: it is not known how {first} was trained; give a second model as paired_model"
+        )

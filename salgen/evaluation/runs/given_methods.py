@@ -1,23 +1,83 @@
-"""Methods that are not salgen's among those of a run: no run names anything that is imported."""
+"""The methods of a run: salgen's, those from elsewhere, and maps from files; no run names anything that is imported."""
 
 import pickle
-from collections.abc import Collection, Iterable
+import sys
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from salgen.errors import SalgenError
+import torch
+
+from salgen.datasets.reading.reader import Dataset
+from salgen.errors import SalgenError, warn
 from salgen.evaluation.attribution.attribution_context import Method
+from salgen.evaluation.attribution.file_maps import FileMaps, Maps, paths_by_name, read_file_maps
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
-from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord, content_faults
+from salgen.evaluation.attribution.method_selection import DEMO, check_methods_given, select_methods
+from salgen.evaluation.runs.artifacts.run_record import RunRecord, content_faults, in_groups
+from salgen.evaluation.runs.evaluated_models import ChosenModels
 from salgen.parameters import parse_call
 from salgen.registry import METHODS
 
 
-def earlier_methods(held: RunRecord, given: Collection[str], run: Path) -> list[Method]:
-    """The methods of salgen in the run that a folder holds."""
-    records = [method for method in held.methods if method.files is None and method.call not in given]
-    missing = [method for method in records if method.foreign is not None]
-    if missing:
+def resolve_methods(
+    requested: Any,
+    scale: str,
+    held: RunRecord | None,
+    outside: Mapping[str, FileMaps],
+    models: ChosenModels,
+    run: Path,
+    *,
+    for_workers: bool,
+) -> tuple[dict[str, Method], dict[str, str]]:
+    """The methods of a run by their calls, and those that its model does not allow with the reasons, which are said.
+
+    Parameters
+    ----------
+    requested, scale
+        As for :func:`salgen.evaluate`.
+    held
+        The record of the run that is extended, whose methods come first.
+    outside
+        Maps from files, by their names.
+    for_workers
+        Whether workers of Ray must be able to import methods from elsewhere.
+    """
+    given = None if requested is None else check_methods_given(requested)
+    selection = select_methods(given, scale, _earlier_methods(held, given or (), run) if held else (), outside)
+    if for_workers:  # raises a SalgenError for a method that no other process can import
+        pickle.dumps([method for method in selection.named.values() if isinstance(method, ForeignMethod)])
+    image = torch.from_numpy(models.dataset[0]["image"][None])
+    defined, left_out = selection.defined_for(models.network, image, unmet_needs(models.dataset))
+    if lost := [method.call for method in held.methods if method.call in left_out] if held else []:
+        raise SalgenError(f"{run} holds scores of {lost[0]}, which cannot be made again: {left_out[lost[0]]}")
+    for call in selection.named.keys() & left_out.keys():
+        warn(f"{call} is left out of {run}: {left_out[call].removeprefix(f'{call}: ')}")
+    if requested is None and held is None and not outside and scale == DEMO:
+        print(
+            f"scale demo takes {len(defined)} of {len(METHODS.names())} methods by default, controls among them; "
+            "-m all (from Python methods=['all']) takes all",
+            file=sys.stderr,
+        )
+    if others := {call: why for call, why in left_out.items() if call not in selection.named}:
+        print(f"{len(others)} of {len(selection.methods)} methods left out: {in_groups(others)}", file=sys.stderr)
+    if held is not None:
+        left_out = {call: why for call, why in {**held.left_out, **left_out}.items() if call not in defined}
+    return defined, left_out
+
+
+def unmet_needs(dataset: Dataset) -> dict[str, str]:
+    """Needs of methods that a data set cannot meet, with the reasons."""
+    if dataset.spec.splits.get("train"):
+        return {}
+    return {"patterns": f"fits patterns to the split 'train', which {dataset.name} does not have"}
+
+
+def _earlier_methods(held: RunRecord, given: Collection[Any], run: Path) -> list[Method]:
+    """The methods of salgen in the run that a folder holds; those from elsewhere must be among the given ones."""
+    again = {method.call for method in given if isinstance(method, ForeignMethod)}
+    records = [method for method in held.methods if method.files is None and method.call not in again]
+    if missing := [method for method in records if method.foreign is not None]:
         named = "; ".join(f"{method.call!r}, which is {method.reference}" for method in missing)
         raise SalgenError(
             f"{run} has the method {named}: give it again among methods, such as -m NAME=PACKAGE.MODULE:FUNCTION (only "
@@ -27,24 +87,35 @@ def earlier_methods(held: RunRecord, given: Collection[str], run: Path) -> list[
         return [METHODS.create(*parse_call(method.call)) for method in records]
 
 
-def check_importable(methods: Iterable[Any]) -> None:
-    """Raise a SalgenError if workers of Ray cannot import a method."""
-    pickle.dumps([method for method in methods if isinstance(method, ForeignMethod)])
+def maps_of_files(given: Maps, held: RunRecord | None, models: ChosenModels) -> dict[str, FileMaps]:
+    """The maps in the files that are given and in those of the run that is extended, as methods by their names."""
+    dataset, stated = models.dataset, paths_by_name(given) if given else {}
+    if stated and not (held or models.loaded):
+        _refuse_files(f"{models.name} would be trained only now")
+    if stated and len(models.identities) > 1:
+        _refuse_files(f"this run has {len(models.identities)}")
+    earlier = {method.call: method.files for method in held.methods if method.files} if held else {}
+    paths = {**{name: Path(record.path) for name, record in earlier.items()}, **stated}
+    ids, owner = dataset.ids if paths else [], f"split {dataset.split} of {dataset.path}"
+    methods = {name: read_file_maps(name, path, ids, dataset.spec.image_size, owner) for name, path in paths.items()}
+    for name, record in earlier.items():
+        if methods[name].sha256 != record.sha256:
+            raise SalgenError(
+                f"{paths[name]} does not hold the maps that the run has as {name!r}: give others another name, or "
+                "replace the run (replace=True, --replace)"
+            )
+    return methods
 
 
-def recorded(record: MethodRecord) -> ForeignMethod:
-    """What stands for a method whose maps a run has: nothing is imported for it, so it cannot explain."""
-    held = record.foreign
-    assert held is not None
-    return ForeignMethod(
-        call=record.call,
-        given=None,
-        arguments={},
-        signed=record.signed,
-        origin=record.reference.partition(", not re-runnable")[0],
-        only_key="",
-        import_path=held.import_path,
-        parameters=held.parameters,
-        library=held.library,
-        sha256=held.sha256,
+def _refuse_files(fault: str) -> None:
+    raise SalgenError(
+        f"maps from files explain one model that is trained already, and {fault}: give theirs as --model (model=), a "
+        "checkpoint's folder or PACKAGE.MODULE:FUNCTION; 'salgen score MAPS MASKS' takes none"
     )
+
+
+def check_maps_cover(outside: Mapping[str, FileMaps], dataset: Dataset, scored: Sequence[int]) -> None:
+    """Raise a SalgenError if files lack the map of a sample that is scored."""
+    ids = dataset.ids if outside else []
+    for method in outside.values():
+        method.files.check_samples([ids[index] for index in scored], ids, f"split {dataset.split} with a mask")

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,14 +63,9 @@ class GivenModel:
         """Its name in the tables: of paths in its text the last part."""
         return _FOLDERS.sub("", self.text)
 
-    @property
-    def importable(self) -> bool:
-        """True if another process can load it by its text alone."""
-        return self.module is None and self.preprocess is None and self.classes is None
-
     def load(self, dataset: Dataset) -> Classifier:
         """The network in evaluation mode, checked on the data set's first image; the user's module stays as it is."""
-        if self.designed:
+        if is_designed(self.text):
             return self._designed(dataset)
         task, names = next(iter(dataset.tasks.items()))
         return self._classifier(names, task in dataset.manifest.multi_label, _first_image(dataset))
@@ -149,11 +144,6 @@ class GivenModel:
         elif self.preprocess is not None:
             found["preprocess"] = repr(normalise)
         return {name: value for name, value in found.items() if value is not None}
-
-    @property
-    def designed(self) -> bool:
-        """True if it is one of salgen's designed networks."""
-        return is_designed(self.text)
 
     def _designed(self, dataset: Dataset) -> Classifier:
         name, values = parse_call(self.text)
@@ -276,7 +266,9 @@ def _first_image(dataset: Dataset) -> Float32:
 def check_models_importable(*models: Any) -> None:
     """Raise a SalgenError if workers of Ray cannot load a model."""
     for model in models:
-        if isinstance(model, GivenModel) and not model.importable:
+        if not isinstance(model, GivenModel):
+            continue
+        if any(given is not None for given in (model.module, model.preprocess, model.classes)):
             raise SalgenError(
                 f"model {model} is in this process, or is given with preprocess or classes, so that workers cannot "
                 "load it: give it as PACKAGE.MODULE:FUNCTION, which returns a Classifier, or use executor='local'"
@@ -289,19 +281,15 @@ def _from_function(text: str) -> nn.Module:
         raise SalgenError(
             f"model {text}: {text.partition(':')[2]} is not a function; give one that returns a torch.nn.Module"
         )
-    module = factory if isinstance(factory, nn.Module) else _call(factory, text)
-    if not isinstance(module, nn.Module):
-        raise SalgenError(f"model {text}: it returned {type(module).__name__}, but must return a torch.nn.Module")
-    return module
-
-
-def _call(function: Callable[[], Any], text: str) -> Any:
     try:
-        return function()
+        module = factory if isinstance(factory, nn.Module) else factory()
     except SalgenError as error:
         raise SalgenError(f"model {text}: {error}") from None
     except (Exception, SystemExit) as error:  # a user's function may fail in any way
         raise SalgenError(f"model {text}: calling it failed: {named(error)}") from error
+    if not isinstance(module, nn.Module):
+        raise SalgenError(f"model {text}: it returned {type(module).__name__}, but must return a torch.nn.Module")
+    return module
 
 
 def weights_digest(classifier: nn.Module, text: str) -> str:

@@ -60,24 +60,18 @@ def insignificant_patches(
 ) -> Patched:
     """Patches that look like each image's feature and leave the model's logits as they are without it.
 
+    Each patch is a function of its own sample, but for rounding.
+
     Parameters
     ----------
-    view
-        The model, whose parameters stay as they are.
     images, twins
         float32 (N, C, H, W) in [0, 1]: with the feature and without it.
     masks
         bool (N, H, W): the feature's place.
     labels
-        int64 (N,): what the samples are about; which class is predicted depends on it where an image may show
-        several.
+        int64 (N,): the class that each sample is about, of those that its image may show.
     max_memory
         GB that may be used, or None for half of what is free.
-
-    Returns
-    -------
-    Patched
-        Each patch is a function of its own sample, but for rounding.
     """
     if not len(images):
         return Patched(twins, np.zeros(0), np.zeros(0), [])
@@ -135,7 +129,11 @@ def _gradient(view: ModelView, pixels: Tensor, start: Tensor, aim: Tensor, count
     with torch.enable_grad():
         leaf = pixels.detach().requires_grad_()
         logits = _logits(view, leaf)
-        _check_gradient(logits, aim)
+        if not logits.requires_grad and not torch.equal(logits, aim):
+            raise SalgenError(
+                "patches that the model ignores are found by gradients, and the model's output has none: remove "
+                "detach() or torch.no_grad() from its forward, or leave out metric 'iir'"
+            )
         effect = ((logits - aim) / _spread(view, aim)[:, None]).square().mean(dim=1)
         away = ((leaf - start).square() / count).sum(dim=(1, 2, 3))
         (gradient,) = torch.autograd.grad((effect + STAY * away).sum(), leaf)
@@ -146,14 +144,6 @@ def _logits(view: ModelView, pixels: Tensor) -> Tensor:
     """Logits (n, K), in single precision or better."""
     logits = view.logits(view.normalise(view.like(pixels.clone())))
     return logits.to(torch.promote_types(logits.dtype, torch.float32))
-
-
-def _check_gradient(logits: Tensor, aim: Tensor) -> None:
-    if not logits.requires_grad and not torch.equal(logits, aim):
-        raise SalgenError(
-            "patches that the model ignores are found by gradients, and the model's output has none: remove detach() "
-            "or torch.no_grad() from its forward, or leave out metric 'iir'"
-        )
 
 
 def _spread(view: ModelView, logits: Tensor) -> Tensor:

@@ -12,9 +12,15 @@ from typing import Any
 
 from salgen.evaluation.attribution.patterns import VERSION as PATTERNS_VERSION
 from salgen.evaluation.metrics.inputs.metric_inputs import PAIRED, SHUFFLED, MapKind
-from salgen.evaluation.runs.artifacts.chunk_files import PARTS, WORK, ScoreChunk, is_written
+from salgen.evaluation.runs.artifacts.chunk_files import (
+    PARTS,
+    WORK,
+    ScoreChunk,
+    is_written,
+    library_versions,
+    provenance,
+)
 from salgen.evaluation.runs.artifacts.costs import Costs
-from salgen.evaluation.runs.artifacts.provenance import library_versions, provenance
 from salgen.evaluation.runs.artifacts.saved_maps import key_of, maps_name
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.insignificant_patch import VERSION as PATCH_VERSION

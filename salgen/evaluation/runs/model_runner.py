@@ -23,14 +23,13 @@ from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps, are_scored_
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.runs.artifacts.chunk_files import ScoreChunk, score_rows, write_part
-from salgen.evaluation.runs.artifacts.conventions import CHUNK
+from salgen.evaluation.runs.artifacts.chunk_files import ScoreChunk, provenance, score_rows, write_part
 from salgen.evaluation.runs.artifacts.predictions import Classes, Predictions, predict_split, present_in
-from salgen.evaluation.runs.artifacts.provenance import provenance
+from salgen.evaluation.runs.artifacts.run_record import CHUNK
 from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps, read_maps, write_maps
 from salgen.evaluation.runs.chunk_inputs import ChunkInputs
+from salgen.evaluation.runs.gallery_maps import GalleryMaps
 from salgen.evaluation.runs.model_files import ModelFiles
-from salgen.evaluation.runs.pictures import Pictures
 from salgen.evaluation.scoring.metric_computation import compute_metrics
 from salgen.parameters import canonical_json, to_json
 from salgen.progress import progress
@@ -109,12 +108,13 @@ class ModelRunner(ModelFiles):
         explained = runner.explain([chunk.call for chunk in missing], image_set.images, targets, masks, ids)
         for chunk in missing:
             of_method = explained[chunk.call]
+            values = of_method.values
             maps[chunk.call] = SavedMaps(
                 ids=ids,
                 targets=targets,
                 correct=correct,
                 there=image_set.exists,
-                values=_as_scored(of_method.values),
+                values=DeviceMaps(values) if are_scored_there(values) else np.asarray(values.cpu().numpy()),
                 reduction=str(of_method.reduction),
                 native_resolution=of_method.native_resolution,
                 seconds=explained.seconds[chunk.call],
@@ -123,7 +123,7 @@ class ModelRunner(ModelFiles):
             if self.plan.keep_maps:
                 write_maps(self.maps_path(kind, chunk), maps[chunk.call], self.maps_key(kind, chunk))
             if kind is MapKind.SAMPLES:
-                self.pictures.keep(chunk.call, ids, maps[chunk.call].values)
+                self.gallery.keep(chunk.call, ids, maps[chunk.call].values)
         return maps
 
     def _saved(self, kind: MapKind, chunk: ScoreChunk, ids: list[str]) -> SavedMaps | None:
@@ -142,12 +142,9 @@ class ModelRunner(ModelFiles):
         ids: Sequence[str],
         view: ModelView | None = None,
     ) -> Explained:
-        """The maps of images by some methods, under the run's conventions; by another model if `view` is one of it.
+        """The maps of images (n, C, H, W) by some methods; `view` is that of another model than the run's.
 
-        Parameters
-        ----------
-        images, targets, masks, ids
-            float32 (n, C, H, W) in [0, 1], the classes to explain (n,), the ground truth bool (n, H, W), the names.
+        `targets` (n,) are the classes to explain, and `masks` bool (n, H, W) are the ground truth.
         """
         methods, conventions = {call: self.plan.methods[call] for call in calls}, self.plan.conventions
         fitted = any("patterns" in method.needs for method in methods.values())
@@ -260,11 +257,6 @@ class ModelRunner(ModelFiles):
         return {kind: runners[kind.model] for kind in self.others}
 
     @cached_property
-    def pictures(self) -> Pictures:
+    def gallery(self) -> GalleryMaps:
         """The maps that the report shows."""
-        return Pictures(self)
-
-
-def _as_scored(maps: Any) -> Values | DeviceMaps:
-    """Maps (N, H, W) on the accelerator where they were made if they are scored there, else on the host."""
-    return DeviceMaps(maps) if are_scored_there(maps) else np.asarray(maps.cpu().numpy())
+        return GalleryMaps(self)

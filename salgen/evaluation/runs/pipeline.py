@@ -3,10 +3,11 @@
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -20,21 +21,19 @@ from salgen.errors import FailedMethodError, SalgenError, warn
 from salgen.evaluation.attribution.method_selection import check_some_work
 from salgen.evaluation.models.inspection.memory import give_back_freed_memory
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS
-from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.predictions import write_predictions
-from salgen.evaluation.runs.artifacts.run_record import RECORD, ModelRecord, RunRecord
+from salgen.evaluation.runs.artifacts.run_record import RECORD, Conventions, RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name
 from salgen.evaluation.runs.artifacts.score_table import write_scores
 from salgen.evaluation.runs.certify import certify
-from salgen.evaluation.runs.gallery_maps import save_gallery
 from salgen.evaluation.runs.given_models import GivenModel
 from salgen.evaluation.runs.measuring import estimate, measure_costs
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
-from salgen.evaluation.runs.ray_work import RayWorkers, check_address_of, ray_workers
+from salgen.evaluation.runs.ray_work import RayWorkers, ray_workers
 from salgen.evaluation.runs.recording import run_record
 from salgen.evaluation.runs.retraining import retrain
-from salgen.evaluation.runs.run_snapshot import keep_for_scoring
+from salgen.evaluation.runs.source_run import keep_for_scoring
 from salgen.evaluation.statistics.accuracy import near_chance
 from salgen.evaluation.statistics.run_tables import write_tables
 from salgen.evaluation.statistics.score_cube import SCORES
@@ -73,12 +72,8 @@ def run_to_extend(
     ----------
     models
         Name, training seed and SHA-256 of the weights (None where it is to be trained) of each model.
-    second_model
-        The name or the task of the second model, if one is stated.
     scored_from
         SHA-256 of the record of the run whose maps are to be scored, if any.
-    replace
-        Whether a finished run is to be removed first.
     """
     if (run / MANIFEST).exists():
         raise SalgenError(f"{run} is a data set: choose another folder for the run")
@@ -92,12 +87,14 @@ def run_to_extend(
     except SalgenError:  # a damaged record does not say of which run it is
         return None
     earlier = {**to_json(Conventions()), **record.conventions}  # an older run may not know a convention
+    held_from = record.scored_from and record.scored_from.record_sha256
+    held_models = ", ".join(f"{model.name} seed {model.seed}" for model in record.models)
     compared = [
         ("data set", record.dataset.name, dataset.name),
         ("fingerprint", record.dataset.fingerprint[:12], dataset.fingerprint[:12]),
         ("split", record.dataset.split, dataset.split),
-        ("maps", _maps(record.scored_from.record_sha256 if record.scored_from else None), _maps(scored_from)),
-        ("models", _models(record.models), ", ".join(f"{name} seed {seed}" for name, seed, _ in models)),
+        ("maps", *(f"of run {of[:12]}" if of else "of its own" for of in (held_from, scored_from))),
+        ("models", held_models, ", ".join(f"{name} seed {seed}" for name, seed, _ in models)),
         *((name, earlier[name], value) for name, value in to_json(conventions).items()),
     ]
     compared += [
@@ -110,21 +107,13 @@ def run_to_extend(
         compared.append(
             ("second model", second.task if second_model == second.task else second.checkpoint, second_model)
         )
-    different = [f"{name} {held} there, {wanted} here" for name, held, wanted in compared if held != wanted]
+    different = [f"{name} {held} there, {here} here" for name, held, here in compared if held != here]
     if different:
         raise SalgenError(
             f"{run} holds another experiment ({'; '.join(different)}): choose another folder, or replace that run "
             "with --replace (replace=True)"
         )
     return record
-
-
-def _models(models: Sequence[ModelRecord]) -> str:
-    return ", ".join(f"{model.name} seed {model.seed}" for model in models)
-
-
-def _maps(scored_from: str | None) -> str:
-    return f"of run {scored_from[:12]}" if scored_from else "of its own"
 
 
 def say_what_is_added(run: Path, held: RunRecord, methods: Collection[str], metrics: Collection[str]) -> None:
@@ -138,10 +127,7 @@ def say_what_is_added(run: Path, held: RunRecord, methods: Collection[str], metr
 def run_folder(run: Path, *, replace: bool = False) -> Iterator[None]:
     """Make a run's folder, and keep other processes from writing to it; on an error an empty one is removed.
 
-    Parameters
-    ----------
-    replace
-        Whether a finished run in it is removed first; one that was stopped goes on.
+    With `replace` a finished run in it is removed first; one that was stopped goes on.
     """
     with sole_writer(run):
         if not replace and (run / SUMS).is_file():
@@ -160,17 +146,6 @@ def run_folder(run: Path, *, replace: bool = False) -> Iterator[None]:
             raise
 
 
-def ray_executor(name: str, workers: int | None, address: str | None) -> Executor | None:
-    """The Ray executor, checked before any work; None for this process."""
-    if (name, workers, address) == ("local", None, None):
-        return None
-    executor = Executor(name, workers, address)
-    if name != "ray":
-        raise SalgenError(f"workers = {workers}: only for executor = ray; otherwise this process does all the work")
-    check_address_of(executor)
-    return executor
-
-
 def execute_run(
     plan: Plan,
     run: Path,
@@ -180,28 +155,18 @@ def execute_run(
     executor: Executor | None = None,
     command: Sequence[str] | None = None,
 ) -> Path:
-    """Explain and score whatever a stopped run has not, and write the run's files.
+    """Explain and score whatever a stopped run has not, write the run's files, and return its folder, which exists.
 
     A method that fails is left out, and the rest goes on.
 
     Parameters
     ----------
-    plan
-        The plan, with its models.
-    run
-        The folder, which exists.
     started
         ``time.monotonic()`` when the work began.
     source
         The source data that the data set was made from, where that is not the generator's default.
     executor
         The Ray executor that explains and scores; this process if None.
-    command
-        The command line to record.
-
-    Returns
-    -------
-    The folder.
     """
     while True:
         try:
@@ -241,7 +206,7 @@ def _execute(
     chunks = [chunk for runner in runners for chunk in runner.all_chunks]
     write_scores(chunks, plan.of_maps, run / SCORES, plan.dataset.name, certificates.certified, retrain(runners))
     if plan.source_run is None:
-        save_gallery(runners[0])
+        runners[0].gallery.write(runners[0].explain, runners[0].predictions.predicted)
     else:
         plan.source_run.copy_gallery(run)
     if plan.keep_maps:
@@ -255,8 +220,7 @@ def _warn_of_chance(runner: ModelRunner) -> None:
     accuracy, chance = runner.predictions.accuracy, runner.predictions.chance
     if near_chance(accuracy, chance):
         name = f"{runner.model.name} seed {runner.model.seed}"
-        message = f"{name} has not learnt the task (accuracy {accuracy:.1%}, chance {chance:.1%}): its maps mean little"
-        warn(message)
+        warn(f"{name} has not learnt the task (accuracy {accuracy:.1%}, chance {chance:.1%}): its maps mean little")
 
 
 def _write_missing(runner: ModelRunner, workers: RayWorkers | None) -> None:
@@ -265,20 +229,15 @@ def _write_missing(runner: ModelRunner, workers: RayWorkers | None) -> None:
     label = "score" if runner.plan.source_run else "explain and score"
     label = f"{label}, {runner.model.name} seed {runner.model.seed}"
     if missing:
-        measure_costs(runner, {chunk.call for chunks in missing.values() for chunk in chunks})
+        measure_costs(runner, {chunk.call for chunk in chain.from_iterable(missing.values())})
     images: Counter[str] = Counter()
-    for chunk in (chunk for chunks in missing.values() for chunk in chunks):
+    for chunk in chain.from_iterable(missing.values()):
         images[chunk.call] += sum(len(piece.indices) for piece in runner.pieces(chunk) if not runner.is_done(piece))
     if expected := estimate(runner, images):
         print(f"{label}: {expected}", file=sys.stderr, flush=True)
     work = {call: runner.costs.of_method(call, len(runner.plan.kinds)) for call in images}
     total, in_all = len(runner.plan.scored) * len(runner.plan.methods), sum(images[call] * work[call] for call in work)
     with progress(label, total, "maps", done=total - images.total(), work=in_all) as advance:
-        written = workers.write(runner, missing) if workers else _written_here(runner, missing)
-        for call, count in written:
+        here = (written for number in missing for written in runner.write(number, runner.predicted(number)))
+        for call, count in workers.write(runner, missing) if workers else here:
             advance(count, count * work[call])
-
-
-def _written_here(runner: ModelRunner, numbers: Iterable[int]) -> Iterator[tuple[str, int]]:
-    for number in numbers:
-        yield from runner.write(number, runner.predicted(number))

@@ -1,14 +1,17 @@
 """Scores and certificates written by Ray tasks: each is of a chunk of samples, and writes to the run folder itself.
 
-A worker is a process with a GPU of its own where the machines have any, and with a processor otherwise. It loads a
-model once. Predictions and patterns, on which all chunks depend, are computed before the first chunk.
+A worker is a process with a GPU of its own where the machines have any, and with a processor otherwise. It is sent the
+paths of data and weights instead of their contents, and loads a model once. Predictions and patterns, on which all
+chunks depend, are computed before the first chunk.
 """
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import chdir, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -16,75 +19,66 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
+from salgen.datasets.execution import ray_tasks
 from salgen.datasets.execution.executors import Executor, check_address, ray_module
-from salgen.datasets.execution.ray_tasks import (
-    Connection,
-    attempt,
-    check_libraries,
-    check_shared,
-    connected,
-    here,
-    pack,
-    unpack,
-    wait_until_seen,
-)
 from salgen.datasets.format.manifest import FILE as MANIFEST
 from salgen.datasets.making import CONTINUES
+from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.models.inspection.batch_size import memory_budget
 from salgen.evaluation.models.inspection.memory import is_out_of_memory
 from salgen.evaluation.reliance.rerender import Renderer
-from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk
-from salgen.evaluation.runs.artifacts.conventions import CHUNK
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk, library_versions
 from salgen.evaluation.runs.artifacts.predictions import Classes, keep_probabilities
-from salgen.evaluation.runs.artifacts.provenance import library_versions
+from salgen.evaluation.runs.artifacts.run_record import CHUNK
 from salgen.evaluation.runs.certify import Certifier
+from salgen.evaluation.runs.evaluated_models import EvaluatedModel, load_model
+from salgen.evaluation.runs.given_models import given_model, weights_digest
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
-from salgen.evaluation.runs.ray_job import CPU, CUDA, Job
 from salgen.files import remove_temporaries
 from salgen.types import Float32
 
 PREDICTED_AT_A_TIME = 16 * CHUNK  # samples per prediction task
+CPU, CUDA = "cpu", "cuda"
 
 Order = tuple[int, Classes]  # a chunk's place among the scored samples, and the predicted class of each sample
 
 
-def check_address_of(executor: Executor) -> None:
-    """Raise a SalgenError if no Ray answers at the executor's address."""
-    if executor.address is None or ray_module().is_initialized():
-        return
-    try:
-        check_address(executor.address)
-    except (OSError, ValueError) as error:
-        raise SalgenError(f"ray_address = {executor.address}: {reason(error)}") from None
+def ray_executor(name: str, workers: int | None, address: str | None) -> Executor | None:
+    """The Ray executor, checked before any work; None for this process."""
+    if (name, workers, address) == ("local", None, None):
+        return None
+    executor = Executor(name, workers, address)
+    if name != "ray":
+        raise SalgenError(f"workers = {workers}: only for executor = ray; otherwise this process does all the work")
+    if address is not None and not ray_module().is_initialized():
+        try:
+            check_address(address)
+        except (OSError, ValueError) as error:
+            raise SalgenError(f"ray_address = {address}: {reason(error)}") from None
+    return executor
 
 
 @contextmanager
 def ray_workers(executor: Executor, run: Path) -> Iterator[RayWorkers]:
     """Ray workers that write to a run's folder."""
     try:
-        with connected(executor, gpus=torch.cuda.device_count()) as connection:
+        with ray_tasks.connected(executor, gpus=torch.cuda.device_count()) as connection:
             yield RayWorkers(connection)
+    except ChildProcessError as error:  # of a machine that cannot do the work
+        raise SalgenError(f"{run}: {error}; {CONTINUES}") from None
     finally:
         remove_temporaries(run, below=True)  # left by workers that were killed
-
-
-@contextmanager
-def _explained(runner: ModelRunner) -> Iterator[None]:
-    """Turn the error of a machine that cannot do the work into one that says how to go on."""
-    try:
-        yield
-    except ChildProcessError as error:
-        raise SalgenError(f"{runner.run}: {error}; {CONTINUES}") from None
 
 
 @dataclass(frozen=True)
 class RayWorkers:
     """Ray workers; each has a :class:`ModelRunner` that writes chunks as one in this process would."""
 
-    connection: Connection
+    connection: ray_tasks.Connection
 
     @property
     def device(self) -> str:
@@ -98,24 +92,9 @@ class RayWorkers:
         ------
         Each method and the number of its maps, once the file of their scores is visible here.
         """
-        if missing:
-            with _explained(runner):
-                yield from self._write(runner, missing)
-
-    def certify(self, certifier: Certifier, source: str | None) -> Iterator[int]:
-        """Have the workers write a model's missing certificates; yield each chunk's number once its file is visible.
-
-        `source` and errors are those of :func:`~salgen.evaluation.runs.certify.certify`.
-        """
-        payload = pack(Job.of(certifier.runner, self.device))
-        orders = [(number, source) for number in certifier.missing]
-        with _explained(certifier.runner):
-            for (number, _), _ in self._outcomes(_certify, payload, orders, _order_name):
-                wait_until_seen(certifier.paths[number])
-                yield number
-
-    def _write(self, runner: ModelRunner, missing: Mapping[int, Sequence[ScoreChunk]]) -> Iterator[tuple[str, int]]:
-        payload = pack(Job.of(runner, self.device))
+        if not missing:
+            return
+        payload = ray_tasks.pack(Job.of(runner, self.device))
         if not runner.predictions_path.exists():
             keep_probabilities(runner.predictions_path, self._probabilities(payload, len(runner.plan.dataset)))
         for fitted in (runner, *runner.counterparts.values()):
@@ -123,20 +102,98 @@ class RayWorkers:
         orders: Iterator[Order] = ((number, runner.predicted(number)) for number in missing)
         for (number, _), _ in self._outcomes(_write, payload, orders, _order_name):
             for chunk in missing[number]:
-                wait_until_seen(chunk.path)
+                ray_tasks.wait_until_seen(chunk.path)
                 yield chunk.call, len(chunk.indices)
+
+    def certify(self, certifier: Certifier, source: str | None) -> Iterator[int]:
+        """Have the workers write a model's missing certificates; yield each chunk's number once its file is visible.
+
+        `source` is that of :func:`~salgen.evaluation.runs.certify.certify`.
+        """
+        payload = ray_tasks.pack(Job.of(certifier.runner, self.device))
+        orders = [(number, source) for number in certifier.missing]
+        for (number, _), _ in self._outcomes(_certify, payload, orders, _order_name):
+            ray_tasks.wait_until_seen(certifier.paths[number])
+            yield number
 
     def _probabilities(self, payload: bytes, count: int) -> Float32:
         """The probabilities of all samples of the split, float32 (N, K)."""
         size = PREDICTED_AT_A_TIME
         parts = [range(start, min(start + size, count)) for start in range(0, count, size)]
-        by_part = dict(
-            self._outcomes(_predict, payload, parts, lambda part: f"samples {part.start} to {part.stop - 1}")
-        )
+        by_part = dict(self._outcomes(_predict, payload, parts, _part_name))
         return np.concatenate([by_part[part] for part in parts])
 
     def _outcomes(self, task: Any, payload: bytes, orders: Any, name: Any) -> Iterator[tuple[Any, Any]]:
         return self.connection.outcomes(task, payload, orders, name, gpus=int(self.device == CUDA))
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that a worker needs to load a model's runner."""
+
+    # the folders of the run and the data set, which all machines see; the split; the data set's name; and the
+    # `source` it was opened with
+    run: Path
+    data: Path
+    split: str
+    name: str
+    source: str | None
+    device: str  # the type of device that the worker has
+    libraries: Mapping[str, str]  # versions of the libraries that scores depend on
+    plan: bytes  # the plan for this model, pickled without data and weights
+
+    @classmethod
+    def of(cls, runner: ModelRunner, device: str) -> Job:
+        """The job by which workers do what this process would."""
+        data = runner.plan.dataset
+        source = data.source
+        if source is not None and Path(source).exists():
+            source = str(Path(source).absolute())
+        pickled = io.BytesIO()
+        _Pickler(pickled).dump(runner.plan.for_model(runner.model))
+        places = (runner.run.absolute(), data.path.absolute(), data.split, data.name, source)
+        return cls(*places, device, library_versions(), pickled.getvalue())
+
+    def load(self) -> ModelRunner:
+        """The runner, with its data and its models."""
+        dataset = open_dataset(self.data, self.split, self.source)
+        dataset.name = self.name
+        plan: Plan = _Unpickler(io.BytesIO(self.plan), dataset).load()
+        return ModelRunner(plan, plan.models[0], self.run)
+
+
+class _Pickler(pickle.Pickler):
+    """Stores of the data set that it is there, and of a model how to load its weights again from any directory."""
+
+    def persistent_id(self, value: Any) -> Any:
+        if not isinstance(value, EvaluatedModel):
+            return "data" if isinstance(value, Dataset) else None
+        fields = {name: getattr(value, name) for name in ("name", "seed", "digest", "origin", "task", "compile")}
+        fields["folder"] = value.folder.absolute()
+        if value.origin["trained_on"] is not None:
+            return str(fields["folder"]), None, _weights(value.classifier), fields
+        return value.origin["checkpoint"], Path.cwd(), _weights(value.classifier), fields
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, dataset: Dataset) -> None:
+        super().__init__(file)
+        self._dataset = dataset
+
+    def persistent_load(self, reference: Any) -> Any:
+        if reference == "data":
+            return self._dataset
+        path, directory, weights, fields = reference
+        with nullcontext() if directory is None else chdir(directory):
+            model = load_model(self._dataset, given_model(path), fields["folder"], any_task=True)
+        if _weights(model.classifier) != weights:
+            raise SalgenError(f"model {path}: its weights differ from those where the run was started")
+        return replace(model, **fields)
+
+
+def _weights(classifier: nn.Module) -> str:
+    """Digest of modules and weights; unlike the model's own it does not depend on logits, hence on the machine."""
+    return weights_digest(classifier, repr(classifier))
 
 
 # In a Ray worker ------------------------------------------------------------------------------------
@@ -149,7 +206,7 @@ def _write(payload: bytes, order: Order) -> object:
         for _ in _runner(payload).write(*order):  # none, if a killed worker had written them
             pass
 
-    return attempt(lambda: _in_memory(write), _order_name(order))
+    return _attempt(write, _order_name(order))
 
 
 def _predict(payload: bytes, part: range) -> object:
@@ -160,48 +217,55 @@ def _predict(payload: bytes, part: range) -> object:
         batches = runner.plan.dataset.batches(CHUNK, part)
         return np.concatenate([runner.model.probabilities(batch.images) for batch in batches])
 
-    return attempt(lambda: _in_memory(predict), f"samples {part.start} to {part.stop - 1}")
+    return _attempt(predict, _part_name(part))
 
 
 def _certify(payload: bytes, order: tuple[int, str | None]) -> object:
     """Write the certificates of a chunk; a failure is returned rather than raised."""
     number, source = order
-
-    def certify() -> None:
-        list(Certifier(_runner(payload)).write([number], _renderer(payload, source)))
-
-    return attempt(lambda: _in_memory(certify), _order_name(order))
+    return _attempt(
+        lambda: list(Certifier(_runner(payload)).write([number], _renderer(payload, source))), _order_name(order)
+    )
 
 
-def _in_memory(work: Any) -> Any:
-    """Do some work, with PyTorch's out-of-memory errors turned into a MemoryError."""
-    try:
-        return work()
-    except RuntimeError as error:
-        if is_out_of_memory(error):
-            raise MemoryError(f"{here()}: {reason(error)}") from None
-        raise
+def _attempt(work: Callable[[], Any], name: str) -> Any:
+    """The value of some work or its failure; PyTorch's out-of-memory errors are a MemoryError."""
+
+    def in_memory() -> Any:
+        try:
+            return work()
+        except RuntimeError as error:
+            if is_out_of_memory(error):
+                raise MemoryError(f"{ray_tasks.here()}: {reason(error)}") from None
+            raise
+
+    return ray_tasks.attempt(in_memory, name)
 
 
 def _order_name(order: tuple[int, Any]) -> str:
     return f"chunk {order[0]} of the scored samples"
 
 
+def _part_name(part: range) -> str:
+    return f"samples {part.start} to {part.stop - 1}"
+
+
 @lru_cache(maxsize=1)
 def _runner(payload: bytes) -> ModelRunner:
     """The runner, once per process, so that a model is loaded once."""
-    job: Job = unpack(payload, "the job")
+    job: Job = ray_tasks.unpack(payload, "the job")
     if job.device == CPU:
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a GPU that Ray does not manage is not for this worker
-    check_libraries(job.libraries, library_versions(), "would compute other scores")
-    check_shared(job.run / PARTS)
-    check_shared(job.data / MANIFEST)
+    ray_tasks.check_libraries(job.libraries, library_versions(), "would compute other scores")
+    ray_tasks.check_shared(job.run / PARTS)
+    ray_tasks.check_shared(job.data / MANIFEST)
+    here = ray_tasks.here()
     if job.device == CUDA and not torch.cuda.is_available():
-        raise ChildProcessError(f"{here()} has a GPU that PyTorch cannot use: install a PyTorch build with CUDA")
+        raise ChildProcessError(f"{here} has a GPU that PyTorch cannot use: install a PyTorch build with CUDA")
     try:
         runner = job.load()
     except Exception as error:  # a user's module may fail in any way
-        raise ChildProcessError(f"{here()} cannot load the job ({type(error).__name__}: {reason(error)})") from None
+        raise ChildProcessError(f"{here} cannot load the job ({type(error).__name__}: {reason(error)})") from None
     return replace(runner, plan=_with_memory_share(runner.plan)) if job.device == CPU else runner
 
 

@@ -10,20 +10,9 @@ from typing import Any
 from salgen.evaluation.attribution.file_maps import FileMaps, from_files
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.reliance.certificate_rule import REDRAWS
+from salgen.evaluation.runs.artifacts import run_record as records
 from salgen.evaluation.runs.artifacts.certificate_table import Certification
-from salgen.evaluation.runs.artifacts.provenance import library_versions
-from salgen.evaluation.runs.artifacts.run_record import (
-    CertificatesRecord,
-    DatasetRecord,
-    FilesRecord,
-    ForeignRecord,
-    MethodRecord,
-    ModelRecord,
-    PairedModelRecord,
-    RunRecord,
-    SampleCounts,
-    SourceRecord,
-)
+from salgen.evaluation.runs.artifacts.chunk_files import library_versions
 from salgen.evaluation.runs.certify import VERSION as CERTIFICATE_VERSION
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.model_runner import ModelRunner
@@ -34,10 +23,10 @@ from salgen.parameters import to_json
 
 def run_record(
     runners: Sequence[ModelRunner], certificates: Certification, seconds: float, command: Sequence[str] | None
-) -> RunRecord:
+) -> records.RunRecord:
     """The record of how a run was made, for the report and its readers."""
     plan = runners[0].plan
-    return RunRecord(
+    return records.RunRecord(
         salgen=version("salgen"),
         command=list(command) if command is not None else None,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -53,7 +42,7 @@ def run_record(
         variants=list(plan.variants),
         headline_variant=next(iter(plan.variants)),
         conventions=to_json(plan.conventions),
-        samples=SampleCounts(
+        samples=records.SampleCounts(
             split_total=len(plan.dataset),
             considered=plan.considered,
             with_mask=len(plan.scored),
@@ -67,12 +56,12 @@ def run_record(
     )
 
 
-def _certificates(plan: Plan, certificates: Certification) -> CertificatesRecord:
+def _certificates(plan: Plan, certificates: Certification) -> records.CertificatesRecord:
     """The certificates' summary; their version and number of redraws are those of a run whose maps are scored."""
     scored_from = plan.source_run and plan.source_run.record.certificates
     if scored_from:
         return replace(scored_from, models=list(certificates.summary), reason=certificates.reason)
-    return CertificatesRecord(
+    return records.CertificatesRecord(
         models=list(certificates.summary),
         reason=certificates.reason,
         version=CERTIFICATE_VERSION,
@@ -80,9 +69,9 @@ def _certificates(plan: Plan, certificates: Certification) -> CertificatesRecord
     )
 
 
-def _dataset(plan: Plan) -> DatasetRecord:
+def _dataset(plan: Plan) -> records.DatasetRecord:
     dataset = plan.dataset
-    return DatasetRecord(
+    return records.DatasetRecord(
         name=dataset.name,
         fingerprint=dataset.fingerprint,
         generator=dataset.spec.generator,
@@ -96,13 +85,13 @@ def _dataset(plan: Plan) -> DatasetRecord:
     )
 
 
-def _model(runner: ModelRunner) -> ModelRecord:
+def _model(runner: ModelRunner) -> records.ModelRecord:
     model, predictions, patterns = runner.model, runner.predictions, runner.patterns
     fitted = None
     if patterns is not None:
         fitted = {"units": sum(map(len, patterns.by_map)), "degenerate": sum(patterns.degenerate)}
     figures: dict[str, Any] = {"patterns": fitted, **model.origin}  # a source run's model has its own entry
-    return ModelRecord(
+    return records.ModelRecord(
         name=model.name,
         seed=model.seed,
         accuracy=predictions.accuracy,
@@ -124,37 +113,37 @@ def _second_models(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _paired(seed: int, model: EvaluatedModel) -> PairedModelRecord:
+def _paired(seed: int, model: EvaluatedModel) -> records.PairedModelRecord:
     """The second model for a training seed, with its accuracy if it has a checkpoint."""
     figures: dict[str, Any] = dict(model.origin)
     if model.origin["trained_on"] is not None:
         card = read_card(model.folder)
         figures |= {"accuracy": card.test_accuracy, "n_images": card.n_test, "chance": card.chance}
-    return PairedModelRecord(name=model.name, seed=seed, task=model.task, **figures)
+    return records.PairedModelRecord(name=model.name, seed=seed, task=model.task, **figures)
 
 
-def _methods(plan: Plan, runners: Sequence[ModelRunner]) -> list[MethodRecord]:
+def _methods(plan: Plan, runners: Sequence[ModelRunner]) -> list[records.MethodRecord]:
     """The methods, with seconds and maps summed over all chunks, including those of earlier, stopped runs."""
-    records: dict[str, list[dict[str, Any]]] = {call: [] for call in plan.methods}
+    chunks: dict[str, list[dict[str, Any]]] = {call: [] for call in plan.methods}
     for runner in runners:
         for chunk in runner.all_chunks:
-            records[chunk.call].append(chunk.record())
+            chunks[chunk.call].append(chunk.record())
     return [
-        MethodRecord(
+        records.MethodRecord(
             call=call,
             name=method.name,
             reference=method.reference,
-            reduction=records[call][0]["reduction"],
+            reduction=chunks[call][0]["reduction"],
             signed=method.signed,
             class_dependent=method.class_dependent,
             control=method.control,
-            native_resolution=records[call][0]["native_resolution"],
-            seconds=round(sum(record["seconds"] for record in records[call]), 3),
-            maps=sum(record["maps"] for record in records[call]),
-            files=FilesRecord(path=str(method.files.path), sha256=method.sha256)
+            native_resolution=chunks[call][0]["native_resolution"],
+            seconds=round(sum(record["seconds"] for record in chunks[call]), 3),
+            maps=sum(record["maps"] for record in chunks[call]),
+            files=records.FilesRecord(path=str(method.files.path), sha256=method.sha256)
             if isinstance(method, FileMaps)
             else None,
-            foreign=ForeignRecord(**to_json(method)) if isinstance(method, ForeignMethod) else None,
+            foreign=records.ForeignRecord(**to_json(method)) if isinstance(method, ForeignMethod) else None,
         )
         for call, method in plan.methods.items()
     ]
@@ -181,11 +170,11 @@ def _notes(plan: Plan, uncertified: str) -> Iterable[str]:
         yield f"No reliance certificates: {uncertified}."
 
 
-def _source(plan: Plan) -> SourceRecord | None:
+def _source(plan: Plan) -> records.SourceRecord | None:
     """The run whose maps were scored, if that is another run."""
     if plan.source_run is None:
         return None
     record = plan.source_run.record
-    return SourceRecord(
+    return records.SourceRecord(
         record_sha256=plan.source_run.digest, created=record.created, device=record.device, versions=record.versions
     )

@@ -11,17 +11,15 @@ from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.file_maps import from_files
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
-from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MapKind
 from salgen.evaluation.models.inspection.batch_size import memory_budget
-from salgen.evaluation.runs.artifacts.conventions import Conventions
-from salgen.evaluation.runs.artifacts.run_record import content_faults
+from salgen.evaluation.runs.artifacts.run_record import Conventions, content_faults
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name
 from salgen.evaluation.runs.given_models import is_designed
 from salgen.evaluation.runs.pipeline import execute_run, run_folder, run_to_extend, say_what_is_added
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.source_run import SourceRun
-from salgen.evaluation.scoring.metric_selection import DEFAULT, create_metric, swept
+from salgen.evaluation.scoring.metric_selection import resolve_metrics
 from salgen.parameters import build
 
 MODEL_INPUTS = frozenset({"model", "method"})
@@ -91,7 +89,7 @@ def rescore(
         raise SalgenError(f"{run} is the run whose maps are scored: choose another folder with --out")
     trained = [(model.name, model.seed, model.digest) for model in models]
     held = run_to_extend(run, dataset, conventions, trained, scored_from=source_run.digest, replace=replace)
-    chosen = _metrics(metrics, held.metrics if held else [], scale, source_run, dataset)
+    chosen = resolve_metrics(metrics, held.metrics if held else [], scale, *_inputs(source_run, dataset))
     if held is not None:
         say_what_is_added(run, held, methods, chosen)
     left_out = source_run.record.left_out
@@ -116,52 +114,31 @@ def _conventions(source_run: SourceRun, limit: int | None) -> Conventions:
     return fewer
 
 
-def _metrics(
-    calls: Sequence[str] | None, earlier: Sequence[str], scale: str, source_run: SourceRun, dataset: Dataset
-) -> dict[str, Metric]:
-    """The metrics by their calls, after the `earlier` ones; raises a SalgenError if the run lacks an input of one."""
-    offered = _offered(source_run, dataset)
-    chosen = {call: create_metric(call) for call in earlier}
-    chosen |= swept(calls or (() if earlier else DEFAULT), offered, scale)
-    for call, metric in chosen.items():
-        for need in sorted(metric.needs - offered):
-            why = _missing_input(need, source_run, dataset)
-            raise SalgenError(f"metric {call!r} cannot be scored from these maps: {why}")
-    return chosen
-
-
-def _offered(source_run: SourceRun, dataset: Dataset) -> frozenset[str]:
-    """The metric inputs that the run can provide."""
+def _inputs(source_run: SourceRun, dataset: Dataset) -> tuple[frozenset[str], dict[str, str]]:
+    """The metric inputs that the run provides, and for others the reasons why it does not, with a remedy."""
     offered = {*OF_THE_MASK, "target", "correct", *(source_run.kinds - {MapKind.SAMPLES})}
     if dataset.manifest.pixels:
         offered |= {"image", *(("twin",) if dataset.manifest.twins else ())}
         offered |= MODEL_INPUTS if source_run.has_models else set()
     if dataset.manifest.attribution and all(is_designed(model.name) for model in source_run.models):
         offered.add("attribution")
-    maps_alone = [*from_files(source_run.methods), *_not_imported(source_run)]
-    return frozenset(offered - ({"method"} if maps_alone else set()))
-
-
-def _not_imported(source_run: SourceRun) -> list[str]:
-    """Methods that are not salgen's: a run may be anybody's, and nothing that it names is imported."""
-    return [call for call, method in source_run.methods.items() if isinstance(method, ForeignMethod)]
-
-
-def _missing_input(need: str, source_run: SourceRun, dataset: Dataset) -> str:
-    """The reason why the run lacks a metric's input, and a remedy."""
-    if need == "method" and (names := from_files(source_run.methods)):
-        return f"it explains images again, and the maps of {', '.join(names)} were read from files"
-    if need == "method" and (names := _not_imported(source_run)):
-        return (
-            f"it explains images again, and {', '.join(names)} would be imported from a place that the run names: use "
-            "'salgen evaluate' on the data set"
-        )
-    if need == "training":
-        return "it trains the model again; use 'salgen evaluate' on the data set"
-    if need in COUNTERPARTS:
-        return f"it needs {need.replace('_', ' ')}, and the run kept none; evaluate with this metric and --keep-maps"
+    missing: dict[str, str] = {
+        need: f"it needs {need.replace('_', ' ')}, and the run kept none; evaluate with this metric and --keep-maps"
+        for need in COUNTERPARTS
+    }
+    missing |= {need: f"it needs the {need}, and there is none" for need in ("attribution", "image", "twin")}
+    missing |= dict.fromkeys(sorted(MODEL_INPUTS), "it queries the model, and the run does not hold its weights")
     if not dataset.manifest.pixels:
-        return "it needs images, and the run holds none; give the data set too, as PATH"
-    if need in MODEL_INPUTS and not source_run.has_models:
-        return "it queries the model, and the run does not hold its weights"
-    return f"it needs the {need}, and there is none"
+        without = "it needs images, and the run holds none; give the data set too, as PATH"
+        missing |= dict.fromkeys(("attribution", "image", *sorted(MODEL_INPUTS), "twin"), without)
+    missing["training"] = "it trains the model again; use 'salgen evaluate' on the data set"
+    foreign = [call for call, method in source_run.methods.items() if isinstance(method, ForeignMethod)]
+    if foreign:  # a run may be anybody's, and nothing that it names is imported
+        missing["method"] = (
+            f"it explains images again, and {', '.join(foreign)} would be imported from a place that the run names: "
+            "use 'salgen evaluate' on the data set"
+        )
+    if files := from_files(source_run.methods):
+        missing["method"] = f"it explains images again, and the maps of {', '.join(files)} were read from files"
+    offered -= {"method"} if foreign or files else set()
+    return frozenset(offered), {need: f"cannot be scored from these maps: {why}" for need, why in missing.items()}

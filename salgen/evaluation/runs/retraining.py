@@ -21,9 +21,8 @@ from salgen.datasets.reading.batch import to_unit
 from salgen.datasets.reading.reader import Batch, Dataset
 from salgen.evaluation.metrics.inputs.changed_images import pixel_ranks
 from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP
-from salgen.evaluation.runs.artifacts.chunk_files import PARTS, RESULT_COLUMNS, read_rows
-from salgen.evaluation.runs.artifacts.conventions import CHUNK
-from salgen.evaluation.runs.artifacts.provenance import provenance
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS, RESULT_COLUMNS, provenance, read_rows
+from salgen.evaluation.runs.artifacts.run_record import CHUNK
 from salgen.evaluation.runs.evaluated_models import train_again
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import WHOLE_IMAGE

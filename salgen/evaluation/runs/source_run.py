@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,22 +17,23 @@ from torch import Tensor, nn
 
 from salgen.datasets.archives.archive_formats import is_archive
 from salgen.datasets.archives.unpacking import unpacked
+from salgen.datasets.format import manifest as manifests
 from salgen.datasets.format.schema import arrow_schema
 from salgen.datasets.format.shards import open_shard, shards_of
 from salgen.datasets.publishing.dataset_release import PIXELS
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.datasets.verification.row_checks import shard_problems
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, reason, warn
 from salgen.evaluation.attribution.array_files import ArrayFiles
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.file_maps import FileMaps
+from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.certificate_table import Certification, read_certificates
-from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.predictions import Predictions
-from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, ModelRecord, RunRecord
+from salgen.evaluation.runs.artifacts.run_record import RECORD, Conventions, MethodRecord, ModelRecord, RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import (
     GALLERY,
     SavedMaps,
@@ -41,14 +43,14 @@ from salgen.evaluation.runs.artifacts.saved_maps import (
     read_maps,
 )
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
-from salgen.evaluation.runs.given_methods import recorded
-from salgen.evaluation.runs.run_snapshot import DATA, checkpoint_of
-from salgen.evaluation.training.checkpoints import load_checkpoint
-from salgen.files import copy_file
+from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, load_checkpoint
+from salgen.files import copy_file, sha256_of
 from salgen.parameters import build, parse_call
 from salgen.progress import progress
 from salgen.registry import METHODS
 
+DATA = "dataset"
+CHECKPOINTS = "checkpoints"
 ORIGIN = ("checkpoint", "trained_on", "settings", "training_seconds", "patterns")  # entries of a model's record
 
 
@@ -85,16 +87,10 @@ class SourceRun:
         return frozenset(parts_of(name)[1] for name in self.record.maps)
 
     @cached_property
-    def calls(self) -> list[str]:
-        """The methods whose maps the run has."""
-        folders = {parts_of(name)[0] for name in self.record.maps}
-        return [method.call for method in self.record.methods if folder_name(method.call) in folders]
-
-    @cached_property
     def methods(self) -> dict[str, Method]:
-        """Those methods by their calls."""
-        records = {method.call: method for method in self.record.methods}
-        return {call: _method(records[call]) for call in self.calls}
+        """The methods whose maps the run has, by their calls."""
+        folders = {parts_of(name)[0] for name in self.record.maps}
+        return {m.call: _method(m) for m in self.record.methods if folder_name(m.call) in folders}
 
     @cached_property
     def conventions(self) -> Conventions:
@@ -170,12 +166,21 @@ class SourceRun:
 
 
 def _method(record: MethodRecord) -> Any:
-    if record.foreign is not None:
-        return recorded(record)
-    if record.files is None:
+    """The method of a record; one from elsewhere cannot explain, since nothing is imported for it."""
+    if record.files is not None:
+        files = ArrayFiles(Path(record.files.path), {})  # its maps are those of the run
+        return FileMaps(record.call, files, record.signed, record.files.sha256)
+    if record.foreign is None:
         return METHODS.create(*parse_call(record.call))
-    files = ArrayFiles(Path(record.files.path), {})  # its maps are those of the run
-    return FileMaps(record.call, files, record.signed, record.files.sha256)
+    return ForeignMethod(
+        call=record.call,
+        given=None,
+        arguments={},
+        signed=record.signed,
+        origin=record.reference.partition(", not re-runnable")[0],
+        only_key="",
+        **vars(record.foreign),
+    )
 
 
 def check_same_samples(copy: Dataset, own: Dataset) -> None:
@@ -186,16 +191,12 @@ def check_same_samples(copy: Dataset, own: Dataset) -> None:
     with progress("comparing the data", sum(map(len, shards)), "images") as advance:
         for shard in shards:
             files = [open_shard(data.path, shard, schema, data.manifest.rows_per_group) for data in (copy, own)]
-            tables = [pa.concat_tables(_groups(file, columns)) for file in files]
-            if not tables[0].equals(tables[1]):
+            groups = [[file.read_row_group(n, columns=columns) for n in range(file.num_row_groups)] for file in files]
+            if not pa.concat_tables(groups[0]).equals(pa.concat_tables(groups[1])):
                 raise SalgenError(f"{copy.path / shard.path} is not the data set of these maps: its samples differ")
             if problems := shard_problems(copy.path, copy.manifest, shard):
                 raise SalgenError(f"{copy.path}: {problems[0]}")
             advance(len(shard))
-
-
-def _groups(file: pq.ParquetFile, names: list[str]) -> list[pa.Table]:
-    return [file.read_row_group(number, columns=names) for number in range(file.num_row_groups)]
 
 
 class Absent(nn.Module):
@@ -208,3 +209,36 @@ class Absent(nn.Module):
     def forward(self, _images: Tensor) -> Tensor:
         """Raise, for want of weights."""
         raise SalgenError(f"the weights of {self._name} are not in the run whose maps are scored")
+
+
+def keep_for_scoring(data: Dataset, models: Sequence[EvaluatedModel], run: Path) -> None:
+    """Copy the split that was evaluated, and models that lie outside the run folder, into it."""
+    names = [manifests.FILE, *(shard.path for shard in shards_of(data.manifest, data.split))]
+    for name in names:
+        copy_file(data.path / name, run / DATA / name)
+    for model in models:
+        kept = checkpoint_of(run, model.name, model.seed, model.digest)
+        if kept is None and (model.folder / WEIGHTS).is_file():
+            copy_checkpoint(model.folder, run / CHECKPOINTS / f"{folder_name(model.name)}-seed{model.seed}")
+        elif kept is None:
+            warn(f"the weights of {model.name} are not kept: metrics that query the model cannot be scored from maps")
+
+
+def checkpoint_of(run: Path, model: str, seed: int, digest: str) -> Path | None:
+    """The folder within a run that holds a model's checkpoint with these weights, or None."""
+    name = f"{folder_name(model)}-seed{seed}"
+    for folder in (run / name, run / CHECKPOINTS / name):
+        if (folder / CARD).is_file() and (folder / WEIGHTS).is_file() and sha256_of(folder / WEIGHTS) == digest:
+            return folder
+    return None
+
+
+def checkpoint_files(folder: Path) -> list[Path]:
+    """The files of a checkpoint: its card, its weights, and the patterns that were fitted to it."""
+    return [folder / CARD, folder / WEIGHTS, *sorted(folder.glob("patterns-*.safetensors"))]
+
+
+def copy_checkpoint(folder: Path, target: Path) -> None:
+    """Copy the files of a checkpoint to another folder, which is made."""
+    for path in checkpoint_files(folder):
+        copy_file(path, target / path.name)

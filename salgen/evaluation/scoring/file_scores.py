@@ -27,7 +27,7 @@ from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.scoring.metric_computation import PartialScores, aggregate_scores, compute_metrics
 from salgen.evaluation.scoring.metric_selection import DEFAULT, Metrics, check_needs, choose_metrics
-from salgen.evaluation.scoring.score_inputs import metric_inputs_of
+from salgen.evaluation.scoring.scoring import metric_inputs_of
 from salgen.files import atomic_path, csv_cell
 from salgen.types import Mask, Scores
 

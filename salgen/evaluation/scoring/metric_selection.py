@@ -1,11 +1,12 @@
 """The metrics chosen by names, calls with parameters, groups, and sweeps over a parameter."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import dataclasses
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from salgen.errors import SalgenError, unknown_name
-from salgen.evaluation.metrics.inputs.metric import FAMILIES, Metric
+from salgen.errors import SalgenError, unknown_name, warn
+from salgen.evaluation.metrics.inputs.metric import FAMILIES, Metric, compat_of
 from salgen.parameters import build, call_text, parse_call
 from salgen.registry import METRICS
 
@@ -79,9 +80,58 @@ def swept(calls: Sequence[str], available: Collection[str] = (), scale: str = "f
             sweeps = {key: values for key, values in metric.sweep.items() if key not in fixed}
             scaled = {key: value for key, value in metric.scales.get(scale, {}).items() if key not in fixed}
             for values in product(*sweeps.values()):
-                variant = _replace_fields(metric, {**scaled, **dict(zip(sweeps, values, strict=True))})
+                variant: Any = dataclasses.replace(metric, **scaled, **dict(zip(sweeps, values, strict=True)))
                 chosen[call_text(variant)] = variant
     return chosen
+
+
+def resolve_metrics(
+    calls: Sequence[str] | None,
+    earlier: Sequence[str],
+    scale: str,
+    offered: frozenset[str],
+    why_missing: Mapping[str, str],
+    by_name_only: frozenset[str] = frozenset(),
+) -> dict[str, Metric]:
+    """The metrics of a run by their calls, after those of an `earlier` one, which has its defaults.
+
+    Parameters
+    ----------
+    offered
+        Names of the inputs that the run can provide.
+    why_missing
+        Input to the reason why the run lacks it, which follows the metric's name in an error; the first one counts.
+    by_name_only
+        Inputs of metrics that no group includes.
+    """
+    chosen = {call: create_metric(call) for call in earlier}
+    chosen |= swept(calls or (() if earlier else DEFAULT), offered - by_name_only, scale)
+    for call, metric in chosen.items():
+        for need, why in why_missing.items():
+            if need in metric.needs - offered:
+                raise SalgenError(f"metric {call!r} {why}")
+    check_needs(chosen, offered)
+    return chosen
+
+
+def warn_of_left_out(
+    calls: Sequence[str], chosen: Mapping[str, Metric], available: frozenset[str], reasons: Mapping[str, frozenset[str]]
+) -> None:
+    """Warn of the metrics that groups among the calls leave out.
+
+    Parameters
+    ----------
+    available
+        Names of the inputs of metrics in groups.
+    reasons
+        The reason in words to the inputs that such metrics lack.
+    """
+    groups, names = [call for call in calls if call in (ALL, *FAMILIES)], {metric.name for metric in chosen.values()}
+    every = choose_metrics(groups, {*HOW_TO_GIVE, "training"})
+    needs = {name: metric.needs - available for name, metric in every.items() if name not in names}
+    lacking = {why: [name for name in needs if needs[name] & inputs] for why, inputs in reasons.items()}
+    if left_out := "; ".join(f"{', '.join(metrics)}, {why}" for why, metrics in lacking.items() if metrics):
+        warn(f"metrics left out of {', '.join(groups)}: {left_out}")
 
 
 def check_needs(metrics: Mapping[str, Metric], available: frozenset[str]) -> None:
@@ -146,8 +196,37 @@ def _group(name: str, available: Collection[str]) -> dict[str, Metric]:
     }
 
 
-def _replace_fields(metric: Metric, changes: Mapping[str, object]) -> Metric:
-    import dataclasses
+def by_reading(calls: Iterable[str]) -> dict[str | None, list[str]]:
+    """Metrics by the code or paper whose deviating reading they follow; the canonical ones, first, under None.
 
-    changed: Metric = dataclasses.replace(metric, **changes) if changes else metric
-    return changed
+    Only metrics of one group may stand in one table, and be ranked or averaged together.
+
+    Examples
+    --------
+    >>> by_reading(["prec99:compat=authors_exact", "roc-auc", "prec99"])
+    {None: ['roc-auc', 'prec99'], 'authors_exact': ['prec99:compat=authors_exact']}
+    """
+    groups: dict[str | None, list[str]] = {None: []}
+    for call in calls:
+        groups.setdefault(compat_of(create_metric(call)), []).append(call)
+    return groups if groups[None] else {reading: group for reading, group in groups.items() if group}
+
+
+def canonical(calls: Iterable[str]) -> list[str]:
+    """The metrics that follow their own definition, and not the deviating reading of some code or paper."""
+    return by_reading(calls).get(None, [])
+
+
+def higher_is_better(call: str) -> bool | None:
+    """A metric's direction; None for a diagnostic, which ranks nothing."""
+    return create_metric(call).higher_is_better
+
+
+def ranking_metrics(calls: Iterable[str]) -> list[str]:
+    """The metrics that say which of two maps is better."""
+    return [call for call in calls if higher_is_better(call) is not None]
+
+
+def bounds(call: str) -> tuple[float, float]:
+    """The smallest and largest value that a sample can have."""
+    return create_metric(call).bounds

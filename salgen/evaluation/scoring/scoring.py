@@ -1,15 +1,34 @@
 """Scores of maps against masks and models, all ranking metrics from one sort per map."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.metric import Metric
-from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
+from salgen.evaluation.metrics.inputs.metric_inputs import Counterpart, Explain, MetricInputs
+from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.scoring.metric_computation import aggregate_scores, compute_metrics
 from salgen.evaluation.scoring.metric_selection import Metrics, check_needs, choose_metrics
-from salgen.evaluation.scoring.score_inputs import metric_inputs_of
-from salgen.types import Scores
+from salgen.evaluation.scoring.score_arrays import (
+    as_attributions,
+    as_correct,
+    as_ids,
+    as_images,
+    as_maps,
+    as_masks,
+    as_scored_maps,
+    as_seed,
+    as_targets,
+    as_twins,
+    as_valid,
+)
+from salgen.parameters import parse_call
+from salgen.registry import METHODS
+from salgen.types import Mask, SaliencyMap, Scores
 
 
 def score(
@@ -106,12 +125,6 @@ def score(
     >>> score(maps, masks, ["roc-auc", "m-gt"])
     {'roc-auc': array([0.875]), 'm-gt': array([0.75])}
     """
-    second_maps = {
-        "twin_maps": twin_maps,
-        "patched_maps": patched_maps,
-        "paired_maps": paired_maps,
-        "shuffled_maps": shuffled_maps,
-    }
     data = metric_inputs_of(
         maps,
         masks=masks,
@@ -121,7 +134,12 @@ def score(
         images=images,
         targets=targets,
         method=method,
-        second_maps=second_maps,
+        second_maps={
+            "twin_maps": twin_maps,
+            "patched_maps": patched_maps,
+            "paired_maps": paired_maps,
+            "shuffled_maps": shuffled_maps,
+        },
         correct=correct,
         attributions=attributions,
         patterns=patterns,
@@ -131,12 +149,128 @@ def score(
     )
     chosen = choose_metrics(metrics, data.given)
     check_needs(chosen, data.given)
-    _check_one_mask(chosen, data)
+    count = 1 if data.masks is None else data.masks.shape[1]
+    for name, metric in chosen.items():
+        if count > 1 and metric.kind == "pair" and "mask" in metric.needs:
+            raise SalgenError(f"metric {name!r} takes one mask per map: masks hold {count}; give their union, or one")
     return aggregate_scores(chosen, compute_metrics(data, chosen))
 
 
-def _check_one_mask(metrics: Mapping[str, Metric], data: MetricInputs) -> None:
-    count = 1 if data.masks is None else data.masks.shape[1]
-    for name, metric in metrics.items():
-        if count > 1 and metric.kind == "pair" and "mask" in metric.needs:
-            raise SalgenError(f"metric {name!r} takes one mask per map: masks hold {count}; give their union, or one")
+def metric_inputs_of(
+    maps: Any,
+    *,
+    masks: Any = None,
+    valid: Any = None,
+    twins: Any = None,
+    model: Any = None,
+    images: Any = None,
+    targets: Any = None,
+    method: Any = None,
+    second_maps: Mapping[str, Any] | None = None,
+    correct: Any = None,
+    attributions: Any = None,
+    patterns: Any = None,
+    ids: Any = None,
+    seed: Any = None,
+    max_memory: Any = None,
+) -> MetricInputs:
+    """The inputs of metrics from one call of :func:`salgen.score`, whose parameters these are."""
+    values = as_scored_maps(maps)
+    count, shape = len(values), values.shape
+    right = np.ones(count, dtype=bool) if correct is None else as_correct(correct, count)
+    pictures = None if images is None else as_images(images, shape)
+    classes = None if targets is None else as_targets(targets, count)
+    view = None if model is None else _as_view(model)
+    if method is not None and not isinstance(method, str) and not callable(method) and not hasattr(method, "attribute"):
+        raise SalgenError(f"method = {method!r}: give a call such as 'grad-cam', an instance, or a function")
+    made = maps if isinstance(maps, SaliencyMap) else None
+    if made is not None and method is None:
+        method = made.method
+    seed = as_seed(seed) if seed is not None else made.seed if made else 0
+    fitted, explain = _is_fitted(method), None
+    explainable = method is not None and view is not None and pictures is not None and classes is not None
+    if explainable and (patterns is not None or not fitted):
+        if callable(method):
+            explain = _by_function(method, model)
+        else:
+            how = {"reduce": made.reduction, "score": made.score} if made else {"reduce": "native", "score": "logit"}
+            how |= {"seed": seed, "max_memory": max_memory, "patterns": patterns}
+            explain = _explain_again(view, method, how)
+    return MetricInputs(
+        saliency=values,
+        masks=None if masks is None else as_masks(masks, shape),
+        valid=as_valid(valid, shape),
+        images=pictures,
+        targets=classes,
+        twins=None if twins is None else as_twins(twins, pictures, count),
+        correct=None if correct is None else right,
+        attributions=None if attributions is None else as_attributions(attributions, shape),
+        counterparts={
+            name: _counterpart(name, values, shape, right)
+            for name, values in (second_maps or {}).items()
+            if values is not None
+        },
+        view=view,
+        max_memory=max_memory,
+        explain=explain,
+        fitted=fitted,
+        ids=as_ids(made.ids if ids is None and made else ids, count),
+        seed=seed,
+    )
+
+
+def _is_fitted(method: Any) -> bool:
+    """True if a method, or a call of one, is fitted to a model."""
+    if isinstance(method, str):
+        name = parse_call(method)[0]
+        method = METHODS.load(name) if name in METHODS.entries else None
+    return "patterns" in getattr(method, "needs", ())
+
+
+def _counterpart(name: str, maps: Any, shape: tuple[int, ...], right: NDArray[np.bool_]) -> Counterpart:
+    values = as_maps(maps, name)
+    if values.shape != shape:
+        raise SalgenError(f"{name} have shape {values.shape} and maps {shape}: they must be alike")
+    return Counterpart(values, right, np.ones(len(right), dtype=bool))
+
+
+def _as_view(model: Any) -> Any:
+    from torch import nn
+
+    from salgen.evaluation.models.inspection.model_view import ModelView
+
+    if isinstance(model, ModelView):
+        return model
+    if not isinstance(model, nn.Module):
+        raise SalgenError(f"model is {type(model).__name__}: must be a torch.nn.Module")
+    return ModelView.of(model)
+
+
+def _explain_again(own: Any, method: Any, how: Mapping[str, Any]) -> Explain:
+    """A function that explains other images, targets or models by a method, always with the same randomness."""
+    from salgen.evaluation.attribution.explaining import explain_all
+
+    def explain(pixels: Any, targets: Any, *, ids: Sequence[str], masks: Mask | None, view: Any = None) -> Values:
+        view = own if view is None else view
+        (saliency,) = explain_all(view, pixels, targets, methods=[method], masks=masks, ids=ids, **how).values()
+        return np.asarray(saliency.values.cpu().numpy())
+
+    return explain
+
+
+def _by_function(method: Callable[..., Any], model: Any) -> Explain:
+    """A user's own function as a method; another model comes as a module from images to logits."""
+
+    def explain(pixels: Any, targets: Any, *, ids: Sequence[str], masks: Mask | None, view: Any = None) -> Values:
+        import torch
+
+        explained_model = model if view is None else torch.nn.Sequential(view.normalise, view.network)
+        maps = as_maps(method(explained_model, torch.as_tensor(pixels), torch.as_tensor(targets)), "the method's maps")
+        if maps.shape != (len(pixels), *pixels.shape[2:]):
+            raise SalgenError(
+                f"method gave maps of shape {maps.shape} for images {tuple(pixels.shape)}: must be "
+                f"{(len(pixels), *pixels.shape[2:])}, one for each image and of its size"
+            )
+        return maps
+
+    return explain

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.evaluation.scoring.metric_groups import higher_is_better, ranking_metrics
+from salgen.evaluation.scoring.metric_selection import higher_is_better, ranking_metrics
 from salgen.evaluation.statistics.clusters import cluster_sums, numbered
 from salgen.evaluation.statistics.score_cube import ScoreCube
 from salgen.evaluation.statistics.training_noise import TrainingNoise, training_noise

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.evaluation.metrics.inputs.metric import EMPTY_MASK, TRIVIAL_FULL_MASK, UNUSABLE_SAMPLE
-from salgen.evaluation.scoring.metric_groups import bounds, higher_is_better
+from salgen.evaluation.scoring.metric_selection import bounds, higher_is_better
 from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS, mean_intervals
 from salgen.evaluation.statistics.score_cube import ScoreCube, score_cube
 from salgen.evaluation.statistics.tolerance import differences

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -162,13 +162,10 @@ def read_card(path: Path) -> CheckpointMetadata:
         raise SalgenError(
             f"{file} cannot be read as JSON ({reason(error)}): train again, or restore the file"
         ) from None
-    names = {f.name for f in fields(CheckpointMetadata)}
     if isinstance(values, dict):
         values = {"multi_label": False, "weights_sha256": "", **values}  # older cards lack them
-    if not isinstance(values, dict) or values.keys() != names:
-        wrong = sorted(names ^ values.keys())[0] if isinstance(values, dict) else "not an object"
-        raise SalgenError(f"{file} is not the card of a checkpoint ({wrong}): train again, or restore the file")
-    _check_kinds(values, file)
+    for fault in _faults(values):
+        raise SalgenError(f"{file} is not the card of a checkpoint ({fault}): train again, or restore the file")
     return CheckpointMetadata(**values)
 
 
@@ -193,40 +190,41 @@ def check_fits(trained: LoadedCheckpoint, dataset: Dataset, any_task: bool = Fal
             )
 
 
-def difference(first: TrainingConfig, second: TrainingConfig) -> str | None:
-    """The first difference between two trainings in words, or None."""
+def check_same(place: Path, existing: TrainingConfig, wanted: TrainingConfig) -> None:
+    """Raise a SalgenError with the first difference if `place` holds another training."""
     for item in fields(TrainingConfig):
-        if not item.compare:
+        there, here = getattr(existing, item.name), getattr(wanted, item.name)
+        if not item.compare or there == here:
             continue
-        left, right = getattr(first, item.name), getattr(second, item.name)
-        if left == right:
-            continue
-        if isinstance(left, dict):
-            name = next(key for key in sorted({*left, *right}) if left.get(key) != right.get(key))
-            return f"{name} = {left.get(name)} there, {right.get(name)} here"
-        return f"{item.name.replace('_', ' ')} = {left} there, {right} here"
-    return None
+        name = item.name.replace("_", " ")
+        if isinstance(there, dict):
+            name = next(key for key in sorted({*there, *here}) if there.get(key) != here.get(key))
+            there, here = there.get(name), here.get(name)
+        raise SalgenError(
+            f"{place} holds another training ({name} = {there} there, {here} here): choose another folder, or remove it"
+        )
 
 
-def _check_kinds(values: Mapping[str, Any], file: Path) -> None:
+def _faults(values: Any) -> Iterator[str]:
+    """Descriptions of JSON values that no training writes; each holds where the ones before do not."""
     kinds = {"dict": dict, "list": list, "str": str, "int": int, "float": (int, float), "bool": bool}
-    for item in fields(CheckpointMetadata):
-        kind = str(item.type).partition("[")[0]
-        value = values[item.name]
+    declared = {item.name: str(item.type).partition("[")[0] for item in fields(CheckpointMetadata)}
+    if not isinstance(values, dict):
+        yield "not an object"
+    yield from sorted(declared.keys() ^ values.keys())
+    for name, kind in declared.items():
+        value = values[name]
         if not isinstance(value, kinds[kind]) or (isinstance(value, bool) and kind != "bool"):  # type: ignore[arg-type]
-            raise SalgenError(f"{file} is not the card of a checkpoint ({item.name} must be of type {kind})")
+            yield f"{name} must be of type {kind}"
         if kind == "int" and not 0 <= value < 2**63:
-            raise SalgenError(f"{file} is not the card of a checkpoint ({item.name} must be 0 or more, in 64 bits)")
+            yield f"{name} must be 0 or more, in 64 bits"
     size, classes = values["image_size"], values["class_names"]
-    faults = {
-        "image_size must be two numbers of pixels": len(size) == 2
-        and all(type(extent) is int and 1 <= extent <= LARGEST_SIDE for extent in size),
-        "channels must be 1 or 3": values["channels"] in (1, 3),
-        "class_names must be two texts or more": len(classes) > 1 and all(isinstance(name, str) for name in classes),
-    }
-    for fault, absent in faults.items():
-        if not absent:
-            raise SalgenError(f"{file} is not the card of a checkpoint ({fault})")
+    if len(size) != 2 or not all(type(extent) is int and 1 <= extent <= LARGEST_SIDE for extent in size):
+        yield "image_size must be two numbers of pixels"
+    if values["channels"] not in (1, 3):
+        yield "channels must be 1 or 3"
+    if len(classes) < 2 or not all(isinstance(name, str) for name in classes):
+        yield "class_names must be two texts or more"
 
 
 def _read_weights(file: Path) -> tuple[dict[str, Tensor], str]:

@@ -129,16 +129,8 @@ def check_redrawable(path: Path, source: str | None) -> Generator:
 def reliance_penalty(score: Tensor, twins: Tensor) -> Tensor:
     """The mean over images of log(1 + max over twins of (s_twin - s̄)² / ((s - s̄)² + 1)), s̄ the mean over the twins.
 
-    Parameters
-    ----------
-    score
-        (m,): the score of each image's class.
-    twins
-        (m, T): that of the same class for T twins of the image, on as many backgrounds.
-
-    Returns
-    -------
-    A number from 0, where the background does nothing; 0 for no images.
+    It is 0 where the background does nothing, and for no images. `score` (m,) is that of each image's class. `twins`
+    (m, T) has the scores of the same class for T twins of the image, on as many backgrounds.
     """
     if not len(score):
         return twins.sum()
@@ -150,16 +142,8 @@ def reliance_penalty(score: Tensor, twins: Tensor) -> Tensor:
 def twin_targets(labels: Tensor, classes: Tensor, count: int) -> Tensor:
     """What a model is to say of twins: float32 (m, K).
 
-    Of two classes the other one, of more all alike, and where an image may show several, those but the one taken away.
-
-    Parameters
-    ----------
-    labels
-        int64 (m,), or float32 (m, K) of zeros and ones.
-    classes
-        int64 (m,): the class whose feature the twin lacks.
-    count
-        The number of classes.
+    Of two classes the other one, of more all alike, and where an image may show several, those but the one taken away:
+    `classes` int64 (m,). `labels` are int64 (m,), or float32 (m, K) of zeros and ones, and K is `count`.
     """
     taken = one_hot(classes, count).float()
     if labels.ndim == 2:

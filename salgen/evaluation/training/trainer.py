@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +12,6 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, LRScheduler, OneCycleLR
 
 from salgen.evaluation.models.inspection.memory import keep_freed_memory
-from salgen.evaluation.training.augmentation import Augmentation
 from salgen.evaluation.training.reliance_penalty import Redrawn, RenderBatches, reliance_penalty, twin_targets
 from salgen.evaluation.training.training_data import DeviceSplit
 from salgen.evaluation.training.training_settings import TrainingSettings
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
 GRADIENT_NORM = 1.0  # the most in training for reliance; else some networks die at the highest learning rate
 
 
-@dataclass(frozen=True)
-class Batching:
+class Batching(NamedTuple):
     """The division of an epoch's images into steps; images that do not fill a step wait for the next epoch's order."""
 
     size: int  # images per step over all devices
@@ -53,7 +51,7 @@ class Trainer:
     optimiser: Any
     schedule: LRScheduler
     batching: Batching
-    augmentation: Augmentation | None
+    augment: Callable[[Tensor], Tensor] | None  # turns and mirrors one image at random
 
     @classmethod
     def prepare(cls, fabric: Fabric, classifier: nn.Module, settings: TrainingSettings, images: int) -> Trainer:
@@ -63,7 +61,7 @@ class Trainer:
         optimiser = _optimiser(classifier, settings)
         schedule = _schedule(optimiser, settings, batching.steps)
         network, wrapped = fabric.setup(classifier, optimiser)
-        return cls(fabric, classifier, network, wrapped, schedule, batching, Augmentation.of(settings))
+        return cls(fabric, classifier, network, wrapped, schedule, batching, augmentation(settings))
 
     def epoch(
         self,
@@ -75,11 +73,8 @@ class Trainer:
     ) -> float:
         """Train on the images in the given order, and return the mean loss.
 
-        Parameters
-        ----------
-        redraws, weight
-            Where the training is for reliance, what renders batches of images on other backgrounds, given their
-            indices, and the weight of the penalty.
+        In a training for reliance `redraws` renders batches of images on other backgrounds, and the penalty has a
+        `weight`.
         """
         self.network.train()
         total = torch.zeros((), device=self.fabric.device)
@@ -93,8 +88,8 @@ class Trainer:
                 loss = self._reliance_loss(split.labels[batch], split.classes[batch], shown, weight)
             else:
                 images, labels = split.batch(batch)
-                if self.augmentation is not None:
-                    images = self.augmentation.images(images)
+                if self.augment is not None:
+                    images = torch.stack([self.augment(image) for image in images])
                 loss = _loss(self.network(images), labels)
             self.optimiser.zero_grad()
             self.fabric.backward(loss)
@@ -169,6 +164,22 @@ def _loss(logits: Tensor, labels: Tensor, reduction: str = "mean", single: bool 
     return loss / labels.shape[1] if reduction == "sum" else loss
 
 
+def augmentation(settings: TrainingSettings) -> Callable[[Tensor], Tensor] | None:
+    """A turn by up to `rotation` degrees either way, then mirrorings along each axis, of an image (C, H, W); or None.
+
+    Pixels are interpolated bilinearly, and those from outside the image are black.
+    """
+    if not settings.rotation and not settings.flips:
+        return None
+    from torchvision.transforms import InterpolationMode, v2
+
+    turn = [v2.RandomRotation(settings.rotation, InterpolationMode.BILINEAR)] if settings.rotation else []
+    return cast(
+        Callable[[Tensor], Tensor],
+        v2.Compose([*turn, *([v2.RandomHorizontalFlip(), v2.RandomVerticalFlip()] if settings.flips else [])]),
+    )
+
+
 def _hits(logits: Tensor, labels: Tensor) -> Tensor:
     """True for each image that shows its most likely class, bool (n,)."""
     best = logits.argmax(dim=1)
@@ -184,11 +195,7 @@ def _optimiser(classifier: nn.Module, settings: TrainingSettings) -> torch.optim
 
 def _schedule(optimiser: torch.optim.Optimizer, settings: TrainingSettings, steps: int) -> LRScheduler:
     if settings.schedule == "constant":
-        return LambdaLR(optimiser, _constant_rate)
+        return LambdaLR(optimiser, lambda step: 1.0)
     if settings.schedule == "cosine":
         return CosineAnnealingLR(optimiser, T_max=settings.epochs * steps)
     return OneCycleLR(optimiser, max_lr=settings.learning_rate, total_steps=settings.epochs * steps)
-
-
-def _constant_rate(step: int) -> float:
-    return 1.0

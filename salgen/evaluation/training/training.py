@@ -19,36 +19,16 @@ from salgen.datasets.execution.executors import processors
 from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.random_state import random_state
-from salgen.evaluation.training.checkpoints import (
-    CARD,
-    CheckpointMetadata,
-    LoadedCheckpoint,
-    TrainingConfig,
-    build_classifier,
-    load_checkpoint,
-    read_card,
-    save_checkpoint,
-)
-from salgen.evaluation.training.reliance_penalty import RedrawLoader, Redraws, RenderBatches, check_redrawable
+from salgen.evaluation.training import checkpoints, training_state
+from salgen.evaluation.training.reliance_penalty import RedrawLoader, Redraws, check_redrawable
 from salgen.evaluation.training.trainer import Batching, Trainer
-from salgen.evaluation.training.training_config import SPLITS, check_same, setup_of
+from salgen.evaluation.training.training_config import SPLITS, setup_of
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
 from salgen.evaluation.training.training_settings import SEEDS, TrainingSettings, choose_settings
-from salgen.evaluation.training.training_state import (
-    STATE,
-    Epoch,
-    TrainingState,
-    best_epoch,
-    is_over,
-    read_state,
-    remove_state,
-    write_state,
-)
 from salgen.files import remove_temporaries, sha256_of
 from salgen.parameters import to_json
-from salgen.progress import Advance, progress
+from salgen.progress import progress
 from salgen.registry import MODELS
 from salgen.seeding import Stream
 
@@ -69,7 +49,7 @@ def train(
     task: str | None = None,
     images: Path | None = None,
     source: str | None = None,
-) -> LoadedCheckpoint:
+) -> checkpoints.LoadedCheckpoint:
     """Train a model, or return what the same call has trained before.
 
     Parameters
@@ -110,23 +90,28 @@ def train(
     if images is not None:
         of_training["images"] = [sha256_of(images / f"{split}.npy") for split in SPLITS]
     setup = setup_of(path, task, model, to_json(plugin), seed, of_training, source)
-    build_classifier(setup)  # fails early where the images are too small for the model
-    if not (out / CARD).exists():
+    checkpoints.build_classifier(setup)  # fails early where the images are too small for the model
+    if not (out / checkpoints.CARD).exists():
         if chosen.reliance:
-            _check_reliance(setup, path, source)
+            if setup.task != (first_task := next(iter(open_dataset(path).tasks))):
+                raise SalgenError(f"training with reliance is about the task {first_task!r} of {path}")
+            check_redrawable(path, source)
         with sole_writer(out, in_a_run=True):
-            _prepare_folder(out)
-            inputs: dict[str, Any] = {"images": images, "source": source}
-            work = partial(_run, path=path, out=out, setup=setup, settings=chosen, **inputs)
-            done = (out / CARD).exists()  # another process may have trained meanwhile
+            try:
+                out.mkdir(parents=True, exist_ok=True)
+                remove_temporaries(out)
+            except OSError as error:
+                raise SalgenError(f"cannot use {out} as a checkpoint folder: {error.strerror or error}") from None
+            work = partial(_run, path=path, out=out, setup=setup, settings=chosen, images=images, source=source)
+            done = (out / checkpoints.CARD).exists()  # another process may have trained meanwhile
             failure = None if done else _fabric(chosen).launch(work)
             if failure is not None:
                 with suppress(OSError):
                     out.rmdir()  # only if nothing is in it
                 raise failure
-    check_same(out, read_card(out), setup)
-    remove_state(out)
-    return load_checkpoint(out)
+    checkpoints.check_same(out, checkpoints.read_card(out), setup)
+    training_state.remove_state(out)
+    return checkpoints.load_checkpoint(out)
 
 
 def train_seeds(
@@ -139,7 +124,7 @@ def train_seeds(
     seeds: int | None = None,
     task: str | None = None,
     source: str | None = None,
-) -> list[LoadedCheckpoint]:
+) -> list[checkpoints.LoadedCheckpoint]:
     """Train with seeds 0 to `seeds` - 1, each into ``<out>/<model>-seed<k>``; see :func:`train`.
 
     By default one training at scale demo, three at small and five at full.
@@ -150,22 +135,6 @@ def train_seeds(
         raise SalgenError(f"seeds = {seeds}: must be 1 or more")
     options: dict[str, Any] = {"model": model, "scale": scale, "settings": settings, "task": task, "source": source}
     return [train(dataset_path, Path(out) / f"{model}-seed{seed}", seed=seed, **options) for seed in range(seeds)]
-
-
-def _check_reliance(setup: TrainingConfig, path: Path, source: str | None) -> None:
-    """Raise a SalgenError if the images cannot be shown on other backgrounds."""
-    first_task = next(iter(open_dataset(path).tasks))
-    if setup.task != first_task:
-        raise SalgenError(f"training with reliance is about the task {first_task!r} of {path}")
-    check_redrawable(path, source)
-
-
-def _prepare_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        remove_temporaries(out)
-    except OSError as error:
-        raise SalgenError(f"cannot use {out} as a checkpoint folder: {error.strerror or error}") from None
 
 
 def _fabric(settings: TrainingSettings) -> Fabric:
@@ -185,14 +154,16 @@ def _run(
     fabric: Fabric,
     path: Path,
     out: Path,
-    setup: TrainingConfig,
+    setup: checkpoints.TrainingConfig,
     settings: TrainingSettings,
     images: Path | None,
     source: str | None,
 ) -> SalgenError | None:
     """Train and write the checkpoint; an error is returned, since a spawned process cannot raise it here."""
     try:
-        classifier = _start(setup, out)
+        classifier = checkpoints.build_classifier(setup)
+        if not (out / training_state.STATE).exists():  # else the state has the weights
+            MODELS.create(setup.model, setup.parameters).load_weights(classifier.network)
         split_options = setup.task, fabric.device, settings.max_memory_gb, images
         train, val = (
             load_split(path, split, *split_options, settings.label_order(setup.seed, split), source)
@@ -204,14 +175,18 @@ def _run(
             workers = min(max(1, processors() // settings.devices), steps)
             redraws = RedrawLoader(Redraws.of(path, source, images), workers)
         learner = Trainer.prepare(fabric, classifier, settings, len(train))
-        state = _resume(learner, setup, out)
+        state = training_state.TrainingState()
+        if (stored := training_state.read_state(out)) is not None:
+            config, state, learned = stored
+            checkpoints.check_same(out / training_state.STATE, config, setup)
+            learner.load_state_dict(learned)
         _fit(learner, state, setup, settings, out, train, val, redraws)
         learner.classifier.load_state_dict(state.best)
         test = load_split(path, "test", *split_options, source=source)
         card = _card(learner, setup, state, test)
         if fabric.is_global_zero:
-            save_checkpoint(out, state.best, card)
-            remove_state(out)
+            checkpoints.save_checkpoint(out, state.best, card)
+            training_state.remove_state(out)
     except torch.cuda.OutOfMemoryError:
         return SalgenError(f"training needs more memory than {fabric.device} has: make batch_size smaller")
     except ValueError as error:  # torch's, of a batch norm that has one value for each channel
@@ -224,28 +199,10 @@ def _run(
     return None
 
 
-def _start(setup: TrainingConfig, out: Path) -> Classifier:
-    """The classifier before its first epoch; a resumed one gets its weights from the state instead."""
-    classifier = build_classifier(setup)
-    if not (out / STATE).exists():
-        MODELS.create(setup.model, setup.parameters).load_weights(classifier.network)
-    return classifier
-
-
-def _resume(learner: Trainer, setup: TrainingConfig, out: Path) -> TrainingState:
-    stored = read_state(out)
-    if stored is None:
-        return TrainingState()
-    config, state, learned = stored
-    check_same(out / STATE, config, setup)
-    learner.load_state_dict(learned)
-    return state
-
-
 def _fit(
     learner: Trainer,
-    state: TrainingState,
-    setup: TrainingConfig,
+    state: training_state.TrainingState,
+    setup: checkpoints.TrainingConfig,
     settings: TrainingSettings,
     out: Path,
     train: DeviceSplit,
@@ -256,52 +213,41 @@ def _fit(
     images, first = learner.batching.images, learner.fabric.is_global_zero
     label = f"train {setup.model} seed {setup.seed}"
     with progress(label, settings.epochs * images, "images", done=len(state.history) * images) as advance:
-        while not is_over(state.history, settings):
-            shown = partial(redraws.epoch, len(state.history)) if redraws else None
-            weight = settings.reliance_weight(len(state.history))
-            epoch = _epoch(learner, state, setup, train, val, advance if first else _silent, shown, weight)
-            if not (isfinite(epoch.train_loss) and isfinite(epoch.val_loss)):
-                if first:
-                    remove_state(out)
-                raise SalgenError(
-                    f"the loss is not finite in epoch {len(state.history) + 1} of training {setup.model}, seed "
-                    f"{setup.seed}: use a learning_rate below {settings.learning_rate:g}"
+        while not training_state.is_over(state.history, settings):
+            number, started = len(state.history), time.perf_counter()
+            order = torch.from_numpy(Stream("training", setup.seed, "order", index=number).permutation(len(train)))
+            shown = partial(redraws.epoch, number) if redraws else None
+            weight = settings.reliance_weight(number)
+            with random_state("training", setup.seed, "epoch", number, learner.fabric.global_rank):
+                train_loss = learner.epoch(
+                    train, order.to(learner.fabric.device), advance if first else _silent, shown, weight
                 )
-            state.add(epoch, learner.classifier)
+            trained = time.perf_counter()
+            val_loss, correct = learner.measure(val)
+            state.training_seconds += trained - started
+            state.seconds += time.perf_counter() - started
+            if not (isfinite(train_loss) and isfinite(val_loss)):
+                if first:
+                    training_state.remove_state(out)
+                raise SalgenError(
+                    f"the loss is not finite in epoch {number + 1} of training {setup.model}, seed {setup.seed}: use a "
+                    f"learning_rate below {settings.learning_rate:g}"
+                )
+            state.add(training_state.Epoch(train_loss, val_loss, correct / len(val)), learner.classifier)
             if first:
-                write_state(out, setup, state, learner.state_dict())
+                training_state.write_state(out, setup, state, learner.state_dict())
 
 
-def _epoch(
-    learner: Trainer,
-    state: TrainingState,
-    setup: TrainingConfig,
-    train: DeviceSplit,
-    val: DeviceSplit,
-    advance: Advance,
-    redraws: RenderBatches | None,
-    weight: float,
-) -> Epoch:
-    """One pass over the training images in this epoch's order, then validation."""
-    number, started = len(state.history), time.perf_counter()
-    order = torch.from_numpy(Stream("training", setup.seed, "order", index=number).permutation(len(train)))
-    with random_state("training", setup.seed, "epoch", number, learner.fabric.global_rank):
-        train_loss = learner.epoch(train, order.to(learner.fabric.device), advance, redraws, weight)
-    trained = time.perf_counter()
-    val_loss, correct = learner.measure(val)
-    state.training_seconds += trained - started
-    state.seconds += time.perf_counter() - started
-    return Epoch(train_loss, val_loss, correct / len(val))
-
-
-def _card(learner: Trainer, setup: TrainingConfig, state: TrainingState, test: DeviceSplit) -> CheckpointMetadata:
+def _card(
+    learner: Trainer, setup: checkpoints.TrainingConfig, state: training_state.TrainingState, test: DeviceSplit
+) -> checkpoints.CheckpointMetadata:
     _, correct = learner.measure(test)
     images = learner.batching.images * len(state.history)
     device = learner.fabric.device
-    return CheckpointMetadata(
+    return checkpoints.CheckpointMetadata(
         **asdict(setup),
         history=[asdict(epoch) for epoch in state.history],
-        best_epoch=best_epoch(state.history) + 1,
+        best_epoch=training_state.best_epoch(state.history) + 1,
         test_accuracy=correct / len(test),
         test_correct=correct,
         n_test=len(test),

@@ -7,7 +7,7 @@ from typing import Any
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.models.classifier import Classifier
-from salgen.evaluation.training.checkpoints import TrainingConfig, build_classifier, difference
+from salgen.evaluation.training.checkpoints import TrainingConfig, build_classifier
 from salgen.evaluation.training.training_settings import choose_settings
 from salgen.parameters import to_json
 
@@ -65,10 +65,3 @@ def setup_of(
         settings=settings,
         multi_label=multi_label,
     )
-
-
-def check_same(place: Path, existing: TrainingConfig, wanted: TrainingConfig) -> None:
-    """Raise a SalgenError if `place` holds another training."""
-    differs = difference(existing, wanted)
-    if differs:
-        raise SalgenError(f"{place} holds another training ({differs}): choose another folder, or remove it")

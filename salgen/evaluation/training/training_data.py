@@ -1,16 +1,21 @@
 """A split as training needs it: decoded once, kept on the device as integers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.utils.data import default_collate
 
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.batch_size import memory_budget
 from salgen.seeding import Stream
+
+LISTED = ("twin", "alternative_masks", "recipe")  # None for some samples, of another number for each, or no tensor
 
 
 @dataclass(frozen=True)
@@ -52,14 +57,7 @@ def load_split(
 ) -> DeviceSplit:
     """Decode a split and move it to a device.
 
-    Parameters
-    ----------
-    images
-        A folder whose ``<split>.npy`` stands in for the data set's images.
-    label_order
-        Stream that permutes the labels.
-    source
-        As for :func:`~salgen.datasets.reading.reader.open_dataset`.
+    ``<split>.npy`` in the folder `images` stands in for the data set's images, and `label_order` permutes the labels.
     """
     dataset = open_dataset(path, split, source)
     height, width = dataset.spec.image_size
@@ -77,3 +75,24 @@ def load_split(
         labels = labels[torch.from_numpy(label_order.permutation(len(labels)))]
     pixels = dataset.images() if images is None else np.load(images / f"{split}.npy")
     return DeviceSplit(torch.from_numpy(pixels).to(device), labels.to(device), classes.to(device))
+
+
+def collate(samples: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A batch of a data set's samples, as ``DataLoader(samples, collate_fn=salgen.collate)`` takes it.
+
+    Parameters
+    ----------
+    samples
+        What :meth:`salgen.datasets.reading.reader.Dataset.__getitem__` gives.
+
+    Returns
+    -------
+    Tensors: ``image`` float32 (N, C, H, W), each task's classes int64 (N,), ``mask`` bool (N, H, W), ``regions``
+    likewise by name. Lists of what not every sample has alike: ``id``, ``twin``, ``alternative_masks`` and ``recipe``.
+
+    Examples
+    --------
+    >>> loader = DataLoader(salgen.open("perlin-lesions"), 32, collate_fn=salgen.collate)  # doctest: +SKIP
+    """
+    together = {name: [sample[name] for sample in samples] for name in samples[0]}
+    return {name: values if name in LISTED else default_collate(values) for name, values in together.items()}

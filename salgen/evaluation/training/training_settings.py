@@ -95,16 +95,9 @@ class TrainingSettings:
 def choose_settings(
     model: str, scale: str, settings: Mapping[str, Any] | None = None
 ) -> tuple[ModelPlugin, TrainingSettings]:
-    """A model and its training settings: the scale's defaults, overridden by the model's own and these by `settings`.
+    """A registered model and its training settings, with `settings` of both by name.
 
-    Parameters
-    ----------
-    model
-        A registered name.
-    scale
-        ``"demo"``, ``"small"`` or ``"full"``.
-    settings
-        Parameters of the model and of :class:`TrainingSettings`, by name.
+    The scale's defaults are overridden by the model's own, and these by `settings`.
     """
     plugin = MODELS.load(model)
     if scale not in TrainingSettings.scales:

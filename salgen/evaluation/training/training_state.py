@@ -54,10 +54,7 @@ def best_epoch(history: Sequence[Epoch]) -> int:
 def is_over(history: Sequence[Epoch], settings: TrainingSettings) -> bool:
     """True if a training ends after these epochs.
 
-    Notes
-    -----
-    An epoch counts as better if its validation loss is more than `min_delta` below the loss of the
-    last better one; the first epoch is better than none.
+    An epoch counts as better if its validation loss is more than `min_delta` below that of the last better one.
     """
     losses = [epoch.val_loss for epoch in history]
     if len(losses) >= settings.epochs:

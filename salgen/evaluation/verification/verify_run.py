@@ -27,8 +27,7 @@ from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, conte
 from salgen.evaluation.runs.artifacts.saved_maps import check_maps, folder_name, maps_name, read_maps
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.rescoring import rescore
-from salgen.evaluation.runs.run_snapshot import CHECKPOINTS, DATA, checkpoint_of
-from salgen.evaluation.runs.source_run import SourceRun
+from salgen.evaluation.runs.source_run import CHECKPOINTS, DATA, SourceRun, checkpoint_of
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.comparisons import COMPARISONS
 from salgen.evaluation.statistics.score_cube import SCORES, ScoreCube, read_scores

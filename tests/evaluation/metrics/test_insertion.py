@@ -25,7 +25,7 @@ from salgen.evaluation.metrics.insertion import (
 )
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.scoring.score_inputs import metric_inputs_of
+from salgen.evaluation.scoring.scoring import metric_inputs_of
 from salgen.seeding import Stream
 
 SIZE = (5, 7)

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
+from kept_runs import QUICK
 from marked_lesions import registered  # noqa: F401, a fixture of all tests here
 from scipy.stats import binom
 from torch import nn
@@ -19,7 +20,7 @@ from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs import plan
 from salgen.evaluation.runs.artifacts.certificate_table import FILE
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS
-from salgen.evaluation.runs.artifacts.conventions import Conventions
+from salgen.evaluation.runs.artifacts.run_record import Conventions
 from salgen.evaluation.runs.certify import certify
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.model_runner import ModelRunner
@@ -27,7 +28,6 @@ from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.training.training import train
 from salgen.generators.factory import generator_of
 
-QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
 SPLITS = {"train": 160, "val": 32, "test": 24}
 SETTINGS = {"widths": "8,8,8", "hidden": 8, "epochs": 6, "batch_size": 16}
 

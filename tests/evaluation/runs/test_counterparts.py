@@ -1,93 +1,55 @@
 """Metrics of two maps in a run: the twin's, a second model's, and one's trained on permuted labels."""
 
-import os
-from pathlib import Path
+from contextlib import chdir
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
+from bending_models import write_models
+from kept_runs import QUICK, make_data, scores
 
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.runs.running import PERMUTED, evaluate
-from salgen.evaluation.scoring.score_inputs import metric_inputs_of
+from salgen.evaluation.runs.evaluated_models import PERMUTED
+from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.scoring.scoring import metric_inputs_of
 from salgen.evaluation.training.checkpoints import load_checkpoint, read_card
 
-QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
 SETTINGS = {"epochs": 2, "widths": "4,4,4", "hidden": 8}
 CONTRAST = ["g-cf", "mcs", "mcr", "idr", "idr-bam"]
 
-MODELS = """
-import torch
-from torch import nn
 
-
-class Bend(nn.Module):
-    def __init__(self, seed, level):
-        super().__init__()
-        self.first = nn.Conv2d(1, 4, 3, padding=1)
-        self.last = nn.Linear(4, 2)
-        with torch.no_grad():
-            for number, weights in enumerate(self.parameters()):
-                generator = torch.Generator().manual_seed(10 * seed + number)
-                weights.copy_(torch.randn(weights.shape, generator=generator) / 3)
-        self.level = level
-
-    def forward(self, images):
-        found = self.last(torch.relu(self.first(images)).mean(dim=(2, 3)))
-        # Images darker than the level are of class 0, whatever else the network sees.
-        push = 10 * torch.sign(images.mean(dim=(1, 2, 3)) - self.level)
-        return found + torch.stack([-push, push], dim=1)
-
-
-def first():
-    return Bend(1, {first})
-
-
-def second():
-    return Bend(2, {second})
-"""
-
-
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    splits = {"train": 64, "val": 16, "test": 20}
-    return salgen.make("perlin-lesions", tmp_path_factory.mktemp("pairs") / "data", splits=splits, parameters=QUICK)
+    return make_data(tmp_path_factory.mktemp("pairs"), name="data", train=64, val=16, test=20)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def positives(data):
     return [sample for sample in salgen.open(data) if sample["label"] == 1]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def models(data, positives):
     """Two functions that make models, each wrong on some of the images, but not on the same."""
     levels = sorted(float(sample["image"].mean()) for sample in positives)
-    text = MODELS.replace("{first}", str(levels[3])).replace("{second}", str(levels[5] - 1e-4))
-    (data.parent / "two_models.py").write_text(text)
-    return "two_models:first", "two_models:second"
+    return write_models(data.parent / "two_models.py", (1, levels[3]), (2, levels[5] - 1e-4), scale=1 / 3)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def contrast(data, models):
-    before = Path.cwd()
-    os.chdir(data.parent)
-    try:
+    with chdir(data.parent):
         how = {"methods": ["gradient"], "metrics": CONTRAST, "out": data.parent / "contrast"}
         yield evaluate(data, model=models[0], paired_model=models[1], **how)
-    finally:
-        os.chdir(before)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def permuted(data):
     how = {"methods": ["gradient"], "settings": SETTINGS, "metrics": ["label-randomization:similarity=ssim"]}
     return evaluate(data, out=data.parent / "permuted", **how)
 
 
 def found_for(run, metric, ids):
-    rows = pq.read_table(run / "scores.parquet").to_pandas()
+    rows = scores(run)
     rows = rows[(rows["metric"] == metric) & (rows["method"] == "gradient") & (rows["variant"] == "region:image")]
     return rows.set_index("sample_id").loc[ids]
 
@@ -154,7 +116,7 @@ def test_the_model_of_permuted_labels_is_trained_as_the_first(permuted):
 def test_a_run_may_have_any_metrics(data, tmp_path, permuted, metrics):
     """Also those that look at the whole image alone, of a data set with a scored region."""
     run = evaluate(data, model=permuted / "lesion-cnn-seed0", methods=["gradient"], metrics=metrics, out=tmp_path / "r")
-    rows = pq.read_table(run / "scores.parquet").to_pandas()
+    rows = scores(run)
     assert {name.partition(":")[0] for name in rows["metric"]} == {name.partition(":")[0] for name in metrics}
     assert rows["value"].notna().any()
 
@@ -163,7 +125,7 @@ def test_methods_that_are_fitted_have_no_parameter_randomisation(data, tmp_path,
     metric = "parameter-randomization:order=independent,similarity=spearman,layers=1"
     how = {"methods": ["pattern-net", "gradient"], "metrics": [metric]}
     run = evaluate(data, model=permuted / "lesion-cnn-seed0", out=tmp_path / "run", **how)
-    rows = pq.read_table(run / "scores.parquet").to_pandas().set_index("method")
+    rows = scores(run).set_index("method")
     assert set(rows.loc["pattern-net"]["reason"]) == {"fitted_method"}
     assert rows.loc["pattern-net"]["value_worst_case"].isna().all()
     assert rows.loc["gradient"]["value"].notna().all()
@@ -187,15 +149,9 @@ def test_a_call_asks_again_as_the_map_was_asked(data, permuted, positives):
         assert not np.array_equal(again, salgen.explain(model, images, targets, method=method).values.numpy())
 
 
-@pytest.mark.parametrize(
-    ("metrics", "message"),
-    [
-        (["mcs"], "contrasts two models: give the second one"),
-        (["all", "mcr"], "contrasts two models: give the second one"),
-    ],
-)
-def test_a_second_model_must_be_given(data, tmp_path, metrics, message):
-    with pytest.raises(SalgenError, match=message):
+@pytest.mark.parametrize("metrics", [["mcs"], ["all", "mcr"]])
+def test_a_second_model_must_be_given(data, tmp_path, metrics):
+    with pytest.raises(SalgenError, match="contrasts two models: give the second one"):
         evaluate(data, metrics=metrics, out=tmp_path / "run", settings=SETTINGS)
 
 

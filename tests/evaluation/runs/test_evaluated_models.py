@@ -8,6 +8,7 @@ from unittest.mock import ANY
 
 import pytest
 import torch
+from kept_runs import make_data
 
 import salgen
 from salgen.errors import SalgenError
@@ -52,9 +53,7 @@ def no_logits():
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    splits = {"train": 8, "val": 4, "test": 8}
-    parameters = {"image_size": (32, 32), "diameter": 6, "slices": 8}
-    return salgen.make("perlin-lesions", tmp_path_factory.mktemp("own") / "data", splits=splits, parameters=parameters)
+    return make_data(tmp_path_factory.mktemp("own"), name="data", train=8, val=4, test=8)
 
 
 @pytest.fixture
@@ -144,7 +143,7 @@ def test_patterns_are_fitted_once_and_their_units_counted(data, folder, monkeypa
 def test_without_training_images_there_are_no_patterns(data, folder, monkeypatch):
     """As with imported data that has a test split only: an error by name, left out of all."""
     lacking = {"patterns": "fits patterns to the split 'train', which is not there"}
-    monkeypatch.setattr("salgen.evaluation.runs.running._unmet_needs", lambda _: lacking)
+    monkeypatch.setattr("salgen.evaluation.runs.given_methods.unmet_needs", lambda _: lacking)
     with pytest.raises(SalgenError, match="pattern-net fits patterns to the split 'train', which is not there"):
         evaluate(data, model="own_models:good", methods=["pattern-net"], out=folder / "run")
     network = load_model(salgen.open(data), given_model("own_models:good"), folder).classifier

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
-from kept_runs import STATED, make_data, make_run, rows
+from kept_runs import SETTINGS, STATED, make_data, make_run, rows
 from pandas.testing import assert_frame_equal
 from torch.nn import functional
 
@@ -34,7 +34,7 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def model(data):
-    return salgen.train(data, out=data.parent / "model", settings={"epochs": 1, "widths": "4,4,4", "hidden": 8}).path
+    return salgen.train(data, out=data.parent / "model", settings=SETTINGS).path
 
 
 @pytest.fixture(scope="module")

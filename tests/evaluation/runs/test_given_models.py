@@ -25,7 +25,6 @@ from salgen.evaluation.models.own_networks import LIBRARIES
 from salgen.evaluation.runs.given_models import given_model
 
 MEAN, STD = (0.5, 0.4, 0.3), (0.2, 0.3, 0.25)
-CLASSES = ("hero", "villain")
 
 
 @pytest.fixture(scope="module")
@@ -86,10 +85,6 @@ class Fails(nn.Module):
 def test_a_network_that_fails_later_is_one_line(data, tmp_path):
     with pytest.raises(SalgenError, match=r"the model \(Fails\) fails on .*KeyError: 'logits'"):
         salgen.evaluate(data, model=Fails(), methods=["gradient"], metrics=["roc-auc"], out=tmp_path / "run")
-
-
-def test_the_data_set_has_these_classes(data):
-    assert tuple(salgen.open(data).tasks["label"]) == CLASSES
 
 
 def test_a_module_is_scored_and_stays_as_it_is(data, tmp_path):
@@ -185,9 +180,7 @@ def test_methods_explain_chosen_outputs(data, tmp_path):
         salgen.evaluate(data, model=half, out=tmp_path / "half", **how),
     ]
     scores = [run.scores.sort_values(["method", "sample_id", "variant"], ignore_index=True) for run in runs]
-    assert set(methods) <= {
-        call.partition(":")[0] + (":" + call.partition(":")[2]) * (":" in call) for call in scores[0].method
-    }
+    assert set(methods) <= set(scores[0].method)
     for method in ("gradient", "grad-cam", "guided-backprop"):
         first, second = (table[table.method == method]["value"] for table in scores)
         assert len(first) > 0

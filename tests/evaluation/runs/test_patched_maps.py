@@ -1,12 +1,12 @@
 """The input independence rate in a run: patches made for each model, explained, scored, kept and scored again."""
 
-import os
+from contextlib import chdir
 from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from bending_models import write_models
 from kept_runs import make_data, rows
 
 import salgen
@@ -20,37 +20,6 @@ from salgen.evaluation.runs.rescoring import rescore
 METRICS = ["iir", "iir:of=paired", "idr"]
 CALLS = ["gradient", "rise:n=20"]
 MATTERING = 2  # of the positives, the one whose patch is said not to hold
-
-MODELS = """
-import torch
-from torch import nn
-
-
-class Bend(nn.Module):
-    def __init__(self, seed, level):
-        super().__init__()
-        self.first = nn.Conv2d(1, 4, 3, padding=1)
-        self.last = nn.Linear(4, 2)
-        with torch.no_grad():
-            for number, weights in enumerate(self.parameters()):
-                generator = torch.Generator().manual_seed(10 * seed + number)
-                weights.copy_(torch.randn(weights.shape, generator=generator))
-        self.level = level
-
-    def forward(self, images):
-        found = 5 * self.last(torch.relu(self.first(images)).mean(dim=(2, 3)))
-        # Images darker than the level are of class 0, whatever else the network sees.
-        push = 10 * torch.sign(images.mean(dim=(1, 2, 3)) - self.level)
-        return found + torch.stack([-push, push], dim=1)
-
-
-def first():
-    return Bend(3, {level})
-
-
-def second():
-    return Bend(0, {level})
-"""
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +36,8 @@ def positives(data):
 def models(data, positives):
     """Two models, each wrong on some of the images."""
     levels = sorted(float(sample["image"].mean()) for sample in positives)
-    text = MODELS.replace("{level}", str(levels[1]))
-    (data.parent / "ignoring_models.py").write_text(text)
-    before = Path.cwd()
-    os.chdir(data.parent)
-    yield ["ignoring_models:first", "ignoring_models:second"]
-    os.chdir(before)
+    with chdir(data.parent):
+        yield write_models(data.parent / "ignoring_models.py", (3, levels[1]), (0, levels[1]), gain=5)
 
 
 @pytest.fixture(scope="module")

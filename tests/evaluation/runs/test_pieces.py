@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
-from kept_runs import SAMPLES, make_data
+from kept_runs import SAMPLES, make_data, scores
 from pandas.testing import assert_frame_equal
 from torch import nn
 
@@ -48,10 +48,6 @@ def data(tmp_path_factory):
 def evaluated(data, out, **changes):
     given = {"methods": METHODS, "metrics": METRICS, **changes}
     return salgen.evaluate(data, model=Slow().eval(), out=out, **given)
-
-
-def scores(run):
-    return pq.read_table(run / "scores.parquet").to_pandas()
 
 
 def stops_after(monkeypatch, count, call=None):
@@ -144,6 +140,7 @@ def test_rows_of_pieces_are_joined_in_the_chunk_s_order(tmp_path):
     pieces = chunk.pieces(2)
     assert [(piece.start, piece.indices) for piece in pieces] == [(0, (3, 5)), (2, (8, 9)), (4, (12,))]
     assert chunk.pieces(5) == [chunk]
+    assert [chunk.piece(piece.start, len(piece.indices)) for piece in pieces] == pieces
     for piece in pieces:
         rows = [{"metric": metric, "sample_id": str(i)} for metric in "ab" for i in piece.indices]
         table = pa.table({name: [row.get(name) for row in rows] for name in CHUNK_COLUMNS}, pa.schema(CHUNK_COLUMNS))
@@ -223,10 +220,3 @@ def test_no_map_is_made_again_for_a_picture(data, tmp_path, monkeypatch):
     monkeypatch.setattr(ModelRunner, "explain", no)
     evaluated(data, run, metrics=["roc-auc"])
     assert (run / "gallery.npz").read_bytes() == before
-
-
-def test_the_last_piece_may_be_shorter(tmp_path):
-    chunk = ScoreChunk("occlusion", 0, tuple(range(8)), tmp_path / "chunk.parquet")
-    pieces = chunk.pieces(5)
-    assert [(piece.start, len(piece.indices)) for piece in pieces] == [(0, 5), (5, 3)]
-    assert [chunk.piece(piece.start, len(piece.indices)) for piece in pieces] == pieces

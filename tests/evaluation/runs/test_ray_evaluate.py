@@ -23,9 +23,9 @@ from salgen.datasets.execution import executors, ray_tasks
 from salgen.datasets.execution.executors import Executor
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.runs import pipeline, ray_job, ray_work
+from salgen.evaluation.runs import ray_work
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS
-from salgen.evaluation.runs.artifacts.conventions import Conventions
+from salgen.evaluation.runs.artifacts.run_record import Conventions
 from salgen.evaluation.runs.artifacts.saved_maps import read_maps
 from salgen.evaluation.runs.certify import Certifier
 from salgen.evaluation.runs.evaluated_models import load_model
@@ -209,13 +209,13 @@ def test_faults_end_the_run_as_they_do_locally(tmp_path, data, orders, monkeypat
 )
 def test_a_machine_that_will_not_do_says_why(tmp_path, data, monkeypatch, changes, message):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    fault = predicted_by_task(replace(ray_job.Job.of(runner_of(data, tmp_path), "cpu"), **changes))
+    fault = predicted_by_task(replace(ray_work.Job.of(runner_of(data, tmp_path), "cpu"), **changes))
     with pytest.raises(ChildProcessError, match=message):
         raise fault.error
 
 
 def test_a_model_that_is_another_one_there_is_refused(tmp_path, data, monkeypatch):
-    job = ray_job.Job.of(runner_of(data, tmp_path), "cpu")
+    job = ray_work.Job.of(runner_of(data, tmp_path), "cpu")
     monkeypatch.setattr(
         watched_work, "network", lambda: torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(1024, 2))
     )
@@ -228,7 +228,7 @@ def test_a_model_that_is_another_one_there_is_refused(tmp_path, data, monkeypatc
 def test_a_job_holds_no_weights_and_gives_the_same_work(tmp_path, data, monkeypatch):
     monkeypatch.setattr(ray_work, "_workers_on_this_machine", lambda: 2)
     runner = runner_of(data, tmp_path, device="cpu")
-    job = ray_job.Job.of(runner, "cpu")
+    job = ray_work.Job.of(runner, "cpu")
     weights = runner.model.classifier.network[0].weight.detach().numpy().tobytes()
     assert weights not in pickle.dumps(job)
     again = ray_work._runner(ray_tasks.pack(job))
@@ -297,8 +297,8 @@ def test_a_bad_argument_is_one_line_before_any_work(tmp_path, data, arguments, m
 def test_an_address_where_nobody_answers_is_known_before_any_work(monkeypatch):
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     with pytest.raises(SalgenError, match=r"^ray_address = 127\.0\.0\.1:1: cannot be reached"):
-        pipeline.ray_executor("ray", None, "127.0.0.1:1")
-    assert pipeline.ray_executor("ray", 3, None) == Executor("ray", 3)
+        ray_work.ray_executor("ray", None, "127.0.0.1:1")
+    assert ray_work.ray_executor("ray", 3, None) == Executor("ray", 3)
 
 
 # A Ray of its own -----------------------------------------------------------------------------------
@@ -318,25 +318,10 @@ def test_ctrl_c_stops_cleanly_and_another_run_ends_with_the_same_scores(tmp_path
         "sys.exit(main(sys.argv[1:]))"
     )
     given = ["--methods", ",".join(ASKED["methods"][:2]), *(f"-m{call}" for call in ASKED["methods"][2:])]
-    given += [
-        "--metrics",
-        "roc-auc,idr",
-        "--model",
-        ASKED["model"],
-        "--keep-maps",
-        "--executor",
-        "ray",
-        "--workers",
-        "1",
-    ]
+    given += f"--metrics roc-auc,idr --model {ASKED['model']} --keep-maps --executor ray --workers 1".split()
     process = subprocess.Popen(
         [sys.executable, "-c", program, "evaluate", str(data), "--out", str(run), *given],
-        env={
-            **os.environ,
-            ORDERS: str(orders),
-            "PYTHONPATH": str(SUPPORT),
-            "OMP_NUM_THREADS": "1",
-        },
+        env={**os.environ, ORDERS: str(orders), "PYTHONPATH": str(SUPPORT), "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

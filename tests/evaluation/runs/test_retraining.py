@@ -1,8 +1,8 @@
 """Remove or keep and retrain: the changed images, the rows, and that a stopped run goes on."""
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
+from kept_runs import SETTINGS, make_data, scores
 
 import salgen
 from salgen.errors import SalgenError
@@ -16,8 +16,6 @@ from salgen.evaluation.training.reliance_penalty import REPLACED
 from salgen.registry import METRICS
 from salgen.seeding import Stream
 
-QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
-SETTINGS = {"epochs": 1, "widths": "4,4,4", "hidden": 8}
 HOW = {
     "methods": ["gradient"],
     "settings": SETTINGS,
@@ -25,23 +23,18 @@ HOW = {
 }
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    splits = {"train": 32, "val": 16, "test": 20}
-    return salgen.make("perlin-lesions", tmp_path_factory.mktemp("roar") / "data", splits=splits, parameters=QUICK)
+    return make_data(tmp_path_factory.mktemp("roar"), train=32, val=16, test=20)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def run(data):
     return evaluate(data, out=data.parent / "run", **HOW)
 
 
-def rows(run):
-    return pq.read_table(run / "scores.parquet").to_pandas()
-
-
 def test_every_image_has_a_row_and_the_mean_is_the_new_models_accuracy(run, data):
-    table = rows(run)
+    table = scores(run)
     found = table[table["metric"].str.startswith(("roar", "kar"))]
     assert set(found["metric"]) == {"roar:fraction=0.25", "roar:fraction=1", "kar"}
     assert set(found["variant"]) == {"region:image"}
@@ -52,7 +45,7 @@ def test_every_image_has_a_row_and_the_mean_is_the_new_models_accuracy(run, data
 
 def test_without_any_pixel_left_every_method_gives_the_same_model(run):
     """All pixels removed: the images are one colour, so nothing is left to tell classes apart."""
-    table = rows(run)
+    table = scores(run)
     blank = table[table["metric"] == "roar:fraction=1"]
     assert blank.groupby("method")["value"].mean().nunique() == 1
     assert blank["value"].mean() == 0.5  # one class for all of a balanced split
@@ -65,19 +58,19 @@ def test_images_and_arrays_that_are_no_longer_needed_are_removed(run):
 
 
 def test_a_second_run_trains_nothing(run, data, monkeypatch):
-    before = rows(run)
+    before = scores(run)
 
     def refuse(*_, **__):
         raise AssertionError("trains again")
 
     monkeypatch.setattr("salgen.evaluation.runs.retraining.train_again", refuse)
     evaluate(data, out=run, **HOW)
-    assert rows(run).equals(before)
+    assert scores(run).equals(before)
 
 
 def retraining_of(run, data, conventions=None):
     from salgen.evaluation.attribution.method_selection import select_methods
-    from salgen.evaluation.runs.artifacts.conventions import Conventions
+    from salgen.evaluation.runs.artifacts.run_record import Conventions
     from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 
     subject = EvaluatedModel.of(load_checkpoint(run / "lesion-cnn-seed0"))

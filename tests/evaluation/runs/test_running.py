@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from kept_runs import QUICK, SETTINGS, make_data, scores
 from torch import nn
 
 import salgen
@@ -19,32 +20,24 @@ from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.attribution.method_selection import DEMO_METHODS, select_methods
 from salgen.evaluation.runs import pipeline
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, RESULT_COLUMNS
-from salgen.evaluation.runs.pictures import first_of_each_class
+from salgen.evaluation.runs.gallery_maps import first_of_each_class
 from salgen.evaluation.runs.running import evaluate
 from salgen.registry import METHODS
 
-QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
-SETTINGS = {"epochs": 1, "widths": "4,4,4", "hidden": 8}
 
-
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    splits = {"train": 32, "val": 16, "test": 20}
-    return salgen.make("perlin-lesions", tmp_path_factory.mktemp("runs") / "data", splits=splits, parameters=QUICK)
+    return make_data(tmp_path_factory.mktemp("runs"), train=32, val=16, test=20)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def run(data):
     out = data.parent / "run"
     return evaluate(data, methods=["gradient", "lrp-alpha-beta:alpha=1,beta=0"], settings=SETTINGS, seeds=2, out=out)
 
 
-def rows(run):
-    return pq.read_table(run / "scores.parquet").to_pandas()
-
-
 def test_every_method_sample_seed_metric_and_variant_has_one_row(run, data):
-    table = rows(run)
+    table = scores(run)
     assert list(table.columns) == list(RESULT_COLUMNS)
     assert set(table["method"]) == set(select_methods(["gradient", "lrp-alpha-beta:alpha=1,beta=0"]).methods)
     assert set(table["variant"]) == {"region:brain", "region:image"}
@@ -65,15 +58,15 @@ def test_scores_are_those_of_explain_and_score(run, data):
     maps = salgen.explain(
         trained.classifier, sample["image"][None], [1], method="lrp-alpha-beta:alpha=1,beta=0", ids=[sample["id"]]
     )
-    scores = salgen.score(maps.values, sample["mask"][None], "all", valid=sample["regions"]["brain"])
-    table = rows(run).query("variant == 'region:brain' and training_seed == 1")
+    expected = salgen.score(maps.values, sample["mask"][None], "all", valid=sample["regions"]["brain"])
+    table = scores(run).query("variant == 'region:brain' and training_seed == 1")
     mine = table[(table["sample_id"] == sample["id"]) & (table["method"] == "lrp-alpha-beta:alpha=1,beta=0")]
     for name, value in zip(mine["metric"], mine["value"], strict=True):
-        assert value == pytest.approx(scores[name][0], abs=1e-5)
+        assert value == pytest.approx(expected[name][0], abs=1e-5)
 
 
 def test_oracle_and_constant_have_the_values_that_they_must(run):
-    table = rows(run).query("variant == 'region:brain'").set_index(["method", "metric"])["value"]
+    table = scores(run).query("variant == 'region:brain'").set_index(["method", "metric"])["value"]
     assert (table["oracle", "roc-auc"] == 1).all()
     assert (table["oracle", "m-gt"] == 1).all()
     assert (table["constant", "roc-auc"] == 0.5).all()
@@ -150,11 +143,6 @@ def test_the_gallery_holds_both_classes_and_every_method(run):
         assert set(gallery["labels"].tolist()) == {0, 1}
         assert gallery["maps"].shape[:2] == (len(gallery["methods"]), len(gallery["ids"]))
         assert gallery["images"].dtype == np.uint8
-
-
-def test_a_report_and_a_summary_come_out_of_it(run):
-    page = salgen.report([run])
-    assert "gradient" in page.read_text(encoding="utf-8")
 
 
 def test_adding_a_method_computes_that_method_only(run, data, tmp_path):

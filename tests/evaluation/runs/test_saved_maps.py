@@ -78,13 +78,6 @@ def test_bytes_are_shuffled_and_compressed(tmp_path):
     assert column.total_compressed_size < smooth.nbytes
 
 
-def test_half_precision_would_change_what_is_ranked():
-    """Why maps are kept as float32: values that differ become one, and ties have another score than orders."""
-    values = np.linspace(1.0, 1.001, 64, dtype=np.float32)
-    assert len(np.unique(values)) == 64
-    assert len(np.unique(values.astype(np.float16))) < 4
-
-
 def test_some_samples_in_another_order(tmp_path):
     values = np.arange(5 * 2 * 3, dtype=np.float32).reshape(5, 2, 3)
     write_maps(tmp_path / "a.parquet", kept(values, list("abcde")), "key")

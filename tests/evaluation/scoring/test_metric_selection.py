@@ -2,7 +2,17 @@ import pytest
 
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import FAMILIES
-from salgen.evaluation.scoring.metric_selection import DEFAULT, HOW_TO_GIVE, choose_metrics, swept
+from salgen.evaluation.scoring.metric_selection import (
+    DEFAULT,
+    HOW_TO_GIVE,
+    bounds,
+    by_reading,
+    canonical,
+    choose_metrics,
+    higher_is_better,
+    ranking_metrics,
+    swept,
+)
 from salgen.parameters import call_text
 from salgen.registry import METRICS
 
@@ -57,3 +67,23 @@ def test_an_unknown_name_is_an_error_with_the_nearest():
         choose_metrics("iuo")
     with pytest.raises(SalgenError, match="did you mean 'faithfulness'"):
         choose_metrics("faithfullness")
+
+
+def test_deviating_readings_stand_apart():
+    calls = ["prec99:compat=authors_exact", "roc-auc", "prec99"]
+    assert by_reading(calls) == {None: ["roc-auc", "prec99"], "authors_exact": calls[:1]}
+    assert next(iter(by_reading(calls))) is None
+    assert canonical(calls) == ["roc-auc", "prec99"]
+
+
+def test_no_canonical_group_where_there_is_no_canonical_metric():
+    assert by_reading(["prec99:compat=authors_exact"]) == {"authors_exact": ["prec99:compat=authors_exact"]}
+    assert canonical(["prec99:compat=authors_exact"]) == []
+    assert by_reading([]) == {}
+
+
+@pytest.mark.parametrize("call", ["roc-auc", "auroc"])
+def test_declarations_by_call(call):
+    assert higher_is_better(call) is True
+    assert bounds(call) == (0.0, 1.0)
+    assert ranking_metrics([call]) == [call]

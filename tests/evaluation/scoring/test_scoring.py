@@ -36,6 +36,12 @@ def masks():
     return masks
 
 
+def asked(outputs=3):
+    """A network with black images and targets."""
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12 * 13, outputs))
+    return {"model": model, "images": np.zeros((4, 1, *SHAPE), dtype=np.float32), "targets": np.zeros(4, dtype=int)}
+
+
 def equal(a, b):
     return a.keys() == b.keys() and all(np.array_equal(a[name], b[name], equal_nan=True) for name in a)
 
@@ -385,10 +391,8 @@ def wrong(which, name, result):
     ],
 )
 def test_shapes_that_a_plug_in_gets_wrong_are_named(maps, masks, which, name, result, message):
-    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12 * 13, 3))
-    given = {"model": model, "images": np.zeros((4, 1, *SHAPE), dtype=np.float32), "targets": np.zeros(4, dtype=int)}
     with pytest.raises(SalgenError, match=message):
-        salgen.score(maps, masks, [wrong(which, name, result)], **given)
+        salgen.score(maps, masks, [wrong(which, name, result)], **asked())
 
 
 @pytest.mark.parametrize(
@@ -398,6 +402,7 @@ def test_shapes_that_a_plug_in_gets_wrong_are_named(maps, masks, which, name, re
         ({"twins": 3}, "twins must be 4 images"),
         ({"twins": ["a", None, None, None]}, "a twin is <U1 of shape"),
         ({"maps": np.ma.masked_array(np.zeros((4, *SHAPE)))}, "numpy.ma hides values"),
+        ({"maps": torch.zeros(4, *SHAPE).to_sparse()}, "not a dense array"),
         ({"metrics": "iou,dice"}, "'iou,dice' holds several metrics: give a list"),
         ({"metrics": "ranking:threshold=0.5"}, "ranking is a group of metrics and takes no parameters"),
         ({"images": np.full((4, 1, *SHAPE), np.nan, dtype=np.float32)}, "images: number 0 has NaN"),
@@ -409,11 +414,6 @@ def test_what_score_may_be_given_by_mistake(maps, masks, change, words):
         salgen.score(**{"maps": maps, "masks": masks, "metrics": ["roc-auc"], **change})
 
 
-def test_sparse_maps_are_refused(masks):
-    with pytest.raises(SalgenError, match="not a dense array"):
-        salgen.score(torch.zeros(4, *SHAPE).to_sparse(), masks, ["roc-auc"])
-
-
 def test_metrics_may_be_named_in_a_mapping(maps, masks):
     scores = salgen.score(maps, masks, {"a": "iou:threshold=0.3", "b": MGt()})
     assert np.array_equal(scores["a"], salgen.score(maps, masks, "iou:threshold=0.3")["iou:threshold=0.3"])
@@ -421,16 +421,13 @@ def test_metrics_may_be_named_in_a_mapping(maps, masks):
 
 
 def test_a_function_must_give_maps_of_the_images_size(maps, masks):
-    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12 * 13, 3))
-    given = {"model": model, "images": np.zeros((4, 1, *SHAPE), dtype=np.float32), "targets": np.zeros(4, dtype=int)}
     with pytest.raises(SalgenError, match=r"method gave maps of shape \(4, 6, 13\)"):
-        salgen.score(maps, masks, "class-sensitivity", method=lambda m, x, t: x[:, 0, :6], **given)
+        salgen.score(maps, masks, "class-sensitivity", method=lambda m, x, t: x[:, 0, :6], **asked())
 
 
 def test_one_logit_has_no_second_class(maps):
-    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12 * 13, 1))
-    model.multi_label = True  # its output is no logit of two classes
-    given = {"model": model, "images": np.zeros((4, 1, *SHAPE), dtype=np.float32), "targets": np.zeros(4, dtype=int)}
+    given = asked(outputs=1)
+    given["model"].multi_label = True  # its output is no logit of two classes
     with pytest.raises(SalgenError, match="the model has one logit"):
         salgen.score(maps, None, "class-sensitivity", method="gradient", **given)
 

@@ -1,6 +1,7 @@
 import hashlib
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,10 +14,9 @@ from salgen.errors import SalgenError
 from salgen.evaluation.training.checkpoints import (
     CARD,
     WEIGHTS,
-    CheckpointMetadata,
     build_classifier,
     check_fits,
-    difference,
+    check_same,
     load_checkpoint,
     save_checkpoint,
 )
@@ -247,12 +247,10 @@ def test_does_not_fit_other_data(folder, data, fault):
 
 
 def test_difference_names_what_differs():
-    assert difference(CARD_VALUES, replace(CARD_VALUES, dataset="a copy of it", device="cuda")) is None
-    assert difference(CARD_VALUES, replace(CARD_VALUES, seed=4)) == "seed = 3 there, 4 here"
-    other = replace(CARD_VALUES, settings=CARD_VALUES.settings | {"learning_rate": 0.1})
-    assert difference(CARD_VALUES, other) == "learning_rate = 0.003 there, 0.1 here"
-    assert difference(CARD_VALUES, replace(CARD_VALUES, dataset_fingerprint="0")).startswith("dataset fingerprint")
-
-
-def test_card_is_json():
-    assert CheckpointMetadata(**json.loads(json.dumps(asdict(CARD_VALUES)))) == CARD_VALUES
+    check_same(Path("c"), CARD_VALUES, replace(CARD_VALUES, dataset="a copy of it", device="cuda"))
+    for changes, says in (
+        ({"seed": 4}, "(seed = 3 there, 4 here)"),
+        ({"settings": CARD_VALUES.settings | {"learning_rate": 0.1}}, "(learning_rate = 0.003 there, 0.1 here)"),
+        ({"dataset_fingerprint": "0"}, "(dataset fingerprint = "),
+    ):
+        assert says in error_of(check_same, Path("c"), CARD_VALUES, replace(CARD_VALUES, **changes))

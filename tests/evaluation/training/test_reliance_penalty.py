@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from kept_runs import QUICK
 from marked_lesions import registered  # noqa: F401, a fixture of all tests here
 
 import salgen
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.reliance.certificate_rule import TOLERATED
-from salgen.evaluation.runs.artifacts.conventions import Conventions
+from salgen.evaluation.runs.artifacts.run_record import Conventions
 from salgen.evaluation.runs.certify import certify
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel, train_again
 from salgen.evaluation.runs.given_models import is_designed
@@ -25,7 +26,6 @@ from salgen.evaluation.training.training import train
 from salgen.evaluation.training.training_settings import TrainingSettings, choose_settings
 from salgen.registry import GENERATORS, MODELS
 
-QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
 SETTINGS = {"widths": "8,8,8", "hidden": 8, "epochs": 12, "batch_size": 16}
 SHORT = {"widths": "4,4", "hidden": 4, "epochs": 3, "batch_size": 4, "reliance": 2.0}
 

@@ -14,15 +14,17 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from salgen.errors import SalgenError
-from salgen.evaluation.training import training, training_config, training_data
+from salgen.evaluation.training import checkpoints, training, training_config, training_data, training_state
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, build_classifier, load_checkpoint
 from salgen.evaluation.training.trainer import Batching, Trainer
 from salgen.evaluation.training.training import train, train_seeds
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
 from salgen.evaluation.training.training_settings import TrainingSettings, choose_settings
 from salgen.evaluation.training.training_state import STATE, Epoch, best_epoch, is_over
+from salgen.seeding import Stream
 
 SMALL = {"widths": "4,4", "hidden": 8, "batch_size": 8, "epochs": 3, "learning_rate": 0.01}
+QUICK = SMALL | {"epochs": 2}
 
 
 class Squares:
@@ -53,10 +55,24 @@ class Squares:
         return self.pixels
 
 
+class PermutedByHand(Squares):
+    """The same, with the labels that training with seed 3 on permuted labels should see."""
+
+    def column(self, name):
+        if self.split == "test":
+            return self.labels
+        words = Stream("training", 3, "labels", self.split).words(len(self))
+        return np.array([self.labels[place] for place in sorted(range(len(self)), key=lambda k: words[k])])
+
+
 @pytest.fixture(autouse=True)
 def squares(monkeypatch):
+    read(monkeypatch, Squares)
+
+
+def read(monkeypatch, dataset):
     for module in (training_config, training_data):
-        monkeypatch.setattr(module, "open_dataset", Squares)
+        monkeypatch.setattr(module, "open_dataset", dataset)
 
 
 def weights_of(folder):
@@ -152,8 +168,6 @@ def test_a_stopped_training_ends_with_the_same_weights(tmp_path, number, how):
     settings = SMALL | how
     train("squares", tmp_path / "whole", settings=settings)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training_config, "open_dataset", Squares)
-        patch.setattr(training_data, "open_dataset", Squares)
         stop_in_epoch(patch, number)
         with pytest.raises(KeyboardInterrupt):
             train("squares", tmp_path / "stopped", settings=settings)
@@ -166,12 +180,10 @@ def test_a_stopped_training_ends_with_the_same_weights(tmp_path, number, how):
 
 
 def test_going_on_does_not_repeat_finished_epochs(tmp_path, monkeypatch):
-    stop_in_epoch(monkeypatch, 3)
-    with pytest.raises(KeyboardInterrupt):
-        train("squares", tmp_path / "c", settings=SMALL)
-    monkeypatch.undo()
-    for module in (training_config, training_data):
-        monkeypatch.setattr(module, "open_dataset", Squares)
+    with monkeypatch.context() as patch:
+        stop_in_epoch(patch, 3)
+        with pytest.raises(KeyboardInterrupt):
+            train("squares", tmp_path / "c", settings=SMALL)
     epochs = []
     whole = Trainer.epoch
     monkeypatch.setattr(Trainer, "epoch", lambda *args: epochs.append(1) or whole(*args))
@@ -230,13 +242,13 @@ def test_another_training_in_the_same_place_is_an_error(tmp_path, monkeypatch, o
 
 def test_another_training_that_begins_meanwhile_is_refused(tmp_path, monkeypatch):
     """It says who is at work; once the first is done it finds another training."""
-    refused, usual = [], training.write_state
+    refused, usual = [], training_state.write_state
 
     def write_state(folder, *rest):
         usual(folder, *rest)
         refused.append(error_of(train, "squares", folder, settings=SMALL, seed=1))
 
-    monkeypatch.setattr(training, "write_state", write_state)
+    monkeypatch.setattr(training_state, "write_state", write_state)
     first = train("squares", tmp_path / "c", settings=SMALL)
     assert all("c is being written by another salgen process: wait" in message for message in refused)
     assert f"(process {os.getpid()} on " in refused[0]
@@ -351,6 +363,12 @@ def test_stop_loss_is_strict_and_looks_at_the_last_epoch():
     assert not is_over([], settings)
 
 
+def test_training_stops_once_the_accuracy_holds_for_two_epochs():
+    chosen = TrainingSettings(stop_accuracy=0.9, epochs=10)
+    epochs = [Epoch(1.0, 1.0, accuracy) for accuracy in (0.95, 0.8, 0.9, 0.9)]
+    assert [is_over(epochs[:count], chosen) for count in range(1, 5)] == [False, False, False, True]
+
+
 def test_best_epoch_by_accuracy_then_loss_then_order():
     history = [Epoch(0, 0.1, 0.8), Epoch(0, 0.4, 0.9), Epoch(0, 0.3, 0.9), Epoch(0, 0.3, 0.9), Epoch(0, 0.2, 0.8)]
     assert best_epoch(history) == 2
@@ -441,7 +459,7 @@ def with_dropout(setup):
 
 
 def test_a_network_with_dropout_resumes_to_the_same_weights(tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "build_classifier", with_dropout)
+    monkeypatch.setattr(checkpoints, "build_classifier", with_dropout)
     train("squares", tmp_path / "whole", settings=SMALL)
     with pytest.MonkeyPatch.context() as patch:
         stop_in_epoch(patch, 2)
@@ -462,3 +480,47 @@ def test_initial_weights_do_not_depend_on_the_settings(tmp_path):
     assert not torch.equal(
         one["network.logits.weight"], build_classifier(replace(cards[0], seed=5)).state_dict()["network.logits.weight"]
     )
+
+
+# Permuted labels
+
+
+def test_training_and_validation_labels_are_permuted_and_nothing_else(tmp_path, monkeypatch):
+    permuted = train("squares", tmp_path / "permuted", settings=QUICK | {"labels": "permuted"}, seed=3)
+    read(monkeypatch, PermutedByHand)
+    by_hand = train("squares", tmp_path / "by-hand", settings=QUICK, seed=3)
+    assert (tmp_path / "permuted" / WEIGHTS).read_bytes() == (tmp_path / "by-hand" / WEIGHTS).read_bytes()
+    assert permuted.card.history == by_hand.card.history
+    assert permuted.card.test_correct == by_hand.card.test_correct
+
+
+def test_the_card_says_which_labels_were_learnt(tmp_path):
+    assert train("squares", tmp_path / "true", settings=QUICK).card.settings["labels"] == "true"
+    there = tmp_path / "permuted"
+    assert train("squares", there, settings=QUICK | {"labels": "permuted"}).card.settings["labels"] == "permuted"
+    with pytest.raises(SalgenError, match="labels = permuted there, true here"):
+        train("squares", there, settings=QUICK)
+
+
+def test_labels_keep_their_counts_and_images_stay():
+    device = torch.device("cpu")
+    plain = load_split(Path("squares"), "train", "label", device, None)
+    permuted = load_split(Path("squares"), "train", "label", device, None, label_order=Stream("labels"))
+    assert torch.equal(plain.images, permuted.images)
+    assert not torch.equal(plain.labels, permuted.labels)
+    assert torch.equal(plain.labels.bincount(), permuted.labels.bincount())
+
+
+def test_each_seed_and_split_has_an_order_of_its_own():
+    settings = TrainingSettings(labels="permuted")
+    orders = {
+        tuple(settings.label_order(seed, split).permutation(20)) for seed in range(3) for split in ("train", "val")
+    }
+    assert len(orders) == 6
+    assert settings.label_order(0, "test") is None
+    assert TrainingSettings().label_order(0, "train") is None
+
+
+def test_other_words_are_refused():
+    with pytest.raises(SalgenError, match="labels = 'shuffled': must be one of true, permuted"):
+        choose_settings("lesion-cnn", "small", {"labels": "shuffled"})

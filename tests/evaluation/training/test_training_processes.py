@@ -6,8 +6,8 @@ import sys
 import time
 
 import pytest
+from kept_runs import make_data
 
-from salgen.datasets.making import make
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS
 from salgen.evaluation.training.training import train
 from salgen.evaluation.training.training_state import STATE
@@ -18,13 +18,7 @@ TRAIN = "import sys; from salgen.evaluation.training.training import train; trai
 
 @pytest.fixture(scope="module")
 def lesions(tmp_path_factory):
-    return make(
-        "perlin-lesions",
-        tmp_path_factory.mktemp("data") / "lesions",
-        splits={"train": 32, "val": 8, "test": 8},
-        parameters={"image_size": (32, 32), "slices": 8, "diameter": 6},
-        workers=1,
-    )
+    return make_data(tmp_path_factory.mktemp("data"), train=32, val=8, test=8)
 
 
 @pytest.mark.torture

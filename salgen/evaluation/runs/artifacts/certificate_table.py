@@ -46,20 +46,17 @@ class Certification:
 def read_certificates(path: Path) -> Certification:
     """The certificates of a file."""
     try:
-        return _certification(pq.read_table(path))
+        certificates = pq.read_table(path)
+        models = list(zip(*(certificates[name].to_pylist() for name in ("model", "training_seed")), strict=True))
+        certified, summary = {}, []
+        for name, seed in dict.fromkeys(models):
+            own = certificates.filter(pa.array([model == (name, seed) for model in models]))
+            known = zip(own["sample_id"].to_pylist(), own["certified"].to_pylist(), strict=True)
+            certified[name, seed] = {sample: holds for sample, holds in known if holds is not None}
+            summary.append(_summary(name, seed, own))
+        return Certification(certified, summary)
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:
         raise SalgenError(f"{path} is damaged ({reason(error)}): fetch it or evaluate again") from None
-
-
-def _certification(certificates: pa.Table) -> Certification:
-    models = list(zip(*(certificates[name].to_pylist() for name in ("model", "training_seed")), strict=True))
-    certified, summary = {}, []
-    for name, seed in dict.fromkeys(models):
-        own = certificates.filter(pa.array([model == (name, seed) for model in models]))
-        known = zip(own["sample_id"].to_pylist(), own["certified"].to_pylist(), strict=True)
-        certified[name, seed] = {sample: holds for sample, holds in known if holds is not None}
-        summary.append(_summary(name, seed, own))
-    return Certification(certified, summary)
 
 
 def _summary(name: str, seed: int, rows: pa.Table) -> CertificateSummary:
@@ -68,7 +65,7 @@ def _summary(name: str, seed: int, rows: pa.Table) -> CertificateSummary:
         rows[column].to_numpy() if column in rows.column_names else np.zeros(0)
         for column in ("holds_elsewhere", "tolerance", "held_effect")
     )
-    held = held[np.isfinite(held)]
+    held, elsewhere = held[np.isfinite(held)], elsewhere[~np.isnan(elsewhere)]
     return CertificateSummary(
         name=name,
         seed=seed,
@@ -80,19 +77,13 @@ def _summary(name: str, seed: int, rows: pa.Table) -> CertificateSummary:
             feature: _share(feature in n for n, features in zip(needed, shown, strict=True) if feature in features)
             for feature in dict.fromkeys(feature for features in shown for feature in features)
         },
-        holds_elsewhere=_mean(elsewhere.tolist()),
+        holds_elsewhere=float(np.mean(elsewhere)) if len(elsewhere) else None,
         held_effect=float(np.median(held)) if len(held) else None,
         by_tolerance={
             str(most): _share(use and own <= most for use, own in zip(uses, tolerance.tolist(), strict=True))
             for most in (TOLERANCES if len(tolerance) else ())
         },
     )
-
-
-def _mean(shares: Iterable[float]) -> float | None:
-    """The mean of those that are defined; None if there are none."""
-    defined = [share for share in shares if not np.isnan(share)]
-    return float(np.mean(defined)) if defined else None
 
 
 def _share(answers: Iterable[bool | None]) -> float:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -17,16 +20,30 @@ from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.scoring.metric_computation import PartialScores, worst_case
 from salgen.files import atomic_path
+from salgen.parameters import canonical_json
 from salgen.types import ResultRow
 
 PARTS = "parts"
 WORK = "work"  # beside them what one image takes, and the maps of pictures
+LIBRARIES = ("salgen", "numpy", "torch", "captum", "zennit", "pyarrow")
 END = b"PAR1"  # a Parquet file's last bytes
 
 ARROW_TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_(), bool | None: pa.bool_()}
 RESULT_COLUMNS = {name: ARROW_TYPES[kind] for name, kind in get_type_hints(ResultRow).items()}
 MEASURES = "measures"  # per-map values of a data set metric, aggregated once all maps are scored
 CHUNK_COLUMNS = {**RESULT_COLUMNS, MEASURES: pa.list_(pa.float64())}
+
+
+def provenance(depends_on: Any, digits: int = 32) -> str:
+    """The first hexadecimal digits of the SHA-256 of everything that a file depends on, as JSON values or a text."""
+    text = depends_on if isinstance(depends_on, str) else canonical_json(depends_on)
+    return hashlib.sha256(text.encode()).hexdigest()[:digits]
+
+
+@cache
+def library_versions() -> dict[str, str]:
+    """Versions of the libraries that a score depends on."""
+    return {name: version(name) for name in LIBRARIES}
 
 
 @dataclass(frozen=True)

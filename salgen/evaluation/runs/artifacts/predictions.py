@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.evaluation.runs.artifacts.conventions import CHUNK
+from salgen.evaluation.runs.artifacts.run_record import CHUNK
 from salgen.files import atomic_path
 from salgen.progress import progress
 from salgen.types import Float32, Mask
@@ -59,19 +59,10 @@ class Predictions:
 
 
 def predicted_classes(probabilities: Float32, labels: Classes, multi_label: bool) -> Classes:
-    """The predicted class of each sample, int64 (N,): the most likely one.
+    """The predicted class of each sample, int64 (N,), from probabilities (N, K): the most likely one.
 
     In multi-label data each sample is about one class of its image, its label. That class is predicted if its
     probability is above a half, and otherwise the most likely other class.
-
-    Parameters
-    ----------
-    probabilities
-        float32 (N, K).
-    labels
-        int64 (N,): the class that each sample is about.
-    multi_label
-        Whether an image may show several classes.
     """
     if not multi_label:
         return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
@@ -138,6 +129,9 @@ def predictions_table(
     """
     import pyarrow as pa
 
+    def shown(present: Mask) -> pa.Array:
+        return pa.array([np.flatnonzero(row).tolist() for row in present], pa.list_(pa.int64()))
+
     tables = [
         pa.table(
             {
@@ -147,7 +141,7 @@ def predictions_table(
                 "label": pa.array(of_model.labels, pa.int64()),
                 "predicted": pa.array(of_model.predicted, pa.int64()),
                 "probabilities": _lists(of_model.probabilities),
-                **({} if of_model.present is None else {"present": _numbers(of_model.present)}),
+                **({} if of_model.present is None else {"present": shown(of_model.present)}),
             }
         )
         for (name, seed), of_model in zip(models, predictions, strict=True)
@@ -159,9 +153,3 @@ def _lists(values: Float32) -> Any:
     import pyarrow as pa
 
     return pa.array(list(values.astype(np.float32)), pa.list_(pa.float32()))
-
-
-def _numbers(present: Mask) -> Any:
-    import pyarrow as pa
-
-    return pa.array([np.flatnonzero(row).tolist() for row in present], pa.list_(pa.int64()))

@@ -10,15 +10,37 @@ from contextlib import contextmanager
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from salgen.datasets.format.manifest import RUN
 from salgen.errors import SalgenError, reason
+from salgen.evaluation.attribution.reductions import NATIVE, REDUCTIONS
 from salgen.files import strict_json, write_text
+from salgen.parameters import param
 
 RECORD = RUN
 # Errors raised by content that no run writes.
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration, MemoryError)
+LABEL, PREDICTED = "label", "pred"
+CHUNK = 64  # samples that are read, explained and scored together
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """Choices that hold for every method and sample of a run."""
+
+    name: ClassVar[str] = "evaluate"
+
+    limit: int | None = param(None, "only the first N samples of the split", low=1)
+    target: str = param(LABEL, "explain the true class (label), the predicted one (pred), or a class by its name")
+    mask: str | None = param(None, "region that is the ground truth; by default that of the data set's task")
+    reduce: str = param(NATIVE, "one channel reduction for every method", choices=(NATIVE, *REDUCTIONS))
+    score: str = param(
+        "logit", "explain the target's logit, or its margin over the best other", choices=("logit", "margin")
+    )
+    seed: int = param(0, "seed of the methods' own randomness", low=0)
+    redraws: int | None = param(None, "redraws of a sample for its certificate; 8 by default, 59 at scale full", low=1)
+    compile: bool = param(False, "let torch.compile speed up passes without gradient; moves scores by 1e-5 at most")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,12 +145,7 @@ class SampleCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class CertificateSummary:
-    """The shares of a model's scored samples for which each part of the reliance certificate holds.
-
-    `by_tolerance` has the share that would be certified at each tolerance, such as ``"0.5"``; `holds_elsewhere` is the
-    mean share of backgrounds on which the prediction holds with the feature elsewhere; `held_effect` is the median of
-    the backgrounds' effect while the feature is held.
-    """
+    """The shares of a model's scored samples for which each part of the reliance certificate holds."""
 
     name: str
     seed: int
@@ -137,18 +154,18 @@ class CertificateSummary:
     uses_feature: float | None
     ignores_background: float | None
     needed: dict[str, float | None]
-    by_tolerance: dict[str, float | None] = field(default_factory=dict)
-    holds_elsewhere: float | None = None
-    held_effect: float | None = None
+    by_tolerance: dict[str, float | None] = field(default_factory=dict)  # the share certified at one such as "0.5"
+    holds_elsewhere: float | None = None  # mean share of backgrounds on which the feature elsewhere is recognised
+    held_effect: float | None = None  # median of the backgrounds' effect while the feature is held
 
 
 @dataclass(frozen=True, kw_only=True)
 class CertificatesRecord:
     """The certificates of all models, or the reason why there are none.
 
-    Version 1 compared the scores of redraws with the sample's; version 2 compares their twins'; version 3 shows the
-    feature elsewhere too; version 4 asks whether the class is given up without the feature, version 3 whether another
-    one is predicted; version 5 compares margins, also while the feature's pixels are held on other backgrounds.
+    Version 1 compared the scores of redraws with the sample's, version 2 compares their twins'. Version 3 shows the
+    feature elsewhere too, and asks whether another class is predicted without it; version 4 whether the class is given
+    up. Version 5 compares margins, also while the feature's pixels are held on other backgrounds.
     """
 
     models: list[CertificateSummary]

@@ -136,19 +136,22 @@ def read_maps(path: Path, ids: list[str] | None = None) -> SavedMaps:
     try:
         table = _rows_of(pq.read_table(path, page_checksum_verification=True), ids)
         record = _record(table.schema.metadata)
+        faults = record.get("faults", {})
+        if not isinstance(faults, dict) or not set(map(str, faults.values())) <= PATCH_FAULTS:
+            raise ValueError("it names unknown faults")
         if not table.schema.equals(pa.schema(COLUMNS)) or any(table[name].null_count for name in COLUMNS):
             raise ValueError("it has other columns, or missing values")
         height, width = (int(side) for side in record["native_resolution"])
         return SavedMaps(
             ids=table["sample_id"].to_pylist(),
             targets=table["target"].to_numpy().astype(np.int64),
-            correct=_flags(table["correct"]),
-            there=_flags(table["there"]),
+            correct=table["correct"].to_numpy().astype(np.bool_),
+            there=table["there"].to_numpy().astype(np.bool_),
             values=_values(table["map"]),
             reduction=str(record["reduction"]),
             native_resolution=(height, width),
             seconds=float(record["seconds"]),
-            faults=_faults(record),
+            faults=faults,
         )
     except FileNotFoundError:
         raise SalgenError(f"{path} is missing: the run does not hold these maps") from None
@@ -169,15 +172,7 @@ def _rows_of(table: pa.Table, ids: list[str] | None) -> pa.Table:
 
 
 def check_maps(folder: Path, name: str, keys: Mapping[str, str]) -> None:
-    """Raise a SalgenError if a file of maps is not the one that a run's record lists.
-
-    Parameters
-    ----------
-    folder, name
-        The run, and the file within it.
-    keys
-        From the run's record: file of maps to the digest of everything that they depend on.
-    """
+    """Raise a SalgenError if a file of maps in a run is not the one with the digest that the record lists."""
     if name not in keys:
         raise SalgenError(f"{folder / name} is missing: the run does not hold these maps")
     if (folder / name).is_file() and key_of(folder / name) != keys[name]:
@@ -200,13 +195,6 @@ def _record(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
     return record
 
 
-def _faults(record: Mapping[str, Any]) -> dict[str, str]:
-    faults = record.get("faults", {})
-    if not isinstance(faults, dict) or not set(map(str, faults.values())) <= PATCH_FAULTS:
-        raise ValueError("it names unknown faults")
-    return faults
-
-
 def _nested(values: Float32) -> pa.Array:
     """Array float32 (N, H, W) as a list of lists, without a copy."""
     count, height, width = values.shape
@@ -227,7 +215,3 @@ def _values(column: pa.ChunkedArray) -> Float32:
     if flat.null_count:
         raise ValueError("a map has missing values")
     return np.asarray(flat.to_numpy().reshape(len(heights), int(heights[0]), int(widths[0])), dtype=np.float32)
-
-
-def _flags(column: pa.ChunkedArray) -> Mask:
-    return np.asarray(column.to_numpy(), dtype=np.bool_)

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,11 @@ from salgen.files import atomic_path
 from salgen.types import Float64
 
 ROWS = 2**15  # rows of a row group, about
-Certified = Mapping[tuple[str, int], Mapping[str, bool]]
-Place = tuple[str, int, str, str, str]  # model, training seed, method, metric, variant
+PLACE = ("model", "training_seed", "method", "metric", "variant")
+Certified = Mapping[tuple[str, int], Mapping[str, bool]]  # model and training seed to sample id
+Place = tuple[str, int, str, str, str]
+Worst = dict[tuple[str, str], float]  # unbounded metric and variant to the worst value of any map
+Values = dict[Place, dict[str, float]]  # place of a data set metric to its value for each sample id
 
 
 def write_scores(
@@ -31,27 +33,21 @@ def write_scores(
     certified: Certified,
     further: Iterable[pa.Table] = (),
 ) -> None:
-    """Write all rows in one file, some chunks at a time.
+    """Write all rows in one file, some chunks at a time, with the data set's name and whether samples are certified.
 
-    Parameters
-    ----------
-    dataset
-        The name to write for the data set.
-    certified
-        Model and training seed to sample id to whether it is certified; a missing model has no certificates.
-    further
-        Tables of rows that belong to no chunk.
+    `further` tables have rows that belong to no chunk. A model without certificates is missing in `certified`.
     """
-    complete = _across_chunks(chunks, metrics)
+    across = _across_chunks(chunks, metrics)
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, pa.schema(RESULT_COLUMNS)) as writer:
-        for table in _merged(chain((_completed(chunk.read(), complete) for chunk in chunks), further)):
-            set_here = {
-                "dataset": pa.array([dataset] * len(table), pa.string()),
-                "certified": _certified(table, certified),
-            }
-            for name, column in set_here.items():
-                table = table.set_column(table.column_names.index(name), name, column)
-            writer.write_table(table)
+        for table in _merged(chain((_completed(chunk.read(), *across) for chunk in chunks), further)):
+            keys = zip(*(table[name].to_pylist() for name in ("model", "training_seed", "sample_id")), strict=True)
+            known = [certified.get((model, seed), {}).get(sample) for model, seed, sample in keys]
+            table = _with_column(table, "dataset", pa.array([dataset] * len(table), pa.string()))
+            writer.write_table(_with_column(table, "certified", pa.array(known, pa.bool_())))
+
+
+def _with_column(table: pa.Table, name: str, column: pa.Array) -> pa.Table:
+    return table.set_column(table.column_names.index(name), name, column)
 
 
 def _merged(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
@@ -66,19 +62,11 @@ def _merged(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
         yield pa.concat_tables(held)
 
 
-@dataclass(frozen=True)
-class AcrossChunks:
-    """Values that depend on all chunks together."""
-
-    worst: dict[tuple[str, str], float]  # unbounded metric and variant to the worst value of any map
-    values: dict[Place, dict[str, float]]  # place of a data set metric to its value for each sample id
-
-
-def _across_chunks(chunks: Sequence[ScoreChunk], metrics: Mapping[str, Metric]) -> AcrossChunks:
-    """The values that depend on all chunks, collected before the first row is written."""
+def _across_chunks(chunks: Sequence[ScoreChunk], metrics: Mapping[str, Metric]) -> tuple[Worst, Values]:
+    """The values that depend on all chunks together, collected before the first row is written."""
     of_data_sets = {name: metric for name, metric in metrics.items() if hasattr(metric, "aggregate")}
     unbounded = {name: metric for name, metric in metrics.items() if np.isinf(worst_of(metric))}
-    worst: dict[tuple[str, str], float] = {}
+    worst: Worst = {}
     measures: dict[Place, dict[str, Any]] = defaultdict(dict)
     for chunk in chunks if of_data_sets or unbounded else ():
         rows = chunk.read()
@@ -90,10 +78,7 @@ def _across_chunks(chunks: Sequence[ScoreChunk], metrics: Mapping[str, Metric]) 
             elif row["metric"] in unbounded and np.isfinite(row["value"]):
                 key, better = (row["metric"], row["variant"]), min if metric.higher_is_better else max
                 worst[key] = better(worst.get(key, row["value"]), row["value"])
-    return AcrossChunks(worst, {place: _values(metrics[place[3]], of_place) for place, of_place in measures.items()})
-
-
-PLACE = ("model", "training_seed", "method", "metric", "variant")
+    return worst, {place: _values(metrics[place[3]], of_place) for place, of_place in measures.items()}
 
 
 def _place(row: Mapping[str, Any]) -> Place:
@@ -107,22 +92,17 @@ def _values(metric: Metric, measures: Mapping[str, Any]) -> dict[str, float]:
     return dict(zip(samples, aggregate_partial(metric, np.full(len(samples), np.nan), kept).tolist(), strict=True))
 
 
-def _completed(rows: pa.Table, complete: AcrossChunks) -> pa.Table:
+def _completed(rows: pa.Table, worst_of_any: Worst, values: Values) -> pa.Table:
     """A chunk's rows with the values that depend on other chunks."""
     value, worst = rows["value"].to_numpy().copy(), rows["value_worst_case"].to_numpy().copy()
     kept = rows[MEASURES].is_valid().to_numpy()
     changed = np.flatnonzero(kept | np.isinf(worst))
+    if not len(changed):
+        return rows
     for number, row in zip(changed, rows.take(changed).select([*PLACE, "sample_id"]).to_pylist(), strict=True):
         if kept[number]:
-            value[number] = worst[number] = complete.values[_place(row)][row["sample_id"]]
+            value[number] = worst[number] = values[_place(row)][row["sample_id"]]
         else:
-            worst[number] = complete.worst.get((row["metric"], row["variant"]), np.nan)
-    for name, column in {"value": value, "value_worst_case": worst}.items() if len(changed) else ():
-        rows = rows.set_column(rows.column_names.index(name), name, pa.array(column, pa.float64()))
-    return rows
-
-
-def _certified(table: pa.Table, certified: Certified) -> pa.Array:
-    """Column that is true where a row's sample is certified for its model; null without a certificate."""
-    rows = zip(*(table[name].to_pylist() for name in ("model", "training_seed", "sample_id")), strict=True)
-    return pa.array([certified.get((model, seed), {}).get(sample) for model, seed, sample in rows], pa.bool_())
+            worst[number] = worst_of_any.get((row["metric"], row["variant"]), np.nan)
+    rows = _with_column(rows, "value", pa.array(value, pa.float64()))
+    return _with_column(rows, "value_worst_case", pa.array(worst, pa.float64()))
