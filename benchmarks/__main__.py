@@ -5,7 +5,6 @@ import platform
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-
 from benchmarks import (
     batched_scoring,
     compiled,

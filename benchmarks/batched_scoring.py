@@ -5,7 +5,6 @@ Maps on an accelerator are scored there by PyTorch; this says why maps on a CPU 
 
 import numpy as np
 import torch
-
 from benchmarks.timing import Row, medians_us, table
 from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs

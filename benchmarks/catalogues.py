@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any, ClassVar
-
 import numpy as np
 from scipy.stats import kendalltau, spearmanr
-
 from salgen.datasets.making import make
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.training.training import train

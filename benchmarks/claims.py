@@ -6,9 +6,7 @@ judge the claims of `salgen reproduce`.
 
 import sys
 from collections.abc import Iterator, Sequence
-
 import numpy as np
-
 from benchmarks.verdicts import DESIGNS, METHODS, Design
 from salgen.evaluation.protocols.claims import Claim, Comparison, MethodRanking, among_the_best, highest, on
 from salgen.evaluation.statistics.jackknife import RunScores, mean_estimate

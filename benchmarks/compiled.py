@@ -1,9 +1,7 @@
 """Passes without gradient, with `torch.compile` and without, as metrics and perturbing methods run them."""
 
 from functools import partial
-
 import torch
-
 from benchmarks.timing import Row, medians_us, table
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.registry import MODELS

@@ -7,7 +7,6 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-
 from benchmarks.processes import all_cores
 from benchmarks.timing import Row, table
 

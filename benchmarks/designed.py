@@ -2,9 +2,7 @@
 
 import sys
 from pathlib import Path
-
 import pandas as pd
-
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.evaluation.protocols.designed import DATASETS, GRIDS
 from salgen.evaluation.results.run import Run

@@ -10,9 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
-
 import numpy as np
-
 from benchmarks.processes import all_cores, in_a_process
 from benchmarks.timing import Row, table
 

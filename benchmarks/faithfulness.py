@@ -11,12 +11,10 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-
 import numpy as np
 import quantus
 import torch
 from torch import Tensor, nn
-
 import salgen
 from benchmarks.saliency import LAST, PLAIN, views
 from benchmarks.timing import Row, medians_us, table

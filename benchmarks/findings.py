@@ -7,11 +7,9 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import combinations, product
 from pathlib import Path
-
 import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
-
 from benchmarks.filled_pages import filled
 from salgen.evaluation.bench.published import is_certified, open_results, read_rows, score_array
 from salgen.evaluation.bench.rankings import (

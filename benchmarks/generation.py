@@ -3,13 +3,11 @@
 import io
 import tempfile
 from pathlib import Path
-
 import cv2
 import imagecodecs
 import numpy as np
 from perlin_numpy import generate_perlin_noise_2d
 from PIL import Image
-
 from benchmarks.timing import Row, medians_us
 from salgen.datasets.format import png
 from salgen.datasets.format.manifest import describe

@@ -15,9 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
-
 import numpy as np
-
 from benchmarks.processes import in_a_process, peak_mb
 
 SIZES = {
@@ -112,7 +110,6 @@ def _counting_images() -> Iterator[Counter[bool]]:
 def _bare_passes(checkpoint: Path, shown: Mapping[bool, int]) -> float:
     """Seconds of as many images forwards, and of those whose gradient is taken backwards too, from those of a few."""
     import torch
-
     from salgen.evaluation.training.checkpoints import load_checkpoint
 
     classifier = load_checkpoint(checkpoint).classifier

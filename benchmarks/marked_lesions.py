@@ -5,9 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from unittest.mock import patch
-
 import numpy as np
-
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.interfaces import Context
 from salgen.generators.lesions.brains import BrainBank

@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass
 from typing import Any
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-
 from benchmarks.timing import Row, medians_us
 from salgen.generators.composites.bam import Bam
 from salgen.generators.composites.libraries import Composite

@@ -6,12 +6,10 @@ it adds up a map for each of the 1000 classes, of which one is looked at.
 """
 
 from collections.abc import Mapping
-
 import captum.attr
 import torch
 from torch import Tensor
 from torch.nn import functional
-
 import salgen
 from benchmarks.saliency import GOALS, LAST, PLAIN, compare, views
 from benchmarks.timing import Row, medians_us, table

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
-
 from salgen.progress import repeated
 
 INTERVAL_S = 0.1

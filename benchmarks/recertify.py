@@ -8,9 +8,7 @@ second call goes on there.
 import sys
 from dataclasses import replace
 from pathlib import Path
-
 import pandas as pd
-
 from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.bench.published import SAMPLE, open_results, read_rows, stated_in_rows, write_rows
 from salgen.evaluation.bench.run_entry import make_data, run_name

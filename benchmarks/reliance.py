@@ -10,11 +10,9 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pyarrow.parquet as pq
-
 from salgen.datasets.making import make
 from salgen.evaluation.report.headline import Headline, RelianceEffect, reliance_effects
 from salgen.evaluation.report.runs import LoadedRun, read_runs

@@ -6,10 +6,8 @@ strengths, or its reliant and its clean models may have it each for themselves.
 """
 
 import sys
-
 import numpy as np
 from scipy.stats import norm
-
 from salgen.evaluation.statistics.discrimination import Discrimination
 
 STUDIES = 2000

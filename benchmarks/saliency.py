@@ -7,7 +7,6 @@ the same as trained ones.
 
 from collections.abc import Callable, Mapping
 from typing import Any
-
 import captum.attr
 import numpy as np
 import pytorch_grad_cam
@@ -16,7 +15,6 @@ from pytorch_grad_cam.utils.model_targets import ClassifierOutputTarget
 from pytorch_grad_cam.utils.svd_on_activations import get_2d_projection
 from torch import Tensor, nn
 from torchvision.models import resnet18
-
 import salgen
 from benchmarks.timing import Row, medians_us, table
 from salgen.evaluation.attribution.explaining import explain_all

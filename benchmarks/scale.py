@@ -13,7 +13,6 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
-
 from benchmarks.processes import in_a_process, peak_mb, watching
 
 WARM = 64  # images that are made first

@@ -7,13 +7,11 @@ curve and its precision at a threshold stand for them. torchmetrics lacks m-gt.
 import warnings
 from collections.abc import Callable
 from typing import Any
-
 import numpy as np
 import quantus
 import torch
 import torchmetrics.functional.classification as torch_metrics
 from sklearn.metrics import average_precision_score, precision_score, roc_auc_score, roc_curve
-
 import salgen
 from benchmarks.timing import Row, medians_us, table
 

@@ -12,13 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 import pyarrow.parquet as pq
 import torch
 from scipy.stats import binomtest
 from torch import nn
-
 import salgen
 from benchmarks.marked_lesions import KINDS, registered
 from salgen.datasets.reading.reader import open_dataset

@@ -6,11 +6,9 @@ of several widths, on the first test images; docs/designed.md has the table.
 
 import sys
 from collections.abc import Sequence
-
 import numpy as np
 import torch
 from scipy.ndimage import gaussian_filter
-
 import salgen
 from salgen.evaluation.runs.given_models import GivenModel
 

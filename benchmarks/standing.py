@@ -6,10 +6,8 @@ under Holm's correction and under the step-down of the largest difference.
 
 import sys
 from itertools import product
-
 import numpy as np
 from scipy.stats import rankdata
-
 from salgen.evaluation.statistics.comparisons import holm
 from salgen.evaluation.statistics.permutation import sign_flip_p_values, stepdown_p_values
 from salgen.types import Float64

@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
-
 from benchmarks.processes import in_a_process
 from benchmarks.timing import Row, table
 

@@ -6,10 +6,8 @@ detection.csv.
 
 from functools import cached_property
 from pathlib import Path
-
 import numpy as np
 import pandas as pd
-
 from benchmarks.filled_pages import filled
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.evaluation.sweeps.thresholds import EVERYWHERE, FOUND, NOT_REACHED

@@ -6,11 +6,9 @@ The observer is known: its mean performance is given at each dose, or is ψ, and
 
 import sys
 from dataclasses import dataclass
-
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit
-
 from salgen.evaluation.sweeps.psychometric import Axis
 from salgen.evaluation.sweeps.thresholds import FOUND, OUTCOMES, Trials, thresholds
 from salgen.types import Float64

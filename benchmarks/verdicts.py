@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.evaluation.statistics.clusters import numbered
 from salgen.evaluation.statistics.comparison_groups import Family, families
 from salgen.evaluation.statistics.comparisons import compare_families, indistinguishable, not_better

@@ -14,7 +14,6 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
-
 from benchmarks.growth import BARE_BATCHES, BATCH
 from benchmarks.processes import watching
 
@@ -26,7 +25,6 @@ GENERATOR, METHODS = "perlin-lesions", ("gradient",)
 def measure(folder: Path, workers: int, images: int, checkpoint: Path) -> dict[str, float]:
     """Images per second of making and evaluating, and processor time and bytes of an evaluated image."""
     import ray
-
     from salgen.datasets.making import make
     from salgen.evaluation.runs.running import evaluate
 
@@ -71,7 +69,6 @@ def _bare(checkpoint: Path, processes: int) -> float:
 
 def _pass(order: tuple[Path, int]) -> None:
     import torch
-
     from salgen.evaluation.training.checkpoints import load_checkpoint
 
     torch.set_num_threads(1)  # as a worker has

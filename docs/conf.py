@@ -2,7 +2,6 @@
 
 from importlib import metadata
 from pathlib import Path
-
 import nbformat
 from nbclient import NotebookClient
 from sphinx.application import Sphinx

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
 from salgen.parameters import describe
 from salgen.registry import GENERATORS, IMPORTERS, METHODS, METRICS, MODELS, Registry
 

@@ -1,7 +1,6 @@
 """Write docs/metric_check.md: every metric on maps of known quality; then run ``python docs/generate.py``."""
 
 from pathlib import Path
-
 from salgen.evaluation.diagnostics.metric_check import obstacle, table, trends
 from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE, choose_metrics
 

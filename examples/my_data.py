@@ -7,11 +7,9 @@ Your own images with masks as a data set, and the methods on it.
 
 import tempfile
 from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 from PIL import Image
-
 import salgen
 
 folder = Path(tempfile.mkdtemp())  # or wherever you like

@@ -7,10 +7,8 @@ A saliency method of yours among those of others.
 
 import tempfile
 from pathlib import Path
-
 import matplotlib.pyplot as plt
 import torch
-
 import salgen
 
 folder = Path(tempfile.mkdtemp())  # or wherever you like

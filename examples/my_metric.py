@@ -7,10 +7,8 @@ A metric of yours beside those of others.
 
 from dataclasses import dataclass
 from typing import ClassVar
-
 import matplotlib.pyplot as plt
 import numpy as np
-
 import salgen
 from salgen.plugins import MaskMetric, Ranking
 

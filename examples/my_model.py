@@ -7,12 +7,10 @@ A network of yours, trained by you, and what the methods say about it.
 
 import tempfile
 from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from torch import nn
-
 import salgen
 
 folder = Path(tempfile.mkdtemp())  # or wherever you like

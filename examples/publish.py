@@ -7,7 +7,6 @@ A data set and a run as archives that others can cite, check and score again.
 
 import tempfile
 from pathlib import Path
-
 import salgen
 
 folder = Path(tempfile.mkdtemp())  # or wherever you like

@@ -7,9 +7,7 @@ Make images whose cause is known, train a model on them, and see which saliency 
 
 import tempfile
 from pathlib import Path
-
 import matplotlib.pyplot as plt
-
 import salgen
 
 folder = Path(tempfile.mkdtemp())  # or wherever you like

@@ -7,9 +7,7 @@ What the page of a run says, in the order in which to read it, and where the sam
 
 import tempfile
 from pathlib import Path
-
 import matplotlib.pyplot as plt
-
 import salgen
 
 folder = Path(tempfile.mkdtemp())  # or wherever you like

@@ -7,7 +7,6 @@ here is imported on first use, so ``import salgen`` is instant.
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
-
 from salgen.import_paths import names_for_type_checkers
 from salgen.numpy_kernels import prefer_fast_sort
 

@@ -6,7 +6,6 @@ from functools import reduce
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-
 from salgen.errors import SalgenError
 
 

@@ -14,7 +14,6 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
-
 from salgen.errors import SalgenError, unknown_name
 
 T = TypeVar("T")

@@ -6,7 +6,6 @@ name is imported on first use, so that a generator does not wait for torch.
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
 from salgen.import_paths import names_for_type_checkers
 
 if TYPE_CHECKING:

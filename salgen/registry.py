@@ -15,7 +15,6 @@ from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
-
 from salgen import parameters
 from salgen.errors import SalgenError, unknown_name, warn
 

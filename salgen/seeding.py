@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import threading
 from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
-
 from salgen.errors import SalgenError
 from salgen.files import sha256_of
 from salgen.progress import progress

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict, dataclass
 from typing import Any
-
 from salgen.errors import SalgenError, reason
 from salgen.parameters import canonical_json
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 

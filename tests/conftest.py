@@ -3,12 +3,10 @@
 import gc
 import os
 import sys
-
 import numpy as np
 import pytest
 import repeats
 from hypothesis import settings
-
 from salgen.evaluation.training import training_settings
 
 # A run is the same as the one before it; HYPOTHESIS_PROFILE=random looks at other examples each time.

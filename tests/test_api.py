@@ -4,13 +4,11 @@ import warnings
 from dataclasses import dataclass
 from importlib.metadata import version
 from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.methods.gradient import Gradient

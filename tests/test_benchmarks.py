@@ -3,7 +3,6 @@
 import pytest
 import torch
 from torch import nn
-
 from benchmarks import growth, workers
 from benchmarks.timing import Row, medians_us, table
 

@@ -7,12 +7,10 @@ import importlib.util
 import re
 import tomllib
 from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pytest
 from run_folders import make_run
-
 import salgen
 from benchmarks import findings, threshold_tables
 from benchmarks.filled_pages import filled

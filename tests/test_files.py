@@ -2,11 +2,9 @@
 
 import hashlib
 from pathlib import Path
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
 from salgen.files import atomic_path, csv_cell, remove_temporaries, sha256_of, strict_json, write_bytes, write_text
 
 

@@ -4,11 +4,9 @@ import json
 import math
 import time
 from types import SimpleNamespace
-
 import pytest
 import torch
 from torch.autograd import DeviceType
-
 from benchmarks.gpu import __main__ as command
 from benchmarks.gpu import campaign, measuring
 from benchmarks.gpu.campaign import LEFT, NOT_RUN, Bench, run_part

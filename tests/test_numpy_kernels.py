@@ -3,9 +3,7 @@
 import os
 import subprocess
 import sys
-
 import pytest
-
 from salgen.numpy_kernels import AVX512, prefer_fast_sort
 
 VARIABLE = "NPY_DISABLE_CPU_FEATURES"

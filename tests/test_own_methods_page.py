@@ -4,10 +4,8 @@ import re
 import shlex
 import sys
 from pathlib import Path
-
 import pytest
 from kept_runs import make_data
-
 import salgen
 from salgen.cli.main import main
 from salgen.evaluation.runs.artifacts.run_record import RunRecord

@@ -3,11 +3,9 @@
 import re
 import sys
 from pathlib import Path
-
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
-
 import salgen
 from salgen.datasets.reading.reader import open_dataset
 

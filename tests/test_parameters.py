@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 from typing import ClassVar
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from salgen.errors import SalgenError
 from salgen.parameters import build, call_text, canonical_json, describe, param, parse_call, parse_pairs, to_json
 

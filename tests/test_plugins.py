@@ -6,9 +6,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-
 from made_datasets import SUPPORT
-
 import salgen
 from salgen import plugins
 

@@ -3,9 +3,7 @@
 import re
 import sys
 import time
-
 import pytest
-
 from salgen import progress as module
 from salgen.progress import progress
 

@@ -3,9 +3,7 @@
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
-
 import pytest
-
 from salgen import registry as module
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.registry import REGISTRIES, Registry, _entries_of

@@ -8,9 +8,7 @@ from collections import Counter
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
-
 import pytest
-
 import salgen
 
 PACKAGE = Path(salgen.__file__).parent

@@ -1,13 +1,11 @@
 """Streams: NumPy's Philox is the oracle for the words, closed forms for what is made of them."""
 
 import hashlib
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest, norm
-
 from salgen.seeding import Stream
 
 

@@ -1,7 +1,6 @@
 """The digest of a source: it covers what the source names, and is the same in every process."""
 
 import importlib
-
 from salgen.source_code import source_digest
 
 

@@ -1,9 +1,7 @@
 """The spec: canonical, without a path, and refusing what is not one."""
 
 import dataclasses
-
 import pytest
-
 from salgen.errors import SalgenError
 from salgen.spec import DatasetSpec
 

@@ -6,9 +6,7 @@ import sys
 import zipfile
 from email import message_from_bytes
 from pathlib import Path
-
 import yaml
-
 import salgen
 
 ROOT = Path(salgen.__file__).parent

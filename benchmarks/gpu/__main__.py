@@ -13,9 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-
 import torch
-
 from benchmarks.gpu.campaign import RESULTS, Bench, Step, folder_of, read_records, run_part, tables
 from benchmarks.gpu.methods import methods
 from benchmarks.gpu.metrics import metrics

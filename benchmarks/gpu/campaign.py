@@ -13,9 +13,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-
 import torch
-
 from salgen.files import write_text
 
 RESULTS = Path(__file__).with_name("results")

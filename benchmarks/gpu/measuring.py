@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-
 import torch
 from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile
-
 from benchmarks.gpu.campaign import in_one_line
 from benchmarks.timing import medians_us
 

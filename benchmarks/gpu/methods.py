@@ -7,9 +7,7 @@ ours lie in memory as salgen loads checkpoints, the libraries' as torchvision do
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
-
 import torch
-
 import salgen
 from benchmarks.gpu.campaign import Bench, Row, Step
 from benchmarks.gpu.measuring import Cost, costs

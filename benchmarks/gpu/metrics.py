@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-
 import torch
-
 import salgen
 from benchmarks.gpu.campaign import Bench, Row, Step
 from benchmarks.gpu.measuring import Work, costs

@@ -1,10 +1,8 @@
 """The networks that parts explain and ask, with images and masks."""
 
 from typing import NamedTuple
-
 import torch
 from torch import Tensor
-
 from benchmarks.gpu.campaign import Bench
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView

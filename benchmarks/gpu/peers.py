@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
-
 import captum.attr as ca
 import pytorch_grad_cam
 import torch
@@ -19,7 +18,6 @@ from captum._utils.models.linear_model import SkLearnRidge
 from pytorch_grad_cam.ablation_layer import AblationLayer, AblationLayerVit
 from pytorch_grad_cam.utils.model_targets import ClassifierOutputTarget
 from torch import Tensor, nn
-
 from benchmarks.saliency import CAMS
 from salgen.evaluation.attribution.batch_explainer import BATCH_SIZE as AT_ONCE
 from salgen.evaluation.methods.lime_kernel_shap import grid

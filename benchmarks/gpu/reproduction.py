@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
-
 import torch
-
 from benchmarks.gpu.campaign import LEFT, Bench, Row, Step
 from benchmarks.gpu.measuring import peak_gb, utilisation
 from benchmarks.processes import within

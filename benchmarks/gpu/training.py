@@ -7,12 +7,10 @@ TFLOP/s are compared with the device's own rate of matrix products, measured in 
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-
 import torch
 from lightning_fabric import Fabric
 from torch.nn.functional import cross_entropy
 from torch.utils.flop_counter import FlopCounterMode
-
 from benchmarks.gpu.campaign import Bench, Row, Step
 from benchmarks.gpu.measuring import arithmetic, matrix_tflops, peak_gb, seconds, share_waited
 from benchmarks.gpu.networks import PAPER, SMALL

@@ -1,7 +1,6 @@
 """`salgen annotate`: a page on which people draw masks."""
 
 import click
-
 from salgen.cli.options import help_with, settings
 from salgen.parameters import parse_pairs
 from salgen.registry import IMPORTERS

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 from typing import TYPE_CHECKING
-
 import click
-
 from salgen.cli.groups import CommandGroup
 from salgen.cli.options import command_line, max_memory
 from salgen.cli.verify_command import raise_problems
@@ -61,7 +59,6 @@ results_folder = click.option(
 def table(results: str, reliance: bool, samples: str) -> None:
     """Rank methods over all data sets: 0 for the best on all of them, 1 for the worst."""
     from pathlib import Path
-
     from salgen.evaluation.bench.rankings import main_entries, method_scores, standing_by, uncertified_data
     from salgen.evaluation.bench.versions import bench_spec
 
@@ -99,7 +96,6 @@ def _standing(found: Standing, against: str) -> str:
 def rank(method: str, results: str, out: str | None, quick: bool, max_memory: float | None) -> None:
     """Run METHOD, a call or PACKAGE.MODULE:NAME, on the frozen checkpoints, and show its place."""
     from pathlib import Path
-
     from salgen.evaluation.bench.rank_method import rank_method, ranked_call
     from salgen.evaluation.bench.versions import bench_spec
 
@@ -116,7 +112,6 @@ def rank(method: str, results: str, out: str | None, quick: bool, max_memory: fl
 def fetch(source: str, out: str) -> None:
     """Copy published results and checkpoints from SOURCE: a folder, an archive, or the address of one."""
     from pathlib import Path
-
     from salgen.evaluation.bench.fetch_results import fetch as copy
     from salgen.evaluation.bench.versions import bench_spec
 
@@ -130,7 +125,6 @@ def verify(results: str, seed: int | None) -> None:
     """Compute some of the results' scores again from the frozen weights."""
     import secrets
     from pathlib import Path
-
     from salgen.evaluation.bench.verify_results import result_problems
     from salgen.evaluation.bench.versions import bench_spec
 
@@ -153,7 +147,6 @@ def verify(results: str, seed: int | None) -> None:
 def run(out: str, part: str, max_memory: float | None) -> None:
     """Make the data, train or take the checkpoints in FOLDER, and score all methods; goes on where it was stopped."""
     from pathlib import Path
-
     from salgen.evaluation.bench.method_checks import run_checks
     from salgen.evaluation.bench.run_entry import run_entry
     from salgen.evaluation.bench.versions import bench_spec

@@ -2,10 +2,8 @@
 
 from pathlib import Path
 from typing import Any
-
 import click
 from click.core import ParameterSource
-
 from salgen.cli.options import (
     DEFAULT_MODEL,
     command_line,

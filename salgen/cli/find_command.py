@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
 import click
-
 from salgen.cli.groups import CommandGroup
 from salgen.cli.options import from_fields
 from salgen.errors import SalgenError

@@ -1,7 +1,6 @@
 """Commands that have subcommands, with their help and errors."""
 
 import click
-
 from salgen.errors import unknown_name
 
 

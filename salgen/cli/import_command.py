@@ -1,7 +1,6 @@
 """`salgen import`: a data set of your own images."""
 
 import click
-
 from salgen.cli.make_command import say_made
 from salgen.cli.options import help_with, settings
 from salgen.parameters import parse_pairs

@@ -19,7 +19,6 @@ def command(runs: tuple[str, ...], out: str) -> None:
     Of a folder with results of salgen-bench: the order of methods, and a page for each method and data set.
     """
     from pathlib import Path
-
     from salgen.evaluation.bench.board import board, is_results
     from salgen.evaluation.bench.versions import bench_spec
     from salgen.evaluation.leaderboard import leaderboard

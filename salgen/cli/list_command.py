@@ -1,7 +1,6 @@
 """`salgen list`: the registered plug-ins."""
 
 import click
-
 from salgen.cli.options import parameter_table, scale_lines
 from salgen.errors import unknown_name
 from salgen.registry import REGISTRIES

@@ -7,9 +7,7 @@ import warnings
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
-
 import click
-
 from salgen.cli.groups import CommandGroup
 from salgen.errors import SalgenError, SalgenWarning, reason
 

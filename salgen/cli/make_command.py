@@ -4,10 +4,8 @@ import json
 import tomllib
 from pathlib import Path
 from typing import Any
-
 import click
 from click.core import ParameterSource
-
 from salgen.cli.options import help_with, plugin_name, required_name, scale, settings
 from salgen.datasets.execution.executors import EXECUTORS
 from salgen.errors import SalgenError, reason, unknown_name

@@ -1,7 +1,6 @@
 """`salgen metrics`: checks of the metrics themselves."""
 
 import click
-
 from salgen.cli.groups import CommandGroup
 
 

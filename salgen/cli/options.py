@@ -6,9 +6,7 @@ import typing
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
-
 import click
-
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.parameters import describe
 from salgen.registry import Registry

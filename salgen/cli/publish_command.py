@@ -1,9 +1,7 @@
 """`salgen publish`: an archive of a data set or a run that others can cite, check and load."""
 
 from typing import Any
-
 import click
-
 from salgen.errors import SalgenError
 
 DRAFT = "uploaded as a draft, not published; look at it and publish it at"

@@ -1,7 +1,6 @@
 """`salgen report`: one page from one or more runs."""
 
 from pathlib import Path
-
 import click
 
 

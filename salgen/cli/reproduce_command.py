@@ -1,9 +1,7 @@
 """`salgen reproduce`: a paper's experiment as one command."""
 
 from pathlib import Path
-
 import click
-
 from salgen.cli.options import (
     command_line,
     help_with,

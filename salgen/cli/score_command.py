@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
-
 import click
-
 from salgen.cli.options import split_calls
 
 if TYPE_CHECKING:
@@ -48,7 +46,6 @@ def command(maps: str, masks: str, metrics: str | None, split: str | None, out: 
 def _lines(result: FileScores, maps: str) -> Iterator[str]:
     """The means with their 95 % intervals over clusters, the number of values, and why others are undefined."""
     import numpy as np
-
     from salgen.evaluation.statistics.mean_intervals import NOTE, mean_intervals
 
     values = np.stack(list(result.scores.values()), axis=1)

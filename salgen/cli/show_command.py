@@ -1,7 +1,6 @@
 """`salgen show`: look at a data set."""
 
 from pathlib import Path
-
 import click
 
 

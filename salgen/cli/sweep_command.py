@@ -1,9 +1,7 @@
 """`salgen sweep`: how weak a cause a model and saliency methods still find."""
 
 from typing import Any
-
 import click
-
 from salgen.cli.options import (
     DEFAULT_MODEL,
     command_line,

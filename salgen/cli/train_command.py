@@ -2,9 +2,7 @@
 
 from pathlib import Path
 from typing import Any
-
 import click
-
 from salgen.cli.options import DEFAULT_MODEL, help_with, out, scale, seeds, settings, training_tables
 from salgen.parameters import parse_pairs
 

@@ -1,7 +1,6 @@
 """`salgen unpack`: the data set folder within an archive."""
 
 import click
-
 from salgen.datasets.archives.archive_formats import USUAL, Limits
 
 

@@ -3,9 +3,7 @@
 import sys
 from collections.abc import Sequence
 from typing import Any
-
 import click
-
 from salgen.errors import SalgenError
 
 ALL = sys.maxsize

@@ -13,10 +13,8 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
 import numpy as np
 from numpy.typing import ArrayLike
-
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError, unknown_name

@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.importers.images import ImagesImporter
 from salgen.datasets.layouts.own_images.saved_dataset import save_datasets

@@ -14,7 +14,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
 from salgen.datasets.execution.executors import Executor
 from salgen.datasets.execution.pool import write_in_parallel
 from salgen.datasets.format import checksums, manifest

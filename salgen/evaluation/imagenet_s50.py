@@ -8,7 +8,6 @@ methods and metrics by probabilities see.
 import torch
 from torch import nn
 from torchvision.models import ResNet50_Weights
-
 from salgen.datasets.importers.imagenet_s50 import WORDS
 from salgen.evaluation.models.classifier import Classifier
 from salgen.registry import MODELS

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from typing import Any
-
 from salgen.errors import SalgenError, unknown_name
 from salgen.generators.generator import Generator
 from salgen.generators.interfaces import Fitting, Redrawable

@@ -8,10 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError
 from salgen.generators.interfaces import Context, Edit, Finite, GeneratorPlugin, Movable, Redrawable, Rendered
 from salgen.parameters import to_json

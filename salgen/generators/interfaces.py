@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
-
 from numpy.typing import NDArray
-
 from salgen.seeding import Stream
 from salgen.sources import Source
 from salgen.types import Float32, Mask

@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError
 from salgen.generators.generator import to_levels
 from salgen.generators.interfaces import Edit, Rendered

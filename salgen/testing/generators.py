@@ -1,7 +1,6 @@
 """The laws that every generator keeps."""
 
 import numpy as np
-
 from salgen.generators.factory import generator, plugin_class
 from salgen.generators.generator import Generator
 from salgen.generators.interfaces import Labelled, Redrawable

@@ -4,9 +4,7 @@ import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-
 import numpy as np
-
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.making import make
 from salgen.errors import SalgenError

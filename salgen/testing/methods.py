@@ -4,11 +4,9 @@ import hashlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor, nn
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.batch_explainer import check_methods
 from salgen.evaluation.attribution.explaining import explain

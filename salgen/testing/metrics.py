@@ -7,9 +7,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any
-
 import numpy as np
-
 from salgen.types import Float32, Mask
 
 SIZE = (12, 16)
@@ -183,7 +181,6 @@ def _check_metric_faults(metric: Any, mask: Mask) -> None:
 def _check_metric_on_device(metric: Any, mask: Mask) -> None:
     """Check that a metric which says that it reads no pixels reads none; the processor stands for an accelerator."""
     import torch
-
     from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
     from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
     from salgen.evaluation.scoring.metric_computation import compute_metrics

@@ -1,7 +1,6 @@
 """`salgen evaluate`: what the console says."""
 
 from kept_runs import make_data
-
 from salgen.cli.main import main
 
 MODEL = """

@@ -1,7 +1,6 @@
 """`salgen import`, as the documentation writes it."""
 
 from own_image_files import write_boxes, write_images, write_labels, write_masks
-
 from salgen.cli.main import main
 from salgen.datasets.reading.reader import open_dataset
 

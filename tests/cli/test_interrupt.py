@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-
 from salgen.evaluation.verification.verifying import verify
 
 COMMAND = [sys.executable, "-m", "salgen.cli.main", "make", "perlin-lesions", "data", "--workers", "2"]

@@ -1,10 +1,8 @@
 """The command itself: help, lists, faults of the machine, Ctrl-C."""
 
 import errno
-
 import click
 import pytest
-
 from salgen.cli import main as module
 from salgen.cli.main import COMMANDS, main
 

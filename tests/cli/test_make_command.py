@@ -1,9 +1,7 @@
 """`salgen make` and what it refuses: one clear line, exit status 2, nothing half-written."""
 
 import json
-
 import pytest
-
 from salgen.cli.main import main
 
 SMALL = ["--set", "image_size=32,32", "--set", "diameter=4", "--set", "slices=8", "--workers", "1"]

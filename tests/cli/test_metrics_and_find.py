@@ -3,13 +3,11 @@
 import json
 import shutil
 from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from kept_runs import STATED
-
 import salgen
 from salgen.cli.main import main
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from kept_runs import STATED, make_data
 from own_image_files import write_images, write_labels, write_masks
-
 import salgen
 from salgen.cli.main import main
 from salgen.datasets.format.output_folder import sole_writer

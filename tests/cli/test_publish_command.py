@@ -2,9 +2,7 @@
 
 import re
 from datetime import UTC, datetime
-
 import pytest
-
 import salgen
 from salgen.cli.main import main
 

@@ -2,7 +2,6 @@
 
 from itertools import chain
 from types import SimpleNamespace
-
 import numpy as np
 import pandas
 import pytest
@@ -10,7 +9,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from marked_trees import attention_map, nearest, write_benchmark
-
 from salgen.compat import xaibenchmark
 from salgen.errors import SalgenError
 

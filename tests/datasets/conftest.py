@@ -1,10 +1,8 @@
 import os
 from pathlib import Path
-
 import pytest
 from made_datasets import made
 from tiles import write_tiles
-
 from salgen.registry import GENERATORS, IMPORTERS, Entry
 
 os.environ["HF_DATASETS_OFFLINE"] = os.environ["HF_HUB_OFFLINE"] = "1"

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.verification.verifying import verify

@@ -7,11 +7,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-
 import pytest
 from made_datasets import SUPPORT, contents, made
 from make_squares import SAMPLES
-
 from salgen.datasets import making
 from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.making import make

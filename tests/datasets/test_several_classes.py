@@ -1,7 +1,6 @@
 """Data sets of which an image may show several classes: stored, read, described, published and checked."""
 
 import json
-
 import datasets
 import mlcroissant
 import numpy as np
@@ -12,7 +11,6 @@ from datasets.info import DatasetInfosDict
 from forged_rows import forge
 from made_datasets import published
 from voc_tree import TRAIN, VAL, tree
-
 from salgen.datasets.format import schema
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.format.shards import shards_of

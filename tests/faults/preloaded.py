@@ -1,7 +1,6 @@
 """Imported once by the process that all others are forked from: what commands import while they work."""
 
 import importlib
-
 from salgen.registry import GENERATORS, METHODS, METRICS, MODELS
 
 MODULES = (

@@ -6,7 +6,6 @@ import os
 import random
 import re
 import time
-
 import pytest
 from forked import finish
 from works import assert_equal

@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-
 import numpy as np
 import pytest
 from disks import FailingDisk

@@ -7,7 +7,6 @@ import re
 import stat
 import sys
 import time
-
 import pytest
 from forked import finish
 from repeats import mixed

@@ -6,11 +6,9 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
-
 import pytest
 from mutations import mutated_bytes, mutated_text
 from trials import Box, BrokenError, command, run
-
 import salgen
 from salgen.errors import SalgenError
 

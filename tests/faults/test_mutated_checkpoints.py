@@ -4,13 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-
 import pytest
 import torch
 from checkpoint_cards import CARD_VALUES
 from mutations import mutated_bytes, mutated_json
 from trials import Box, run
-
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.training.checkpoints import (
     CARD,

@@ -7,13 +7,11 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from mutations import mutated_bytes, mutated_json, mutated_text, mutated_value
 from trials import Box, BrokenError, command, run
-
 import salgen
 
 TINY = {"image_size": [16, 16], "diameter": 3, "lesions": 1, "slices": 12}

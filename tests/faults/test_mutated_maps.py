@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,7 +12,6 @@ import pytest
 from mutations import mutated_bytes, mutated_json, mutated_value
 from test_mutated_checkpoints import LEARNT
 from trials import Box, BrokenError, run
-
 import salgen
 from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps, key_of, read_maps, write_maps
 from salgen.evaluation.runs.rescoring import rescore

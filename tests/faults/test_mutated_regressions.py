@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-
 import nibabel
 import numpy as np
 import pyarrow as pa
@@ -14,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 from test_mutated_checkpoints import LEARNT
 from trials import command
-
 import salgen
 from salgen.datasets.format import png
 from salgen.datasets.format.checksums import read_checksums

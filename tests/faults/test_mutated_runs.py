@@ -6,14 +6,12 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from mutations import mutated_bytes, mutated_json, mutated_text, mutated_value
 from trials import Box, command, run
-
 from salgen.evaluation.leaderboard import leaderboard
 from salgen.evaluation.report import console_summary, report
 

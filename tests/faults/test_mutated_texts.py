@@ -9,13 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutations import mutated_bytes, mutated_json, mutated_text
 from trials import HARMLESS, REFUSED, Box, Result, check_line, command, count, how_many, run
-
 from salgen.datasets.format.manifest import Manifest
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.method_selection import select_methods

@@ -4,13 +4,11 @@ import gzip
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
-
 import nibabel
 import numpy as np
 import pytest
 from mutations import mutated_bytes, mutated_text
 from trials import Box, command, run
-
 import salgen
 
 TINY = {"image_size": (16, 16), "diameter": 3, "lesions": 1, "slices": 6}

@@ -4,7 +4,6 @@ import ctypes
 import os
 import struct
 from contextlib import contextmanager
-
 import pytest
 from forked import finish
 from works import STATED, assert_refused, contents, leftovers

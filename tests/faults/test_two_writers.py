@@ -2,12 +2,10 @@
 
 import os
 import time
-
 import numpy as np
 import pytest
 from forked import finish, start
 from works import assert_equal, assert_refused
-
 from salgen.datasets import making
 from salgen.datasets.format.output_folder import State, sole_writer
 

@@ -20,10 +20,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 from typing import Any
-
 import pytest
 import torch
-
 from salgen.cli.main import main
 from salgen.errors import SalgenError, SalgenWarning
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-
 import pyarrow.parquet as pq
 from disks import FailingDisk
 from forked import TMP, Fault, Finished, finish

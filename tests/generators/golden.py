@@ -6,9 +6,7 @@ After a change that is meant, raise the generator's version and run ``python tes
 import hashlib
 import json
 from pathlib import Path
-
 import numpy as np
-
 from salgen.generators.factory import generator
 from salgen.registry import GENERATORS
 

@@ -2,11 +2,9 @@
 
 from collections import Counter
 from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from quick_generators import quick
-
 from salgen.datasets.importers.lisa_lights import LisaLights
 from salgen.datasets.layouts.gtsrb import SignPhotographs
 

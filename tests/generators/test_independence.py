@@ -1,7 +1,6 @@
 """What is left of an image without the feature of its class does not know the class."""
 
 from functools import cache
-
 import numpy as np
 import pytest
 import repeats
@@ -12,7 +11,6 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-
 from salgen.generators.composites.bam import Bam
 from salgen.registry import GENERATORS
 

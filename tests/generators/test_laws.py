@@ -1,12 +1,10 @@
 """The laws that every registered generator keeps, and what the family of lesions shares."""
 
 import json
-
 import golden
 import numpy as np
 import pytest
 from quick_generators import marked, quick
-
 from salgen.errors import SalgenError
 from salgen.registry import GENERATORS
 from salgen.testing import check_generator

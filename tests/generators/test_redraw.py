@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
-
 import numpy as np
 import pytest
 from quick_generators import quick
-
 from salgen.errors import SalgenError
 from salgen.generators.generator import Generator
 from salgen.generators.interfaces import Context

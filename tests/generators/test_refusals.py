@@ -2,7 +2,6 @@
 
 import pytest
 from quick_generators import quick
-
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
 

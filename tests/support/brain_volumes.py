@@ -1,10 +1,8 @@
 """Brains that are ellipsoids, as volumes and as NIfTI files."""
 
 from dataclasses import dataclass, field
-
 import nibabel
 import numpy as np
-
 from salgen.generators.lesions.nifti import Volume
 
 AXES = (54.0, 75.0, 49.0)  # half axes in mm: 0.83 litres

@@ -1,7 +1,6 @@
 """Fixtures of a browser; tests that use them are skipped where there is none."""
 
 from pathlib import Path
-
 import pytest
 
 CHROMIUM = Path("/usr/bin/chromium")

@@ -6,10 +6,8 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-
 import numpy as np
 from own_image_files import H, W, write_images
-
 import salgen
 from salgen.datasets.annotation.drawn_masks import DrawnMasks
 

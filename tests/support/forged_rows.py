@@ -1,10 +1,8 @@
 """Rows of a data set that somebody changed, with checksums that fit."""
 
 import re
-
 import pyarrow as pa
 import pyarrow.parquet as pq
-
 from salgen.datasets.format import png
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.format.schema import pixels_digest

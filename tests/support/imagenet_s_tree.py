@@ -2,7 +2,6 @@
 
 import numpy as np
 from PIL import Image
-
 from salgen.datasets.layouts.imagenet_s_layout import CATEGORIES, FOLDER, IGNORE, OTHER
 
 PARTS = {"test": ("validation", "ILSVRC2012_val"), "train": ("train-semi", "train")}

@@ -1,9 +1,7 @@
 """A small run that keeps its maps, for the tests of scoring them again and of publishing them."""
 
 from pathlib import Path
-
 import pyarrow.parquet as pq
-
 import salgen
 
 CALLS = ["gradient", "lrp-alpha-beta:alpha=1,beta=0"]

@@ -6,7 +6,6 @@ import signal
 import sys
 from pathlib import Path
 from typing import Any
-
 from salgen.datasets import making
 from salgen.datasets.format import manifest
 from salgen.registry import IMPORTERS

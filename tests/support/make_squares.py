@@ -1,7 +1,6 @@
 """Run by the tests as a program of its own: make the test generator's data set."""
 
 import sys
-
 from salgen.datasets.format import manifest
 from salgen.datasets.making import make
 from salgen.registry import GENERATORS, Entry

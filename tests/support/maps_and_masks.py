@@ -3,7 +3,6 @@
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 
 FLOATS = st.floats(-1e3, 1e3, width=32)

@@ -1,7 +1,6 @@
 """The generator with a planted shortcut of `benchmarks.marked_lesions`, registered for the tests of a module."""
 
 import pytest
-
 from benchmarks import marked_lesions
 
 

@@ -1,11 +1,9 @@
 """Tiny trees for the importers of Saliency-Bench: what their tests share."""
 
 import json
-
 import numpy as np
 import pytest
 from PIL import Image
-
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
 

@@ -4,10 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 from PIL import Image
-
 from salgen.generators.factory import generator
 
 H, W = 20, 28

@@ -1,9 +1,7 @@
 """Generators with the parameters that make them small."""
 
 import importlib.util
-
 import pytest
-
 from salgen.generators.factory import generator
 from salgen.registry import GENERATORS
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 from torch import nn
-
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.normalisation import Normalisation
 

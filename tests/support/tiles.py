@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
-
 import numpy as np
 from PIL import Image
-
 from salgen.datasets.layouts.imported import Imported, Items, refuse_edit
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_rgb, resize_rgb

@@ -2,13 +2,11 @@
 
 import sys
 from pathlib import Path
-
 import numpy as np
 import pyarrow.parquet as pq
 import test_my_package
 import torch
 from PIL import Image
-
 import salgen
 from salgen.cli.main import main
 from salgen.registry import MODELS, PROTOCOLS

@@ -2,7 +2,6 @@
 
 import numpy as np
 from PIL import Image
-
 from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES
 
 H, W = 30, 44

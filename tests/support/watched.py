@@ -8,10 +8,8 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 from squares import Squares
 from worker_orders import ORDERS, die_if_ordered, is_worker, orders_path
-
 from salgen.generators.interfaces import Edit, Rendered
 
 

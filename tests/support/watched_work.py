@@ -7,11 +7,9 @@ import os
 import time
 from dataclasses import dataclass
 from typing import ClassVar
-
 import torch
 from torch import Tensor, nn
 from worker_orders import die_if_ordered, is_worker, orders_path
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.methods.gradient import Gradient

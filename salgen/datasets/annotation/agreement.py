@@ -7,12 +7,10 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError, install
 from salgen.files import atomic_path
 from salgen.types import Mask

@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
-
 import numpy as np
-
 from salgen.datasets.annotation.agreement import agreement_of, in_words, majority, write_agreement
 from salgen.datasets.annotation.drawn_masks import DrawnMasks
 from salgen.datasets.annotation.images_to_annotate import ImagesToAnnotate, ImageToAnnotate, images_to_annotate

@@ -6,9 +6,7 @@ import hashlib
 from importlib import resources
 from threading import Lock
 from typing import TYPE_CHECKING
-
 import numpy as np
-
 from salgen.datasets.annotation.annotated_dataset import Annotation
 from salgen.datasets.annotation.drawn_masks import version_of
 from salgen.datasets.annotation.images_to_annotate import ImageToAnnotate

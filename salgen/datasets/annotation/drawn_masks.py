@@ -2,9 +2,7 @@
 
 import hashlib
 from pathlib import Path
-
 import numpy as np
-
 from salgen.datasets.annotation.loopback import NAME, check_name
 from salgen.datasets.format.png import encode_mask
 from salgen.datasets.layouts.own_images.upright_pictures import read_mask

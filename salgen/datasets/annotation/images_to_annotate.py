@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
 import numpy as np
-
 from salgen.datasets.format import manifest
 from salgen.datasets.format.png import encode
 from salgen.datasets.layouts.own_images.image_tree import SPLIT_FOLDERS, ImageTree, Skipped

@@ -7,7 +7,6 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
 from salgen.datasets.format.output_folder import sole_writer
 from salgen.errors import SalgenError, install
 

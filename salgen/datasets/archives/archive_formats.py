@@ -11,7 +11,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
-
 from salgen.errors import SalgenError, reason
 
 DIGEST = ".sha256"  # suffix of the file with an archive's SHA-256

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
 from salgen.datasets.archives.archive_formats import DIGEST, USUAL, Limits, Member, form_of, members, quoted
 from salgen.datasets.format.checksums import file_problems
 from salgen.datasets.format.output_folder import forget, workplace

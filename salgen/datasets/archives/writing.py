@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
-
 from salgen.datasets.archives.archive_formats import DIGEST, TAR_GZ, USUAL, ZIP, form_of, quoted
 from salgen.datasets.format.output_folder import forget, workplace
 from salgen.datasets.metadata.publication_metadata import Files, Release

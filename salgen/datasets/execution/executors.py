@@ -6,7 +6,6 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from typing import Any
-
 from salgen.errors import SalgenError, install, reason, unknown_name
 
 EXECUTORS = ("local", "ray")

@@ -10,7 +10,6 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
-
 from salgen.datasets.execution import ray_tasks
 from salgen.datasets.execution.executors import Executor
 from salgen.datasets.execution.worker import Job

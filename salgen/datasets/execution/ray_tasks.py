@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
-
 from salgen.datasets.execution.executors import Executor, check_address, ray_module
 from salgen.errors import SalgenError, reason
 

@@ -14,7 +14,6 @@ from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import BinaryIO
-
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.shards import Shard, write_shard
 from salgen.errors import SalgenError

@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-
 from salgen.datasets.format import manifest as manifests
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.shards import shards_of

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
-
 from salgen.errors import SalgenError, reason
 from salgen.files import strict_json
 from salgen.generators.generator import Generator

@@ -9,9 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from enum import Enum
 from pathlib import Path
 from typing import Any
-
 from filelock import FileLock, Timeout
-
 from salgen.datasets.format import checksums, manifest
 from salgen.datasets.format.manifest import installed_libraries, read_manifest
 from salgen.datasets.format.shards import DATA

@@ -10,11 +10,9 @@ import struct
 import zlib
 from functools import lru_cache
 from typing import Any
-
 import imagecodecs
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError, reason
 from salgen.types import Mask
 

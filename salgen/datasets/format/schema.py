@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-
 from salgen.datasets.format.manifest import Manifest
 from salgen.errors import SalgenError, reason
 from salgen.parameters import canonical_json

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
-
 import pyarrow as pa
 import pyarrow.parquet as pq
-
 from salgen.datasets.format import png
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import (

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
-
 import numpy as np
-
 from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, marked_by, missing
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.errors import SalgenError, reason

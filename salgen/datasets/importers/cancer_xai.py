@@ -5,10 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.cache import cached
 from salgen.datasets.layouts.broken import stamp_of
 from salgen.datasets.layouts.saliency_bench.ct_slices import CtVolume, SliceMask, VolumeSlice

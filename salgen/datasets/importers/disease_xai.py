@@ -6,10 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.cache import cached
 from salgen.datasets.layouts.broken import mask_picture_faults, stamp_of
 from salgen.datasets.layouts.own_images.outlines import MaskPicture

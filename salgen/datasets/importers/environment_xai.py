@@ -4,7 +4,6 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
-
 from salgen.datasets.layouts.saliency_bench.attention_folders import with_attention
 from salgen.datasets.layouts.saliency_bench.marked_images import (
     ATTENTION,

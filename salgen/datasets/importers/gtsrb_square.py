@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 from salgen.datasets.layouts.gtsrb import SignFiles, SignPhotographs, open_gtsrb, pairs_of
 from salgen.datasets.layouts.imported import read_own_copy
 from salgen.generators.traffic_signs.drawn_signs import SignsWithSquare

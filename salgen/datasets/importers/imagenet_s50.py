@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-
 from salgen.datasets.layouts.imagenet_s_layout import IGNORE, LICENCE, OTHER, decode, mask_of, read_layout
 from salgen.datasets.layouts.imported import Items, UserCopy, refuse_edit
 from salgen.datasets.layouts.mask_limits import MaskLimits, count_faults

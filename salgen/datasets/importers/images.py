@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
-
 import numpy as np
-
 from salgen.datasets.layouts.imported import SPLITS, Items, refuse_edit
 from salgen.datasets.layouts.own_images.open_images import open_images
 from salgen.datasets.layouts.own_images.own_images import OwnImages, Reading

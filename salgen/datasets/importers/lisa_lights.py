@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
-
 from salgen.datasets.layouts.imported import Imported, Items, refuse_edit
 from salgen.datasets.layouts.lisa.lamp_masks import MaskRules, acceptable_masks, rectangle_mask
 from salgen.datasets.layouts.lisa.lisa_copy import LICENCE, LisaCopy, cut

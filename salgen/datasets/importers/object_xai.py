@@ -10,10 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.datasets.layouts.broken import broken_items, check_size
 from salgen.datasets.layouts.detection_datasets.annotated_copy import BOXES, SEGMENTATION
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size

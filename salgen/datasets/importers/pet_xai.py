@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
-
 from salgen.datasets.layouts.broken import mask_picture_faults
 from salgen.datasets.layouts.own_images.outlines import MaskPicture
 from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, missing, pictures_in

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
-
 from salgen.datasets.layouts.broken import check_size
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box
 from salgen.datasets.layouts.detection_datasets.voc_annotations import box_of, read_xml

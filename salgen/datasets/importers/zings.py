@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
-
 from salgen.datasets.importers.images import ImagesImporter
 from salgen.datasets.layouts.imported import Imported
 from salgen.datasets.layouts.own_images.open_images import open_images

@@ -12,11 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
-
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-
 from salgen.cache import cached
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError

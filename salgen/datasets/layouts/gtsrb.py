@@ -17,9 +17,7 @@ from http.client import HTTPException
 from itertools import groupby
 from pathlib import Path, PureWindowsPath
 from typing import Any
-
 from filelock import FileLock
-
 from salgen.datasets.layouts.broken import sound_items
 from salgen.datasets.layouts.imported import SPLITS
 from salgen.datasets.picture_libraries.picture_sampling import listed

@@ -8,10 +8,8 @@ Gao et al. 2022, *Large-scale unsupervised semantic segmentation* (IEEE TPAMI).
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.datasets.layouts.broken import sound_items
 from salgen.datasets.picture_libraries.picture_sampling import listed
 from salgen.errors import SalgenError

@@ -10,10 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError
 from salgen.generators.factory import stand_in_advice
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale

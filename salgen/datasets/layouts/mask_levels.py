@@ -5,11 +5,9 @@ void. They are told apart by where they lie: a number fills an area, a soft edge
 """
 
 from typing import Any, NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import levels_of
 from salgen.types import Mask

@@ -8,9 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
-
 import numpy as np
-
 from salgen.cache import cached
 from salgen.datasets.layouts.imported import Imported
 from salgen.parameters import param

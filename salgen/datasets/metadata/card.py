@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import quote
-
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import card_features, columns, mask_columns
 from salgen.datasets.format.shards import shards_of

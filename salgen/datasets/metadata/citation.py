@@ -11,7 +11,6 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.metadata.publication_metadata import LICENCES, PublicationMetadata
 

@@ -15,7 +15,6 @@ Jain et al. 2024, *A standardized machine-readable dataset documentation format 
 import json
 from collections.abc import Mapping
 from typing import Any
-
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import PICTURES, Column, Kind, columns
 from salgen.datasets.metadata.citation import SALGEN, title

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from datetime import date as calendar
 from pathlib import Path
-
 from salgen.errors import SalgenError
 
 # SPDX identifier to the name that the Hugging Face hub has for it.

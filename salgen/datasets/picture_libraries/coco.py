@@ -17,11 +17,9 @@ from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-
 from salgen.datasets.picture_libraries.coco_instances import Instance, read_instances
 from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels
 from salgen.datasets.picture_libraries.picture_sampling import (

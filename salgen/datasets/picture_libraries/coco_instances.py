@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
-
 from salgen.errors import SalgenError, reason, unknown_name
 
 MALFORMED = "annotation not in COCO's form"

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
-
 from salgen.datasets.picture_libraries import coco, filtering, miniplaces
 from salgen.datasets.picture_libraries.filtering import Filtered, Weights, filtered
 from salgen.datasets.picture_libraries.own_copy import OwnCopy

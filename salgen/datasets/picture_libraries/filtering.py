@@ -8,10 +8,8 @@ from fnmatch import fnmatch
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
-
 import numpy as np
 from PIL import Image
-
 from salgen.cache import cache_errors
 from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels, Place, library_path, write_library
 from salgen.datasets.picture_libraries.picture_sampling import FEWEST, SPLITS

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-
 from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels
 from salgen.datasets.picture_libraries.picture_sampling import (
     Make,

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
-
 from salgen.datasets.picture_libraries import coco, miniplaces
 from salgen.datasets.picture_libraries.stand_ins import StandIns, about_crops
 from salgen.errors import SalgenError

@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-
 import imagecodecs
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-
 from salgen.datasets.format import png
 from salgen.errors import SalgenError, reason
 from salgen.files import atomic_path, cache_folder

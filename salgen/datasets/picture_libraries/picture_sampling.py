@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-
 from salgen.cache import cache_errors
 from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels, Place, library_path, write_library
 from salgen.errors import SalgenError, reason

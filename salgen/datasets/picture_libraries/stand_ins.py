@@ -7,7 +7,6 @@ from elsewhere is not of the same class.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
-
 from salgen.cache import cache_errors
 from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels, Place, library_path, write_library
 from salgen.datasets.picture_libraries.picture_sampling import SPLITS, most_of

@@ -4,11 +4,9 @@ import os
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
-
 from salgen.datasets.reading.batch import Batch
 from salgen.datasets.reading.pictures import enlarged, tinted
 from salgen.datasets.reading.reader import Dataset, open_dataset

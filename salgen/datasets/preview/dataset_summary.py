@@ -3,9 +3,7 @@
 import os
 from pathlib import Path
 from textwrap import shorten
-
 import numpy as np
-
 from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.reading.reader import Dataset, open_dataset
 

@@ -9,9 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
 import pyarrow as pa
-
 from salgen.datasets.format import checksums
 from salgen.datasets.format import manifest as manifests
 from salgen.datasets.format.checksums import read_checksums

@@ -10,7 +10,6 @@ import os
 import time
 from dataclasses import dataclass, field
 from importlib.metadata import version
-
 from salgen.datasets.metadata.publication_metadata import Release
 from salgen.datasets.publishing.tokens import check_address, token, without_token
 from salgen.errors import SalgenError, install

@@ -5,7 +5,6 @@ import os
 import re
 from pathlib import Path
 from urllib.parse import quote
-
 from salgen.errors import SalgenError
 
 _WORD = re.compile(r"[!-~]+")

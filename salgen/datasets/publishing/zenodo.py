@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
-
 from salgen.datasets.archives.archive_formats import DIGEST, is_archive
 from salgen.datasets.archives.writing import archive, check_archive
 from salgen.datasets.metadata import citation

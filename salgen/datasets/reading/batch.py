@@ -5,11 +5,9 @@ from functools import cached_property
 from math import prod
 from pathlib import Path
 from typing import Any, TypeVar
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-
 from salgen.datasets.format import png
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import (

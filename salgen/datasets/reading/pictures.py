@@ -1,11 +1,9 @@
 """Samples, images and masks as pictures to look at."""
 
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-
 from salgen.types import Float32, Mask
 
 PANEL = 128  # pixels to which the shorter side of a small image is enlarged, about

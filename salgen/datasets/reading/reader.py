@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-
 from salgen.datasets.archives.archive_formats import is_archive
 from salgen.datasets.archives.unpacking import unpacked
 from salgen.datasets.format.manifest import Manifest, read_manifest

@@ -4,11 +4,9 @@ from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import pixels_digest
 from salgen.datasets.reading.batch import Batch

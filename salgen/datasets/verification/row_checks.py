@@ -3,11 +3,9 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import PICTURES, arrow_schema, columns, pixels_digest
 from salgen.datasets.format.shards import Shard, open_shard, read_group

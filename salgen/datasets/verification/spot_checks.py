@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-
 import numpy as np
-
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import pixels_digest, present_column, recipe_to_text
 from salgen.datasets.format.shards import Shard

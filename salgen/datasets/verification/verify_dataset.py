@@ -1,7 +1,6 @@
 """Verification of a data set folder; all problems are reported at once."""
 
 from pathlib import Path
-
 from salgen.datasets.format.checksums import file_problems
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.format.shards import shards_of

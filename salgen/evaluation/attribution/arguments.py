@@ -2,11 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
-
 from salgen.errors import SalgenError
 
 

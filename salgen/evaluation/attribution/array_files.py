@@ -14,10 +14,8 @@ from functools import lru_cache, partial
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.datasets.layouts.mask_levels import object_of
 from salgen.errors import SalgenError, reason, warn
 from salgen.generators.drawing.pictures import opened

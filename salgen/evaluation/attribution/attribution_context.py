@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
-
 import torch
 from torch import Tensor
-
 from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.models.inspection.batch_size import MicroBatches
 from salgen.evaluation.models.inspection.layers import layer_grid

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Any
 from weakref import WeakKeyDictionary
-
 import numpy as np
 import torch
 from torch import Tensor, nn
-
 from salgen.errors import FailedMethodError, SalgenError, named, warn
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
 from salgen.evaluation.attribution.passes import Passes, PassRequirements

@@ -3,10 +3,8 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
-
 import torch
 from torch import nn
-
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.attribution.arguments import (
     at_least,

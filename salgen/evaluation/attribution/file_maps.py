@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, ClassVar
-
 import numpy as np
 import torch
 from torch import Tensor
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.array_files import WHOLE, ArrayFiles, open_arrays
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method

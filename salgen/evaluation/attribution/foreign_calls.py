@@ -3,11 +3,9 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor, nn
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.library_methods import LibraryCalls, Question, bound_copy, library_of

@@ -15,10 +15,8 @@ from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar
-
 import torch
 from torch import Tensor
-
 from salgen.errors import SalgenError, named, reason
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
 from salgen.evaluation.attribution.file_maps import CEILINGS, NAME

@@ -8,11 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar
-
 import numpy as np
 import torch
 from torch import Tensor, nn
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.class_activation import layer_names
 from salgen.evaluation.models.classifier import Classifier

@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
 from torch import Tensor, nn
-
 from salgen.errors import SalgenError, UndefinedMethodError
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.batch_explainer import check_methods

@@ -7,10 +7,8 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
-
 import torch
 from torch import Tensor, nn
-
 from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.layers import find_layer
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient

@@ -12,14 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 import safetensors
 import safetensors.torch
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.attribution.arguments import check_images
 from salgen.evaluation.attribution.propagation.operations import (

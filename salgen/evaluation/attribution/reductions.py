@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
-
 from salgen.errors import unknown_name
 
 if TYPE_CHECKING:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-
 import torch
 from torch import Tensor
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.propagation.relevance_network import RelevanceNetwork, Rules

@@ -8,9 +8,7 @@ from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
 import numpy as np
-
 from salgen.evaluation.bench.method_checks import PASSES, THRESHOLD, read_checks
 from salgen.evaluation.bench.published import SPEC, open_results, read_summary
 from salgen.evaluation.bench.rankings import (

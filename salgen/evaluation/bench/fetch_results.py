@@ -5,7 +5,6 @@ from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import urlparse
 from urllib.request import urlretrieve
-
 from salgen.datasets.archives.archive_formats import USUAL
 from salgen.datasets.archives.unpacking import extract, named
 from salgen.datasets.format.output_folder import workplace

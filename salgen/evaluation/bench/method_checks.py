@@ -6,9 +6,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
 import torch
-
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.bench.versions import BenchSpec
 from salgen.evaluation.report.gallery import GALLERY, LEVELS, read_gallery, strongest

@@ -3,7 +3,6 @@
 import dataclasses
 from pathlib import Path
 from typing import Any
-
 from salgen.errors import SalgenError, UndefinedMethodError, warn
 from salgen.evaluation.attribution.method_selection import check_methods_given, select_methods
 from salgen.evaluation.bench.published import SAMPLE, read_scores

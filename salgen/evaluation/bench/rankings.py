@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-
 import numpy as np
-
 from salgen.errors import SalgenError
 from salgen.evaluation.bench.published import SCORED, is_certified, open_results, read_scores
 from salgen.evaluation.bench.standing import Standing, standing, student_interval

@@ -3,11 +3,9 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
 import safetensors.torch
 import torch
 from torch import Tensor
-
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError

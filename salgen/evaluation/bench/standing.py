@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 from scipy.stats import rankdata
-
 from salgen.evaluation.statistics.permutation import stepdown_p_values
 from salgen.evaluation.statistics.tolerance import levels
 from salgen.seeding import Stream

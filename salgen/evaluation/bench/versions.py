@@ -8,7 +8,6 @@ from functools import cache
 from itertools import cycle
 from pathlib import Path
 from typing import Any
-
 from salgen.errors import SalgenError
 from salgen.parameters import parse_call
 

@@ -5,7 +5,6 @@ import pickle
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
-
 import numpy as np
 import safetensors
 import safetensors.torch
@@ -13,7 +12,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torchvision.models import detection, get_model, list_models
-
 from salgen.errors import SalgenError, reason, unknown_name
 
 NAMES = ("torchvision",)

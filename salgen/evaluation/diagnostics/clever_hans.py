@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.predictions import FILE
 from salgen.evaluation.scoring.metric_selection import bounds, create_metric, higher_is_better

@@ -10,10 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
-
 import numpy as np
 from scipy.ndimage import distance_transform_edt, gaussian_filter, shift
-
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.evaluation.metrics.inputs.metric import Metric, RetrainingMetric
 from salgen.seeding import Stream

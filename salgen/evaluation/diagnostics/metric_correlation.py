@@ -9,9 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
-
 import numpy as np
-
 from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.evaluation.metrics.inputs.map_similarity import pearson

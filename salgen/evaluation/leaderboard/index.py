@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
-
 import numpy as np
-
 from salgen.evaluation.leaderboard.rows import DIRECTIONS, BoardRow
 from salgen.evaluation.report import page
 from salgen.evaluation.report.formatting import DIGITS, STYLE, templates

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, fields
-
 from salgen.evaluation.report.reliance import certified_share, mostly_uncertified
 from salgen.evaluation.report.runs import CEILING, METHOD, LoadedRun, accuracy_of
 from salgen.evaluation.report.tables import has_ceiling

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-
 from salgen.datasets.format.output_folder import workplace
 from salgen.errors import SalgenError
 from salgen.evaluation.leaderboard.index import MARK, index_html

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from inspect import signature
 from itertools import pairwise
 from typing import Any, ClassVar
-
 import torch
 from torch import Tensor
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.propagation.operations import ANY_NETWORK, DROPOUT, Operation, tensors_in

@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
-
 import torch
 from torch import Tensor, nn
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, gradients_at, weighted

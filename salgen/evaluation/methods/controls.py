@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass
 from typing import ClassVar
-
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
-
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Control
 from salgen.parameters import param
 

@@ -12,11 +12,9 @@ import operator
 import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import torch
 from torch import Tensor, fx, nn
 from torch.nn import functional
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.propagation import operations

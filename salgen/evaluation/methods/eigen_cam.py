@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass
 from typing import ClassVar
-
 import numpy as np
 import torch
 from scipy.linalg import eigh
 from torch import Tensor
-
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, gradients_at
 from salgen.parameters import param

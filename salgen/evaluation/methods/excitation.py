@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
-
 from torch import Tensor, nn
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.propagation.relevance_network import RelevanceNetwork, Rules

@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 from typing import ClassVar
-
 import torch
 from torch import Tensor, nn
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.passes import Passes, PassRequirements

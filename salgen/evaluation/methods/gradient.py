@@ -3,11 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import numpy as np
 import torch
 from torch import Tensor
-
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.models.inspection.model_view import ModelView

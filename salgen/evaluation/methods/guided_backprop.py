@@ -3,11 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import torch
 from torch import Tensor
 from torch.nn import functional
-
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.class_activation import ClassActivation, together
 from salgen.evaluation.attribution.propagation import operations

@@ -3,11 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import numpy as np
 import torch
 from torch import Tensor
-
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, output_param
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.parameters import param

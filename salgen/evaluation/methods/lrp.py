@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 from typing import ClassVar
-
 from torch import Tensor
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.propagation.relevance_network import Rules, lrp_only_error

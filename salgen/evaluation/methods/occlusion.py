@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import torch
 from torch import Tensor
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, output_param
 from salgen.evaluation.models.inspection.model_view import ModelView

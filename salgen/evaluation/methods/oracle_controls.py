@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import torch
 from torch import Tensor
 from torch.nn import functional
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Control, Explanation
 from salgen.evaluation.models.inspection.model_view import ModelView

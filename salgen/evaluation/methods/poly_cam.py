@@ -8,10 +8,8 @@ after it.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import torch
 from torch import Tensor
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, output_param
 from salgen.evaluation.attribution.class_activation import activations_at, layer_names

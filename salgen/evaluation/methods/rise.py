@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
-
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.parameters import param
 from salgen.seeding import Stream

@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, weighted
 from salgen.evaluation.models.inspection.layers import find_layer, layer_grid

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
-
 from salgen.evaluation.metrics.inputs.metric import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Ranking
@@ -93,7 +91,6 @@ def before_and_after(data: MetricInputs, space: str = "normalised") -> tuple[Flo
 
 def _masked_probabilities(data: MetricInputs, space: str) -> Float64:
     import torch
-
     from salgen.evaluation.attribution.reductions import resize
     from salgen.evaluation.metrics.inputs.changed_images import probabilities_of
 

@@ -3,10 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.evaluation.metrics.inputs.boxes import (
     NOTHING,
     Box,

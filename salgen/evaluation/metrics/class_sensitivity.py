@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 from typing import ClassVar
-
 import numpy as np
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.map_similarity import pearson
 from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, NON_FINITE_MAP, Measured, ModelMetric

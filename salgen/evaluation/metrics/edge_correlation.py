@@ -3,9 +3,7 @@
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import numpy as np
-
 from salgen.evaluation.metrics.inputs.map_similarity import pearson, ranks
 from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking

@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 from typing import ClassVar
-
 from salgen.evaluation.metrics.inputs.metric import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import MaskStatistics
 from salgen.evaluation.metrics.relevance_mass import RelevanceMass

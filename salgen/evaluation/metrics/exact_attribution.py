@@ -7,9 +7,7 @@ s; the exact values are e. Signs count, so maps should not have been made absolu
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import numpy as np
-
 from salgen.evaluation.metrics.inputs.map_similarity import pearson, ranks
 from salgen.evaluation.metrics.inputs.metric import (
     CONSTANT_ATTRIBUTION,

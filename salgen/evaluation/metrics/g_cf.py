@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 from typing import ClassVar
-
 import numpy as np
-
 from salgen.evaluation.metrics.inputs.metric import MaskMetric, of_param
 from salgen.evaluation.metrics.inputs.metric_inputs import PAIRED
 from salgen.evaluation.metrics.inputs.ranking import Ranking, Values

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
-
 from salgen.evaluation.metrics.g_cf import beside, mean_in_mask
 from salgen.evaluation.metrics.inputs.metric import MaskMetric, of_param
 from salgen.evaluation.metrics.inputs.metric_inputs import OWN, PAIRED

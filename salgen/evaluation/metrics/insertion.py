@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
-
 import numpy as np
-
 from salgen.evaluation.metrics.inputs.metric import NO_TWIN, Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.parameters import by_parameters, param

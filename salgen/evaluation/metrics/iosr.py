@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 from typing import ClassVar
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY, MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import MaskStatistics

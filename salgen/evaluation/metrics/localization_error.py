@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 from typing import ClassVar
-
 from salgen.evaluation.metrics.inputs.boxes import (
     Overlap,
     above_mean,

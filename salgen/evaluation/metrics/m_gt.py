@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from typing import ClassVar
-
 from salgen.evaluation.metrics.inputs.metric import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import MaskStatistics, hits_of_the_largest
 

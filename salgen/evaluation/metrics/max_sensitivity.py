@@ -4,9 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import numpy as np
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, ZERO_ENERGY, Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs

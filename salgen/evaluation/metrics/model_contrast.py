@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 from salgen.evaluation.metrics.g_cf import bam_map, beside, mean_in_mask
 from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY, MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking, Values

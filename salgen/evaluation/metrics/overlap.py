@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from typing import ClassVar
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.boxes import Overlap, above_mean, mask_overlap
 from salgen.evaluation.metrics.inputs.metric import MaskMetric, compat_of

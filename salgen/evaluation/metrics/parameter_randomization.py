@@ -4,9 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import numpy as np
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, mean_similarity
 from salgen.evaluation.metrics.inputs.metric import FITTED_METHOD, NON_FINITE_MAP, Measured, ModelMetric

@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 from typing import ClassVar
-
 import numpy as np
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import MaskStatistics, Ranking

@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 from typing import ClassVar
-
 from salgen.evaluation.metrics.inputs.metric import TOO_FEW_NEGATIVES, MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Cut, MaskStatistics
 from salgen.parameters import param

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 from salgen.evaluation.metrics.inputs.metric import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Levels, MaskStatistics
 

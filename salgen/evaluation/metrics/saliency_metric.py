@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
-
 from salgen.evaluation.metrics.inputs.boxes import Box, above_mean, largest_component, tight_box
 from salgen.evaluation.metrics.inputs.metric import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
@@ -71,7 +69,6 @@ def of_crops(data: MetricInputs, boxes: list[Box]) -> Float64:
     """The explained classes' probabilities, float64 (N,), for the images' boxes, resized to the images' size."""
     import torch
     from torch.nn.functional import interpolate
-
     from salgen.evaluation.metrics.inputs.changed_images import probabilities_of
 
     probe = data.predictor

@@ -3,11 +3,9 @@
 import heapq
 from dataclasses import dataclass
 from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
-
 from salgen.evaluation.metrics.inputs.boxes import above_mean
 from salgen.evaluation.metrics.inputs.metric import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking

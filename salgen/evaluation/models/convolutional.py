@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
-
 from salgen.errors import SalgenError
 from salgen.evaluation.models.weight_sources import FromTorchvision, Seams, he_uniform
 from salgen.parameters import param

@@ -11,12 +11,10 @@ from threading import RLock
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
-
 import torch
 import torch.utils.checkpoint
 from torch import Tensor, fx, nn
 from torch.overrides import TorchFunctionMode
-
 from salgen.errors import SalgenError, warn
 
 SIGMOID = ("sigmoid", "log_sigmoid")

@@ -5,13 +5,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import isfunction
 from typing import Any, cast
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor, nn
-
 from salgen.errors import SalgenError, reason, warn
 
 # Of the colours red, green and blue, over ImageNet's training images.

@@ -4,10 +4,8 @@ from collections.abc import Callable, Mapping, Sequence, ValuesView
 from pathlib import Path
 from typing import Any, NamedTuple
 from warnings import catch_warnings
-
 import torch
 from torch import nn
-
 from salgen.errors import SalgenError, unknown_name, warn
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.logits import last_of

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
-
 from salgen.evaluation.models.convolutional import Convolutional
 from salgen.evaluation.models.weight_sources import Seams
 

@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
-
 from salgen.evaluation.models.halving import check_size, check_widths
 from salgen.evaluation.models.weight_sources import FromFile, Seams, he_uniform
 from salgen.parameters import param

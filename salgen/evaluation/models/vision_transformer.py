@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
-
 from salgen.errors import SalgenError
 from salgen.evaluation.models.weight_sources import FromTorchvision, Seams
 from salgen.parameters import param

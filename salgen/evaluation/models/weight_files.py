@@ -9,7 +9,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings
-
 from salgen.errors import SalgenError, warn
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
-
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.models import weight_files
 from salgen.parameters import param

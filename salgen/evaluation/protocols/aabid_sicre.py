@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 from salgen.evaluation.protocols.paper_table import PaperTable, Row
 from salgen.evaluation.protocols.protocol import ADAM, Experiment, Protocol, stand_in_of
 from salgen.parameters import param

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 from salgen.evaluation.protocols.claims import (
     Claim,
     among_the_best,

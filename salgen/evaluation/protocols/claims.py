@@ -10,9 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, nan
 from typing import NamedTuple
-
 import numpy as np
-
 from salgen.evaluation.report.formatting import DIGITS, and_list, number
 from salgen.evaluation.report.grid import MARKED, grid_estimates
 from salgen.evaluation.report.study import HELD, NOT_HELD, NOT_TESTABLE, UNDECIDED, Finding, Outcome, Study, StudyCell

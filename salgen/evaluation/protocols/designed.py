@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 from salgen.evaluation.protocols.paper_table import PaperTable, Row
 from salgen.evaluation.protocols.protocol import OUT, Experiment, Protocol
 from salgen.parameters import by_parameters, param

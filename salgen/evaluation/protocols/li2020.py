@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar
-
 import numpy as np
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.diagnostics.clever_hans import clever_hans

@@ -5,10 +5,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.report.grid import cell_entry, model_in

@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import numpy as np
-
 from salgen.evaluation.protocols.claims import Claim, highest, on_each
 from salgen.evaluation.protocols.paper_table import PaperTable, Row, RunFolders
 from salgen.evaluation.protocols.protocol import ADAM, Experiment, Protocol, stand_in_of

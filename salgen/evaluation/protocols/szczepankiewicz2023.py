@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 from salgen.errors import unknown_name
 from salgen.evaluation.imagenet_s50 import IMAGE_SIZE, pretrained
 from salgen.evaluation.protocols.claims import (

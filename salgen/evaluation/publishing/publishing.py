@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
-
 from salgen.datasets.archives.writing import archive, check_target
 from salgen.datasets.metadata.publication_metadata import Release, stated
 from salgen.datasets.publishing.dataset_release import published

@@ -5,9 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
 import pyarrow as pa
-
 from salgen.datasets.metadata.card import licence_keys, markdown, markdown_code, markdown_table, published
 from salgen.datasets.metadata.citation import SALGEN, yaml_text
 from salgen.datasets.metadata.croissant import CONFORMS_TO, CONTEXT, IMPACT, file_object

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
-
 from salgen.datasets.format import checksums
 from salgen.datasets.format import manifest as manifests
 from salgen.datasets.format.manifest import read_manifest

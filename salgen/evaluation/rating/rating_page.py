@@ -7,7 +7,6 @@ import json
 from importlib import resources
 from threading import Lock
 from typing import TYPE_CHECKING
-
 from salgen.datasets.annotation.loopback import SAFE, application, check_installed, check_origin, number
 from salgen.evaluation.rating.ratings import QUESTIONS, Ratings
 

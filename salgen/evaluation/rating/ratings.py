@@ -3,11 +3,9 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-
 from salgen.datasets.annotation.agreement import krippendorff_alpha
 from salgen.datasets.annotation.loopback import check_name
 from salgen.errors import SalgenError, reason

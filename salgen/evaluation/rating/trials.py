@@ -4,9 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
-
 import numpy as np
-
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.report.gallery import image_url, map_url

@@ -11,10 +11,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.types import Float64
 
 REDRAWS = {"demo": 8, "small": 8, "full": 59}  # scale to redraws of a sample

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.datasets.reading.batch import to_unit
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from itertools import pairwise
-
 import numpy as np
-
 from salgen.types import Float64
 
 WIDTH = 620

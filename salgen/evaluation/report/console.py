@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import wrap
-
 import numpy as np
-
 from salgen.evaluation.report.reliance import mostly_uncertified, reliance_lines
 from salgen.evaluation.report.runs import LoadedRun, Model, read_runs
 from salgen.evaluation.report.tables import NO_CEILING, Cell, MeansTable, means_table

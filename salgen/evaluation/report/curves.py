@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from itertools import pairwise
-
 from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.report.chart import WIDTH, marker, round_ticks
 from salgen.evaluation.report.runs import CEILING, METHOD, LoadedRun

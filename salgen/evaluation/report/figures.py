@@ -6,9 +6,7 @@ The page styles them, so they follow its light and dark colours.
 from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
-
 import numpy as np
-
 from salgen.evaluation.report.chart import ROW, TOP, WIDTH, Chart, bar, domain, marker, mean_dot, median_stroke
 from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, CellEntry, GridRow, VariantGrid
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun

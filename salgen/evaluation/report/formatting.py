@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
 from salgen.parameters import parse_call
 
 if TYPE_CHECKING:

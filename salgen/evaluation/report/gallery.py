@@ -5,10 +5,8 @@ import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun
 from salgen.types import Mask

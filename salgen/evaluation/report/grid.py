@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError
 from salgen.evaluation.report.formatting import DIGITS
 from salgen.evaluation.report.runs import LoadedRun, Model, accuracy_of, read_runs

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
-
 from scipy.stats import kendalltau
-
 from salgen.evaluation.report.reliance import LOW_COVERAGE, certified_share, mostly_uncertified
 from salgen.evaluation.report.runs import LoadedRun, Model
 from salgen.evaluation.report.tables import has_ceiling, sample_count

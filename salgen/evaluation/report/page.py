@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
 from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics.clever_hans import FAITHFULNESS, LOCALIZATION, Thresholds
 from salgen.evaluation.reliance.certificate_rule import TOLERATED, most_faulty

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-
 from salgen.evaluation.report.curves import COLOURS, Curve, CurvePlots
 from salgen.evaluation.report.runs import METHOD, LoadedRun
 

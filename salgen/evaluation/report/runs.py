@@ -5,10 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.datasets.archives.archive_formats import is_archive
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, RunRecord

@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any
-
 import numpy as np
-
 from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics.clever_hans import (
     FAITHFULNESS,

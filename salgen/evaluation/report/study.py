@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
 from typing import Final, Literal
-
 from salgen.evaluation.report.formatting import number
 from salgen.evaluation.statistics.jackknife import Estimate
 

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
-
 import numpy as np
-
 from salgen.errors import SalgenError
 from salgen.evaluation.report.gallery import (
     GALLERY,

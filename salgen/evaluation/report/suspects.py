@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
 import numpy as np
-
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain

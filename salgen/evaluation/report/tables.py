@@ -4,9 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
-
 import numpy as np
-
 from salgen.evaluation.metrics.inputs.metric import FAMILIES
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun
 from salgen.evaluation.report.verdicts import Verdict, verdict

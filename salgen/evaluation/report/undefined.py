@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-
 from salgen.evaluation.metrics.inputs.metric import (
     CONSTANT_MAP,
     EMPTY_MASK,

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-
 from salgen.evaluation.report.formatting import DIGITS, number
 from salgen.evaluation.report.runs import FLOOR, LoadedRun
 from salgen.evaluation.statistics.clusters import LEAST

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, overload
-
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs import rescoring, running

@@ -10,9 +10,7 @@ from html import escape
 from itertools import count, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
-
 import numpy as np
-
 from salgen.errors import SalgenError, unknown_name, warn
 from salgen.evaluation.attribution.reductions import SIGNED
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind

@@ -15,12 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
 from salgen.evaluation.reliance.certificate_rule import REDRAWS, Answers, certificate_of

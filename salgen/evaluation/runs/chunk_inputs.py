@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
-
 import numpy as np
-
 from salgen.datasets.reading.reader import Batch
 from salgen.evaluation.metrics.inputs.metric_inputs import PAIRED, Counterpart, Explain, MapKind, MetricInputs
 from salgen.evaluation.runs.artifacts.predictions import Classes

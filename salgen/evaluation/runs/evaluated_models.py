@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 import torch
 from torch import nn
-
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError, unknown_name, warn
 from salgen.evaluation.attribution.arguments import at_least

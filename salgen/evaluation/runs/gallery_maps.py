@@ -5,9 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-
 import numpy as np
-
 from salgen.evaluation.attribution.batch_explainer import Explained
 from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
 from salgen.evaluation.metrics.inputs.ranking import Values

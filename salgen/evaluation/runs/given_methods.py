@@ -5,9 +5,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
 import torch
-
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError, warn
 from salgen.evaluation.attribution.attribution_context import Method

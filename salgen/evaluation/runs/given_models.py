@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 import torch
 from torch import nn
-
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import MANY, SalgenError, install, named, reason, warn
 from salgen.evaluation.models.classifier import Classifier

@@ -17,11 +17,9 @@ Yang and Kim 2019, *Benchmarking attribution methods with relative feature impor
 from dataclasses import dataclass
 from math import cos, pi
 from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import PATCH_MATTERS, PATCH_VANISHED
 from salgen.evaluation.models.inspection.batch_size import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget

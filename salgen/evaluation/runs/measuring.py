@@ -4,9 +4,7 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
-
 import numpy as np
-
 from salgen.errors import SalgenWarning
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.probe import Probe, probing

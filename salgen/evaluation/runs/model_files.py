@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-
 from salgen.evaluation.attribution.patterns import VERSION as PATTERNS_VERSION
 from salgen.evaluation.metrics.inputs.metric_inputs import PAIRED, SHUFFLED, MapKind
 from salgen.evaluation.runs.artifacts.chunk_files import (

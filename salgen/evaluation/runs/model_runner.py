@@ -11,10 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
-
 import numpy as np
 import pyarrow as pa
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.batch_explainer import BatchExplainer, Explained
 from salgen.evaluation.attribution.patterns import VERSION as PATTERNS_VERSION

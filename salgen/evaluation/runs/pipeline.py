@@ -11,7 +11,6 @@ from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import Any
-
 from salgen.datasets.execution.executors import Executor
 from salgen.datasets.format.checksums import FILE as SUMS
 from salgen.datasets.format.manifest import FILE as MANIFEST

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
-
 import numpy as np
-
 from salgen.datasets.reading.reader import Batch, Dataset
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.metrics.inputs.metric import Metric

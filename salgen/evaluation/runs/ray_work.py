@@ -16,11 +16,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 import torch
 from torch import nn
-
 from salgen.datasets.execution import ray_tasks
 from salgen.datasets.execution.executors import Executor, check_address, ray_module
 from salgen.datasets.format.manifest import FILE as MANIFEST

@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
-
 from salgen.evaluation.attribution.file_maps import FileMaps, from_files
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.reliance.certificate_rule import REDRAWS

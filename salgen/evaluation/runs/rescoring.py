@@ -4,9 +4,7 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
-
 import torch
-
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.file_maps import from_files

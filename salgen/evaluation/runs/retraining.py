@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-
 from salgen.datasets.reading.batch import to_unit
 from salgen.datasets.reading.reader import Batch, Dataset
 from salgen.evaluation.metrics.inputs.changed_images import pixel_ranks

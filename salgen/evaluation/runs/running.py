@@ -6,9 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
 import torch
-
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.attribution.file_maps import Maps

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from torch import Tensor, nn
-
 from salgen.datasets.archives.archive_formats import is_archive
 from salgen.datasets.archives.unpacking import unpacked
 from salgen.datasets.format import manifest as manifests

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from os import PathLike
 from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import torch
-
 from salgen.datasets.archives.archive_formats import is_archive
 from salgen.datasets.format.manifest import FILE as MANIFEST
 from salgen.datasets.format.output_folder import check_outside

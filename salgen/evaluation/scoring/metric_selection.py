@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
-
 from salgen.errors import SalgenError, unknown_name, warn
 from salgen.evaluation.metrics.inputs.metric import FAMILIES, Metric, compat_of
 from salgen.parameters import build, call_text, parse_call

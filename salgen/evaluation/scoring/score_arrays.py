@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.types import Float32, Mask, SaliencyMap
@@ -112,7 +110,6 @@ def as_scored_maps(maps: Any) -> Values | DeviceMaps:
     values = maps.values if isinstance(maps, SaliencyMap) else maps
     if hasattr(values, "detach"):
         import torch
-
         from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps, are_scored_there
 
         if are_scored_there(values):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric_inputs import Counterpart, Explain, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
@@ -236,7 +234,6 @@ def _counterpart(name: str, maps: Any, shape: tuple[int, ...], right: NDArray[np
 
 def _as_view(model: Any) -> Any:
     from torch import nn
-
     from salgen.evaluation.models.inspection.model_view import ModelView
 
     if isinstance(model, ModelView):

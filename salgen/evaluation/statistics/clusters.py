@@ -1,10 +1,8 @@
 """Clusters of samples, which were drawn independently: their numbers, sums and resamples."""
 
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.types import Float64
 
 LEAST = 6  # clusters: with fewer no sign-flip test can be significant at 5 %, and there is no verdict

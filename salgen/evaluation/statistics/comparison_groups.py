@@ -8,10 +8,8 @@ hold more false findings than one family allows.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError
 from salgen.evaluation.scoring.metric_selection import higher_is_better, ranking_metrics
 from salgen.evaluation.statistics.clusters import cluster_sums, numbered

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
-
 import numpy as np
-
 from salgen.evaluation.statistics.comparison_groups import Family, Key, families
 from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS
 from salgen.evaluation.statistics.permutation import ALPHA, sign_flip_p_values

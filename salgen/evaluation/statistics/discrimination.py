@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import norm
-
 from salgen.evaluation.statistics.mean_intervals import LEVEL
 from salgen.types import Float64
 

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from functools import reduce
 from math import inf, nan
 from typing import Any, NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
-
 from salgen.evaluation.statistics.clusters import LEAST, cluster_sums, numbered
 from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS
 from salgen.types import Float64

@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
-
 from salgen.evaluation.statistics.clusters import LEAST, cluster_sums, multiplicities, numbered
 from salgen.evaluation.statistics.tolerance import differences
 from salgen.evaluation.statistics.training_noise import training_variances

@@ -4,10 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
-
 import numpy as np
 from scipy.special import stdtrit
-
 from salgen.evaluation.statistics.clusters import LEAST as LEAST_CLUSTERS
 from salgen.evaluation.statistics.tolerance import differences
 from salgen.evaluation.statistics.training_noise import TrainingNoise

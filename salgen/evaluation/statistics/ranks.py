@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
-
 from salgen.evaluation.statistics.clusters import cluster_sums
 from salgen.evaluation.statistics.comparison_groups import Family, Key, family
 from salgen.evaluation.statistics.permutation import ALPHA

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
-
 from salgen.evaluation.statistics.comparisons import COMPARISONS, Comparison, compare_subsets
 from salgen.evaluation.statistics.score_cube import SUBSETS, ScoreCube, score_cubes
 from salgen.evaluation.statistics.summary import ALL_SEEDS, SUMMARY, SummaryRow, csv_text, summarise_subsets

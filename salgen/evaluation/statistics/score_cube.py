@@ -11,10 +11,8 @@ from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError, reason
 from salgen.types import Float64
 

@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.evaluation.metrics.inputs.metric import EMPTY_MASK, TRIVIAL_FULL_MASK, UNUSABLE_SAMPLE
 from salgen.evaluation.scoring.metric_selection import bounds, higher_is_better
 from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS, mean_intervals

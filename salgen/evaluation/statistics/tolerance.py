@@ -1,7 +1,6 @@
 """Equality of scores up to rounding: such scores tie, in ranks, wins and tests alike."""
 
 import numpy as np
-
 from salgen.types import Float64
 
 RELATIVE = 1e-12  # share of the larger of the two: no other scores matter

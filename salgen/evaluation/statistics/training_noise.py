@@ -1,11 +1,9 @@
 """The spread of means between trainings, beyond what the samples' noise gives."""
 
 from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtri
-
 from salgen.evaluation.statistics.clusters import cluster_sums
 from salgen.types import Float64
 

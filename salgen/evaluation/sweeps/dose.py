@@ -8,9 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any
-
 import numpy as np
-
 from salgen.errors import SalgenError, unknown_name
 from salgen.generators.factory import generator, plugin_class
 from salgen.types import Float64

@@ -1,10 +1,8 @@
 """What the runs of all doses say: which images a model is right about, and the scores of methods."""
 
 from collections.abc import Sequence
-
 import numpy as np
 import pyarrow.parquet as pq
-
 from salgen.errors import warn
 from salgen.evaluation.report.runs import LoadedRun
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS

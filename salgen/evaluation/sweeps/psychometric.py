@@ -3,11 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtr, ndtri
-
 from salgen.types import Float64
 
 Function = Callable[[Float64], Float64]

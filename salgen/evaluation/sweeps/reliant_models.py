@@ -13,11 +13,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.report.formatting import share

@@ -9,9 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-
 import numpy as np
-
 from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset

@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
 import numpy as np
-
 from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.report import page
 from salgen.evaluation.report.formatting import STYLE, templates

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-
 import numpy as np
 from scipy.special import ndtr, rel_entr, stdtrit
-
 from salgen.evaluation.statistics.clusters import cluster_sums, multiplicities
 from salgen.evaluation.statistics.training_noise import training_variances
 from salgen.evaluation.sweeps.psychometric import TINY, Axis, Curves, fit

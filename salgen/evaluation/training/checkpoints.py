@@ -8,12 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
 import safetensors
 import safetensors.torch
 import torch
 from torch import Tensor
-
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.random_state import random_state

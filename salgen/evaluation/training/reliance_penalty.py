@@ -18,14 +18,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import one_hot
 from torch.utils.data import DataLoader, Dataset
-
 from salgen.datasets.reading.batch import to_unit
 from salgen.datasets.reading.reader import open_dataset
 from salgen.generators.factory import redrawing_generator_of

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, LRScheduler, OneCycleLR
-
 from salgen.evaluation.models.inspection.memory import keep_freed_memory
 from salgen.evaluation.training.reliance_penalty import Redrawn, RenderBatches, reliance_penalty, twin_targets
 from salgen.evaluation.training.training_data import DeviceSplit

@@ -12,9 +12,7 @@ from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
 import torch
-
 from salgen.datasets.execution.executors import processors
 from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.reading.reader import open_dataset

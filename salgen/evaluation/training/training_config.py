@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.models.classifier import Classifier

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
 from torch.utils.data import default_collate
-
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.batch_size import memory_budget

@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.models import ModelPlugin
 from salgen.parameters import build, param

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
-
 import torch
 from torch import Tensor, nn
-
 from salgen.errors import SalgenError
 from salgen.evaluation.training.checkpoints import TrainingConfig
 from salgen.evaluation.training.training_settings import TrainingSettings

@@ -6,11 +6,9 @@ from itertools import chain, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-
 from salgen.datasets.format import checksums
 from salgen.datasets.format.checksums import file_problems
 from salgen.datasets.format.manifest import read_manifest

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-
 from salgen.datasets.archives.archive_formats import SUFFIXES, is_archive
 from salgen.datasets.archives.unpacking import archive_problems
 from salgen.datasets.verification import verify_dataset as data_sets

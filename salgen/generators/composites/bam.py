@@ -11,10 +11,8 @@ from functools import lru_cache
 from math import floor, sqrt
 from pathlib import Path
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError
 from salgen.generators.composites.libraries import Composite, Library
 from salgen.generators.composites.pasting import Pixels, Window, paste, resized

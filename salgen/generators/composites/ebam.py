@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
-
 from salgen.generators.composites.bam import OBJECTS, SCENES, STAND_INS, Bam
 from salgen.generators.composites.libraries import Composite
 from salgen.generators.interfaces import Scale

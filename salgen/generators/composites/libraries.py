@@ -11,7 +11,6 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import floor, sqrt
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError
 from salgen.generators.composites.bam import CORE, OBJECT, OBJECTS, OPAQUE, SCENES, SMALLEST, STAND_INS, scene_of
 from salgen.generators.composites.libraries import Composite

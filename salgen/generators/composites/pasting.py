@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask
 

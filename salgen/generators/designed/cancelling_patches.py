@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.generators.designed.designed_images import DesignedImages, enlarged
 from salgen.generators.interfaces import Context, Edit, Rendered
 from salgen.generators.painted_base import check_edit

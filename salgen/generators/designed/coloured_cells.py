@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError
 from salgen.generators.designed.designed_images import NEUTRAL, DesignedImages, enlarged
 from salgen.generators.interfaces import Context, Edit, Rendered

@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import numpy as np
-
 from salgen.errors import SalgenError
 from salgen.generators.interfaces import Scale
 from salgen.generators.painted_base import Drawn

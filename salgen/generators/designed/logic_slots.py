@@ -4,10 +4,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.generators.designed.designed_images import DesignedImages
 from salgen.generators.interfaces import Context, Edit, Rendered
 from salgen.generators.painted_base import check_edit

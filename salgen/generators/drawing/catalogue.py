@@ -8,9 +8,7 @@ import json
 from functools import cache
 from pathlib import Path
 from typing import Any
-
 import numpy as np
-
 from salgen.types import Float64
 
 FOLDER = Path(__file__).with_name("catalogues")

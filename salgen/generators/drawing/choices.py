@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
-
 from salgen.seeding import Stream
 
 T = TypeVar("T")

@@ -6,9 +6,7 @@ written as text, see :func:`~salgen.generators.drawing.catalogue.read_points`.
 
 from collections.abc import Callable
 from itertools import pairwise
-
 import numpy as np
-
 from salgen.generators.drawing.catalogue import read_points
 from salgen.generators.drawing.shapes import QUARTER
 from salgen.generators.drawing.shapes import oval as ellipse

@@ -6,7 +6,6 @@ They are few, so each belongs to one split: no photograph that a model is traine
 import importlib.util
 from functools import lru_cache
 from pathlib import Path
-
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import Pixels, read_rgb
 from salgen.sources import Files

@@ -7,11 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-
 from salgen.errors import SalgenError
 
 Pixels = NDArray[np.uint8]

@@ -7,10 +7,8 @@ the image's top left corner.
 
 from collections.abc import Sequence
 from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.types import Float64, Mask
 
 FINE = 4  # samples per pixel along each axis

@@ -9,9 +9,7 @@ Unser 1999, *Splines: a perfect fit for signal and image processing* (IEEE SPM 1
 """
 
 from functools import lru_cache
-
 import numpy as np
-
 from salgen.seeding import Stream
 from salgen.types import Float64
 

@@ -1,7 +1,6 @@
 """Surroundings of cartoon figures: plain patterns behind them, and white and yellow things that float beside them."""
 
 from collections.abc import Callable
-
 from salgen.generators.drawing.choices import Choices, Tint, shade
 from salgen.generators.drawing.shapes import oval
 from salgen.generators.figures.drawing import Drawing, Points, rounded

@@ -5,7 +5,6 @@ Coordinates are (down, across) from the middle between the eyes, in shares of th
 
 from collections.abc import Callable
 from dataclasses import dataclass
-
 from salgen.generators.drawing.choices import Choices, Tint, shade
 from salgen.generators.drawing.shapes import oval
 from salgen.generators.figures.drawing import Drawing, rounded

@@ -8,9 +8,7 @@ the same bits.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-
 import numpy as np
-
 from salgen.generators.drawing.choices import Tint
 from salgen.generators.drawing.outlines import bar
 from salgen.generators.drawing.shapes import FINE, covered, following, means, oval

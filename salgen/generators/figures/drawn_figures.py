@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import pi
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.generators.drawing.choices import Choices, Tint
 from salgen.generators.figures.backdrops import draw_backdrop, draw_sparkles
 from salgen.generators.figures.creature import draw_creature

@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-
 import numpy as np
-
 from salgen.generators.drawing.choices import Tint
 from salgen.generators.drawing.shapes import oval
 from salgen.generators.figures.drawing import Drawing, Placement

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.cache import cached
 from salgen.errors import SalgenError
 from salgen.generators.lesions.brain_files import subject_of

@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.types import Float64, Mask
 
 WINDOWS = ("hamming", "hann", "flat")

@@ -9,10 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
-
 import numpy as np
 from scipy.special import ndtri
-
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.interfaces import Context
 from salgen.generators.lesions.brains import BrainBank

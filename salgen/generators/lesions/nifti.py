@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from logging import Logger
 from pathlib import Path
 from typing import Any
-
 import numpy as np
-
 from salgen.errors import SalgenError, reason
 from salgen.types import Float32, Float64
 

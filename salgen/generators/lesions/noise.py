@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
-
 import numpy as np
-
 from salgen.errors import SalgenError, install
 from salgen.generators.interfaces import Context
 from salgen.generators.lesions.brains import BrainBank

@@ -7,11 +7,9 @@ every machine.
 
 from dataclasses import dataclass
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
-
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.lesions.nifti import Volume
 from salgen.seeding import Stream

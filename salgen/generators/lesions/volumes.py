@@ -11,9 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-
 import numpy as np
-
 from salgen.errors import SalgenError, reason
 from salgen.generators.lesions.brain_files import choose_brains, mask_of, subject_of
 from salgen.generators.lesions.nifti import Volume, load_volume

@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
-
 import numpy as np
-
 from salgen.generators.composites.pasting import Pixels, Window
 from salgen.generators.interfaces import Context, Scale
 from salgen.generators.saliency_bench.drawn_people import DRESSES, PLACES, person

@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.generators.composites.pasting import Window, filled_box
 from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.drawing.choices import Choices

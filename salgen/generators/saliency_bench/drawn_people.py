@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
-
 from salgen.generators.composites.pasting import Pixels, Window
 from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.interfaces import Context, Scale

@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import numpy as np
-
 from salgen.generators.interfaces import Context, Scale
 from salgen.generators.saliency_bench.marked_scene import MarkedScene
 from salgen.generators.stand_ins.sceneries.painting import LAYOUTS, play, read_layout

@@ -9,10 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.generators.composites.bam import SCENES
 from salgen.generators.composites.pasting import Pixels, Window, paste, resized
 from salgen.generators.interfaces import Context, Edit, Rendered

@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
-
 import numpy as np
-
 from salgen.generators.drawing.outlines import turned
 from salgen.generators.drawing.photographs import Photographs, of_split
 from salgen.generators.drawing.pictures import Pixels, resize_rgb

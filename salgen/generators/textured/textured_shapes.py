@@ -10,10 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError
 from salgen.generators.drawing.catalogue import catalogue, read_points
 from salgen.generators.drawing.outlines import smooth, turned

@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, open_photographs
 from salgen.generators.drawing.shapes import paint
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale

@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-
 import numpy as np
-
 from salgen.generators.drawing.photographs import Photographs, of_split
 from salgen.generators.drawing.pictures import Pixels, resize_rgb
 from salgen.generators.drawing.shapes import paint

@@ -7,9 +7,7 @@ and square roots are taken, so that every machine draws the same bits.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
 import numpy as np
-
 from salgen.generators.drawing.shapes import Colour, paint
 from salgen.types import Float64
 

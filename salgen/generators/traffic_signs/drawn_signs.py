@@ -9,10 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Protocol
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError
 from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, open_photographs
 from salgen.generators.drawing.pictures import Pixels

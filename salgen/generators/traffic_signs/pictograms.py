@@ -12,9 +12,7 @@ Each stands in a box from -1 to 1, x to the right and y downwards. Its rows are
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
-
 import numpy as np
-
 from salgen.generators.drawing.catalogue import catalogue, read_points
 
 Point = tuple[float, float]

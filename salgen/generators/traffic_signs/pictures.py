@@ -6,10 +6,8 @@ recognition* (Neural Networks 32), number the classes as :data:`NAMES_OF_SIGNS` 
 
 from functools import lru_cache
 from itertools import pairwise
-
 import numpy as np
 from PIL import Image, ImageDraw
-
 from salgen.generators.drawing.pictures import Pixels
 from salgen.generators.traffic_signs.pictograms import (
     CATALOGUE,

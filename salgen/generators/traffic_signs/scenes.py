@@ -8,11 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
-
 import numpy as np
 from PIL import Image
 from scipy.ndimage import uniform_filter1d
-
 from salgen.generators.drawing.photographs import Photographs, of_split
 from salgen.generators.drawing.pictures import Pixels, resize_rgb
 from salgen.generators.drawing.shapes import paint

@@ -5,7 +5,6 @@ import pyarrow.parquet as pq
 import pytest
 from made_datasets import made
 from own_image_files import H, W, painted, write_images, write_labels
-
 from salgen.cli.main import main
 from salgen.datasets.annotation.annotated_dataset import Annotation
 from salgen.datasets.annotation.drawn_masks import DrawnMasks, version_of

@@ -2,14 +2,12 @@
 
 import sys
 from itertools import permutations
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-
 from salgen.datasets.annotation.agreement import (
     Agreement,
     agreement_of,

@@ -1,14 +1,12 @@
 """What is drawn in Saliency-Bench's form: the same masks for salgen's reader, and for one like the benchmark's."""
 
 import json
-
 import numpy as np
 import pandas
 import pytest
 from marked_trees import nearest, opened, samples
 from own_image_files import H, W, painted, write_images, write_labels
 from PIL import Image
-
 from salgen.datasets.annotation.annotated_dataset import Annotation
 from salgen.datasets.layouts.saliency_bench.attention_folders import read_benchmark
 

@@ -3,13 +3,11 @@
 import signal
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from drawing_pages import ITEMS
 from own_image_files import H, W
-
 from salgen.datasets.layouts.own_images.outlines import Polygons
 from salgen.datasets.reading.reader import open_dataset
 

@@ -3,12 +3,10 @@
 import http.client
 import platform
 import sys
-
 import numpy as np
 import pytest
 from drawing_pages import ITEMS
 from own_image_files import H, W
-
 from salgen.cli.main import main
 
 BITS = np.packbits(np.eye(H, W, dtype=bool)).tobytes()

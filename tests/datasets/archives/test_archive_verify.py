@@ -2,10 +2,8 @@
 
 import tempfile
 from pathlib import Path
-
 import pytest
 from made_datasets import STATED, contents, made
-
 import salgen
 from salgen.datasets.archives.archive_formats import SUFFIXES
 from salgen.datasets.archives.unpacking import unpack

@@ -4,10 +4,8 @@ import hashlib
 import os
 import tarfile
 import zipfile
-
 import pytest
 from made_datasets import STATED, contents, made
-
 import salgen
 from salgen.datasets.archives import writing
 from salgen.datasets.archives.archive_formats import SUFFIXES, members

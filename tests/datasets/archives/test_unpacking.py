@@ -9,10 +9,8 @@ import tarfile
 import warnings
 import zipfile
 import zlib
-
 import pytest
 from made_datasets import contents
-
 import salgen
 from salgen.datasets.archives import archive_formats, unpacking
 from salgen.datasets.archives.archive_formats import SUFFIXES, Limits

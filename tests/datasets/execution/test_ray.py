@@ -8,12 +8,10 @@ import socket
 import subprocess
 import sys
 import time
-
 import pytest
 from made_datasets import SUPPORT, contents, made
 from ray_nodes import two_nodes
 from worker_orders import DRIVER, ORDERS, orders_path
-
 from salgen.cli.main import main
 from salgen.datasets.execution import executors, pool, ray_tasks
 from salgen.datasets.format import manifest
@@ -160,7 +158,6 @@ def test_workers_that_die_every_time_end_it_with_one_line(tmp_path, orders, monk
 )
 def test_a_machine_that_will_not_do_says_why(tmp_path, folder, libraries, present, message):
     from dataclasses import replace
-
     from salgen.datasets.format.manifest import read_manifest
     from salgen.generators import factory
 

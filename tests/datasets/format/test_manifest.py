@@ -2,9 +2,7 @@
 
 import hashlib
 import json
-
 import pytest
-
 from salgen.datasets.format.manifest import Manifest, describe, in_order, read_manifest
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator

@@ -2,9 +2,7 @@
 
 import os
 import platform
-
 import pytest
-
 from salgen.datasets.format.output_folder import check_outside, sole_writer
 from salgen.errors import SalgenError
 

@@ -1,14 +1,12 @@
 """PNG written by salgen and read by Pillow and imagecodecs, and the other way round."""
 
 import io
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from PIL import Image
-
 from salgen.datasets.format import png
 from salgen.errors import SalgenError
 

@@ -1,12 +1,10 @@
 """The columns, and what Hugging Face makes of them without salgen."""
 
 import hashlib
-
 import datasets
 import numpy as np
 import pytest
 from made_datasets import made
-
 from salgen.datasets.format import schema
 from salgen.datasets.format.manifest import Manifest, describe
 from salgen.datasets.making import make

@@ -3,7 +3,6 @@
 import pyarrow.parquet as pq
 import pytest
 from made_datasets import made
-
 from salgen.datasets.format.manifest import describe, read_manifest
 from salgen.datasets.format.shards import Shard, shards_of, write_shard
 from salgen.errors import SalgenError

@@ -1,7 +1,6 @@
 """Annotations in unusual forms: read as their own keys say, or refused in a line that names both readings."""
 
 import json
-
 import numpy as np
 import pytest
 from own_image_files import (
@@ -21,7 +20,6 @@ from own_image_files import (
     write_yolo,
 )
 from PIL import Image
-
 import salgen
 from salgen.datasets.layouts.own_images.annotations import check_no_photograph, unread_form
 from salgen.datasets.layouts.own_images.label_table import read_rows

@@ -1,12 +1,10 @@
 """Saliency-Bench's own folders, whole and damaged, read by the importers of its data sets."""
 
 import shutil
-
 import numpy as np
 import pytest
 from marked_trees import SIDE, attention_map, nearest, opened, samples, write_benchmark, write_table
 from PIL import Image
-
 from salgen.errors import SalgenError
 from salgen.testing import check_importer
 

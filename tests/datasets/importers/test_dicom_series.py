@@ -2,13 +2,11 @@
 
 from collections import Counter
 from contextlib import suppress
-
 import numpy as np
 import pytest
 from ct_series import write_slice
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from salgen.datasets.layouts.saliency_bench.dicom_series import open_series, read_dicom, series_of
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 

@@ -1,12 +1,10 @@
 """The importer of Action-XAI, on tiny trees of ACT-X, whole and damaged."""
 
 import json
-
 import numpy as np
 import pytest
 from marked_trees import SIDE, attention_map, nearest, noise, opened, refusal, samples
 from PIL import Image
-
 from salgen.testing import check_importer
 
 ACTIVITIES = {"bowling": 6, "chess game, sitting": 5, "darts": 2}

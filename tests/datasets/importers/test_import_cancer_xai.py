@@ -2,14 +2,12 @@
 
 import itertools
 import shutil
-
 import nibabel
 import numpy as np
 import pytest
 from ct_series import UPRIGHT, cut_short, write_slice
 from marked_trees import SIDE, nearest, opened, refusal, samples
 from PIL import Image
-
 from salgen.datasets.layouts.saliency_bench.ct_slices import CtVolume
 from salgen.errors import SalgenError
 from salgen.testing import check_importer

@@ -4,13 +4,11 @@ import json
 import pickle
 import sys
 from functools import partial
-
 import marked_trees
 import numpy as np
 import pytest
 from made_datasets import assert_resumable
 from PIL import Image
-
 from salgen.datasets.making import make
 from salgen.datasets.picture_libraries.coco import CLASSES
 from salgen.datasets.reading.reader import open_dataset

@@ -2,13 +2,11 @@
 
 import shutil
 import sys
-
 import numpy as np
 import pytest
 from ct_series import cut_short, ring, roi, write_slice, write_xml
 from marked_trees import SIDE, nearest, noise, opened, refusal, samples
 from PIL import Image
-
 from salgen.datasets.layouts.saliency_bench import dicom_series
 from salgen.errors import SalgenError
 from salgen.testing import check_importer

@@ -2,11 +2,9 @@
 
 import json
 import shutil
-
 import numpy as np
 import pytest
 from marked_trees import SIDE, attention_map, nearest, noise, opened, samples, write_table
-
 from salgen.errors import SalgenError
 from salgen.testing import check_importer
 

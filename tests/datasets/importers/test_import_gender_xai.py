@@ -1,11 +1,9 @@
 """The importer of Gender-XAI, on tiny trees of COCO 2017 with captions, whole and damaged."""
 
 import json
-
 import numpy as np
 import pytest
 from marked_trees import SIDE, nearest, noise, opened, refusal, samples
-
 from salgen.testing import check_importer
 
 H, W = 30, 44

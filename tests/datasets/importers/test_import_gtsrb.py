@@ -7,11 +7,9 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from PIL import Image
-
 import salgen
 from salgen.datasets.importers.gtsrb_square import GtsrbSquare
 from salgen.datasets.layouts.gtsrb import open_gtsrb

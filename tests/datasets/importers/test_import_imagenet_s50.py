@@ -1,7 +1,6 @@
 """ImageNet-S50 read from trees of its published layout, right ones and wrong ones, and its mask pictures."""
 
 import shutil
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +10,6 @@ from imagenet_s_tree import class_folder, encode, write_layout
 from made_datasets import assert_resumable
 from PIL import Image
 from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Resize
-
 import salgen
 from salgen.datasets.importers.imagenet_s50 import WNIDS, ImageNetS50, middle
 from salgen.datasets.layouts.imagenet_s_layout import CATEGORIES, decode

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -27,7 +26,6 @@ from own_image_files import (
     write_yolo,
 )
 from PIL import Image
-
 import salgen
 from salgen.datasets.layouts.own_images.label_table import read_rows
 from salgen.datasets.layouts.own_images.outlines import Polygons

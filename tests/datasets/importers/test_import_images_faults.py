@@ -1,7 +1,6 @@
 """What does not belong together among one's own images: a line that names the file, or skipped, counted and named."""
 
 import json
-
 import numpy as np
 import pytest
 from own_image_files import (
@@ -17,7 +16,6 @@ from own_image_files import (
     write_yolo,
 )
 from PIL import Image, ImageFilter, ImageOps
-
 import salgen
 from salgen.datasets.layouts.broken import faults_of
 from salgen.errors import SalgenError, SalgenWarning

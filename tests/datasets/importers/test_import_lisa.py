@@ -1,13 +1,11 @@
 import shutil
 from dataclasses import replace
 from pathlib import Path
-
 import marked_trees
 import numpy as np
 import pytest
 from made_datasets import assert_resumable
 from PIL import Image
-
 import salgen
 from salgen import cache
 from salgen.cache import cache_path

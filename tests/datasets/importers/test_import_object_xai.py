@@ -5,7 +5,6 @@ import pytest
 from marked_trees import SIDE, nearest, opened, samples
 from scipy.io import savemat
 from voc_tree import VOID, H, W, tree, write_mask, write_xml
-
 from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES
 from salgen.errors import SalgenError
 from salgen.testing import check_importer

@@ -2,12 +2,10 @@
 
 import shutil
 from pathlib import Path
-
 import numpy as np
 import pytest
 from marked_trees import SIDE, nearest, noise, opened, refusal, samples
 from PIL import Image
-
 from salgen.datasets.importers.pet_xai import BREEDS
 from salgen.testing import check_importer
 

@@ -1,13 +1,11 @@
 """The importer of Security-XAI, on tiny trees of SIXray, whole and damaged."""
 
 import shutil
-
 import numpy as np
 import pytest
 from marked_trees import SIDE, nearest, noise, opened, refusal, samples
 from PIL import Image
 from voc_tree import entry
-
 from salgen.testing import check_importer
 
 H, W = 30, 44

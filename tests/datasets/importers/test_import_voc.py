@@ -3,7 +3,6 @@
 import pickle
 import shutil
 from functools import partial
-
 import marked_trees
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from ct_series import cut_short
 from marked_trees import SIDE
 from PIL import Image
 from voc_tree import TRAIN, VAL, H, W, tree, write_xml
-
 from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES
 from salgen.errors import SalgenError
 from salgen.testing import check_importer

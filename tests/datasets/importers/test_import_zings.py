@@ -1,12 +1,10 @@
 """The importer of heroes and villains: a case of one's own images, with folders of fixed names."""
 
 import shutil
-
 import numpy as np
 import pytest
 from made_datasets import assert_resumable
 from PIL import Image
-
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
 from salgen.testing import check_importer

@@ -1,13 +1,11 @@
 """Data that is imported: made, stored, read, checked and scored like any other, without twins."""
 
 import json
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 from tiles import write_tiles
-
 import salgen
 from salgen.datasets.making import make
 from salgen.datasets.preview.contact_sheet import contact_sheet

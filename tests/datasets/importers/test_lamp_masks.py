@@ -1,14 +1,12 @@
 import colorsys
 from collections import deque
 from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from skimage.color import rgb2lab
-
 from salgen.datasets.layouts.lisa.lamp_masks import (
     MaskRules,
     above_otsu,

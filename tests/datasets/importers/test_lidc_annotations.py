@@ -1,13 +1,11 @@
 """The outlines of LIDC-IDRI's readers against slow second versions: what a line surrounds, one nodule, a consensus."""
 
 from collections import Counter
-
 import numpy as np
 import pytest
 from ct_series import ring, roi, write_xml
 from hypothesis import given
 from hypothesis import strategies as st
-
 from salgen.datasets.layouts.saliency_bench.lidc_annotations import (
     NoduleOutline,
     consensus,

@@ -2,7 +2,6 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-
 from salgen.datasets.layouts.own_images.own_split import by_shares
 from salgen.datasets.layouts.saliency_bench.marked_images import some_of
 

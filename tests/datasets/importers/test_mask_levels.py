@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
-
 from salgen.datasets.layouts.mask_levels import (
     CLASSES,
     OPACITY,

@@ -1,12 +1,10 @@
 """Images that EXIF turns, with annotations of their stored pixels or of what viewers show: both go the same way."""
 
 import json
-
 import numpy as np
 import pytest
 from own_image_files import polygon, run_lengths
 from PIL import ExifTags, Image, ImageOps
-
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
 

@@ -8,7 +8,6 @@ from PIL import Image
 from torch.utils.data import Dataset
 from torchvision import datasets
 from torchvision.tv_tensors import BoundingBoxes
-
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.verification.verifying import verify

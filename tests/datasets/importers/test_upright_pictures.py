@@ -2,12 +2,10 @@
 
 import struct
 import zlib
-
 import numpy as np
 import pytest
 from own_image_files import BOXES, H, W, painted, picture
 from PIL import ExifTags, Image, ImageOps
-
 from salgen.datasets.layouts.broken import faults_of
 from salgen.datasets.layouts.own_images.upright_pictures import header_of, read_mask, read_picture
 from salgen.errors import SalgenError

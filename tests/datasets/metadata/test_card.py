@@ -4,12 +4,10 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import unquote
-
 import pytest
 import yaml
 from made_datasets import contents, made
 from markdown_it import MarkdownIt
-
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.metadata.card import (
     card_text,

@@ -3,12 +3,10 @@
 import hashlib
 import json
 import socket
-
 import mlcroissant
 import numpy as np
 import pytest
 from made_datasets import made, published
-
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.generators.factory import generator

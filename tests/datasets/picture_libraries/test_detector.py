@@ -2,13 +2,11 @@
 
 import json
 import pickle
-
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
 from torchvision.models import detection, get_model
-
 from salgen.datasets.picture_libraries import filtering
 from salgen.datasets.picture_libraries.filtering import (
     Weights,

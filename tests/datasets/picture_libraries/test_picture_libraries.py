@@ -3,11 +3,9 @@
 import json
 import sys
 from pathlib import Path
-
 import numpy as np
 import pytest
 from PIL import Image
-
 from salgen.datasets.picture_libraries import coco, coco_instances, miniplaces
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError, split_of
 from salgen.errors import SalgenError

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from made_datasets import made
-
 from salgen.datasets.preview import contact_sheet as sheets
 from salgen.datasets.preview.contact_sheet import contact_sheet
 from salgen.datasets.preview.dataset_summary import describe

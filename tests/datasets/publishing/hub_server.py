@@ -9,7 +9,6 @@ import hashlib
 import json
 import re
 from urllib.parse import parse_qs, unquote, urlsplit
-
 import local_server
 from local_server import reset
 

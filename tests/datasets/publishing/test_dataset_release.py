@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 from functools import partial
-
 import datasets
 import numpy as np
 import pyarrow as pa
@@ -14,7 +13,6 @@ import yaml
 from forged_rows import forge
 from made_datasets import STATED, contents, made, published
 from PIL import Image
-
 from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.format.schema import pixels_digest
 from salgen.datasets.making import make

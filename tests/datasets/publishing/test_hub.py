@@ -10,13 +10,11 @@ import sys
 import threading
 import time
 from pathlib import Path
-
 import numpy as np
 import pytest
 from hub_server import TOKEN, State, echo, lost_answer, serving
 from local_server import reset
 from made_datasets import STATED, contents
-
 from salgen.cli.main import main
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.metadata.publication_metadata import Release, stated

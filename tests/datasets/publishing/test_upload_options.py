@@ -2,7 +2,6 @@
 
 import pytest
 from made_datasets import contents
-
 from salgen.cli.main import main
 
 TOKEN = "hf_s3cr3t/T0ken+that=nobody.may_see"

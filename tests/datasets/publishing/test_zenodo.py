@@ -6,12 +6,10 @@ import logging
 import re
 import sys
 import threading
-
 import local_server
 import pytest
 from local_server import reset
 from made_datasets import STATED, contents, made
-
 from salgen.cli.main import main
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.metadata.publication_metadata import LICENCES, Release, stated

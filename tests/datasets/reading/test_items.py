@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from torch.utils.data import DataLoader
-
 from salgen.datasets.reading import pictures
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError

@@ -3,13 +3,11 @@
 import gc
 import pickle
 import weakref
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from made_datasets import made
-
 from salgen.datasets.format import png
 from salgen.datasets.format.shards import read_group
 from salgen.datasets.reading import reader

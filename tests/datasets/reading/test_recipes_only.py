@@ -4,7 +4,6 @@ import json
 import pickle
 import re
 import shutil
-
 import datasets
 import mlcroissant
 import numpy as np
@@ -15,7 +14,6 @@ from forged_rows import forge
 from made_datasets import contents, made, published
 from tiles import write_tiles
 from torch.utils.data import DataLoader
-
 from salgen.cli.main import main
 from salgen.datasets import making
 from salgen.datasets.format.manifest import Manifest, read_manifest

@@ -2,13 +2,11 @@
 
 import hashlib
 import json
-
 import numpy as np
 import pytest
 from forged_rows import SHARD, brighten, brighten_and_sign, forge
 from made_datasets import made
 from squares import Squares
-
 from salgen.datasets.format import png
 from salgen.datasets.preview.dataset_summary import describe
 from salgen.errors import SalgenError

@@ -2,14 +2,12 @@
 
 import json
 import zipfile
-
 import numpy as np
 import pytest
 import torch
 from PIL import Image
 from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_tensors
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution import array_files
 from salgen.evaluation.attribution.array_files import MASK, open_arrays

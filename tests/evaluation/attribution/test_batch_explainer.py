@@ -1,11 +1,9 @@
 """Maps of nothing are said once for each network and method."""
 
 import warnings
-
 import pytest
 import torch
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenWarning
 from salgen.evaluation.models.inspection.model_view import ModelView

@@ -1,6 +1,5 @@
 import gc
 import threading
-
 import numpy as np
 import pytest
 import timm
@@ -9,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_networks import Normalise
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.attribution.attribution_context import AttributionContext
@@ -372,7 +370,6 @@ def test_a_model_that_cannot_be_copied_says_why():
 
 def test_a_method_of_the_wrong_shape_is_named(network):
     from dataclasses import dataclass
-
     from salgen.evaluation.methods.gradient import Gradient
 
     @dataclass(frozen=True)

@@ -4,7 +4,6 @@ import pickle
 import sys
 from functools import partial
 from importlib.metadata import version
-
 import captum.attr
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ import zennit.composites
 import zennit.rules
 from pytorch_grad_cam.utils.model_targets import ClassifierOutputSoftmaxTarget, ClassifierOutputTarget
 from torch import nn
-
 import salgen
 from salgen.errors import FailedMethodError, SalgenError
 from salgen.evaluation.attribution.foreign_methods import foreign_method

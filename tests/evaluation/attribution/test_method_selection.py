@@ -1,10 +1,8 @@
 import re
 from pathlib import Path
-
 import pytest
 import torch
 from torch import nn
-
 from salgen.errors import SalgenError, UndefinedMethodError
 from salgen.evaluation.attribution.method_selection import DEMO_METHODS, check_some_work, select_methods
 from salgen.evaluation.methods.gradient import Gradient

@@ -3,7 +3,6 @@
 import pytest
 import torch
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain_all

@@ -5,7 +5,6 @@ import gc
 import json
 import math
 import weakref
-
 import numpy as np
 import pytest
 import safetensors.torch
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from small_networks import Normalise
 from torch import nn
 from torch.nn import functional as F
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution import patterns

@@ -1,9 +1,7 @@
 """A small benchmark, run once: one data set, one network, two trainings plainly and two for reliance."""
 
 import dataclasses
-
 import pytest
-
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.bench.run_entry import RESULTS, run_entry

@@ -3,9 +3,7 @@
 import dataclasses
 import functools
 import shutil
-
 import pytest
-
 from salgen.cli.main import main
 from salgen.evaluation.bench.run_entry import RESULTS, run_entry
 

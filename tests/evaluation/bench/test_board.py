@@ -4,14 +4,12 @@ import dataclasses
 import re
 import shutil
 from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 from run_folders import edited_record
 from scipy.stats import kendalltau
 from scipy.stats import t as student
-
 from salgen.cli.main import main
 from salgen.errors import SalgenError
 from salgen.evaluation.bench.board import board, standing_figure

@@ -2,9 +2,7 @@
 
 import shutil
 import tarfile
-
 import pytest
-
 from salgen.errors import SalgenError
 from salgen.evaluation.bench.fetch_results import fetch
 from salgen.evaluation.bench.published import SPEC

@@ -2,10 +2,8 @@
 
 import dataclasses
 import shutil
-
 import pandas as pd
 import pytest
-
 from salgen.errors import SalgenError
 from salgen.evaluation.bench.board import board
 from salgen.evaluation.bench.method_checks import read_checks, run_checks

@@ -2,10 +2,8 @@
 
 import dataclasses
 import shutil
-
 import pytest
 import torch
-
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError, SalgenWarning

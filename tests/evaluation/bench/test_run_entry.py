@@ -5,7 +5,6 @@ import dataclasses
 import io
 import json
 import shutil
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +12,6 @@ import safetensors.torch
 import torch
 from PIL import Image
 from run_folders import edited_record
-
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError

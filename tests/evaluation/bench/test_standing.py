@@ -4,12 +4,10 @@ import math
 import statistics
 import warnings
 from itertools import combinations
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from salgen.evaluation.bench.standing import standing
 from salgen.evaluation.statistics.permutation import stepdown_p_values
 

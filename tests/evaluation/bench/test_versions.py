@@ -2,9 +2,7 @@
 
 import hashlib
 from pathlib import Path
-
 import pytest
-
 from salgen.errors import SalgenError
 from salgen.evaluation.bench import versions as module
 from salgen.evaluation.bench.run_entry import make_data

@@ -4,7 +4,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics.clever_hans import (
     FAITHFULNESS,

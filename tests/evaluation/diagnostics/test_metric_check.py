@@ -1,10 +1,8 @@
 import math
 from pathlib import Path
-
 import numpy as np
 import pytest
 import repeats
-
 from salgen.evaluation.diagnostics import metric_check
 from salgen.evaluation.diagnostics.metric_check import DEGRADATIONS, obstacle, table, trends, verdict
 from salgen.evaluation.metrics.pointing_game import PointingGame

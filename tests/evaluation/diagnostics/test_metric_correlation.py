@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
-
 from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics.metric_correlation import correlation_table, correlations, run_correlations
 

@@ -7,14 +7,12 @@ import re
 import shutil
 from dataclasses import fields
 from html.parser import HTMLParser
-
 import pytest
 import run_folders
 from browsers import BEYOND
 from hypothesis import given
 from hypothesis import strategies as st
 from run_folders import edited_record
-
 from salgen.errors import SalgenError
 from salgen.evaluation.leaderboard import leaderboard, site
 from salgen.evaluation.leaderboard.index import matrices

@@ -1,7 +1,6 @@
 """`salgen leaderboard` as it is typed."""
 
 import run_folders
-
 from salgen.cli.main import main
 
 SMALL = {"samples": 6, "pictures": 1, "size": 16, "methods": ("gradient", "random", "oracle"), "metrics": ("m-gt",)}

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-
 import salgen
 
 PAGE = Path(__file__).parents[3] / "docs" / "agreement.md"
@@ -162,7 +160,6 @@ def captum_occlusion(network: nn.Module, images: Tensor) -> Tensor:
 def captum_lrp(network: nn.Module, images: Tensor) -> Tensor:
     """captum's LRP, on a copy since it hooks the network."""
     import copy
-
     import captum.attr
 
     return captum.attr.LRP(copy.deepcopy(network)).attribute(images.clone(), target=TARGETS)

@@ -9,10 +9,8 @@ import re
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
-
 import torch
 from torch import Tensor, nn
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.batch_explainer import check_methods

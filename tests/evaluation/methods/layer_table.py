@@ -9,13 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-
 import pytorch_grad_cam
 import torch
 from pytorch_grad_cam.utils.model_targets import ClassifierOutputTarget
 from torch import Tensor, nn
 from torch.nn import functional
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain_all

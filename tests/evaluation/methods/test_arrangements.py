@@ -3,7 +3,6 @@
 import pytest
 import torch
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.layers import last_spatial_layer

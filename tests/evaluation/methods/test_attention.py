@@ -1,14 +1,12 @@
 """Attention maps against loops over heads and tokens, written from the papers."""
 
 import math
-
 import pytest
 import timm
 import torch
 import transformers
 from torch import nn
 from torchvision.models import VisionTransformer
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.batch_explainer import check_methods

@@ -1,7 +1,6 @@
 """LRP beyond ReLU: each rule by its formula, whole networks by the gradient with constant factors, and zennit's."""
 
 from functools import partial
-
 import pytest
 import timm
 import torch
@@ -11,7 +10,6 @@ from small_networks import Flawed
 from torch import nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
-
 import salgen
 from salgen.errors import SalgenError
 

@@ -5,7 +5,6 @@ import torch
 from small_networks import Flawed, Functional, InPlace, InPlaceFunctional, Reused, Tidy, drops_its_result
 from torch import nn
 from torch.nn import functional as F
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.testing.methods import state_of

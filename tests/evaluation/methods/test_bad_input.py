@@ -1,12 +1,10 @@
 """Awkward models and wrong arguments, for every method: the right map, or one line that says what is wrong."""
 
 import copy
-
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier

@@ -5,7 +5,6 @@ import torch
 from repeats import often
 from small_networks import Pyramid
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.methods.cam import check_pooled_head

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_networks import Pyramid
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain_all

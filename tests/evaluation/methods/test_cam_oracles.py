@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-
 import salgen
 from salgen.seeding import Stream
 

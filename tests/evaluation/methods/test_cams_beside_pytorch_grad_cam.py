@@ -3,7 +3,6 @@
 import contextlib
 import importlib
 import math
-
 import numpy as np
 import pytest
 import pytorch_grad_cam
@@ -11,7 +10,6 @@ import torch
 from pytorch_grad_cam.utils.model_targets import ClassifierOutputTarget
 from torch import nn
 from torch.nn import functional
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.methods.full_grad import biases

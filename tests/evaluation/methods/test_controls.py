@@ -4,7 +4,6 @@ import torch
 from scipy import ndimage
 from skimage.segmentation import find_boundaries
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.testing.methods import state_of

@@ -6,7 +6,6 @@ import torch
 from small_networks import Flawed, Functional, InPlace, InPlaceFunctional, Normalise, Reused, Tidy, drops_its_result
 from torch import nn
 from torch.nn import functional
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier

@@ -4,7 +4,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
-
 import salgen
 from salgen.evaluation.methods.eigen_cam import aligned, principal_component
 

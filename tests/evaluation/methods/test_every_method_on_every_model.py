@@ -4,7 +4,6 @@ import pytest
 import repeats
 import torch
 from small_networks import with_statistics
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain, explain_all
 from salgen.evaluation.attribution.method_selection import MethodSelection

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.methods.fast_cam import gamma_fit, smoe_scale, squashed

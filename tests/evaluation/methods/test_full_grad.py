@@ -1,12 +1,10 @@
 """FullGrad counts every bias once for each call, wherever it is applied."""
 
 import copy
-
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional
-
 import salgen
 from salgen.errors import SalgenError
 

@@ -1,7 +1,6 @@
 import pytest
 import torch
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier

@@ -4,7 +4,6 @@ import pytest
 import torch
 from small_networks import Normalise, Tidy, linear, with_statistics
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier

@@ -7,7 +7,6 @@ z = (1, 2, -1), h = (1, 2, 0), logits = (1, -1.5).
 import pytest
 import torch
 from small_networks import by_hand
-
 import salgen
 from salgen.errors import SalgenError
 

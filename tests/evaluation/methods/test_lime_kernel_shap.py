@@ -2,7 +2,6 @@
 
 import itertools
 import math
-
 import captum.attr
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_networks import Normalise, Tidy, linear
-
 import salgen
 from salgen.evaluation.methods.lime_kernel_shap import grid, slic
 from salgen.evaluation.models.classifier import Classifier

@@ -1,10 +1,8 @@
 from dataclasses import dataclass, field
 from typing import ClassVar
-
 import pytest
 import repeats
 import torch
-
 from salgen.evaluation.methods.controls import Random, Sobel
 from salgen.evaluation.methods.gradient import Gradient
 from salgen.registry import METHODS

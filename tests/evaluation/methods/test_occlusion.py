@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_networks import Normalise, pooled_grid
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier

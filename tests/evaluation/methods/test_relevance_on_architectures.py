@@ -4,7 +4,6 @@ import pytest
 import torch
 from small_networks import with_statistics
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain_all

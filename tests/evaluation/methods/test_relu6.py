@@ -1,14 +1,12 @@
 """ReLU6: a ReLU with a ceiling, which relevance passes as it passes a ReLU."""
 
 import copy
-
 import pytest
 import torch
 import zennit.composites
 import zennit.rules
 from torch import nn
 from torch.nn import functional
-
 import salgen
 from salgen.errors import SalgenError
 

@@ -3,7 +3,6 @@ import pytest
 import torch
 from small_networks import pooled_grid
 from torch import nn
-
 import salgen
 from salgen.evaluation.methods.rise import Masks
 from salgen.seeding import Stream

@@ -1,13 +1,11 @@
 """Backward methods against a second implementation: explicit matrices, loops and the papers' formulas."""
 
 import copy
-
 import numpy as np
 import pytest
 import torch
 from small_networks import Normalise
 from torch import nn
-
 import salgen
 from salgen.evaluation.models.classifier import Classifier
 

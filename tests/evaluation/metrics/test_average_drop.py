@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from small_classifiers import case, classifier
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier

@@ -1,10 +1,8 @@
 from fractions import Fraction
-
 import numpy as np
 from hypothesis import given
 from maps_and_masks import cases, value
 from sklearn.metrics import average_precision_score
-
 from salgen.evaluation.metrics.average_precision import AveragePrecision
 
 

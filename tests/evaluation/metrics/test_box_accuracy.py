@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from maps_and_masks import cases
 from skimage.measure import label
-
 import salgen
 from salgen.evaluation.metrics.box_accuracy import BoxAccuracy
 from salgen.evaluation.metrics.inputs.ranking import Ranking

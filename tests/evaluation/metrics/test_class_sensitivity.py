@@ -1,10 +1,8 @@
 import math
-
 import numpy as np
 import pytest
 import torch
 from torch import nn
-
 import salgen
 
 IMAGES = np.random.default_rng(0).random((5, 2, 8, 9)).astype(np.float32)

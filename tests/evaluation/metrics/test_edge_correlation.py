@@ -1,11 +1,9 @@
 import subprocess
 import sys
-
 import numpy as np
 import pytest
 from scipy import ndimage
 from scipy.stats import spearmanr
-
 import salgen
 from salgen.evaluation.metrics.edge_correlation import EdgeCorrelation, edges
 

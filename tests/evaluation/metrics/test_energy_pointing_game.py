@@ -1,10 +1,8 @@
 import math
-
 import numpy as np
 import pytest
 from hypothesis import given
 from maps_and_masks import cases, value
-
 import salgen
 from salgen.evaluation.metrics.energy_pointing_game import EnergyPointingGame
 from salgen.evaluation.metrics.inputs.ranking import Ranking

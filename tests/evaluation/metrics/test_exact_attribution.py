@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import spearmanr
 from sklearn.metrics.pairwise import cosine_similarity
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.exact_attribution import NAMES
 from salgen.evaluation.scoring.scoring import score

@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from maps_and_masks import cases, value
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.g_cf import GCf

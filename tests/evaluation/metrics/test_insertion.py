@@ -1,6 +1,5 @@
 import math
 from itertools import pairwise
-
 import numpy as np
 import pytest
 import small_classifiers
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.ndimage import correlate1d
 from torch import nn
-
 import salgen
 from salgen.evaluation.metrics.inputs import device_maps
 from salgen.evaluation.metrics.inputs.changed_images import pixel_ranks, ranks_on_device

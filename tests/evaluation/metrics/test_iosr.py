@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from maps_and_masks import cases, value
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.iosr import IoSR

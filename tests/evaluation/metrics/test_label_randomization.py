@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, similarities

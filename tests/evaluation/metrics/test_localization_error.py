@@ -1,12 +1,10 @@
 from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given
 from maps_and_masks import cases, value
 from skimage.measure import label
 from sklearn.metrics import f1_score
-
 import salgen
 from salgen.evaluation.metrics.inputs.boxes import above_mean, largest_component, tight_box
 from salgen.evaluation.metrics.localization_error import F1Box, F1Mask, LocalizationErrorMetric, MaskLocalizationError

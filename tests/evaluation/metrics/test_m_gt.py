@@ -1,10 +1,8 @@
 from fractions import Fraction
 from itertools import permutations
-
 import numpy as np
 from hypothesis import given
 from maps_and_masks import cases, value
-
 from salgen.evaluation.metrics.m_gt import MGt
 
 

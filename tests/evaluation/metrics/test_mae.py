@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 from maps_and_masks import cases, value
 from sklearn.metrics import mean_absolute_error
-
 import salgen
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.mae import Mae

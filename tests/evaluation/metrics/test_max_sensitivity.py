@@ -1,12 +1,10 @@
 import math
-
 import numpy as np
 import pytest
 import torch
 from captum.attr import InputXGradient
 from captum.metrics import sensitivity_max
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier

@@ -1,12 +1,10 @@
 import math
 import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from maps_and_masks import cases, odd_maps, odd_masks
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, TRIVIAL_FULL_MASK, UNUSABLE_SAMPLE

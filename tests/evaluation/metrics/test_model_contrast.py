@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from maps_and_masks import cases
-
 import salgen
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.model_contrast import Mcr, Mcs

@@ -1,11 +1,9 @@
 from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given
 from maps_and_masks import cases, value
 from sklearn.metrics import f1_score, jaccard_score, precision_score, recall_score
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.m_gt import MGt

@@ -3,7 +3,6 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, similarities

@@ -1,11 +1,9 @@
 from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from maps_and_masks import cases, value
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.pointing_game import PointingGame

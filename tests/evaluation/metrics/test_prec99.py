@@ -1,13 +1,11 @@
 import math
 from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from maps_and_masks import value
 from sklearn.metrics import precision_score, roc_curve
-
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.prec99 import Prec99, allowed_false_positives
 

@@ -1,9 +1,7 @@
 import math
-
 import numpy as np
 from hypothesis import given
 from maps_and_masks import cases, value
-
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.relevance_mass import RelevanceMass
 

@@ -1,11 +1,9 @@
 from fractions import Fraction
 from itertools import product
-
 import numpy as np
 from hypothesis import given
 from maps_and_masks import cases, value
 from sklearn.metrics import roc_auc_score
-
 from salgen.evaluation.metrics.roc_auc import RocAuc
 
 

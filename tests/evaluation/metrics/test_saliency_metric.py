@@ -1,11 +1,9 @@
 import math
 import warnings
-
 import numpy as np
 import pytest
 import torch
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier

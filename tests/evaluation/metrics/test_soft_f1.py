@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from maps_and_masks import cases, value
-
 import salgen
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.overlap import Dice

@@ -1,5 +1,4 @@
 import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +6,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from maps_and_masks import value
 from scipy.ndimage import label
-
 from salgen.evaluation.metrics.warping_error import (
     AROUND,
     SIMPLE,

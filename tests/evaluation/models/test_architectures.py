@@ -2,13 +2,11 @@
 
 import subprocess
 import sys
-
 import pytest
 import repeats
 import torch
 import torchvision
 from torch import nn
-
 from salgen.errors import SalgenError
 from salgen.evaluation.models.normalisation import imagenet_normalisation
 from salgen.evaluation.runs.given_models import is_designed

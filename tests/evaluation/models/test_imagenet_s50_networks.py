@@ -3,7 +3,6 @@
 import pytest
 import torch
 from torch import nn
-
 from salgen.errors import SalgenError
 from salgen.evaluation import imagenet_s50
 from salgen.registry import MODELS

@@ -2,14 +2,12 @@
 
 import warnings
 from collections import namedtuple
-
 import pytest
 import torch
 import transformers
 from torch import nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
-
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.models.classifier import Classifier

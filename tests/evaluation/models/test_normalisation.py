@@ -8,7 +8,6 @@ import torchvision
 import transformers
 from PIL import Image, ImageOps
 from torchvision.transforms import v2
-
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.models.normalisation import normalisation
 

@@ -1,13 +1,11 @@
 """salgen's own networks: their layers and formulas, and what they refuse."""
 
 from itertools import pairwise
-
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
-
 from salgen.errors import SalgenError
 from salgen.evaluation.models.lesion_cnn import LesionCNN
 from salgen.evaluation.models.scnn import SCNN

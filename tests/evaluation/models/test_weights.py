@@ -3,14 +3,12 @@
 import pickle
 from pathlib import Path
 from urllib.error import URLError
-
 import pytest
 import repeats
 import safetensors.torch
 import torch
 import torchvision
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.models.classifier import Classifier

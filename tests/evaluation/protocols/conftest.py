@@ -1,7 +1,5 @@
 from types import SimpleNamespace
-
 import pytest
-
 from salgen.evaluation.protocols import protocol
 from salgen.evaluation.protocols.paper_table import PaperTable
 from salgen.evaluation.protocols.szczepankiewicz2023 import VARIANTS

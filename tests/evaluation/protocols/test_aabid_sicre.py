@@ -1,11 +1,9 @@
 """The protocol of Aabid and Sicre: its tables on a tiny copy of pets."""
 
 from dataclasses import dataclass
-
 import numpy as np
 import pytest
 from marked_trees import write_benchmark
-
 from salgen.evaluation.protocols.aabid_sicre import FINE_TUNING, METHODS, TABLE_1, TWELVE, AabidSicre
 from salgen.evaluation.training.training_settings import choose_settings
 

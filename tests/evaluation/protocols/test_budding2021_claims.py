@@ -1,10 +1,8 @@
 """What Budding et al. 2021 found, judged on means that are made up."""
 
 import math
-
 import pytest
 from run_folders import make_run
-
 from salgen.evaluation.protocols.budding2021 import CLAIMS, FIGURE_2
 from salgen.evaluation.protocols.claims import judge
 from salgen.evaluation.protocols.paper_table import RunFolders

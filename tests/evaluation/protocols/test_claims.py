@@ -3,14 +3,12 @@
 import json
 from dataclasses import replace
 from itertools import product
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from run_folders import make_run
 from scipy import stats
-
 from salgen.evaluation.protocols.claims import (
     Claim,
     MethodRanking,

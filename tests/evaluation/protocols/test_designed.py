@@ -1,9 +1,7 @@
 """`salgen reproduce designed`: each network on the data sets that are made for it, nothing trained."""
 
 from dataclasses import dataclass, replace
-
 import pytest
-
 from salgen.evaluation.protocols import designed
 from salgen.evaluation.protocols.designed import DATASETS, Designed
 from salgen.generators.factory import plugin_class

@@ -3,13 +3,11 @@
 import math
 from dataclasses import replace
 from types import SimpleNamespace
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from run_folders import make_run
-
 from salgen.cli import reproduce_command
 from salgen.errors import SalgenError
 from salgen.evaluation.protocols import li2020, paper_table, protocol

@@ -1,10 +1,8 @@
 """Protocols: what they ask for is what the papers did."""
 
 import json
-
 import pyarrow.parquet as pq
 import pytest
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.protocols.budding2021 import Budding2021

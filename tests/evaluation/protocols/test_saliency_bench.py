@@ -1,11 +1,9 @@
 """The protocol of Saliency-Bench: its printed numbers, what it asks for, and a run on a tiny copy."""
 
 from dataclasses import dataclass
-
 import numpy as np
 import pytest
 from marked_trees import write_benchmark
-
 from salgen.evaluation.protocols import saliency_bench
 from salgen.evaluation.protocols.saliency_bench import (
     CNNS,

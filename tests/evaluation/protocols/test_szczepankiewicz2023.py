@@ -1,7 +1,6 @@
 """The protocol of Szczepankiewicz et al. 2023: what it asks for."""
 
 import pytest
-
 from salgen.errors import SalgenError
 from salgen.evaluation.protocols import protocol, szczepankiewicz2023
 from salgen.evaluation.protocols.szczepankiewicz2023 import FULL_TRAINING, VARIANTS, Szczepankiewicz2023

@@ -2,11 +2,9 @@
 
 from math import nan
 from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from salgen.evaluation.protocols import claims
 from salgen.evaluation.protocols.szczepankiewicz2023 import CLAIMS, Szczepankiewicz2023
 from salgen.evaluation.report.grid import places

@@ -5,7 +5,6 @@ import json
 import re
 import shutil
 from dataclasses import replace
-
 import datasets
 import mlcroissant
 import numpy as np
@@ -14,7 +13,6 @@ import pytest
 import yaml
 from kept_runs import CALLS, STATED, make_data, make_run, rows
 from run_folders import edited_record
-
 import salgen
 from salgen.cli.main import main
 from salgen.datasets.reading.reader import open_dataset

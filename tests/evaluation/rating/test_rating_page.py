@@ -2,11 +2,9 @@
 
 import http.client
 import platform
-
 import pyarrow.parquet as pq
 import pytest
 from drawing_pages import served
-
 from salgen.cli.main import main
 from salgen.evaluation.rating.trials import RatingTrials
 

@@ -1,13 +1,11 @@
 """Trials, answers and their agreement."""
 
 from itertools import permutations
-
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kept_runs import make_data
-
 from salgen.cli.main import main
 from salgen.errors import SalgenError
 from salgen.evaluation.rating.ratings import Ratings, agreement_of, means

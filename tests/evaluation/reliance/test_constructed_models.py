@@ -8,11 +8,9 @@ same. Both change evenly on the way from one image to another.
 from dataclasses import replace
 from functools import cached_property
 from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from scipy.special import expit
-
 from salgen.evaluation.reliance.certificate_rule import STEP, TOLERATED, certificate_of
 from salgen.evaluation.reliance.rerender import Renderer, _images
 from salgen.generators.factory import generator

@@ -6,7 +6,6 @@ import torch
 from marked_lesions import registered  # noqa: F401, a fixture of all tests here
 from scipy.stats import binom
 from torch import nn
-
 import salgen
 from benchmarks.marked_lesions import KINDS, MarkedLesions
 from benchmarks.shortcuts import toggle, tried

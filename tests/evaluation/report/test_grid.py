@@ -3,7 +3,6 @@
 import csv
 import math
 import re
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_folders import edited_gallery, edited_record, edited_scores, make_run
 from test_report import Page, check_accessible, check_alone, read
-
 from salgen.errors import SalgenError
 from salgen.evaluation.report import report
 from salgen.evaluation.report.figures import box_figures, box_of

@@ -3,7 +3,6 @@
 import pytest
 from run_folders import edited_record, make_run
 from test_report import Page
-
 from salgen.evaluation.report import report
 from salgen.evaluation.report.study import Study, StudyCell
 from salgen.sources import OWN_COPY

@@ -3,7 +3,6 @@
 import pytest
 from run_folders import edited_record, make_run
 from test_report import read
-
 from salgen.evaluation.report import console_summary, report
 from salgen.evaluation.report.study import Study, StudyCell
 

@@ -2,10 +2,8 @@
 
 import shutil
 from itertools import combinations
-
 import pytest
 from run_folders import edited_record, make_run
-
 from salgen.evaluation.report import report
 from salgen.evaluation.report.console import no_verdict
 from salgen.evaluation.report.formatting import share

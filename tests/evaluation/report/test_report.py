@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from html.parser import HTMLParser
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from PIL import Image
 from run_folders import METRICS, edited_scores, make_run
-
 from salgen.errors import SalgenError
 from salgen.evaluation.report import console_summary, report
 from salgen.evaluation.report.formatting import number

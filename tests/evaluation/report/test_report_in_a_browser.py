@@ -4,11 +4,9 @@ import csv
 import io
 import re
 import xml.etree.ElementTree as ElementTree
-
 import pytest
 from browsers import BEYOND
 from run_folders import METHODS, make_run
-
 from salgen.evaluation.report import report
 from salgen.evaluation.report.runs import read_runs
 

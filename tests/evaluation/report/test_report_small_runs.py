@@ -1,11 +1,9 @@
 """What is said of one method, of a model that learnt nothing, of images without a mask, and of faulty runs."""
 
 import re
-
 import pytest
 from run_folders import edited_gallery, edited_record, edited_scores, make_run
 from test_report import read
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import (
     CONSTANT_MAP,

@@ -2,14 +2,12 @@
 
 import json
 import re
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from run_folders import METRICS, MORE_METRICS, edited_record, make_run
 from test_report import read
-
 from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics.clever_hans import clever_hans
 from salgen.evaluation.report import console_summary, report

@@ -2,10 +2,8 @@
 
 from html.parser import HTMLParser
 from pathlib import Path
-
 import pytest
 from run_folders import MORE_METRICS, make_run
-
 import salgen.evaluation.report
 from salgen.evaluation.report import report
 from salgen.evaluation.report.study import Finding, Study, StudyCell, Variants

@@ -2,9 +2,7 @@
 
 import re
 from pathlib import Path
-
 import pytest
-
 import salgen
 from salgen.evaluation.report.formatting import templates
 

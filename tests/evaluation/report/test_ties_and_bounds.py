@@ -3,12 +3,10 @@ chance are named only where they are."""
 
 import re
 from itertools import combinations
-
 import numpy as np
 import pytest
 from run_folders import edited_scores, make_run
 from test_report import read
-
 from salgen.evaluation.report import console_summary, report
 from salgen.evaluation.report.headline import Headline
 from salgen.evaluation.report.runs import Model, read_runs

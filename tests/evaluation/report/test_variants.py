@@ -2,13 +2,11 @@
 
 import math
 import re
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from run_folders import edited_gallery, make_run
 from test_report import Page, read
-
 import salgen
 from salgen.evaluation.report import report
 from salgen.evaluation.report.gallery import image_url, map_url, outline

@@ -1,7 +1,6 @@
 """A run as an object says what its files say."""
 
 import csv
-
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -9,7 +8,6 @@ import pyarrow.parquet as pq
 import pytest
 from kept_runs import CALLS, METRICS, make_data, make_run
 from matplotlib.colors import same_color
-
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.report import console

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -11,7 +10,6 @@ from kept_runs import QUICK
 from marked_lesions import registered  # noqa: F401, a fixture of all tests here
 from scipy.stats import binom
 from torch import nn
-
 import salgen
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError

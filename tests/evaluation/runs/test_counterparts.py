@@ -1,12 +1,10 @@
 """Metrics of two maps in a run: the twin's, a second model's, and one's trained on permuted labels."""
 
 from contextlib import chdir
-
 import numpy as np
 import pytest
 from bending_models import write_models
 from kept_runs import QUICK, make_data, scores
-
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.runs.evaluated_models import PERMUTED

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import salgen
 from salgen.datasets.reading.reader import open_dataset
 from salgen.datasets.verification.spot_checks import _differing

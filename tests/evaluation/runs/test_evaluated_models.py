@@ -5,11 +5,9 @@ import json
 import shutil
 import sys
 from unittest.mock import ANY
-
 import pytest
 import torch
 from kept_runs import make_data
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.method_selection import select_methods

@@ -4,7 +4,6 @@ import json
 import pickle
 import shutil
 from pathlib import Path
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +11,6 @@ import torch
 from kept_runs import SETTINGS, STATED, make_data, make_run, rows
 from pandas.testing import assert_frame_equal
 from torch.nn import functional
-
 import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError, SalgenWarning

@@ -3,7 +3,6 @@
 import json
 import sys
 from functools import partial
-
 import captum.attr
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ import zennit.canonizers
 import zennit.composites
 from kept_runs import SAMPLES, STATED, make_data, rows
 from pandas.testing import assert_frame_equal
-
 import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError, SalgenWarning

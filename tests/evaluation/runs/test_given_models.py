@@ -3,7 +3,6 @@
 import json
 from types import SimpleNamespace
 from warnings import catch_warnings
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -14,7 +13,6 @@ from safetensors.torch import save_file
 from torch import nn
 from torchvision.transforms import Compose, Normalize, Resize, v2
 from transformers import MobileViTImageProcessor, ResNetConfig, ResNetForImageClassification, ViTImageProcessor
-
 import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError, SalgenWarning

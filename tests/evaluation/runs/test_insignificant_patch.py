@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.input_dependence import Iir
 from salgen.evaluation.metrics.inputs.metric import PATCH_MATTERS, PATCH_VANISHED

@@ -1,11 +1,9 @@
 """Methods that a network does not allow, or that fail: left out with their reasons, said on the terminal and kept."""
 
 import sys
-
 import pytest
 import torch
 from kept_runs import make_data, rows
-
 import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError, UndefinedMethodError

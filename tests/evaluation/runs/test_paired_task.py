@@ -2,11 +2,9 @@
 
 import json
 import shutil
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.report import console_summary, report

@@ -2,13 +2,11 @@
 
 from contextlib import chdir
 from importlib import import_module
-
 import numpy as np
 import pytest
 import torch
 from bending_models import write_models
 from kept_runs import make_data, rows
-
 import salgen
 from salgen.evaluation.metrics.inputs.metric import MISCLASSIFIED, PATCH_MATTERS, UNUSABLE_SAMPLE
 from salgen.evaluation.models.inspection.model_view import ModelView

@@ -3,7 +3,6 @@
 import json
 import re
 import time
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,7 +11,6 @@ import torch
 from kept_runs import SAMPLES, make_data, scores
 from pandas.testing import assert_frame_equal
 from torch import nn
-
 import salgen
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.probe import probing

@@ -2,11 +2,9 @@
 
 import shutil
 import warnings
-
 import numpy as np
 import pytest
 from kept_runs import SETTINGS, make_data, scores
-
 import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError, SalgenWarning

@@ -9,7 +9,6 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -18,7 +17,6 @@ from kept_runs import make_data
 from made_datasets import SUPPORT
 from ray_nodes import two_nodes
 from worker_orders import DRIVER, ORDERS, orders_path
-
 from salgen.datasets.execution import executors, ray_tasks
 from salgen.datasets.execution.executors import Executor
 from salgen.datasets.reading.reader import open_dataset

@@ -2,13 +2,11 @@
 
 import json
 import shutil
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from kept_runs import CALLS, METRICS, SETTINGS, STATED, make_data, make_run, rows
 from pandas.testing import assert_frame_equal
-
 import salgen
 from salgen.cli.main import main
 from salgen.datasets.format.manifest import read_manifest

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from kept_runs import SETTINGS, make_data, scores
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.changed_images import pixel_ranks

@@ -7,13 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from kept_runs import QUICK, SETTINGS, make_data, scores
 from torch import nn
-
 import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError, SalgenWarning

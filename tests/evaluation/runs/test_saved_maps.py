@@ -2,14 +2,12 @@
 
 import re
 from dataclasses import replace
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import PATCH_MATTERS
 from salgen.evaluation.runs.artifacts.saved_maps import (

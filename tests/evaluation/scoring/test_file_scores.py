@@ -2,7 +2,6 @@
 
 import csv
 import json
-
 import numpy as np
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
@@ -10,7 +9,6 @@ import pytest
 import torch
 from PIL import Image
 from torch.nn import functional
-
 import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError, SalgenWarning

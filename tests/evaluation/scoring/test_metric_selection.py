@@ -1,5 +1,4 @@
 import pytest
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import FAMILIES
 from salgen.evaluation.scoring.metric_selection import (

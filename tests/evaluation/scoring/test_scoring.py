@@ -2,11 +2,9 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from typing import ClassVar
-
 import numpy as np
 import pytest
 import torch
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs import device_maps

@@ -2,7 +2,6 @@
 
 import pytest
 from scipy.stats import binom
-
 from salgen.evaluation.statistics.accuracy import accuracy_interval, near_chance, too_few_to_tell
 
 

@@ -3,7 +3,6 @@
 import math
 from dataclasses import replace
 from itertools import combinations
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from score_rows import score_rows
-
 from salgen.errors import SalgenError
 from salgen.evaluation.statistics.comparison_groups import Family, families, family, is_ceiling
 from salgen.evaluation.statistics.comparisons import (

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
-
 from salgen.evaluation.statistics.discrimination import Discrimination
 
 Z = 1.959963984540054

@@ -1,11 +1,9 @@
 """Intervals by leaving out clusters and trainings: against a library, and against means computed again without each."""
 
 from math import inf, isnan, nan
-
 import numpy as np
 import pytest
 from scipy import stats
-
 from salgen.evaluation.statistics.jackknife import Estimate, RunScores, averaged, combined, interval, mean_estimate
 
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import brentq
 from scipy.stats import beta, binomtest, norm, t
-
 from salgen.evaluation.statistics import mean_intervals as mean_interval_module
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
 

@@ -1,14 +1,12 @@
 """Sign-flip tests against all sign patterns by loops, under the null, and with ties."""
 
 from itertools import combinations, product
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import kstest, permutation_test
-
 from salgen.evaluation.statistics import permutation
 from salgen.evaluation.statistics.comparisons import holm
 from salgen.evaluation.statistics.permutation import permutations_for, sign_flip_p_values, stepdown_p_values

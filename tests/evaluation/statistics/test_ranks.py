@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import friedmanchisquare, rankdata
-
 from salgen.evaluation.statistics.comparison_groups import Family
 from salgen.evaluation.statistics.ranks import (
     cliques,

@@ -2,13 +2,11 @@
 
 import csv
 import math
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from score_rows import score_rows
-
 from salgen.errors import SalgenError
 from salgen.evaluation.statistics.comparisons import compare_subsets
 from salgen.evaluation.statistics.run_tables import tables_text, write_tables

@@ -2,13 +2,11 @@
 
 import math
 from collections import Counter
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from score_rows import score_rows
-
 from salgen.errors import SalgenError
 from salgen.evaluation.statistics import score_cube as module
 from salgen.evaluation.statistics.score_cube import read_scores, score_cube

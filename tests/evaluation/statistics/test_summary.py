@@ -4,13 +4,11 @@ import csv
 import io
 from dataclasses import replace
 from types import SimpleNamespace
-
 import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.stats import sem, t
 from score_rows import score_rows
-
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
 from salgen.evaluation.statistics.score_cube import score_cube
 from salgen.evaluation.statistics.summary import csv_text, normalised, summarise, summarise_subsets

@@ -1,11 +1,9 @@
 """The spread between trainings against a two-way analysis of variance by loops."""
 
 from itertools import combinations
-
 import numpy as np
 import pytest
 from scipy.stats import f
-
 from salgen.evaluation.statistics.training_noise import training_noise, training_variances
 
 S, G, SIZE = 3, 8, 5

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from salgen.errors import SalgenError
 from salgen.evaluation.sweeps.dose import Dose
 

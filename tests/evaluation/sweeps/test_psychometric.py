@@ -1,13 +1,11 @@
 """Psychometric functions against a regression, a grid and bisection written slowly, and their laws."""
 
 import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
-
 from salgen.evaluation.sweeps import psychometric
 from salgen.evaluation.sweeps.psychometric import SHAPES, Axis, Curves, fit
 

@@ -2,12 +2,10 @@
 
 import csv
 from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
-
 import salgen
 from salgen.cli.main import main
 from salgen.datasets.making import make

@@ -3,10 +3,8 @@
 import csv
 from dataclasses import replace
 from types import SimpleNamespace
-
 import numpy as np
 import pytest
-
 import salgen
 from salgen.cli.main import main
 from salgen.datasets.format.output_folder import sole_writer

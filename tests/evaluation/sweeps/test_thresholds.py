@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy.stats import binom, chi2, norm, t
-
 from salgen.evaluation.sweeps.psychometric import Axis
 from salgen.evaluation.sweeps.thresholds import (
     EVERYWHERE,

@@ -4,7 +4,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-
 from salgen.errors import SalgenError
 from salgen.evaluation.training.trainer import augmentation
 from salgen.evaluation.training.training_settings import TrainingSettings, choose_settings

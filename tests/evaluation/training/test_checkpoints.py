@@ -3,13 +3,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import safetensors.torch
 import torch
 from checkpoint_cards import CARD_VALUES
-
 from salgen.errors import SalgenError
 from salgen.evaluation.training.checkpoints import (
     CARD,

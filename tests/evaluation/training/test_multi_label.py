@@ -1,7 +1,6 @@
 """Models of several labels: their loss, their probabilities, what counts as right, and what is not a false positive."""
 
 import json
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.diagnostics.clever_hans import false_positives

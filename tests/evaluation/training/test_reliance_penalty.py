@@ -1,14 +1,12 @@
 """Training for reliance: the penalty and its gradient, the batches that are rendered, a shortcut that is unlearnt."""
 
 from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from kept_runs import QUICK
 from marked_lesions import registered  # noqa: F401, a fixture of all tests here
-
 import salgen
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError

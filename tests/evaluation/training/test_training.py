@@ -3,7 +3,6 @@ import os
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import torch
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from lightning_fabric import Fabric
 from torch import nn
 from torch.nn.functional import cross_entropy
-
 from salgen.errors import SalgenError
 from salgen.evaluation.training import checkpoints, training, training_config, training_data, training_state
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, build_classifier, load_checkpoint

@@ -4,10 +4,8 @@ import signal
 import subprocess
 import sys
 import time
-
 import pytest
 from kept_runs import make_data
-
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS
 from salgen.evaluation.training.training import train
 from salgen.evaluation.training.training_state import STATE

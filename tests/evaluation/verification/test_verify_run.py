@@ -3,13 +3,11 @@
 import hashlib
 import shutil
 from dataclasses import replace
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from kept_runs import STATED, make_data, make_run
 from run_folders import edited_record, edited_scores
-
 import salgen
 from salgen.evaluation.runs.artifacts.saved_maps import key_of, read_maps, write_maps
 

@@ -1,12 +1,10 @@
 """Objects on scenes: composed as stated, each combination once, the same pixels under both labels."""
 
 from types import SimpleNamespace
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
-
 from salgen.datasets.making import make
 from salgen.datasets.picture_libraries import stand_ins
 from salgen.datasets.picture_libraries.picture_file import PictureFile, write_library

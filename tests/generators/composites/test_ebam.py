@@ -2,10 +2,8 @@
 
 import json
 from itertools import product
-
 import numpy as np
 import pytest
-
 from salgen.datasets.making import make
 from salgen.datasets.picture_libraries import coco, filtered
 from salgen.datasets.picture_libraries.filtering import Weights, on_black

@@ -2,11 +2,9 @@
 
 from collections import Counter
 from itertools import combinations
-
 import numpy as np
 import pytest
 from PIL import Image
-
 from salgen.generators.composites.bam import OBJECTS
 from salgen.generators.composites.multi_objects import ClassRounds
 from salgen.generators.composites.pasting import placed

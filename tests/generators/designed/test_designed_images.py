@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from salgen.generators.designed.coloured_cells import COLOURS
 from salgen.generators.factory import generator
 

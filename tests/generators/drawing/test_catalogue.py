@@ -2,10 +2,8 @@
 
 import json
 from collections import Counter
-
 import numpy as np
 import pytest
-
 from salgen.generators.drawing.catalogue import FOLDER, catalogue, read_points, read_row
 from salgen.generators.drawing.outlines import SHAPES, bar
 

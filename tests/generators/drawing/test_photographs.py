@@ -2,7 +2,6 @@
 
 import pytest
 from quick_generators import quick
-
 from salgen.generators.drawing.photographs import photographs
 
 USED = {

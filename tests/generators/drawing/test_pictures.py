@@ -4,7 +4,6 @@ import imagecodecs
 import numpy as np
 import pytest
 from PIL import Image
-
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_levels, read_rgb
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from salgen.generators.drawing.shapes import FINE, oval, paint, polygon
 
 SIZE = (16, 18)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from salgen.generators.drawing.choices import Choices, shade
 from salgen.generators.drawing.shapes import FINE
 from salgen.generators.figures.drawing import Drawing, Placement, covered, oval, rounded, widened

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from salgen.generators.factory import generator
 from salgen.generators.interfaces import Context, Edit
 

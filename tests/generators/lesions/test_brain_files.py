@@ -3,7 +3,6 @@
 import brain_volumes
 import numpy as np
 import pytest
-
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
 from salgen.generators.lesions.brain_files import HEAD, TWICE, choose_brains, subject_of

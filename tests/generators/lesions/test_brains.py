@@ -1,7 +1,6 @@
 import gzip
 import weakref
 from fractions import Fraction
-
 import nibabel
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ from brain_volumes import Heads, head
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import BSpline
-
 from salgen.errors import SalgenError
 from salgen.generators.drawing.splines import smooth_field, spline_weights
 from salgen.generators.lesions import brains, slicing

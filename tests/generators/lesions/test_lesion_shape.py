@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from salgen.generators.lesions.lesion_shape import apart_from, find_places, lesion_profile, support_at, window_at
 
 

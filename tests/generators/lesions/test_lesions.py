@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass
 from typing import ClassVar
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from salgen.errors import SalgenError
 from salgen.generators.interfaces import Context, Edit
 from salgen.generators.lesions.brains import BrainBank

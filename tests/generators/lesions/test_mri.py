@@ -1,13 +1,11 @@
 import dataclasses
 import json
-
 import numpy as np
 import pytest
 from brain_volumes import Heads, radii
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-
 from salgen.generators.generator import Generator
 from salgen.generators.lesions import brains
 from salgen.generators.lesions.mri import MriLesions, rician, tissue_curve

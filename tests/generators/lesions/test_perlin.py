@@ -2,12 +2,10 @@
 
 import math
 from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from salgen.generators.lesions.perlin import _axis, _cells, from_zero, lattice_gradients, perlin_fields
 
 TOLERANCE = 1e-6  # operands are multiples of 2**-24

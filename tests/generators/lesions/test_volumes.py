@@ -2,12 +2,10 @@ import gzip
 import hashlib
 import subprocess
 import sys
-
 import brain_volumes
 import nibabel
 import numpy as np
 import pytest
-
 from salgen.errors import SalgenError
 from salgen.generators.lesions.nifti import load_volume
 from salgen.generators.lesions.volumes import Volumes, assign_splits, open_brains, spread_splits

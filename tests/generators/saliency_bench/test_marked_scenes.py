@@ -1,10 +1,8 @@
 """Stand-ins for Saliency-Bench: as many classes, masks of such sizes, and some images without a mask."""
 
 from collections import Counter
-
 import numpy as np
 import pytest
-
 from salgen.datasets.importers.pet_xai import SPECIES
 from salgen.evaluation.protocols.saliency_bench import OBJECT, STAND_INS
 from salgen.generators.drawing.catalogue import catalogue

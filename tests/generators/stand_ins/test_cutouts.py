@@ -1,10 +1,8 @@
 """Drawn things of COCO's classes: their sizes, edges and alpha; what varies; and their pixels, held by digests."""
 
 import hashlib
-
 import numpy as np
 import pytest
-
 from salgen.generators.drawing.catalogue import FOLDER, catalogue
 from salgen.generators.drawing.choices import Choices
 from salgen.generators.drawing.outlines import ring, smooth

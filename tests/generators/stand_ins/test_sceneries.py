@@ -3,10 +3,8 @@
 import hashlib
 from functools import lru_cache
 from itertools import combinations
-
 import numpy as np
 import pytest
-
 from salgen.errors import SalgenError
 from salgen.generators.drawing.shapes import polygon
 from salgen.generators.stand_ins.sceneries import KINDS, scenery

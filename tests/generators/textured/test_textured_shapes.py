@@ -1,14 +1,12 @@
 """The stand-in for ImageNet-S50: what is drawn for a class, where it may lie, and what is ignored beside it."""
 
 import math
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from skimage.measure import label as components
 from sklearn.linear_model import RidgeClassifier
-
 from salgen.generators.drawing.outlines import turned
 from salgen.generators.drawing.shapes import polygon
 from salgen.generators.factory import generator

@@ -1,12 +1,10 @@
 """Traffic lights: the lamp's colour is the class, its glow is the mask, and nothing else knows of it."""
 
 import math
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from salgen.generators.factory import generator
 from salgen.generators.traffic_lights.traffic_light import GREEN_FULL, LENS, LUMA, PITCH, RED_FULL, light_colour
 

@@ -4,12 +4,10 @@ import hashlib
 import json
 from collections import Counter
 from functools import cache
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 import salgen
 from salgen.generators.drawing.photographs import photographs
 from salgen.generators.factory import generator

@@ -5,10 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.generators.interfaces import Edit, Rendered

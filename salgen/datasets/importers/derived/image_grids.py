@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
-
 import numpy as np
-
 from salgen.datasets.importers.derived.derived import Derived, Images, SalgenData
 from salgen.errors import SalgenError
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale

@@ -4,10 +4,8 @@ import colorsys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.datasets.importers.derived.derived import Derived, SalgenData
 from salgen.errors import SalgenError
 from salgen.generators.generator import to_levels

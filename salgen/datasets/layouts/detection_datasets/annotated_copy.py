@@ -7,10 +7,8 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.cache import cached
 from salgen.datasets.layouts.broken import MANY, faults_of
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size, box_mask

@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.datasets.layouts.detection_datasets.annotated_copy import BOXES, SEGMENTATION, AnnotatedCopy
 from salgen.datasets.layouts.imported import Items, refuse_edit
 from salgen.datasets.layouts.mask_limits import MaskLimits

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
-
 import numpy as np
-
 from salgen.datasets.layouts.broken import check_size
 from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, check_box

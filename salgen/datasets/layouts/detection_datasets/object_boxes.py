@@ -3,10 +3,8 @@
 from collections.abc import Iterable
 from functools import lru_cache
 from math import ceil
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 from salgen.types import Mask
 

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.cache import cached
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, area
 from salgen.datasets.layouts.imported import SPLITS

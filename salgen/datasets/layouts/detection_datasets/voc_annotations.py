@@ -13,10 +13,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, ClassVar
 from xml.etree import ElementTree
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.datasets.layouts.broken import check_mask_picture, check_size
 from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, check_box

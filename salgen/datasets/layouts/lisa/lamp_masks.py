@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
@@ -22,7 +21,6 @@ from skimage.color import rgb2lab
 from skimage.filters import threshold_otsu
 from skimage.measure import label
 from skimage.segmentation import flood
-
 from salgen.generators.drawing.pictures import Pixels
 from salgen.parameters import param
 from salgen.types import Float64, Mask

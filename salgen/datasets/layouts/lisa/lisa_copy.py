@@ -10,13 +10,11 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import Any
-
 import numpy as np
 import PIL
 import scipy
 import skimage
 from numpy.typing import NDArray
-
 from salgen.cache import cached
 from salgen.datasets.layouts.imported import SPLITS, UserCopy
 from salgen.datasets.layouts.lisa.lamp_masks import MaskRules, Rectangle, acceptable_masks, agreement

@@ -18,7 +18,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
-
 from salgen.datasets.layouts.lisa.lamp_masks import Rectangle
 from salgen.errors import SalgenError
 

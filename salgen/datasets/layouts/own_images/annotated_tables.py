@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.layouts.own_images.annotations import (
     OTHER_SIZE,

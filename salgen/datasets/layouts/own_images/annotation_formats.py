@@ -3,7 +3,6 @@
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
-
 from salgen.datasets.layouts.own_images.annotated_tables import ABSENT, is_table, read_table
 from salgen.datasets.layouts.own_images.annotations import (
     OTHER_SIZE,

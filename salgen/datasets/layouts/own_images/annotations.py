@@ -12,10 +12,8 @@ from itertools import islice
 from math import isclose, isfinite
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 from PIL import Image
-
 from salgen.datasets.layouts.broken import broken_items
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, check_box
 from salgen.datasets.layouts.mask_levels import LOSSY

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-
 from salgen.datasets.layouts.broken import broken_items
 from salgen.datasets.layouts.own_images.upright_pictures import Header, header_of
 from salgen.errors import SalgenError

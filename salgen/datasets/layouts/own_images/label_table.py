@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
 from salgen.datasets.layouts.own_images.image_tree import SPLIT_FOLDERS, ImageTree
 from salgen.errors import SalgenError, reason
 

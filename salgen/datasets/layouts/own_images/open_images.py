@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
-
 from salgen.datasets.layouts.broken import broken_items
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.layouts.own_images.annotated_tables import is_table, masks_named_in

@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 from PIL import ExifTags, Image, ImageOps
-
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, area, box_mask
 from salgen.datasets.layouts.own_images.upright_pictures import read_mask
 from salgen.generators.drawing.shapes import covered

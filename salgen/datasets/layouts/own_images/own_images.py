@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
-
 import numpy as np
-
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.layouts.imported import SPLITS, UserCopy
 from salgen.datasets.layouts.mask_limits import MaskLimits, count_faults, mask_faults

@@ -3,7 +3,6 @@
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-
 from salgen.errors import SalgenError
 
 Shares = tuple[float, float, float]  # shares of train, val and test

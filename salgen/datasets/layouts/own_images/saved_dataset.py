@@ -6,11 +6,9 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-
 from salgen.datasets.layouts.mask_levels import Told, object_of, told_apart
 from salgen.datasets.layouts.own_images.annotations import in_order
 from salgen.datasets.layouts.own_images.image_tree import Skipped

@@ -7,11 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from PIL import ExifTags, Image, ImageOps
-
 from salgen.cache import cached
 from salgen.datasets.layouts.broken import stamp_of
 from salgen.datasets.layouts.mask_levels import MOSTLY, NUMBERS, SOFT, VOID, Told, object_of

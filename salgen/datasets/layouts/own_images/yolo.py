@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 import yaml
-
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.layouts.own_images.annotations import (
     UNKNOWN,

@@ -9,9 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-
 import numpy as np
-
 from salgen.datasets.layouts.saliency_bench.marked_images import (
     ATTENTION,
     IMAGES,

@@ -4,10 +4,8 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.layouts.saliency_bench.dicom_series import read_dicom
 from salgen.datasets.layouts.saliency_bench.marked_images import MarkedImage

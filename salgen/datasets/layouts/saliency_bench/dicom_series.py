@@ -8,10 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError, install
 from salgen.generators.lesions.nifti import silenced

@@ -12,10 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.layouts.detection_datasets.voc_annotations import read_xml
 from salgen.datasets.layouts.own_images.outlines import Polygons

@@ -10,10 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.datasets.layouts.saliency_bench.dicom_series import DicomSeries, read_dicom
 from salgen.datasets.layouts.saliency_bench.lidc_annotations import (
     NoduleOutline,

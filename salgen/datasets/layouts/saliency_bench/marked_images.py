@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
-
 import numpy as np
-
 from salgen.datasets.layouts.broken import check_size
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, box_mask
 from salgen.datasets.layouts.own_images.outlines import MaskPicture, runs_of_mask

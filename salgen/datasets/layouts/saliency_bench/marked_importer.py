@@ -12,7 +12,6 @@ from functools import cached_property
 from os.path import relpath
 from pathlib import Path
 from typing import Any, ClassVar, Self
-
 from salgen.datasets.layouts.broken import sound_items
 from salgen.datasets.layouts.imported import SPLITS, Items, UserCopy, refuse_edit
 from salgen.datasets.layouts.mask_limits import MaskLimits, count_faults

@@ -8,11 +8,9 @@ norm, a gate, a divisor, and one half of each product after the other.
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
-
 import torch
 from torch import Tensor
 from torch.nn import functional
-
 from salgen.evaluation.attribution.propagation.operations import DIVISIONS, Operation, name_of, tensors_in
 
 Function = Callable[[Tensor], Tensor]

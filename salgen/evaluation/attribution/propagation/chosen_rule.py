@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-
 from torch import nn
 from zennit.core import BasicHook
 

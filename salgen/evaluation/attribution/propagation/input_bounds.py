@@ -3,10 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
-
 import torch
 from torch import Tensor
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.propagation.operations import ADD, Operation, name_of, tensors_in
 

@@ -12,13 +12,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from torch.utils.hooks import RemovableHandle
-
 from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.model_view import ModelView, check_logits
 from salgen.evaluation.models.inspection.network_trace import hooked

@@ -12,11 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.propagation.attnlrp_rules import GATES, RULES, Function
 from salgen.evaluation.attribution.propagation.input_bounds import Bounds, InputBounds

@@ -4,10 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-
 import torch
 from torch import Tensor
-
 from salgen.evaluation.attribution.batch_explainer import FORWARD_BATCH_SIZE
 from salgen.evaluation.models.inspection.batch_size import MicroBatches, images_at_once, memory_budget
 from salgen.evaluation.models.inspection.model_view import ModelView

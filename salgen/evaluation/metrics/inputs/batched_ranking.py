@@ -6,10 +6,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
-
 import torch
 from torch import Tensor
-
 from salgen.evaluation.metrics.inputs.device_maps import SortedMaps
 from salgen.evaluation.metrics.inputs.ranking import Cut, Levels
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from typing import NamedTuple
-
 import numpy as np
 from scipy import ndimage
-
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.types import Mask
 

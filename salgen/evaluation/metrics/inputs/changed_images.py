@@ -3,12 +3,10 @@
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-
 from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values

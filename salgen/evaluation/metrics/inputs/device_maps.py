@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-
 import numpy as np
 import torch
 from numpy.typing import NDArray

@@ -3,10 +3,8 @@
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP
 from salgen.evaluation.metrics.inputs.ranking import Values

@@ -7,7 +7,6 @@ takes an absolute value: how channels and signs become a map is the method's red
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
 from salgen.evaluation.metrics.inputs.metric_inputs import OWN, PAIRED, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param

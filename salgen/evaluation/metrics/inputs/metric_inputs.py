@@ -7,10 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 from salgen.seeding import Stream
 from salgen.types import Float32, Mask
@@ -198,7 +196,6 @@ class MetricInputs:
     def ranked_on_device(self, index: int) -> list[RankedMap]:
         """The same of maps on an accelerator, for metrics that read no pixels: computed for many maps at once."""
         import torch
-
         from salgen.evaluation.metrics.inputs.batched_ranking import BatchedRanking, RankedMap
 
         assert not isinstance(self.saliency, np.ndarray)

@@ -7,10 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.types import Float64, Mask
 
 Values = NDArray[np.floating[Any]]

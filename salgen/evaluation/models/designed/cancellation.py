@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
-
 from salgen.evaluation.models.designed.designed_network import DesignedNetwork, set_weights
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ class Cancellation(DesignedNetwork):
         """The network for images of `cancelling-patches`."""
         import torch
         from torch import nn
-
         from salgen.evaluation.models.classifier import Classifier
         from salgen.generators.designed.cancelling_patches import SIGNS
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
-
 from salgen.errors import SalgenError
 from salgen.evaluation.models.designed.designed_network import DesignedNetwork, channel_identity, set_weights
 from salgen.parameters import param
 
 if TYPE_CHECKING:
     from torch import nn
-
     from salgen.evaluation.models.classifier import Classifier
     from salgen.generators.designed.coloured_cells import ColouredCells
 
@@ -41,7 +39,6 @@ class ColourCounter(DesignedNetwork):
     def design(self, generator: ColouredCells) -> Classifier:
         """The network for images of `coloured-cells`."""
         from torch import nn
-
         from salgen.evaluation.models.classifier import Classifier
 
         count, (height, width) = generator.classes * self.copies, generator.image_size
@@ -77,7 +74,6 @@ class ColourCounterTransformer(DesignedNetwork):
         """The network for images of `coloured-cells` whose cells are its patches, as many in a row as in a column."""
         import torch
         from torch import Tensor, nn
-
         from salgen.evaluation.models.classifier import Classifier
 
         classes, side = generator.classes, generator.cell
@@ -122,7 +118,6 @@ def detectors(classes: int, copies: int) -> OrderedDict[str, nn.Module]:
     """Layers from levels (N, 3, h, w) to 1 at pixels of each class's colour and 0 elsewhere, (N, copies x K, h, w)."""
     import torch
     from torch import nn
-
     from salgen.generators.designed.coloured_cells import COLOURS
 
     colours = torch.tensor(COLOURS[:classes], dtype=torch.float32)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
-
 from salgen.errors import SalgenError
 from salgen.evaluation.models.weight_sources import FromScratch
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
-
     from salgen.evaluation.models.classifier import Classifier
 
 

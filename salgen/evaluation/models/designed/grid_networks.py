@@ -6,14 +6,12 @@ import copy
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
-
 from salgen.errors import SalgenError
 from salgen.evaluation.models.designed.designed_network import DesignedNetwork
 from salgen.parameters import param
 
 if TYPE_CHECKING:
     from torch import nn
-
     from salgen.datasets.importers.derived.image_grids import ImageGrids
     from salgen.evaluation.models.classifier import Classifier
 
@@ -95,7 +93,6 @@ def _with_heads(name: str, classifier: Classifier, cells: int, apart: bool) -> C
     """A network whose part behind its last maps is run on each cell by itself, the part before them too if `apart`."""
     from torch import nn
     from torchvision.ops import Permute
-
     from salgen.evaluation.models.classifier import Classifier
 
     def split() -> nn.Module:

@@ -6,12 +6,10 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar
-
 from salgen.evaluation.models.designed.designed_network import DesignedNetwork, set_weights
 
 if TYPE_CHECKING:
     from torch import nn
-
     from salgen.evaluation.models.classifier import Classifier
     from salgen.generators.designed.logic_slots import LogicSlots
 
@@ -35,7 +33,6 @@ class SlotLogic(DesignedNetwork):
     def design(self, generator: LogicSlots) -> Classifier:
         """The network for images of `logic-slots`."""
         from torch import nn
-
         from salgen.evaluation.models.classifier import Classifier
 
         layers = OrderedDict(

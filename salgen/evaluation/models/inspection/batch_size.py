@@ -5,10 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
-
 import torch
 from torch import Tensor
-
 from salgen.errors import SalgenError, warn
 from salgen.evaluation.models.inspection.memory import is_out_of_memory
 from salgen.evaluation.models.inspection.model_view import ModelView, check_logits

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 from typing import Any
-
 import torch
 from torch import Tensor, nn
-
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.models.logits import learn
 

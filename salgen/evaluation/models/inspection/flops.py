@@ -1,7 +1,6 @@
 """What a computation costs on any machine: its convolutions and matrix products, forwards and backwards."""
 
 from typing import Any
-
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 

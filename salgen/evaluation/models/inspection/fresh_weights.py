@@ -5,10 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-
 import torch
 from torch import Tensor, nn
-
 from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 from salgen.evaluation.models.inspection.random_state import random_state

@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from types import CodeType
 from typing import Any, NamedTuple
-
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import BackwardCFunction
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map
-
 from salgen.errors import SalgenError, warn
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 from salgen.evaluation.models.inspection.network_trace import ancestors, hooked

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import prod
-
 import torch
 from torch import Tensor
-
 from salgen.evaluation.models.inspection.positions import ROUNDING, Places, is_grid, spans
 
 

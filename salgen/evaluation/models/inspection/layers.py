@@ -1,7 +1,6 @@
 """The layers of a network by name, and their outputs as channels of an image."""
 
 from torch import Tensor, nn
-
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.models.inspection.gradient_check import check_gradient
 from salgen.evaluation.models.inspection.grid import Grid

@@ -4,7 +4,6 @@ import ctypes
 import platform
 from functools import cache
 from typing import Any
-
 import torch
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # mallopt(3)'s numbers

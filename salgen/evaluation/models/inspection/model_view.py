@@ -17,11 +17,9 @@ from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
-
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
-
 from salgen.errors import SalgenError, named, warn
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.compiled_network import compiled

@@ -9,11 +9,9 @@ from functools import partial
 from math import prod
 from typing import Any
 from weakref import WeakKeyDictionary
-
 import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
-
 from salgen.errors import SalgenError, reason, warn
 from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache

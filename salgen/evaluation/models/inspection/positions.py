@@ -6,7 +6,6 @@ columns: a shape alone cannot tell (n, K, h, w) from (n, h, w, K), nor a grid fr
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-
 import torch
 from torch import Tensor
 from torch.nn import functional

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock
-
 import torch
-
 from salgen.seeding import Stream
 
 _lock = RLock()

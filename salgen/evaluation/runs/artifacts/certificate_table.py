@@ -4,11 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.reliance.certificate_rule import Certificate
 from salgen.evaluation.runs.artifacts.chunk_files import ARROW_TYPES

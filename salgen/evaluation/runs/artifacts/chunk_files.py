@@ -11,11 +11,9 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, get_type_hints
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.scoring.metric_computation import PartialScores, worst_case

@@ -6,7 +6,6 @@ import json
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-
 from salgen.files import write_text
 
 PIECE_S = 5.0  # what a stop may lose of a method, unless one image takes longer

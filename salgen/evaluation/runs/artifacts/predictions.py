@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.run_record import CHUNK
 from salgen.files import atomic_path
@@ -19,7 +17,6 @@ from salgen.types import Float32, Mask
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
     from salgen.datasets.reading.reader import Dataset
 
 FILE = "predictions.parquet"

@@ -11,7 +11,6 @@ from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
-
 from salgen.datasets.format.manifest import RUN
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.attribution.reductions import NATIVE, REDUCTIONS

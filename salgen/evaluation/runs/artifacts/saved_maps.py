@@ -16,13 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.metrics.inputs.metric import PATCH_FAULTS
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind

@@ -5,12 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-
 from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.runs.artifacts.chunk_files import MEASURES, RESULT_COLUMNS, ScoreChunk
 from salgen.evaluation.scoring.metric_computation import aggregate_partial, worst_of

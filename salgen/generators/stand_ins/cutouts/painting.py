@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-
 from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.drawing.choices import Choices
 from salgen.generators.drawing.shapes import polygons

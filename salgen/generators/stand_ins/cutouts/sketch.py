@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
 import numpy as np
-
 from salgen.generators.drawing.catalogue import read_row
 from salgen.generators.drawing.choices import Choices
 from salgen.generators.drawing.outlines import SHAPES, turned

@@ -6,9 +6,7 @@ Palettes are wide and overlap, so that a colour says little about the class.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
 import numpy as np
-
 from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.drawing.splines import smooth_field
 from salgen.seeding import Stream

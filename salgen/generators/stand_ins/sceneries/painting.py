@@ -8,10 +8,8 @@ the part is repeated. Whole numbers are drawn where both bounds are whole.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.errors import SalgenError
 from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.stand_ins.sceneries import planes, skies, strokes, structures

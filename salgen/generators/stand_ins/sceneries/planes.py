@@ -6,9 +6,7 @@ image's lower edge, and so towards the other three edges for ceiling and walls; 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-
 import numpy as np
-
 from salgen.generators.stand_ins.sceneries.stage import Stage
 from salgen.seeding import Stream
 from salgen.types import Float64

@@ -8,10 +8,8 @@ notch in a row is made of several shapes.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
 from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.drawing.shapes import FINE
 from salgen.types import Float64

@@ -2,9 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
-
 import numpy as np
-
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.stand_ins.sceneries.stage import Stage
 from salgen.types import Float64

@@ -6,9 +6,7 @@ v = 1, and lines into the depth meet at the eye's point.
 
 from collections.abc import Sequence
 from functools import lru_cache
-
 import numpy as np
-
 from salgen.generators.drawing.shapes import paint
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.stand_ins.sceneries.sheet import STEPS, Ink, Sheet, mixed

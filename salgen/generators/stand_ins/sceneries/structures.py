@@ -14,7 +14,6 @@ for the one that the user of the thing names), the shape's numbers, and its look
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
-
 from salgen.generators.drawing.catalogue import catalogue, read_points, read_row
 from salgen.generators.drawing.shapes import oval
 from salgen.generators.stand_ins.sceneries.stage import Place, Stage

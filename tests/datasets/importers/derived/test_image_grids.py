@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import salgen
 from salgen.datasets.importers.derived.image_grids import ImageGrids
 from salgen.errors import SalgenError

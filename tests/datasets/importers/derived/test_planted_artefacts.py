@@ -3,14 +3,12 @@
 import itertools
 import json
 from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 from tiles import write_tiles
-
 from salgen.datasets.importers.derived.derived import Images
 from salgen.datasets.importers.derived.planted_artefacts import PlantedArtefacts
 from salgen.datasets.making import make

@@ -2,7 +2,6 @@
 
 import dataclasses
 import warnings
-
 import numpy as np
 import pytest
 import torch
@@ -10,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from maps_and_masks import odd_maps, odd_masks
-
 from salgen.evaluation.metrics.inputs import device_maps
 from salgen.evaluation.metrics.inputs.batched_ranking import BatchedRanking, RankedMap
 from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps, SortedMaps

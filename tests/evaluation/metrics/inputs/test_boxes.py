@@ -1,13 +1,11 @@
 import warnings
 from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from skimage.measure import label, regionprops
-
 import salgen
 from salgen.evaluation.metrics.inputs.boxes import (
     NOTHING,

@@ -1,5 +1,4 @@
 import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +7,6 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import pearsonr, rankdata, spearmanr
 from skimage.feature import hog
 from skimage.metrics import structural_similarity
-
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, mean_similarity, pearson, ranks, similarities
 

@@ -2,7 +2,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 
 PIXELS = arrays(np.float32, (5, 6), elements=st.integers(-3, 3).map(float))

@@ -2,11 +2,9 @@
 
 from itertools import combinations
 from math import comb
-
 import numpy as np
 import pytest
 import torch
-
 import salgen
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.generators.designed.coloured_cells import COLOURS

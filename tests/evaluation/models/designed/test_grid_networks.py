@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain

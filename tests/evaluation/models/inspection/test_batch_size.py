@@ -3,7 +3,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
-
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.models.inspection.batch_size import MicroBatches, images_at_once, memory_budget

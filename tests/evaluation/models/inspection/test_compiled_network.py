@@ -1,12 +1,10 @@
 """Passes without gradient by `torch.compile`: the same values, whatever hooks into the network."""
 
 import json
-
 import numpy as np
 import pytest
 import torch
 from torch import nn
-
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain

@@ -3,7 +3,6 @@
 import pytest
 import torch
 from torch import nn
-
 import salgen
 from salgen.evaluation.models.inspection.flops import Flops
 

@@ -1,13 +1,11 @@
 """Copies with fresh weights: layers in their order, draws that depend on nothing else, and nothing learnt is kept."""
 
 import copy
-
 import numpy as np
 import pytest
 import torch
 from torch import nn
 from torch.nn.utils import parametrizations, prune, spectral_norm, weight_norm
-
 from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.fresh_weights import layers_of, randomised, untrained
 from salgen.evaluation.models.inspection.model_view import ModelView

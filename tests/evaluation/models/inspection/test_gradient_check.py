@@ -3,12 +3,10 @@
 import contextlib
 import copy
 import warnings
-
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional
-
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.models.inspection.gradient_check import check_gradient

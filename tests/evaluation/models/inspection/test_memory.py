@@ -5,7 +5,6 @@ import platform
 import subprocess
 import sys
 from pathlib import Path
-
 import pytest
 
 SIZE = 2**28  # bytes, above what glibc keeps by itself

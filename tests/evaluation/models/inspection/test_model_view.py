@@ -2,14 +2,12 @@
 
 import copy
 import warnings
-
 import numpy as np
 import pytest
 import torch
 from captum.attr import Saliency
 from torch import nn
 from torchvision.transforms import Normalize
-
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
