@@ -115,10 +115,7 @@ FEW_TRAININGS = [
     Design("two trainings, 0.3 between trainings", trainings=2, between=0.3),
     *(
         Design(
-            f"{count} trainings, {between} between those of one method",
-            trainings=trainings,
-            between=between,
-            varying=1,
+            f"{count} trainings, {between} between those of one method", trainings=trainings, between=between, varying=1
         )
         for count, trainings in (("two", 2), ("three", 3), ("five", 5))
         for between in (0.3, 1.0, 5.0)

@@ -56,11 +56,7 @@ plt.show()
 # networks of Hugging Face, torchvision and timm: see :doc:`/own_models`.
 
 run = salgen.evaluate(
-    data,
-    model=network,
-    methods=["gradient", "grad-cam", "integrated-gradients"],
-    scale="demo",
-    out=folder / "run",
+    data, model=network, methods=["gradient", "grad-cam", "integrated-gradients"], scale="demo", out=folder / "run"
 )
 assert (run.predictions["label"] == run.predictions["predicted"]).mean() > 0.75
 run

@@ -16,10 +16,7 @@ folder = Path(tempfile.mkdtemp())  # or wherever you like
 # Lesions are painted into slices of a brain: half of the images have some, and the model is to tell which.
 
 data = salgen.make(
-    "mri-lesions",
-    folder / "lesions",
-    splits={"train": 240, "val": 40, "test": 60},
-    parameters={"slices": 128},
+    "mri-lesions", folder / "lesions", splits={"train": 240, "val": 40, "test": 60}, parameters={"slices": 128}
 )
 test = salgen.open(data)
 test

@@ -40,10 +40,7 @@ def _philox_words(key: tuple[int, int], block: int, lane: int, count: int) -> UI
         engine = _scratch.engine = np.random.Philox(key=0)
     engine.state = {
         "bit_generator": "Philox",
-        "state": {
-            "counter": np.array([block, 0, 0, lane], dtype=np.uint64),
-            "key": np.array(key, dtype=np.uint64),
-        },
+        "state": {"counter": np.array([block, 0, 0, lane], dtype=np.uint64), "key": np.array(key, dtype=np.uint64)},
         "buffer": np.zeros(4, dtype=np.uint64),
         "buffer_pos": 4,
         "has_uint32": 0,

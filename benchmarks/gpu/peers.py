@@ -98,8 +98,7 @@ def _gradient_shap(method: Any, asked: Asked) -> Tensor:
     """Draw by draw, as captum would take all draws at once."""
     shap, black = ca.GradientShap(asked.network), torch.zeros_like(asked.inputs)
     return sum(
-        (asked.attribute(shap, n_samples=1, stdevs=method.noise, baselines=black) for _ in range(method.n)),
-        start=black,
+        (asked.attribute(shap, n_samples=1, stdevs=method.noise, baselines=black) for _ in range(method.n)), start=black
     )
 
 
@@ -117,10 +116,7 @@ def _occlusion(method: Any, asked: Asked) -> Tensor:
 def _surrogate(kind: Callable[..., Any], method: Any, asked: Asked) -> Tensor:
     regions = grid(*asked.inputs.shape[2:], method.cells).to(asked.inputs.device)
     return asked.attribute(
-        kind(asked.probabilities),
-        feature_mask=regions[None, None],
-        n_samples=method.n,
-        perturbations_per_eval=AT_ONCE,
+        kind(asked.probabilities), feature_mask=regions[None, None], n_samples=method.n, perturbations_per_eval=AT_ONCE
     )
 
 

@@ -137,11 +137,7 @@ def verify(results: str, seed: int | None) -> None:
 @command.command("run")
 @click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench", show_default=True)
 @click.option(
-    "--part",
-    metavar="K/N",
-    default="1/1",
-    show_default=True,
-    help="One of N parts, such as 2/8, for N machines.",
+    "--part", metavar="K/N", default="1/1", show_default=True, help="One of N parts, such as 2/8, for N machines."
 )
 @max_memory
 def run(out: str, part: str, max_memory: float | None) -> None:

@@ -102,11 +102,7 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "replace", "limit", 
     "[default: start Ray here]",
 )
 @click.option("--workers", type=int, metavar="N", help="Processes of a Ray that starts here.  [default: one per core]")
-@click.option(
-    "--source",
-    metavar="PATH",
-    help="The material that PATH was made from, if not the generator's own.",
-)
+@click.option("--source", metavar="PATH", help="The material that PATH was made from, if not the generator's own.")
 @click.option("--split", help="Split to evaluate on.  [default: test]")
 @scale
 @settings

@@ -75,8 +75,7 @@ def test_ctrl_c_stops_quickly_and_cleanly(tmp_path, whole, workers):
 
 
 @pytest.mark.parametrize(
-    ("fate", "message"),
-    [("os._exit(7)", "ended with status 7"), ("os.kill(os.getpid(), 9)", "was killed by signal 9")],
+    ("fate", "message"), [("os._exit(7)", "ended with status 7"), ("os.kill(os.getpid(), 9)", "was killed by signal 9")]
 )
 def test_a_worker_that_dies_is_reported_and_the_rest_can_be_continued(tmp_path, whole, monkeypatch, fate, message):
     out = tmp_path / "squares"

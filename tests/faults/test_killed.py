@@ -44,8 +44,7 @@ SLOW = ("make with workers", "evaluate lesion-cnn", "publish run")
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.torture if name in SLOW else ()) for name in SHARE],
+    "name", [pytest.param(name, marks=pytest.mark.torture if name in SLOW else ()) for name in SHARE]
 )
 def test_killed_at_any_moment_it_goes_on_and_ends_the_same(stage, name, record_property):
     work = stage.longer.works[name]

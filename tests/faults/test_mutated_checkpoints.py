@@ -10,13 +10,7 @@ from checkpoint_cards import CARD_VALUES
 from mutations import mutated_bytes, mutated_json
 from trials import Box, run
 from salgen.evaluation.attribution.patterns import Patterns
-from salgen.evaluation.training.checkpoints import (
-    CARD,
-    WEIGHTS,
-    build_classifier,
-    load_checkpoint,
-    save_checkpoint,
-)
+from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, build_classifier, load_checkpoint, save_checkpoint
 
 IMAGE = (1, 1, 16, 16)
 LEARNT = replace(

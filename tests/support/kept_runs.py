@@ -20,12 +20,7 @@ def make_data(place: Path, seed: int = 0, name: str = "lesions", **splits: int) 
 
 def make_run(data: Path, out: Path, **changes) -> Path:
     """An evaluation of a network that is trained for an epoch."""
-    given = {
-        "methods": CALLS,
-        "metrics": METRICS,
-        "settings": SETTINGS,
-        "keep_maps": True,
-    }
+    given = {"methods": CALLS, "metrics": METRICS, "settings": SETTINGS, "keep_maps": True}
     return salgen.evaluate(data, out=out, **{**given, **changes}).path
 
 

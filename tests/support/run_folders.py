@@ -272,12 +272,7 @@ def _record(
         "variants": list(variants),
         "headline_variant": variants[0],
         "conventions": {"limit": 200, "target": "label", "reduce": "native", "score": "logit", "seed": 0},
-        "samples": {
-            "split_total": 400,
-            "considered": 2 * samples,
-            "with_mask": samples,
-            "without_mask": samples,
-        },
+        "samples": {"split_total": 400, "considered": 2 * samples, "with_mask": samples, "without_mask": samples},
         "certificates": {
             "models": certificates if coverage is not None else [],
             "reason": "" if coverage is not None else "the samples cannot be rendered again: no recipes",

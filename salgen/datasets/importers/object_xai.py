@@ -16,14 +16,7 @@ from salgen.datasets.layouts.broken import broken_items, check_size
 from salgen.datasets.layouts.detection_datasets.annotated_copy import BOXES, SEGMENTATION
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.layouts.detection_datasets.object_table import ObjectTable
-from salgen.datasets.layouts.detection_datasets.voc_annotations import (
-    CLASSES,
-    LICENCE,
-    MASKS,
-    TEXTS,
-    VOID,
-    open_voc,
-)
+from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES, LICENCE, MASKS, TEXTS, VOID, open_voc
 from salgen.datasets.layouts.own_images.outlines import MaskPicture
 from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages

@@ -28,10 +28,7 @@ BREEDS = (  # in the order of the published numbers; the names of cats, and of n
 )
 LICENCE = "Oxford-IIIT Pet, CC BY-SA 4.0; its publishers do not own the copyright of the images."
 ABOUT = "Oxford-IIIT Pet: a mask is the pet of the trimap. {border}"
-BORDERS = {
-    "foreground": "The trimap's border counts as pet.",
-    "ignore": "The trimap's border is not scored.",
-}
+BORDERS = {"foreground": "The trimap's border counts as pet.", "ignore": "The trimap's border is not scored."}
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,7 @@ from salgen.datasets.layouts.broken import check_size
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box
 from salgen.datasets.layouts.detection_datasets.voc_annotations import box_of, read_xml
 from salgen.datasets.layouts.own_images.outlines import BoxOutline
-from salgen.datasets.layouts.saliency_bench.marked_images import (
-    Found,
-    MarkedImage,
-    missing,
-    pictures_in,
-    some_of,
-)
+from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, missing, pictures_in, some_of
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 

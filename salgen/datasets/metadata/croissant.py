@@ -242,12 +242,7 @@ def _field(split: str, column: Column) -> dict[str, Any]:
     description = column.description
     if column.kind in (Kind.LABEL, Kind.LABELS):
         description += ": " + ", ".join(f"{number} = {name}" for number, name in enumerate(column.members))
-    described = {
-        "@type": "cr:Field",
-        "@id": f"{split}/{column.name}",
-        "name": column.name,
-        "description": description,
-    }
+    described = {"@type": "cr:Field", "@id": f"{split}/{column.name}", "name": column.name, "description": description}
     source: dict[str, Any] = {"fileSet": {"@id": f"{split}-files"}, "extract": {"column": column.name}}
     if column.kind is Kind.NUMBERS:
         numbers = [

@@ -83,6 +83,5 @@ _first_maps = NetworkCache(_find_first_maps)
 def relevance_network(context: AttributionContext, method: str) -> RelevanceNetwork:
     """The batch's forward pass, run once for all methods that propagate relevance."""
     return context.cache.get(
-        RelevanceNetwork,
-        lambda: RelevanceNetwork.forward(method, context.model, context.inputs, context.passes.logits),
+        RelevanceNetwork, lambda: RelevanceNetwork.forward(method, context.model, context.inputs, context.passes.logits)
     )

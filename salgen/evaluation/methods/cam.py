@@ -36,8 +36,7 @@ class Cam(ClassActivation):
     defined_for: ClassVar[str] = "networks whose layer goes through global average pooling into one linear layer"
 
     layer: str | None = param(
-        None,
-        "dotted name of the module, or several joined by +; by default the model's own choice, or a pool after it",
+        None, "dotted name of the module, or several joined by +; by default the model's own choice, or a pool after it"
     )
 
     def check(self, model: ModelView, image: Tensor) -> None:

@@ -5,14 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
-from salgen.evaluation.metrics.inputs.boxes import (
-    NOTHING,
-    Box,
-    box_overlap,
-    largest_component,
-    mask_overlap,
-    tight_box,
-)
+from salgen.evaluation.metrics.inputs.boxes import NOTHING, Box, box_overlap, largest_component, mask_overlap, tight_box
 from salgen.evaluation.metrics.inputs.metric import DatasetMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param

@@ -118,8 +118,7 @@ class FromTorchvision(FromFile):
     starts: ClassVar[tuple[str, ...]] = (SCRATCH, IMAGENET)
 
     weights: str = param(
-        SCRATCH,
-        f"what training starts from: {SCRATCH}, {IMAGENET} (torchvision's weights, downloaded), or {A_FILE}",
+        SCRATCH, f"what training starts from: {SCRATCH}, {IMAGENET} (torchvision's weights, downloaded), or {A_FILE}"
     )
 
     def __post_init__(self) -> None:

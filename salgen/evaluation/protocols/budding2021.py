@@ -3,16 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-from salgen.evaluation.protocols.claims import (
-    Claim,
-    among_the_best,
-    highest,
-    lowest,
-    mean_of,
-    on_each,
-    rows_by,
-    spread,
-)
+from salgen.evaluation.protocols.claims import Claim, among_the_best, highest, lowest, mean_of, on_each, rows_by, spread
 from salgen.evaluation.protocols.paper_table import PaperTable, Row
 from salgen.evaluation.protocols.protocol import Experiment, Protocol
 from salgen.parameters import param

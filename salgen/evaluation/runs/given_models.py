@@ -17,13 +17,7 @@ from salgen.evaluation.models.inspection.layers import default_layer, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
 from salgen.evaluation.models.logits import as_logits, take_outputs
 from salgen.evaluation.models.normalisation import Normalisation, normalisation
-from salgen.evaluation.models.own_networks import (
-    LIBRARIES,
-    OwnNetwork,
-    in_order,
-    own_network,
-    places_of,
-)
+from salgen.evaluation.models.own_networks import LIBRARIES, OwnNetwork, in_order, own_network, places_of
 from salgen.evaluation.models.weight_files import SUFFIXES
 from salgen.evaluation.training.checkpoints import load_checkpoint
 from salgen.generators.factory import plugin_class

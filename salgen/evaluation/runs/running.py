@@ -20,13 +20,7 @@ from salgen.evaluation.runs.artifacts.run_record import Conventions
 from salgen.evaluation.runs.evaluated_models import ChosenModels, resolve_models
 from salgen.evaluation.runs.given_methods import check_maps_cover, maps_of_files, resolve_methods
 from salgen.evaluation.runs.given_models import check_models_importable, given_model, is_designed
-from salgen.evaluation.runs.pipeline import (
-    default_run,
-    execute_run,
-    run_folder,
-    run_to_extend,
-    say_what_is_added,
-)
+from salgen.evaluation.runs.pipeline import default_run, execute_run, run_folder, run_to_extend, say_what_is_added
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.ray_work import ray_executor
 from salgen.evaluation.scoring.metric_selection import resolve_metrics, warn_of_left_out

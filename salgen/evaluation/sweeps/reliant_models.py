@@ -64,13 +64,7 @@ class Detection:
 
     @classmethod
     def of(
-        cls,
-        method: str,
-        role: str,
-        doses: Float64,
-        reliant: NDArray[np.bool_],
-        mass: Float64,
-        alarm: NDArray[np.bool_],
+        cls, method: str, role: str, doses: Float64, reliant: NDArray[np.bool_], mass: Float64, alarm: NDArray[np.bool_]
     ) -> Detection:
         """The row of a method, by arrays (D, S) of its models; the mass is NaN where it is not known."""
         known, (count, seeds) = np.isfinite(mass), mass.shape

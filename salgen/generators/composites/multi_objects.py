@@ -193,11 +193,7 @@ class MultiObjects(Painted):
         pictures = [int(numbers.integers(library.count(context.split, name), 1)[0]) for name in names]
         sizes = [library.size(context.split, *each) for each in zip(names, pictures, strict=True)]
         windows = placed(self._sizes(context, image, sizes), self.image_size, context.stream("places", key=image))
-        return {
-            "classes": classes,
-            "pictures": pictures,
-            "windows": [_corners(window) for window in windows],
-        }
+        return {"classes": classes, "pictures": pictures, "windows": [_corners(window) for window in windows]}
 
     def _sizes(self, context: Context, image: int, pictures: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """(h, w) of each object's window, falling in area, with its picture's proportions."""

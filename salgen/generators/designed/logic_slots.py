@@ -82,12 +82,7 @@ class LogicSlots(DesignedImages):
             chosen = sorted(discs)
             total = float(single[chosen].sum() + pairs[np.ix_(chosen, chosen)].sum() / 2)
             return np.array([0.5 - total, total])
-        values = {
-            "and": int(count == self.slots),
-            "or": int(count > 0),
-            "xor": count % 2,
-            "mod": count % self.modulus,
-        }
+        values = {"and": int(count == self.slots), "or": int(count > 0), "xor": count % 2, "mod": count % self.modulus}
         return np.asarray(np.eye(len(self.tasks["label"]))[values[self.function]])
 
     def class_of(self, discs: Collection[int]) -> int:

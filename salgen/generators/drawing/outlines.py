@@ -62,10 +62,7 @@ def boxes(places: str) -> Outlines:
 
 def frame(left: float, top: float, right: float, bottom: float, width: float) -> Outlines:
     """A rectangle with a rectangular hole."""
-    return (
-        *box(left, top, right, bottom),
-        box(left + width, top + width, right - width, bottom - width)[0][::-1],
-    )
+    return (*box(left, top, right, bottom), box(left + width, top + width, right - width, bottom - width)[0][::-1])
 
 
 def line(width: float, points: str) -> Outlines:

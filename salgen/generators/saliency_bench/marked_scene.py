@@ -68,12 +68,7 @@ class MarkedScene(Drawn):
         """The class, whether the image is marked, and the choices of the feature and of the scene."""
         label = context.balanced(self.task, len(self.tasks[self.task]))
         marked = bool(context.stream("marked").uniform(1)[0] < self.marked)
-        return {
-            self.task: label,
-            "marked": marked,
-            **self.draw_feature(context, label),
-            **self.draw_scene(context),
-        }
+        return {self.task: label, "marked": marked, **self.draw_feature(context, label), **self.draw_scene(context)}
 
     def draw_scene(self, context: Context) -> dict[str, Any]:
         """The kind of the scene and the key of all that is drawn in it."""

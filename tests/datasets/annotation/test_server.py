@@ -41,8 +41,7 @@ def test_a_mask_is_written_read_and_told_apart(server):
 
 
 @pytest.mark.parametrize(
-    "headers",
-    [{"Origin": "http://elsewhere.example"}, {"Origin": "null"}, {"Origin": "http://localhost:1"}, {}],
+    "headers", [{"Origin": "http://elsewhere.example"}, {"Origin": "null"}, {"Origin": "http://localhost:1"}, {}]
 )
 @pytest.mark.parametrize(("method", "path"), [("PUT", "/masks/mallory/0"), ("POST", "/finish")])
 def test_writing_asks_for_the_servers_own_origin(server, method, path, headers):

@@ -187,10 +187,7 @@ BROKEN = {
         lambda copy: (copy / "tcia-lidc-xml/chest.xml").write_text("<IdriReadMessage/>"),
         2,
     ),
-    "outline that is no list of points": (
-        lambda copy: write_scan(copy, 1, [[nodule(NODULES[0]), ["<roi/>"]]]),
-        2,
-    ),
+    "outline that is no list of points": (lambda copy: write_scan(copy, 1, [[nodule(NODULES[0]), ["<roi/>"]]]), 2),
     "outline outside of its slice": (
         lambda copy: write_scan(copy, 1, [[nodule(NODULES[0]), [roi(height(6), ring(70, 90, 79, 96))]]]),
         2,

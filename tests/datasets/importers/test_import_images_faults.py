@@ -3,18 +3,7 @@
 import json
 import numpy as np
 import pytest
-from own_image_files import (
-    BOXES,
-    H,
-    W,
-    coco,
-    opened,
-    write_boxes,
-    write_coco,
-    write_labels,
-    write_masks,
-    write_yolo,
-)
+from own_image_files import BOXES, H, W, coco, opened, write_boxes, write_coco, write_labels, write_masks, write_yolo
 from PIL import Image, ImageFilter, ImageOps
 import salgen
 from salgen.datasets.layouts.broken import faults_of

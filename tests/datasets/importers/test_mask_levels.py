@@ -3,15 +3,7 @@
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
-from salgen.datasets.layouts.mask_levels import (
-    CLASSES,
-    OPACITY,
-    SOFT,
-    VOID_COLOUR,
-    WITH_VOID,
-    object_of,
-    told_apart,
-)
+from salgen.datasets.layouts.mask_levels import CLASSES, OPACITY, SOFT, VOID_COLOUR, WITH_VOID, object_of, told_apart
 from salgen.errors import SalgenError
 
 ROWS, COLUMNS = np.mgrid[0:64, 0:64]

@@ -487,12 +487,7 @@ def test_a_model_learns_and_is_scored_as_on_stored_pictures(tmp_path):
         data = make("drawn-figures", tmp_path / str(only) / "data", recipes_only=only, **how)
         model = train(data, tmp_path / str(only) / "model", settings={"epochs": 1, "batch_size": 4})
         run = evaluate(
-            data,
-            model=model.path,
-            methods=["gradient"],
-            metrics=["roc-auc"],
-            out=tmp_path / str(only) / "run",
-            limit=4,
+            data, model=model.path, methods=["gradient"], metrics=["roc-auc"], out=tmp_path / str(only) / "run", limit=4
         )
         scores = pq.read_table(run / "scores.parquet", columns=["sample_id", "method", "variant", "value"])
         found.append(((model.path / "weights.safetensors").read_bytes(), scores.to_pylist()))

@@ -457,10 +457,7 @@ def test_objects_that_were_used_leave_their_model_alone():
 @pytest.mark.parametrize(
     ("methods", "says"),
     [
-        (
-            [lambda model, inputs, targets: inputs],
-            "'<lambda>' is salgen's, or no name for a table: give one",
-        ),
+        ([lambda model, inputs, targets: inputs], "'<lambda>' is salgen's, or no name for a table: give one"),
         ({"oracle-mine": low}, "'oracle-mine' is salgen's"),
         ({"sobel": low}, "'sobel' is salgen's"),
         ({3: low}, "'' is salgen's, or no name for a table"),

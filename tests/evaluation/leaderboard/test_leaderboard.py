@@ -251,10 +251,7 @@ def test_a_leaderboard_is_replaced(runs, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [("mine.txt", "not a leaderboard"), ("index.html", "not a leaderboard")],
-)
+@pytest.mark.parametrize(("name", "message"), [("mine.txt", "not a leaderboard"), ("index.html", "not a leaderboard")])
 def test_other_folders_stay_as_they_are(runs, tmp_path, name, message):
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / name).write_text("mine")

@@ -6,13 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from maps_and_masks import value
 from scipy.ndimage import label
-from salgen.evaluation.metrics.warping_error import (
-    AROUND,
-    SIMPLE,
-    WarpingErrorMetric,
-    distance_to_boundary,
-    warped,
-)
+from salgen.evaluation.metrics.warping_error import AROUND, SIMPLE, WarpingErrorMetric, distance_to_boundary, warped
 
 EIGHT = np.ones((3, 3))
 SIDES = st.tuples(st.integers(1, 7), st.integers(1, 7))

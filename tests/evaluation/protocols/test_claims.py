@@ -66,9 +66,7 @@ RARELY = 0.06  # 0.025, and nearly three standard errors of 150 repeats
 
 
 @pytest.mark.parametrize(
-    "how",
-    [{}, pytest.param({"places": 3}, marks=pytest.mark.torture), {"trainings": 3, "between": 0.5}],
-    ids=str,
+    "how", [{}, pytest.param({"places": 3}, marks=pytest.mark.torture), {"trainings": 3, "between": 0.5}], ids=str
 )
 @pytest.mark.parametrize(
     ("comparison", "named", "shifts"),

@@ -101,8 +101,7 @@ def test_own_copies_take_the_stand_ins_place_and_full_is_the_papers_training(ask
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
-    [({"models": ("scnn", "scnn")}, "name each once"), ({"radii": (0.1, 0.4)}, "0.2, the paper's own")],
+    ("how", "said"), [({"models": ("scnn", "scnn")}, "name each once"), ({"radii": (0.1, 0.4)}, "0.2, the paper's own")]
 )
 def test_what_it_cannot_be_is_refused(how, said):
     with pytest.raises(SalgenError, match=said):

@@ -27,10 +27,7 @@ from salgen.evaluation.training.training_settings import choose_settings
 from salgen.generators.factory import generator
 
 # PG on security-xai of which the paper's Table 3 follows, instead of those in its Table 2: the same last digits.
-SECURITY_PG = {
-    "resnet18": ".2985 .3120 .2225 .3305 .3420 .3301",
-    "vgg19": ".2765 .2876 .2470 .3058 .3153 .3184",
-}
+SECURITY_PG = {"resnet18": ".2985 .3120 .2225 .3305 .3420 .3301", "vgg19": ".2765 .2876 .2470 .3058 .3153 .3184"}
 
 
 def numbers(network, measure):

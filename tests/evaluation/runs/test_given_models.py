@@ -99,10 +99,7 @@ def test_a_module_is_scored_and_stays_as_it_is(data, tmp_path):
     assert len(chosen) > 0
     items = [next(item for item in split if item["id"] == name) for name in chosen.sample_id]
     maps = salgen.explain(
-        module.eval(),
-        np.stack([item["image"] for item in items]),
-        [item["label"] for item in items],
-        method="gradient",
+        module.eval(), np.stack([item["image"] for item in items]), [item["label"] for item in items], method="gradient"
     )
     expected = salgen.score(maps, np.stack([item["mask"] for item in items]), ["roc-auc"])["roc-auc"]
     np.testing.assert_allclose(chosen["value"], expected, atol=1e-6)

@@ -12,13 +12,7 @@ from hypothesis.extra.numpy import arrays
 from score_rows import score_rows
 from salgen.errors import SalgenError
 from salgen.evaluation.statistics.comparison_groups import Family, families, family, is_ceiling
-from salgen.evaluation.statistics.comparisons import (
-    compare_families,
-    effect_sizes,
-    holm,
-    indistinguishable,
-    not_better,
-)
+from salgen.evaluation.statistics.comparisons import compare_families, effect_sizes, holm, indistinguishable, not_better
 from salgen.evaluation.statistics.permutation import sign_flip_p_values
 from salgen.evaluation.statistics.score_cube import score_cube
 from salgen.evaluation.statistics.training_noise import training_noise

@@ -48,10 +48,7 @@ def test_an_image_is_a_hit_where_it_shows_the_likeliest_class():
     assert split.chance == pytest.approx(0.75)  # the third class, in three of four images
 
 
-@given(
-    arrays(np.float32, (5, 4), elements=st.floats(0, 1, width=32)),
-    arrays(np.int64, 5, elements=st.integers(0, 3)),
-)
+@given(arrays(np.float32, (5, 4), elements=st.floats(0, 1, width=32)), arrays(np.int64, 5, elements=st.integers(0, 3)))
 def test_the_class_in_question_is_predicted_if_it_is_seen_and_else_the_likeliest_other(chances, labels):
     found = predicted_classes(chances, labels, multi_label=True)
     for row, label, one in zip(chances, labels, found, strict=True):

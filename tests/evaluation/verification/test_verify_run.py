@@ -109,10 +109,7 @@ FROM_MAPS = "follow from the maps, the first that of gradient under"
 SAMPLED = {  # found where the maps are scored again
     "scores of maps": (better("roc-auc"), f"{FROM_MAPS} roc-auc"),
     "scores of twins": (better("idr"), f"{FROM_MAPS} idr"),
-    "reason": (
-        rows_with(lambda row: row | ({"reason": "x"} if row["method"] == "gradient" else {})),
-        FROM_MAPS,
-    ),
+    "reason": (rows_with(lambda row: row | ({"reason": "x"} if row["method"] == "gradient" else {})), FROM_MAPS),
     "missing score": (
         rows_with(lambda row: None if (row["method"], row["sample_id"][-1]) == ("gradient", "0") else row),
         FROM_MAPS,

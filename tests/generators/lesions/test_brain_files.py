@@ -71,11 +71,7 @@ def test_what_bet_writes_is_one_brain(tmp_path):
             {TWICE: 1},
         ),
         (["sub-1_T1w.nii", "sub-1_label-lesion_mask.nii"], {"sub-1_T1w.nii": None}, {"*_mask": 1}),
-        (
-            ["sub-1_T1w.nii", "sub-1_space-MNI_desc-brain_mask.nii"],
-            {"sub-1_T1w.nii": None},
-            {"*_mask": 1},
-        ),
+        (["sub-1_T1w.nii", "sub-1_space-MNI_desc-brain_mask.nii"], {"sub-1_T1w.nii": None}, {"*_mask": 1}),
         (["a/sub-1_T1w.nii", "b/sub-1_desc-brain_mask.nii"], {"a/sub-1_T1w.nii": None}, {"*_mask": 1}),
         (["sub-1_bold.nii", "sub-1_mask.nii"], {}, {"*_bold": 1, "*_mask": 1}),
     ],
@@ -122,10 +118,7 @@ def test_a_link_that_leads_nowhere_is_skipped(tmp_path):
     [
         (ellipsoid(BRAIN).astype(np.uint8), "1 distinct values above 0, but a brain has 32 or more: it is a mask"),
         (tissue() % 31 * ellipsoid(BRAIN), "30 distinct values"),
-        (
-            tissue() * ellipsoid((78, 98, 70)),
-            r"2\.2\d litres are above 0, but a brain has 0\.5 to 2\.2: give a skull",
-        ),
+        (tissue() * ellipsoid((78, 98, 70)), r"2\.2\d litres are above 0, but a brain has 0\.5 to 2\.2: give a skull"),
         (tissue() * ellipsoid((40, 50, 40)), r"0\.3\d litres"),
     ],
     ids=["mask", "segmentation", "head whose air is zero", "piece"],

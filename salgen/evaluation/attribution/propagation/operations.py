@@ -168,8 +168,7 @@ class Rewiring(TorchFunctionMode):
     def _check_seen(self, signals: Sequence[Tensor]) -> None:
         if any(signal.requires_grad and id(signal) not in self._seen for signal in signals):
             raise self.refuse(
-                "an operation that runs outside Python",
-                "use a network without torch.jit, autograd.Function or C++",
+                "an operation that runs outside Python", "use a network without torch.jit, autograd.Function or C++"
             )
 
     def _check_same(self, expected: Tensor) -> None:
