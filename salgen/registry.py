@@ -65,7 +65,9 @@ class Registry:
     def entries(self) -> dict[str, Entry]:
         """Every registered name, sorted; a name registered twice is an error naming both origins."""
         by_name: dict[str, Entry] = {}
-        for entry in [*_own_entries(self.package), *_third_party_entries(self.group)]:
+        points = entry_points(group=self.group)
+        others = [Entry(point.name, point.value, "(third party)", point) for point in points]
+        for entry in [*_own_entries(self.package), *others]:
             if entry.name in by_name:
                 raise SalgenError(
                     f"{self.kind} {entry.name!r} is registered twice: "
@@ -131,7 +133,11 @@ def _entries_of(path: Path, module: str) -> list[Entry]:
         return []
     tree = ast.parse(text)
     names = next((ast.literal_eval(node.value) for node in tree.body if _assigned(node) == "NAMES"), ())  # type: ignore[attr-defined]
-    summaries = {_class_name(node): _first_line(node) for node in tree.body if isinstance(node, ast.ClassDef)}
+    summaries = {
+        _class_name(node): (ast.get_docstring(node) or "").partition("\n")[0]
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+    }
     missing = [name for name in names if name not in summaries]
     if missing:
         raise SalgenError(f"{path} lists {missing[0]!r} in NAMES but has no class with that name")
@@ -151,11 +157,3 @@ def _class_name(node: ast.ClassDef) -> str | None:
         if _assigned(item) == "name" and isinstance(item.value, ast.Constant):  # type: ignore[attr-defined]
             return str(item.value.value)  # type: ignore[attr-defined]
     return None
-
-
-def _first_line(node: ast.ClassDef) -> str:
-    return (ast.get_docstring(node) or "").partition("\n")[0]
-
-
-def _third_party_entries(group: str) -> list[Entry]:
-    return [Entry(point.name, point.value, "(third party)", point) for point in entry_points(group=group)]

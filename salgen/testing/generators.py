@@ -52,7 +52,9 @@ def check_generator(name: str, source: str | None = None) -> None:
             _check_features(made, sample)
         if made.movable:
             _check_moves(made, sample)
-    _check_batches(made, pairs[-1][0])
+    last = pairs[-1][0]
+    (single, _) = next(iter(made.pairs(SEED, "train", [last.recipe.index])))
+    check_equal(single, last, f"{name}: a batch of one differs from a batch of {COUNT}")
     if source is None:
         _check_balance(made, [sample for sample, _ in pairs])
     reseeded = made.sample(4, "train", 0)
@@ -81,15 +83,10 @@ def check_declarations(made: Generator, sample: Sample) -> None:
 
 
 def _check_exact(made: Generator, sample: Sample, twin: np.ndarray) -> None:
-    outside = ~_cause(sample)
+    outside = ~np.any([sample.regions[region] for region in set(sample.target.values())], axis=0)
     assert np.array_equal(sample.image[outside], twin[outside]), (
         f"{made.plugin.name}: {sample.id} differs from its twin outside the mask"
     )
-
-
-def _cause(sample: Sample) -> Mask:
-    """The union of all tasks' targets, bool (H, W)."""
-    return np.asarray(np.any([sample.regions[region] for region in set(sample.target.values())], axis=0))
 
 
 def _feature(sample: Sample) -> Mask:
@@ -142,11 +139,6 @@ def _check_features(made: Generator, sample: Sample) -> None:
         assert changed.any(), f"{label} is the same"
         assert not (changed & ~sample.regions[name]).any(), f"{label} differs outside the region {name}"
         assert not without.regions[name].any(), f"{label} still has the region {name}"
-
-
-def _check_batches(made: Generator, last: Sample) -> None:
-    (single, _) = next(iter(made.pairs(SEED, "train", [last.recipe.index])))
-    check_equal(single, last, f"{made.plugin.name}: a batch of one differs from a batch of {COUNT}")
 
 
 def _check_balance(made: Generator, samples: list[Sample]) -> None:

@@ -1,7 +1,7 @@
 """The conformance checks of saliency methods."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 import numpy as np
@@ -133,8 +133,8 @@ def _make_inputs(method: Any, channels: int) -> tuple[Classifier, Tensor, Tensor
     images = torch.from_numpy(stream.uniform(COUNT * channels * SIZE[0] * SIZE[1])).float()
     images = images.view(COUNT, channels, *SIZE)
     refusals = []
-    for build in (_dense_head, _pooled_head, _transformer):
-        model = build(channels).train()
+    for model in _networks(channels):
+        model.train()
         for parameter in model.network.parameters():
             values = stream.normal(parameter.numel()).reshape(parameter.shape) / np.sqrt(max(1, parameter[0].numel()))
             parameter.data = torch.from_numpy(values).float()
@@ -148,14 +148,17 @@ def _make_inputs(method: Any, channels: int) -> tuple[Classifier, Tensor, Tensor
     raise AssertionError(f"the method is defined for none of the small networks: {'; '.join(refusals)}")
 
 
-def _dense_head(channels: int) -> Classifier:
-    """Convolutions with awkward flags, and a dense layer on four places."""
-    return Classifier(nn.Sequential(*_body(channels, 2), nn.Dropout(0.5), nn.Linear(24, CLASSES)), cam_layer="5")
+def _networks(channels: int) -> Iterator[Classifier]:
+    """Convolutions with awkward flags and a dense head, the same with pooling, and two blocks of attention."""
+    from torchvision.models import VisionTransformer
 
-
-def _pooled_head(channels: int) -> Classifier:
-    """The same with global average pooling."""
-    return Classifier(nn.Sequential(*_body(channels, 1), nn.Linear(6, CLASSES)), cam_layer="5")
+    yield Classifier(nn.Sequential(*_body(channels, 2), nn.Dropout(0.5), nn.Linear(24, CLASSES)), cam_layer="5")
+    yield Classifier(nn.Sequential(*_body(channels, 1), nn.Linear(6, CLASSES)), cam_layer="5")
+    tokens = VisionTransformer(
+        image_size=32, patch_size=8, num_layers=2, num_heads=2, hidden_dim=16, mlp_dim=32, num_classes=CLASSES
+    )
+    tokens.conv_proj = nn.Conv2d(channels, 16, 8, 8)
+    yield Classifier(nn.Sequential(nn.Upsample((32, 32), mode="bilinear"), tokens))
 
 
 def _body(channels: int, side: int) -> list[nn.Module]:
@@ -169,14 +172,3 @@ def _body(channels: int, side: int) -> list[nn.Module]:
         nn.AdaptiveAvgPool2d(side),
         nn.Flatten(),
     ]
-
-
-def _transformer(channels: int) -> Classifier:
-    """Two blocks of attention on sixteen patches."""
-    from torchvision.models import VisionTransformer
-
-    tokens = VisionTransformer(
-        image_size=32, patch_size=8, num_layers=2, num_heads=2, hidden_dim=16, mlp_dim=32, num_classes=CLASSES
-    )
-    tokens.conv_proj = nn.Conv2d(channels, 16, 8, 8)
-    return Classifier(nn.Sequential(nn.Upsample((32, 32), mode="bilinear"), tokens))

@@ -39,7 +39,7 @@ class BoardRow:
     n_clusters: int  # independent clusters of images that have values
     n_samples: int  # images that have values
     n_invalid_maps: int  # values that are undefined because the map failed
-    mean: float  # of the defined values
+    mean: float  # over the defined values
     ci_low: float
     ci_high: float
     mean_worst_case: float  # the mean when a map that failed has the worst value

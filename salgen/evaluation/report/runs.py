@@ -75,7 +75,7 @@ class LoadedRun:
     label: str  # the data set's name, with the folder's where two runs share it
     record: RunRecord
     cube: ScoreCube
-    higher_is_better: Mapping[str, bool | None]  # of each metric; None for a diagnostic
+    higher_is_better: Mapping[str, bool | None]  # by metric; None for a diagnostic
 
     @cached_property
     def models(self) -> list[Model]:

@@ -66,7 +66,7 @@ def ray_workers(executor: Executor, run: Path) -> Iterator[RayWorkers]:
     try:
         with ray_tasks.connected(executor, gpus=torch.cuda.device_count()) as connection:
             yield RayWorkers(connection)
-    except ChildProcessError as error:  # of a machine that cannot do the work
+    except ChildProcessError as error:  # a machine that cannot do the work
         raise SalgenError(f"{run}: {error}; {CONTINUES}") from None
     finally:
         remove_temporaries(run, below=True)  # left by workers that were killed
