@@ -153,9 +153,6 @@ def test_the_log_lies_outside_and_has_a_line_for_each_run(tmp_path):
     assert second["images"] == 4
 
 
-# What is refused ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

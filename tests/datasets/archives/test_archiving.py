@@ -88,9 +88,6 @@ def test_a_large_zip_has_longer_fields_that_other_tools_and_we_read(tmp_path, mo
     assert read == {f"root/{name}": data for name, data in FILES.items()}
 
 
-# What stops it --------------------------------------------------------------------------------------
-
-
 @every_form
 @pytest.mark.parametrize("fault", [KeyboardInterrupt(), SalgenError("no"), OSError(28, "No space left on device")])
 def test_stopped_half_way_it_leaves_nothing(tmp_path, monkeypatch, suffix, fault):

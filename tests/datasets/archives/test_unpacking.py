@@ -199,9 +199,6 @@ def test_content_that_is_not_that_of_the_checksums_is_refused(tmp_path, suffix):
         refused(path, tmp_path / str(number), message)
 
 
-# Bounds ---------------------------------------------------------------------------------------------
-
-
 def test_a_bomb_is_refused_by_its_header(tmp_path, monkeypatch):
     path = tmp_path / "x.tar.gz"
     head = tarfile.TarInfo("squares/x")
@@ -236,9 +233,6 @@ def test_more_members_or_bytes_than_allowed_are_refused(tmp_path, suffix):
     refused(path, tmp_path / "2", "more than 44 bytes", size=44)
     unpack(path, tmp_path / "out", limits=Limits(members=10, size=1 << 20))
     assert contents(tmp_path / "out") == files
-
-
-# What is read ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])

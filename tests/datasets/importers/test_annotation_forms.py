@@ -53,9 +53,6 @@ def changed(whole, **change):
     return whole
 
 
-# YOLO's classes
-
-
 @pytest.mark.parametrize(
     ("text", "names"),
     [
@@ -163,8 +160,6 @@ def test_texts_that_find_one_image(images, tmp_path):
     assert f"are both of the image {NAME}.png" in refusal(images, folder)
 
 
-# COCO's outlines and boxes
-
 TRIANGLE = [3, 2, 13, 2, 3, 12]
 PAIRS = [TRIANGLE[n : n + 2] for n in (0, 2, 4)]
 FORMS = {
@@ -270,9 +265,6 @@ def test_a_name_in_a_folder_of_the_images_is_not_found_in_another_one(tmp_path):
     assert opened(root, write(tmp_path / "b.json", whole)).available["test"] == 1
 
 
-# Tables
-
-
 @pytest.mark.parametrize("mark", [";", "\t"])
 def test_a_table_with_other_marks_between_columns(tmp_path, mark):
     path = write(tmp_path / "a.csv", f'image{mark}label\n"a.png"{mark}"light, red"\n')
@@ -348,9 +340,6 @@ def test_a_photograph_that_a_table_names(images, tmp_path):
     assert said.endswith("so it is no mask: give masks of one colour on black")
 
 
-# Several annotations beside each other
-
-
 def test_texts_beside_mask_pictures_are_named_as_not_read(images, tmp_path):
     folder = write_masks(tmp_path / "them")
     images = f"{images}:labels={write_labels(tmp_path / 'labels.csv')}"
@@ -368,9 +357,6 @@ def test_annotations_beside_those_that_are_read_are_named(tmp_path):
     masks, classes = write_masks(tmp_path / "masks"), write(tmp_path / "data.yaml", "names: [cat]")
     with pytest.warns(SalgenWarning, match=rf"{masks} is read and {classes} is not: .* give --masks {classes}"):
         generator("images", source=f"{tmp_path}:labels={write_labels(tmp_path / 'labels.csv')}", image_size=(H, W))
-
-
-# Photographs, and forms that are not read
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "bmp"])
@@ -443,9 +429,6 @@ def test_a_mask_whose_name_has_a_part_of_its_own(images, tmp_path, form):
     folder = write_masks(tmp_path / "them")
     (folder / f"{NAME}.png").rename(folder / f"{form.format(NAME)}.png")
     assert f"rename it as its image {NAME}.png, or move it elsewhere" in refusal(images, folder)
-
-
-# One class
 
 
 def test_a_data_set_of_one_class_is_imported_with_a_word_and_not_trained_on(images, tmp_path):

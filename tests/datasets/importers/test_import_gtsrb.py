@@ -212,9 +212,6 @@ def test_a_row_said_twice_is_one_image(tree):
     assert open_gtsrb(str(tree)).digest == before
 
 
-# Other layouts ------------------------------------------------------------------------------------------
-
-
 def refuses(root, *expected):
     """Opening fails with one line that holds all that is expected."""
     with pytest.raises(SalgenError) as raised:
@@ -331,9 +328,6 @@ def test_the_benchmarks_own_archives_are_read(tree, place):
         table(tree).rename(tree / "gtsrb" / place / table(tree).name)
     for root in (tree, tree / "gtsrb", tree / "gtsrb" / "GTSRB"):
         assert open_gtsrb(str(root)).digest == before
-
-
-# Download -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

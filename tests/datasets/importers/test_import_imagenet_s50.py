@@ -70,9 +70,6 @@ def of_item(made, ending, split="test"):
     return next(sample for sample in samples if sample.recipe.parameters["item"].endswith(ending))
 
 
-# The mask pictures --------------------------------------------------------------------------------
-
-
 @given(arrays(bool, (5, 7)), arrays(bool, (5, 7)), st.integers(1, 65535).filter(lambda number: number != 1000))
 def test_ids_survive_a_mask_picture(thing, ignored, class_id):
     levels = encode(thing, ignored, class_id)
@@ -82,9 +79,6 @@ def test_ids_survive_a_mask_picture(thing, ignored, class_id):
         assert number == red + 256 * green
         assert blue == 0
         assert number == (1000 if ignored[row, column] else class_id if thing[row, column] else 0)
-
-
-# A right tree -------------------------------------------------------------------------------------
 
 
 def test_validation_images_are_the_test_split_and_every_fifth_other_is_for_val(root):
@@ -171,9 +165,6 @@ def test_the_fifty_classes_are_expected_by_default():
     assert len(plugin.tasks["label"]) == 50
     assert len(WNIDS) == 50
     assert list(WNIDS) == sorted(set(WNIDS))
-
-
-# Wrong trees --------------------------------------------------------------------------------------
 
 
 def fails(path, message, **changes):
@@ -349,9 +340,6 @@ def test_it_keeps_the_laws_of_importers(root):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_and_run_again_it_ends_with_the_same_bytes(root, tmp_path, workers):
     assert_resumable("imagenet-s50", root, tmp_path, workers, classes=CLASSES, image_size=[32, 32])
-
-
-# The stand-in in the published layout -------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

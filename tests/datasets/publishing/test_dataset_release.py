@@ -72,9 +72,6 @@ def test_it_verifies_loads_and_is_published_again_from_there(tmp_path, arguments
     np.testing.assert_array_equal(np.asarray(loaded[3]["image"]).astype(np.float32) / levels, here["image"][0])
 
 
-# What cannot be published ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("stated", "said"),
     [
@@ -133,9 +130,6 @@ def test_a_full_disk_is_said_in_a_line_and_leaves_nothing(tiles, tmp_path, monke
     with pytest.raises(SalgenError, match="No space left on device; set TMPDIR"):
         bytes_of(tiles)
     assert not list(tmp_path.glob("salgen-publish-*"))
-
-
-# What it says of itself -----------------------------------------------------------------------------
 
 
 def head_of(files):
@@ -228,9 +222,6 @@ def test_publication_itself_refuses_what_is_malformed():
     with pytest.raises(SalgenError):
         PublicationMetadata("cc-by-4.0", "2025-01-01")
     assert PublicationMetadata("LicenseRef-x", "2024-02-29").licence_url is None
-
-
-# What may be passed on ------------------------------------------------------------------------------
 
 
 def test_sources_say_whether_they_may_be_passed_on(copy, tmp_path):

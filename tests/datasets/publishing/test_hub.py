@@ -76,9 +76,6 @@ def digest_of(release, name):
     return hashlib.sha256(bytes_of(release)[name]).hexdigest()
 
 
-# What arrives
-
-
 def test_a_repository_has_the_files_of_the_edition_and_nothing_else(folder, state, address):
     with published(folder, **STATED) as release:
         assert push(release, at(address)) == f"{address}/datasets/{NAME}"
@@ -113,9 +110,6 @@ def test_what_is_there_already_is_neither_sent_nor_committed(small, state, addre
     push(small, at(address))
     assert state.sent == []
     assert len(state.messages) == 1
-
-
-# Faults that pass
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -171,9 +165,6 @@ def test_a_server_that_does_not_answer_in_time(small, state, address, waits, mon
     assert state.files(NAME) == bytes_of(small)
 
 
-# Faults that stay
-
-
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413])
 @pytest.mark.parametrize("kind", ["preupload", "put", "commit"])
 def test_a_refusal_is_one_line_and_leaves_nothing_visible(small, state, address, waits, kind, status):
@@ -211,9 +202,6 @@ def test_a_file_that_is_gone(small, state, address):
     assert state.messages == []
 
 
-# The token
-
-
 def test_the_token_goes_to_no_other_server(small, state, waits):
     other = State()
     with serving(other) as elsewhere, serving(state) as found:
@@ -237,9 +225,6 @@ def test_the_token_is_nowhere(tmp_path, state, address, capfd, caplog, waits, st
         assert TOKEN not in text
     for name, data in contents(tmp_path).items():
         assert TOKEN.encode() not in data, name
-
-
-# The command
 
 
 def run(arguments, capfd):
@@ -353,9 +338,6 @@ def test_an_upload_that_was_killed_goes_on(tmp_path, state, address):
     program(UPLOAD, path, HOME=str(tmp_path), HF_ENDPOINT=address)
     assert state.files("a/b") == {"README.md": b"x", "data/x.parquet": bytes(3000)}
     assert len(state.sent) == 1
-
-
-# What a reader of the hub gets
 
 
 STREAM = """

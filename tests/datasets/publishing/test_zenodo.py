@@ -91,9 +91,6 @@ def echo(status):
     return fault
 
 
-# What arrives
-
-
 def test_a_draft_has_the_archive_its_digest_and_the_metadata(tmp_path, folder, state, address):
     with open_release(folder, creators=["A. Person", "B, C"], **STATED) as found:
         out, page = deposit(found, tmp_path / "x.tar", Server(address, TOKEN))
@@ -162,9 +159,6 @@ def test_the_description_is_the_cards_first_part_as_html():
     )
 
 
-# Faults that pass
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("fault", [(500, b"<html>oops", {}), (429, {}, {}), reset])
 def test_what_fails_and_may_pass_is_tried_again(archive, state, address, waits, kind, fault):
@@ -203,9 +197,6 @@ def test_a_server_that_does_not_answer_in_time(archive, state, address, waits, m
     finally:
         ready.set()
     assert state.files["of%20squares.tar"] == archive.read_bytes()
-
-
-# Faults that stay
 
 
 def test_what_arrived_altered_is_an_error(archive, state, address):
@@ -248,9 +239,6 @@ def test_the_token_goes_to_no_other_server(archive, state, address):
         with pytest.raises(SalgenError, match="the token is not sent to another server"):
             sent(archive, address)
     assert set(state.kinds()) == {"create"}
-
-
-# The command
 
 
 def run(arguments, capsys):

@@ -69,9 +69,6 @@ def rendered(monkeypatch):
     return found
 
 
-# The same values ------------------------------------------------------------------------------------
-
-
 def assert_same(one, other):
     """Equal, of the same type and shape all the way down."""
     assert type(one) is type(other)
@@ -161,9 +158,6 @@ def test_so_it_is_with_several_acceptable_masks_from_a_copy(tmp_path, copy, tile
         assert_same_splits(open_dataset(full, split), open_dataset(tiles, split, source=copy))
 
 
-# What is written ------------------------------------------------------------------------------------
-
-
 def test_no_picture_is_in_the_files(folder, bare):
     assert {path.name for path in bare.iterdir()} == {path.name for path in folder.iterdir()}
     manifest = read_manifest(bare)
@@ -245,9 +239,6 @@ def test_a_description_from_before_reads_as_one_with_pictures(folder):
             Manifest.from_text(json.dumps({**values, **change}))
 
 
-# What is rendered -----------------------------------------------------------------------------------
-
-
 def test_only_samples_whose_pictures_are_looked_at_are_rendered_and_only_once(bare, rendered):
     dataset = open_dataset(bare, "train")
     for name in ("id", "recipe", "label", "corner", "row"):
@@ -284,9 +275,6 @@ def test_it_can_be_sent_to_other_processes_and_loaded_there(bare):
     np.testing.assert_array_equal(np.stack([row["image"] for row in loaded]), shown)
 
 
-# The source -----------------------------------------------------------------------------------------
-
-
 def test_ones_own_source_has_to_be_given_where_pictures_are_looked_at(tmp_path, tiles, copy):
     dataset = open_dataset(tiles, "train")
     assert sorted(set(dataset.column("label").tolist())) == [0, 1]
@@ -315,9 +303,6 @@ def test_a_description_that_is_not_its_generators_is_refused(bare):
     (bare / "salgen.json").write_text(json.dumps(values))
     with pytest.raises(SalgenError, match=r"was altered: its regions are not those of squares"):
         open_dataset(bare)[0]
-
-
-# Whether it is sound --------------------------------------------------------------------------------
 
 
 def altered(folder, change, row=1):
@@ -375,9 +360,6 @@ def test_samples_of_ones_own_copy_are_compared_where_it_is_given(tiles, copy):
     assert verify(tiles, source=str(copy)) == ["sample train-000001: rendered again, it differs in label"]
 
 
-# What is published ----------------------------------------------------------------------------------
-
-
 def test_recipes_are_published_as_they_are_whoever_owns_the_source(tmp_path, bare, tiles, copy):
     for folder in (bare, tiles):
         out = published(folder, tmp_path / "out" / folder.name)
@@ -433,9 +415,6 @@ def test_the_code_of_its_card_makes_it_again(tmp_path, bare, monkeypatch):
     exec(code.replace('"OUT"', '"full"').replace("    recipes_only=True,\n", ""), {})
     assert not read_manifest(tmp_path / "full").recipes_only
     assert open_dataset(tmp_path / "full").fingerprint == open_dataset(bare).fingerprint
-
-
-# What is done with it -------------------------------------------------------------------------------
 
 
 def test_the_commands_take_it(tmp_path, tiles, copy, capsys):

@@ -34,9 +34,6 @@ def bank_of(source, slices=8, size=SIZE, view=VIEW):
     return brain_bank(source, size, view, slices)
 
 
-# Smooth fields ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("pixels", "cells"), [(7, 3), (10, 1), (5, 8)])
 def test_spline_weights_are_uniform_cubic_b_splines(pixels, cells):
     knots = np.arange(-3.0, cells + 4.0)
@@ -65,9 +62,6 @@ def test_a_smooth_field_is_bounded_and_smooth():
     assert np.abs(fields).max() <= 1.0 + 2.0**-14
     assert 0.25 < fields.std() < 0.31
     assert np.abs(np.diff(fields, axis=1)).max() < 0.2
-
-
-# Slicing ------------------------------------------------------------------------------------------
 
 
 def trilinear(levels, place):
@@ -156,9 +150,6 @@ def test_specks_are_dropped_and_large_pieces_kept():
     assert not slicing._whole_pieces(np.zeros((4, 4), dtype=bool)).any()
 
 
-# The bank --------------------------------------------------------------------------------------------
-
-
 def test_a_bank_holds_masks_and_slices_of_the_asked_shape():
     bank = bank_of(Heads())
     assert bank.masks.shape == bank.slices.shape == (8, *SIZE)
@@ -224,9 +215,6 @@ def test_one_volume_is_in_memory_at_a_time():
 def test_a_brain_lost_in_the_image_is_refused(view):
     with pytest.raises(SalgenError, match=r"0\.nii: the brain covers .* make field_of_view smaller"):
         bank_of(Heads(), view=view)
-
-
-# The cache -------------------------------------------------------------------------------------------
 
 
 class Unreadable(Heads):
@@ -305,9 +293,6 @@ def test_a_cache_that_cannot_be_written_is_said_in_one_line(tmp_path, monkeypatc
     monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.raises(SalgenError, match="SALGEN_CACHE"):
         bank_of(Heads())
-
-
-# Real volumes and files -------------------------------------------------------------------------------
 
 
 def test_the_shipped_brain_gives_usable_slices(capsys):

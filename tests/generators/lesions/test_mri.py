@@ -43,9 +43,6 @@ def background(generator, index=0, **changes):
     return plugin.backgrounds([parameters], bank)[0], bank.slices[parameters["slice"]] / 65535
 
 
-# The laws --------------------------------------------------------------------------------------------
-
-
 @given(seed=st.integers(0, 2**40), index=st.integers(0, 10**6), split=st.sampled_from(["train", "val", "test"]))
 def test_image_and_twin_are_equal_outside_the_mask(seed, index, split):
     mri = generator()
@@ -71,9 +68,6 @@ def test_the_slice_is_the_samples_alone_and_the_background_varies_it():
     mri = generator(slices=1)
     images = [mri.sample(0, "train", index, omit=("lesions",)).image for index in range(6)]
     assert len({image.tobytes() for image in images}) == 6
-
-
-# What varies -------------------------------------------------------------------------------------------
 
 
 def test_with_everything_off_the_background_is_the_slice():

@@ -31,9 +31,6 @@ def volumes_in(folder, names):
     return folder
 
 
-# Reading --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["a.nii", "a.nii.gz"])
 def test_a_volume_keeps_its_values_and_voxel_sizes(tmp_path, name):
     volume = load_volume(write(tmp_path / name, head()))
@@ -168,9 +165,6 @@ def test_a_damaged_file_is_refused_in_one_line_that_names_it(tmp_path, name):
         load_volume(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-# Sources --------------------------------------------------------------------------------------------
 
 
 def test_the_shipped_volume_is_found_without_importing_what_reads_it():

@@ -125,9 +125,6 @@ def test_what_is_not_the_class_is_drawn_alike_for_all_classes():
         assert np.abs(means - numbers.mean()).max() < 4.5 * numbers.std() / math.sqrt(40)
 
 
-# Silhouettes and textures -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 def test_silhouettes_have_an_area_of_one_around_the_origin(shape):
     corners = outline(shape)

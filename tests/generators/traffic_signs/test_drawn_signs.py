@@ -43,9 +43,6 @@ def corner(side=SIDE, size=SIZE, margin=0):
     return mask
 
 
-# Classes ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("split", ["train", "val", "test", "test_moved"])
 def test_each_sign_stands_in_two_consecutive_samples_one_of_each_class(split):
     recipes = [made().recipe(0, split, index).parameters for index in range(2 * 2 * 43)]
@@ -77,9 +74,6 @@ def test_the_label_says_what_is_seen(split):
         without = made().render(sample.recipe, omit=("square",))
         assert without.labels == {"label": 0}
         assert not without.regions["square"].any()
-
-
-# Variants ---------------------------------------------------------------------------------------------
 
 
 def test_variants_show_the_signs_of_test_and_differ_as_their_names_say():
@@ -147,9 +141,6 @@ def test_the_background_noise_reaches_plain_images_too_and_is_clipped_gaussian()
         assert np.array_equal(silent.sample(0, "test_noisy_background", index).image, before.image)
 
 
-# Laws -------------------------------------------------------------------------------------------------
-
-
 @given(st.integers(0, 2**31), st.sampled_from(["train", *VARIANT_SPLITS]), st.integers(0, 500))
 def test_image_and_twin_differ_in_the_square_alone(seed, split, index):
     sample = made().sample(seed, split, index)
@@ -205,9 +196,6 @@ def test_scales_have_even_counts_and_every_variant():
     for scale in DrawnSigns.scales.values():
         assert set(VARIANT_SPLITS) < set(scale.splits)
         assert all(count % 2 == 0 for count in scale.splits.values())
-
-
-# Drawn signs --------------------------------------------------------------------------------------------
 
 
 def test_there_are_43_different_signs():
