@@ -109,12 +109,6 @@ def test_another_seed_draws_other_slices(copy):
     assert any(not np.array_equal(images[0], image) for image in images[2:])
 
 
-def poked(path):
-    values = body("a").astype(np.float32)
-    values[...] = np.nan
-    save(path, values, turned=(0,))
-
-
 LABELS = FIRST.replace("imagesTr", "labelsTr")
 BROKEN = {
     "unreadable volume": (FIRST, lambda path: path.write_bytes(b"no volume")),
@@ -127,7 +121,7 @@ BROKEN = {
         LABELS,
         lambda path: save(path, labels("a")[1:], turned=(0,)),
     ),
-    "volume with values that are no numbers": (FIRST, poked),
+    "volume with values that are no numbers": (FIRST, lambda path: save(path, np.full(SHAPE, np.nan), turned=(0,))),
 }
 
 
@@ -184,6 +178,11 @@ def cut_all(folder):
         cut_short(path)
 
 
+def empty_all(folder):
+    for path in folder.iterdir():
+        path.write_bytes(b"")
+
+
 def other(**tags):
     """Write the first slice with other tags."""
 
@@ -204,10 +203,7 @@ def other(**tags):
         ("slice without an orientation", other(ImageOrientationPatient=[1, 0, 0])),
         ("slice that is not transverse", other(ImageOrientationPatient=[1, 0, 0, 0, 0, -1])),
         ("folder with slices of several series or sizes", other(series="1.2.2")),
-        (
-            "series without a slice that can be used",
-            lambda folder: [path.write_bytes(b"") for path in folder.iterdir()],
-        ),
+        ("series without a slice that can be used", empty_all),
     ],
 )
 def test_a_dicom_series_that_is_broken_is_skipped_and_counted(copy, why, breaking):
@@ -224,8 +220,8 @@ def test_slices_that_say_no_units_are_skipped_and_counted(copy, tags):
 
 
 def test_withdrawn_volumes_are_left_out(copy):
-    shutil.copy(copy / OTHER, copy / "Pancreas-CT/PANCREAS_0025.nii.gz")
-    shutil.copy(copy / OTHER, copy / "Pancreas-CT/PANCREAS_0070.nii.gz")
+    for number in (25, 70):
+        shutil.copy(copy / OTHER, copy / f"Pancreas-CT/PANCREAS_{number:04}.nii.gz")
     as_dicom(copy, 70)
     assert len(samples(opened("cancer-xai", copy))) == 2 * COUNT
 

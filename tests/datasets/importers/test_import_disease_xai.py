@@ -40,15 +40,10 @@ def nodule(rectangle):
 
 def write_scan(root, patient, sessions=None, beside=True):
     folder = folder_of(root, patient)
+    tags = {"series": f"1.2.{patient}", "patient": f"LIDC-IDRI-{patient:04}"}
     for place in range(SLICES):
-        write_slice(
-            folder / f"1-{SLICES - place:03}.dcm",
-            units(patient, place),
-            height(place),
-            series=f"1.2.{patient}",
-            patient=f"LIDC-IDRI-{patient:04}",
-            number=place,
-        )
+        path = folder / f"1-{SLICES - place:03}.dcm"
+        write_slice(path, units(patient, place), height(place), number=place, **tags)
     drawn = [[nodule(rectangle)] for rectangle in NODULES] if sessions is None else sessions
     write_xml((folder if beside else root / "tcia-lidc-xml/157") / f"{patient}.xml", f"1.2.{patient}", drawn)
 
@@ -136,16 +131,14 @@ def test_a_window_shows_all_nodules_in_it_and_a_small_one_keeps_others_away(copy
     other = [roi(height(PLACES[2]), ring(60, 60, 66, 68))]
     small = [roi(height(place), [(45, 35)]) for place in (3, 11, 12, 13, 14, 15)]
     write_scan(copy, 1, [[nodule(NODULES[0]), other, *([one] for one in small)]])
-    found = {
-        i: sample for i, sample in samples(opened("disease-xai", copy, image_size=(64, 64))).items() if "0001/" in i
-    }
+    every = samples(opened("disease-xai", copy, image_size=(64, 64)))
+    found = {item: sample for item, sample in every.items() if "0001/" in item}
     masks = [sample.regions["nodule"] for sample in found.values() if sample.labels["label"]]
     assert sorted(mask.sum() for mask in masks) == [12 * 10 - 4 * 5 + 6 * 8] * 2
     clear = [item for item, sample in found.items() if not sample.labels["label"]]
     assert clear
-    assert {int(item.rpartition("1-")[2][:3]) for item in clear} <= {
-        SLICES - place for place in (0, 1)
-    }  # the lowest point is on slice 3
+    numbers = {int(item.rpartition("1-")[2][:3]) for item in clear}
+    assert numbers <= {SLICES, SLICES - 1}  # the lowest point is on slice 3
 
 
 def test_readers_who_agree_on_nothing_are_counted(copy):
@@ -173,6 +166,19 @@ def rewrite(copy, rows=H, **tags):
         write_slice(path, units(1, place)[:rows], height(place), series="1.2.1", patient="a", **tags)
 
 
+def other_message(copy):
+    (copy / "tcia-lidc-xml/chest.xml").write_text("<IdriReadMessage/>")
+
+
+def read_beside(copy, outline):
+    """A reader of the first scan draws a nodule and one outline more."""
+    write_scan(copy, 1, [[nodule(NODULES[0]), [outline]]])
+
+
+def read_on_every_slice(copy):
+    write_scan(copy, 1, [[[roi(height(place), ring(30, 30, 40, 40)) for place in range(SLICES)]]])
+
+
 BROKEN = {
     "unreadable slice": (lambda copy: (copy / SCAN / "1-001.dcm").write_bytes(b"no slice"), 2),
     "unreadable slice ": (lambda copy: cut_short(copy / MIDDLE), 0),
@@ -183,23 +189,11 @@ BROKEN = {
     "scan of slices with less than 64 x 64 pixels": (lambda copy: rewrite(copy, rows=63), 0),
     "scan that is turned": (lambda copy: rewrite(copy, turns=(-1, 0, 0, 0, -1, 0)), 0),
     "annotation that is no XML": (lambda copy: (copy / SCAN / "1.xml").write_text("<LidcReadMessage>"), 0),
-    "annotation that names no series of CT": (
-        lambda copy: (copy / "tcia-lidc-xml/chest.xml").write_text("<IdriReadMessage/>"),
-        2,
-    ),
-    "outline that is no list of points": (lambda copy: write_scan(copy, 1, [[nodule(NODULES[0]), ["<roi/>"]]]), 2),
-    "outline outside of its slice": (
-        lambda copy: write_scan(copy, 1, [[nodule(NODULES[0]), [roi(height(6), ring(70, 90, 79, 96))]]]),
-        2,
-    ),
-    "outline on a slice that is missing": (
-        lambda copy: write_scan(copy, 1, [[nodule(NODULES[0]), [roi(height(-2), ring(9, 9, 19, 19))]]]),
-        2,
-    ),
-    "nodule without a slice near it that shows none": (
-        lambda copy: write_scan(copy, 1, [[[roi(height(place), ring(30, 30, 40, 40)) for place in range(SLICES)]]]),
-        1,
-    ),
+    "annotation that names no series of CT": (other_message, 2),
+    "outline that is no list of points": (lambda copy: read_beside(copy, "<roi/>"), 2),
+    "outline outside of its slice": (lambda copy: read_beside(copy, roi(height(6), ring(70, 90, 79, 96))), 2),
+    "outline on a slice that is missing": (lambda copy: read_beside(copy, roi(height(-2), ring(9, 9, 19, 19))), 2),
+    "nodule without a slice near it that shows none": (read_on_every_slice, 1),
 }
 
 
@@ -223,10 +217,9 @@ def test_annotations_of_a_scan_that_is_not_there_are_counted(copy):
 
 
 def test_of_two_slices_at_one_height_the_first_is_taken(copy):
-    expected = samples(opened("disease-xai", copy))
+    expected = samples(opened("disease-xai", copy)).keys()
     write_slice(copy / SCAN / "0-001.dcm", units(99, 0), height(7), series="1.2.1", patient="a", number=99)
-    found = samples(opened("disease-xai", copy))
-    assert found.keys() == expected.keys()
+    assert samples(opened("disease-xai", copy)).keys() == expected
 
 
 def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):

@@ -22,7 +22,6 @@ from salgen.datasets.making import make
 from salgen.datasets.preview.contact_sheet import contact_sheet
 from salgen.datasets.preview.dataset_summary import describe
 from salgen.datasets.reading.reader import open_dataset
-from salgen.datasets.verification.spot_checks import rendering_problems
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.rescoring import rescore
 from salgen.evaluation.runs.running import evaluate
@@ -341,10 +340,8 @@ def test_what_was_altered_is_found(bare, change, said):
 
 
 def test_factors_of_stored_samples_are_compared_too(folder):
-    manifest = read_manifest(folder)
     altered(folder, {"factors": {"row": 0.5, "column": 1.0}})
     assert verify(folder, samples=22) == ["sample train-000001: rendered again, it differs in factors"]
-    assert rendering_problems(folder, manifest, [], None, 22) == []
 
 
 def test_a_recipe_that_cannot_be_rendered_is_one_error(bare):
@@ -455,21 +452,3 @@ def test_a_run_on_ones_own_source_takes_it_wherever_pictures_are_looked_at(tmp_p
     with pytest.raises(SalgenError, match="give its path as the source"):
         rescore(run, metrics=["iou"], out=tmp_path / "again")
     assert (rescore(run, metrics=["iou"], out=tmp_path / "again", source=source) / "scores.parquet").exists()
-
-
-def test_a_model_learns_and_is_scored_as_on_stored_pictures(tmp_path):
-    """Down to the last bit; the data are of one name, as that is in the tables."""
-    parameters = {"image_size": [16, 16], **GENERATORS.load("drawn-figures").quick}
-    how = {"splits": {"train": 12, "val": 4, "test": 6}, "parameters": parameters, "workers": 1}
-    found = []
-    for only in (False, True):
-        data = make("drawn-figures", tmp_path / str(only) / "data", recipes_only=only, **how)
-        model = train(data, tmp_path / str(only) / "model", settings={"epochs": 1, "batch_size": 4})
-        run = evaluate(
-            data, model=model.path, methods=["gradient"], metrics=["roc-auc"], out=tmp_path / str(only) / "run", limit=4
-        )
-        scores = pq.read_table(run / "scores.parquet", columns=["sample_id", "method", "variant", "value"])
-        found.append(((model.path / "weights.safetensors").read_bytes(), scores.to_pylist()))
-    assert found[0][0] == found[1][0]
-    assert str(found[0][1]) == str(found[1][1])
-    assert len(found[0][1]) > 4
