@@ -6,7 +6,7 @@ import nibabel
 import numpy as np
 import pytest
 from ct_series import UPRIGHT, cut_short, write_slice
-from marked_trees import SIDE, nearest, opened, refusal, samples
+from marked_trees import SIDE, name_of, nearest, opened, refusal, resized, samples
 from PIL import Image
 from salgen.datasets.layouts.saliency_bench.ct_slices import CtVolume
 from salgen.errors import SalgenError
@@ -85,7 +85,7 @@ def test_a_slice_of_each_volume_with_the_tumour_as_mask(copy):
     found = samples(made)
     assert len(found) == 2 * COUNT
     for item, sample in found.items():
-        name = item.split("/")[-1].removesuffix(".nii.gz")
+        name = name_of(item).removesuffix(".nii")
         sick = name.startswith("pancreas")
         values = body(name if sick else f"{int(name[-4:]) - 1}")
         (up,) = [up for up in range(SHAPE[2]) if np.array_equal(greys(shown(values, up)), sample.image)]
@@ -99,8 +99,7 @@ def test_a_slice_of_each_volume_with_the_tumour_as_mask(copy):
     small = samples(opened("cancer-xai", copy))[FIRST]
     assert small.regions["tumour"].shape == (SIDE, SIDE)
     np.testing.assert_array_equal(small.regions["tumour"], nearest(found[FIRST].regions["tumour"]))
-    resized = Image.fromarray(found[FIRST].image).resize((SIDE, SIDE), Image.Resampling.BILINEAR)
-    np.testing.assert_array_equal(small.image, np.asarray(resized))
+    np.testing.assert_array_equal(small.image, resized(Image.fromarray(found[FIRST].image)))
 
 
 def test_another_seed_draws_other_slices(copy):

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 from ct_series import cut_short, ring, roi, write_slice, write_xml
-from marked_trees import SIDE, nearest, noise, opened, refusal, samples
+from marked_trees import nearest, noise, opened, refusal, resized, samples
 from PIL import Image
 from salgen.datasets.layouts.saliency_bench import dicom_series
 from salgen.errors import SalgenError
@@ -103,8 +103,7 @@ def test_windows_show_the_consensus_and_as_many_show_none(copy):
     small = samples(opened("disease-xai", copy))
     for item, sample in found.items():
         np.testing.assert_array_equal(small[item].regions["nodule"], nearest(sample.regions["nodule"]))
-        resized = Image.fromarray(sample.image).resize((SIDE, SIDE), Image.Resampling.BILINEAR)
-        np.testing.assert_array_equal(small[item].image, np.asarray(resized))
+        np.testing.assert_array_equal(small[item].image, resized(Image.fromarray(sample.image)))
 
 
 def test_patients_stay_in_one_split_and_classes_are_equal_in_each(copy):

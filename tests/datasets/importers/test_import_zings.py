@@ -3,7 +3,6 @@
 import shutil
 import numpy as np
 import pytest
-from made_datasets import assert_resumable
 from PIL import Image
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
@@ -90,9 +89,3 @@ def test_the_digest_sees_every_file(copy, which):
 
 def test_it_keeps_the_laws_of_importers(copy):
     check_importer("zings", str(copy))
-
-
-@pytest.mark.torture
-@pytest.mark.parametrize("workers", [1, 2])
-def test_killed_and_run_again_it_ends_with_the_same_bytes(copy, tmp_path, workers):
-    assert_resumable("zings", copy, tmp_path, workers)
