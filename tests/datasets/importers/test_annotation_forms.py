@@ -153,7 +153,10 @@ def test_polygons_of_equally_many_points_are_read_where_no_box_holds_them(images
     assert not mask[np.hypot(columns / W - 0.2, rows / H - 0.2) > 0.15].any()
 
 
-def test_texts_that_find_one_image(images, tmp_path):
+def test_texts_or_names_that_find_one_image(images, tmp_path):
+    whole = coco("boxes")
+    whole["images"] += [{**whole["images"][0], "id": 99, "file_name": f"old/{NAME}.png"}]
+    assert f"{NAME}.png and old/{NAME}.png are both of the image" in refusal(images, write(tmp_path / "a.json", whole))
     folder = write_yolo(tmp_path / "texts", "boxes")
     (folder / "old").mkdir()
     write(folder / "old" / f"{NAME}.txt", "1 .5 .5 .2 .2")
@@ -219,13 +222,6 @@ def test_keys_of_coco_that_fit_two_readings(images, tmp_path, key, entries, mess
     assert message in refusal(images, write(tmp_path / "a.json", coco("boxes", **{key: entries})))
 
 
-def test_an_annotation_without_category_is_counted(images, tmp_path):
-    whole = coco("boxes")
-    del whole["annotations"][0]["category_id"]
-    made = opened(images, write(tmp_path / "a.json", whole))
-    assert "annotation not in COCO's form (1; the first: a.json)" in made.source.notes
-
-
 @pytest.mark.parametrize("table", [False, True])
 def test_boxes_of_coco_that_are_corners(images, tmp_path, table):
     whole = coco("boxes")
@@ -248,12 +244,6 @@ def test_the_area_that_is_stated_tells_corners(images, tmp_path):
 def test_boxes_beyond_the_image_that_are_no_corners_are_cut(images, tmp_path):
     path = write(tmp_path / "a.json", coco("boxes", [(NAME, LABEL, (20, 2, W + 9, 9))]))
     np.testing.assert_array_equal(mask_of(opened(images, path)), painted((20, 2, W, 9)))
-
-
-def test_two_names_of_coco_that_find_one_image(images, tmp_path):
-    whole = coco("boxes")
-    whole["images"] += [{**whole["images"][0], "id": 99, "file_name": f"old/{NAME}.png"}]
-    assert f"{NAME}.png and old/{NAME}.png are both of the image" in refusal(images, write(tmp_path / "a.json", whole))
 
 
 def test_a_name_in_a_folder_of_the_images_is_not_found_in_another_one(tmp_path):
@@ -327,10 +317,6 @@ def test_a_mask_outside_of_the_folder_of_its_table(images, tmp_path, name):
     (tmp_path / "got" / "them").mkdir(parents=True)
     path = write(tmp_path / "got" / "a.csv", f"file_name,label,mask\n{NAME}.png,cat,{name.format(tmp_path)}\n")
     assert "is not in the table's folder" in refusal(images, path)
-
-
-def test_lines_of_json_that_are_no_rows(images, tmp_path):
-    assert "cannot be read as a table" in refusal(images, write(tmp_path / "a.jsonl", "[1, 2]\n"))
 
 
 def test_a_photograph_that_a_table_names(images, tmp_path):

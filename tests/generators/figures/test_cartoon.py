@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from salgen.generators.drawing.choices import Choices, shade
-from salgen.generators.drawing.shapes import FINE
 from salgen.generators.figures.drawing import Drawing, Placement, covered, oval, rounded, widened
 from salgen.seeding import Stream
 
@@ -127,4 +126,3 @@ def test_choices_stay_within_their_bounds():
 def test_shades():
     assert shade((100, 200, 0), 0.5) == (50, 100, 0)
     assert shade((55, 255, 155), 1.5) == (155, 255, 205)
-    assert FINE == 4
