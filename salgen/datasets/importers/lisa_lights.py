@@ -90,10 +90,6 @@ class LisaLights(MaskRules, Imported):
         image = resize_rgb(crop, self.image_size)
         return Rendered(image, {"label": parameters["label"]}, {"lamp": lamp, "bulb": bulb_mask}, tuple(alternatives))
 
-    def target(self, task: str) -> str:
-        """The lit lamp."""
-        return "lamp"
-
     def region_names(self) -> list[str]:
         """The lit lamp, and the annotated rectangle around it."""
         return ["lamp", "bulb"]

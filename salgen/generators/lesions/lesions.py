@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.generator import to_levels
-from salgen.generators.interfaces import Context, Edit, Rendered, Scale
+from salgen.generators.interfaces import Context, Edit, PluginBase, Rendered, Scale
 from salgen.generators.lesions.brains import BrainBank, brain_bank
 from salgen.generators.lesions.lesion_shape import (
     REGIONS,
@@ -48,7 +48,7 @@ class LesionMaterial:
 
 
 @dataclass(frozen=True)
-class Lesions:
+class Lesions(PluginBase):
     """Dark lesions with soft edges on a background that is zero outside the brain.
 
     The ground truth is the lesions' whole support within the brain: every pixel that a paint
@@ -170,10 +170,6 @@ class Lesions:
     def features(self, parameters: Mapping[str, Any]) -> list[str]:
         """Each lesion that is shown."""
         return self._lesion_names(parameters["shown"])
-
-    def target(self, task: str) -> str:
-        """The union of the lesions."""
-        return "lesions"
 
     def region_names(self) -> list[str]:
         """Brain, the union of the lesions, its half-depth core, and each lesion."""

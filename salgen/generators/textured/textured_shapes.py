@@ -130,7 +130,7 @@ class TexturedShapes(Painted):
             raise SalgenError(f"area = {self.area[0]:g},{self.area[1]:g}: the least must come first")
 
     @property
-    def valid_region(self) -> str | None:  # type: ignore[override]
+    def valid_region(self) -> str | None:
         """The annotated region, or None for the whole image where ignored pixels count as background."""
         return "annotated" if self.ignore == "drop" else None
 
