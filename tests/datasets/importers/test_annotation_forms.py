@@ -239,10 +239,7 @@ def test_the_area_that_is_stated_tells_corners(images, tmp_path):
     assert "fit their images as [left, top, right, bottom]" in refusal(images, path)
     write(path, changed(whole, bbox=[left, top, right - left, bottom - top]))
     np.testing.assert_array_equal(mask_of(opened(images, path)), painted(BOX))
-
-
-def test_boxes_beyond_the_image_that_are_no_corners_are_cut(images, tmp_path):
-    path = write(tmp_path / "a.json", coco("boxes", [(NAME, LABEL, (20, 2, W + 9, 9))]))
+    write(path, coco("boxes", [(NAME, LABEL, (20, 2, W + 9, 9))]))  # beyond the image, and no corners
     np.testing.assert_array_equal(mask_of(opened(images, path)), painted((20, 2, W, 9)))
 
 
@@ -259,6 +256,8 @@ def test_a_name_in_a_folder_of_the_images_is_not_found_in_another_one(tmp_path):
 def test_a_table_with_other_marks_between_columns(tmp_path, mark):
     path = write(tmp_path / "a.csv", f'image{mark}label\n"a.png"{mark}"light, red"\n')
     assert [row for _, row in read_rows(path)] == [{"image": "a.png", "label": "light, red"}]
+    path = write(tmp_path / "a.JSONL", {"file": "a.png", "label": "cat"})  # a suffix in any case
+    assert list(read_rows(path)) == [(f"{path} row 1", {"file": "a.png", "label": "cat"})]
 
 
 @pytest.mark.parametrize(
@@ -284,12 +283,6 @@ def test_a_table_may_state_the_size_of_the_image_or_of_the_box(images, tmp_path,
     np.testing.assert_array_equal(mask_of(opened(images, write(tmp_path / "a.csv", text))), painted(BOX))
 
 
-def test_outlines_in_a_table_of_hugging_face_are_read(images, tmp_path):
-    held = [{"bbox": [0, 0, 5, 5], "segmentation": [polygon(BOX)], "category": LABEL}]
-    path = write(tmp_path / "a.jsonl", {"file_name": f"{NAME}.png", "objects": held})
-    np.testing.assert_array_equal(mask_of(opened(images, path)), painted(BOX))
-
-
 def test_a_row_with_an_empty_box_is_an_image_without_an_object(images, tmp_path):
     text = f"image,label,x0,y0,x1,y1\n{NAME}.png,cat,{','.join(map(str, BOX))}\nb0.png,,,,,\nb1.png,cat,,,,\n"
     notes = opened(images, write(tmp_path / "a.csv", text)).source.notes
@@ -305,10 +298,14 @@ def test_crowd_regions_of_hugging_face_are_no_objects(images, tmp_path, crowd):
     assert "Skipped: crowd region (1; the first: a.jsonl row 1)" in made.source.notes
 
 
-def test_a_mask_named_with_marks_of_windows(images, tmp_path):
+def test_outlines_in_a_table_and_masks_named_with_marks_of_windows_are_read(images, tmp_path):
+    held = [{"bbox": [0, 0, 5, 5], "segmentation": [polygon(BOX)], "category": LABEL}]
     write_masks(tmp_path / "them")
-    path = write(tmp_path / "a.csv", f"file_name,label,mask\n{NAME}.png,cat,them\\{NAME}.png\n")
-    np.testing.assert_array_equal(mask_of(opened(images, path)), painted(BOX))
+    for path in (
+        write(tmp_path / "a.jsonl", {"file_name": f"{NAME}.png", "objects": held}),
+        write(tmp_path / "a.csv", f"file_name,label,mask\n{NAME}.png,cat,them\\{NAME}.png\n"),
+    ):
+        np.testing.assert_array_equal(mask_of(opened(images, path)), painted(BOX))
 
 
 @pytest.mark.parametrize("name", ["../secret.png", "{}/secret.png", "them/../../secret.png"])

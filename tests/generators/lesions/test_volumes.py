@@ -52,17 +52,14 @@ def test_any_orientation_gives_the_same_volume(tmp_path, axes, flips):
     np.testing.assert_array_equal(volume.values, head())
 
 
-def test_a_last_axis_of_one_is_dropped_and_negative_values_are_background(tmp_path):
+def test_an_axis_of_one_negative_values_nifti_2_and_scaled_integers_are_read(tmp_path):
     values = head()[..., np.newaxis].copy()
     values[0, 0, 0] = -5
     np.testing.assert_array_equal(load_volume(write(tmp_path / "a.nii.gz", values)).values, head())
-
-
-def test_nifti_2_and_scaled_integers_are_read(tmp_path):
     image = nibabel.Nifti2Image(head().astype(np.float32) / 7.0, np.eye(4))
     image.set_data_dtype(np.int16)
-    nibabel.save(image, tmp_path / "a.nii.gz")
-    np.testing.assert_allclose(load_volume(tmp_path / "a.nii.gz").values, head() / 7.0, atol=0.01)
+    nibabel.save(image, tmp_path / "b.nii.gz")
+    np.testing.assert_allclose(load_volume(tmp_path / "b.nii.gz").values, head() / 7.0, atol=0.01)
 
 
 def refuses(path, message):

@@ -39,6 +39,8 @@ def test_names_begin_with_those_of_bam_and_are_as_many_as_ebam_has():
     assert len(KINDS) >= 53
     assert len(set(KINDS)) == len(KINDS) == sum(len(catalogue(f"objects/{path.name}")) for path in FOLDER.glob(OBJECTS))
     assert list(KINDS[10:]) == sorted(KINDS[10:])
+    with pytest.raises(KeyError):
+        cutout("unicorn", Stream(0), 32)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -169,11 +171,6 @@ def test_a_row_says_shape_tint_numbers_and_look():
     assert (maybe.chance, len(maybe.options[0])) == (0.2, 2)
     assert (swing.pivot, swing.swing) == ((4, 5), 0.1)
     assert [len(option) for option in one_of.options] == [0, 2]
-
-
-def test_an_unknown_name_is_a_key_error():
-    with pytest.raises(KeyError):
-        cutout("unicorn", Stream(0), 32)
 
 
 @pytest.mark.parametrize("name", GOLDEN)
