@@ -1,5 +1,3 @@
-"""The registered generators, made at their smallest, verified and read back."""
-
 import numpy as np
 import pytest
 from salgen.datasets.making import make

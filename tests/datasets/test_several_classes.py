@@ -1,5 +1,3 @@
-"""Data sets of which an image may show several classes: stored, read, described, published and checked."""
-
 import json
 import datasets
 import mlcroissant

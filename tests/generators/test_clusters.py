@@ -1,5 +1,3 @@
-"""Samples that share a cause are in one cluster, and no others."""
-
 from collections import Counter
 from types import SimpleNamespace
 import numpy as np

@@ -1,5 +1,3 @@
-"""From names to generators bound to their sources."""
-
 import pytest
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator, generator_of, scale_of

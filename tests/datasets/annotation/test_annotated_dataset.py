@@ -1,5 +1,3 @@
-"""What is drawn becomes a data set: of a folder of images, and of a data set."""
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest

@@ -1,5 +1,3 @@
-"""Agreement of annotators, against its formulas written slowly."""
-
 import sys
 from itertools import permutations
 import numpy as np

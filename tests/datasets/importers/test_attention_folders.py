@@ -1,5 +1,3 @@
-"""Saliency-Bench's own folders, whole and damaged, read by the importers of its data sets."""
-
 import shutil
 import numpy as np
 import pytest

@@ -1,5 +1,3 @@
-"""The importer of Cancer-XAI, on tiny volumes in the folders of their publishers, whole and damaged."""
-
 import itertools
 import shutil
 import nibabel

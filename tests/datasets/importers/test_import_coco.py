@@ -1,5 +1,3 @@
-"""The importer of COCO 2017, on tiny trees of its layout, whole and damaged."""
-
 import json
 import pickle
 import sys

@@ -1,5 +1,3 @@
-"""The importer of Disease-XAI, on tiny scans in the folders of LIDC-IDRI, whole and damaged, and on exported slices."""
-
 import shutil
 import sys
 import numpy as np

@@ -1,5 +1,3 @@
-"""The importer of Environment-XAI, on tiny trees of Places365, whole and damaged."""
-
 import json
 import shutil
 import numpy as np

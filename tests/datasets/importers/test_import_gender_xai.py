@@ -1,5 +1,3 @@
-"""The importer of Gender-XAI, on tiny trees of COCO 2017 with captions, whole and damaged."""
-
 import json
 import numpy as np
 import pytest

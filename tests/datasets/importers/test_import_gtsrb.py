@@ -1,5 +1,3 @@
-"""The benchmark's own folder as a source: pairs, tracks, and layouts that are not as published."""
-
 import importlib
 import os
 import shutil

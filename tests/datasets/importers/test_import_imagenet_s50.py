@@ -1,5 +1,3 @@
-"""ImageNet-S50 read from trees of its published layout, right ones and wrong ones, and its mask pictures."""
-
 import shutil
 import numpy as np
 import pytest

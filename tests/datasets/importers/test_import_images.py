@@ -1,5 +1,3 @@
-"""One's own images: the same masks in every format, labels, splits, several classes and several annotators."""
-
 import json
 import shutil
 import numpy as np

@@ -1,5 +1,3 @@
-"""The importer of Pet-XAI, on tiny trees of Oxford-IIIT Pet, whole and damaged, and on real images where they are."""
-
 import shutil
 from pathlib import Path
 import numpy as np

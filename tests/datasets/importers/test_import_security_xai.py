@@ -1,5 +1,3 @@
-"""The importer of Security-XAI, on tiny trees of SIXray, whole and damaged."""
-
 import shutil
 import numpy as np
 import pytest

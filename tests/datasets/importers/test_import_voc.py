@@ -1,5 +1,3 @@
-"""The importer of PASCAL VOC 2012, on tiny trees of its layout, whole and damaged."""
-
 import pickle
 import shutil
 from functools import partial

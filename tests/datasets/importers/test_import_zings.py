@@ -1,5 +1,3 @@
-"""The importer of heroes and villains: a case of one's own images, with folders of fixed names."""
-
 import shutil
 import numpy as np
 import pytest

@@ -1,5 +1,3 @@
-"""Which pixels of a mask are the object: soft and lossy edges, void labels, numbers, colours and opacity."""
-
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw

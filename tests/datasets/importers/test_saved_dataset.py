@@ -1,5 +1,3 @@
-"""Datasets of torch and torchvision, imported from Python."""
-
 import numpy as np
 import pytest
 import torch

@@ -1,5 +1,3 @@
-"""Images and mask pictures as a viewer shows them, of any kind."""
-
 import struct
 import zlib
 import numpy as np

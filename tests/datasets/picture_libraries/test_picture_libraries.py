@@ -1,5 +1,3 @@
-"""Objects and scenes from copies of COCO and MiniPlaces: tiny trees of both layouts, whole and damaged."""
-
 import json
 import sys
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Drafts on a Zenodo: requests uploads to a local server, which fails in the ways in which servers do."""
-
 import hashlib
 import json
 import logging

@@ -1,5 +1,3 @@
-"""Samples that can be looked at, and pairs that training loops take."""
-
 import numpy as np
 import pytest
 import torch

@@ -1,5 +1,3 @@
-"""Objects on scenes: composed as stated, each combination once, the same pixels under both labels."""
-
 from types import SimpleNamespace
 import numpy as np
 import pyarrow.parquet as pq

@@ -1,5 +1,3 @@
-"""Images of several objects: what is shown together, where it is, and which samples are one image."""
-
 from collections import Counter
 from itertools import combinations
 import numpy as np

@@ -1,5 +1,3 @@
-"""Catalogues of drawings: rows, points, and names that stand once."""
-
 import json
 from collections import Counter
 import numpy as np

@@ -1,5 +1,3 @@
-"""Flat drawings, against a slow look at every place of the grid."""
-
 import numpy as np
 import pytest
 from hypothesis import given

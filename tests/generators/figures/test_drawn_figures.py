@@ -1,5 +1,3 @@
-"""Heroes and villains: only the eyes tell them apart."""
-
 import numpy as np
 import pytest
 from hypothesis import given

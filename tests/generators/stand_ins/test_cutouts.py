@@ -1,5 +1,3 @@
-"""Drawn things of COCO's classes: their sizes, edges and alpha; what varies; and their pixels, held by digests."""
-
 import hashlib
 import numpy as np
 import pytest

@@ -1,5 +1,3 @@
-"""Procedural scenes: deterministic, varied, told apart by layout and not by mean colour."""
-
 import hashlib
 from functools import lru_cache
 from itertools import combinations

@@ -1,5 +1,3 @@
-"""The stand-in for ImageNet-S50: what is drawn for a class, where it may lie, and what is ignored beside it."""
-
 import math
 import numpy as np
 import pytest

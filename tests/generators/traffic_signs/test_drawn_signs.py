@@ -1,5 +1,3 @@
-"""Traffic signs with a green square: classes, variants of the test split, exact regions, drawn signs."""
-
 import hashlib
 import json
 from collections import Counter

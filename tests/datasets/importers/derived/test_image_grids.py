@@ -1,5 +1,3 @@
-"""Grids show images of another data set, each as the target of one grid, and the mask is the target's cell."""
-
 import numpy as np
 import pytest
 import salgen
