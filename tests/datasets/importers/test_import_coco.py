@@ -1,11 +1,13 @@
-import json
 import pickle
 import sys
 from functools import partial
+import coco_tree
 import marked_trees
 import numpy as np
 import pytest
+from coco_tree import NUMBERS, annotation
 from made_datasets import assert_resumable
+from own_image_files import samples
 from PIL import Image
 from salgen.datasets.making import make
 from salgen.datasets.picture_libraries.coco import CLASSES
@@ -16,23 +18,6 @@ pytest.importorskip("pycocotools")
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools
 
 H, W = 30, 44
-NUMBERS = {"toothbrush": 90, "person": 1, "stop sign": 13, "dog": 18}  # COCO's own, of which some are left out
-BOX = (3.0, 4.0, 18.0, 20.0)
-
-
-def picture(number):
-    noise = np.random.default_rng(number).integers(0, 256, (H // 5 + 1, W // 5 + 1, 3), dtype=np.uint8)
-    return Image.fromarray(noise.repeat(5, axis=0).repeat(5, axis=1)[:H, :W])
-
-
-def corners(box):
-    x, y, w, h = box
-    return [x, y, x + w, y, x + w, y + h, x, y + h]
-
-
-def annotation(image, name="dog", box=BOX, **others):
-    plain = {"image_id": image, "category_id": NUMBERS[name], "iscrowd": 0, "area": 1.0, "bbox": list(box)}
-    return {"id": 1, "segmentation": [corners(box)], **plain, **others}
 
 
 def two_of_val():
@@ -45,18 +30,7 @@ def two_of_val():
     ]
 
 
-def write_coco(root, parts, folder="images", **others):
-    for part, (images, annotations) in parts.items():
-        place = root / folder / part
-        place.mkdir(parents=True)
-        (root / "annotations").mkdir(exist_ok=True)
-        for number in images:
-            picture(number).save(place / f"{number:012}.jpg", quality=95)
-        files = [{"id": n, "file_name": f"{n:012}.jpg", "height": H, "width": W, "license": 1} for n in images]
-        categories = [{"id": number, "name": name, "supercategory": "x"} for name, number in NUMBERS.items()]
-        whole = {"info": {}, "images": files, "annotations": annotations, "categories": categories, **others}
-        (root / "annotations" / f"instances_{part}.json").write_text(json.dumps(whole))
-    return root
+write_coco = partial(coco_tree.write_coco, size=(H, W))
 
 
 def tree(root, val=None, **options):
@@ -72,10 +46,6 @@ def copy(tmp_path):
 
 opened = partial(marked_trees.opened, "coco-2017")
 refusal = partial(marked_trees.refusal, "coco-2017")
-
-
-def samples(made, split):
-    return [made.sample(0, split, index) for index in range(made.available[split])]
 
 
 def painted(boxes, size):

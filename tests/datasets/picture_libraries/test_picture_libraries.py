@@ -1,8 +1,11 @@
-import json
 import sys
+from functools import partial
 from pathlib import Path
+import coco_tree
 import numpy as np
 import pytest
+from coco_tree import annotation
+from own_image_files import run_lengths
 from PIL import Image
 from salgen.datasets.picture_libraries import coco, coco_instances, miniplaces
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError, split_of
@@ -13,38 +16,13 @@ pytest.importorskip("pycocotools")
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools
 
 OBJECTS, SCENES = ("dog", "stop sign"), ("bedroom", "track/outdoor")
-NUMBERS = {"dog": 18, "stop sign": 13, "person": 1}
 H, W = 30, 40
 SIDE = 32
 SPLITS = ("train", "val", "test")
 
 
-def picture(number, height=H, width=W, *, scale=5):
-    """Noise in large spots, another for each number, which survives JPEG."""
-    spots = np.random.default_rng(number).integers(0, 256, (height // scale + 1, width // scale + 1, 3), dtype=np.uint8)
-    return spots.repeat(scale, axis=0).repeat(scale, axis=1)[:height, :width]
-
-
-def annotation(image, name="dog", box=(5, 6, 20, 15), **others):
-    x, y, w, h = box
-    corners = [x, y, x + w, y, x + w, y + h, x, y + h]
-    plain = {"image_id": image, "category_id": NUMBERS[name], "iscrowd": 0, "area": w * h, "bbox": list(box)}
-    return {"id": 1, "segmentation": [corners], **plain, **others}
-
-
-def write_coco(root, parts, *, folder="images"):
-    """Parts of COCO: name to (images, annotations); each image in the colours of its number."""
-    for part, (images, listed) in parts.items():
-        place = root / folder / part
-        place.mkdir(parents=True)
-        (root / "annotations").mkdir(exist_ok=True)
-        for number in images:
-            Image.fromarray(picture(number)).save(place / f"{number:012}.jpg", quality=95)
-        files = [{"id": n, "file_name": f"{n:012}.jpg", "height": H, "width": W, "license": 1} for n in images]
-        categories = [{"id": number, "name": name} for name, number in NUMBERS.items()]
-        whole = {"info": {}, "images": files, "annotations": listed, "categories": categories}
-        (root / "annotations" / f"instances_{part}.json").write_text(json.dumps(whole))
-    return root
+picture = partial(coco_tree.picture, size=(H, W))
+write_coco = partial(coco_tree.write_coco, size=(H, W))
 
 
 def plain_coco(root, **options):
@@ -61,10 +39,12 @@ def write_miniplaces(root, *, count=20, tested=4):
         (root / "images" / folder).mkdir(parents=True)
         (root / "images" / "val").mkdir(exist_ok=True)
         for number in range(count):
-            Image.fromarray(picture(1000 * label + number, 32, 48)).save(root / "images" / folder / f"{number:08}.jpg")
+            Image.fromarray(picture(1000 * label + number, size=(32, 48))).save(
+                root / "images" / folder / f"{number:08}.jpg"
+            )
             lists["train"].append(f"{folder}/{number:08}.jpg {label}")
         for number in range(100 * label, 100 * label + tested):
-            Image.fromarray(picture(5000 + number, 48, 32)).save(root / "images/val" / f"{number:08}.jpg")
+            Image.fromarray(picture(5000 + number, size=(48, 32))).save(root / "images/val" / f"{number:08}.jpg")
             lists["val"].append(f"val/{number:08}.jpg {label}")
     for part, lines in lists.items():
         (root / f"{part}.txt").write_text("\n".join(lines) + "\n")
@@ -166,14 +146,6 @@ def test_a_library_is_built_once_and_again_when_the_copy_changes(tmp_path, monke
         opened(tmp_path)
 
 
-def runs(mask):
-    """Run lengths down the columns, zeros first."""
-    line = np.concatenate([[0], mask.ravel(order="F"), [1 - mask.ravel(order="F")[-1]]])
-    edges = np.flatnonzero(np.diff(line))
-    counts = np.diff(np.concatenate([[0], edges])).tolist()
-    return {"size": list(mask.shape), "counts": counts}
-
-
 def painted(outline):
     return coco.mask_of(coco_instances.outline_of({"segmentation": outline}), (H, W))
 
@@ -185,7 +157,7 @@ def test_a_mask_is_what_is_inside_of_polygons_and_runs():
     np.testing.assert_array_equal(painted(polygons), expected)
     spots = (np.random.default_rng(0).random((H, W)) < 0.3).astype(np.uint8)
     for mask in (expected, spots, 1 - spots):
-        np.testing.assert_array_equal(painted(runs(mask)), mask)
+        np.testing.assert_array_equal(painted(run_lengths(mask)), mask)
 
 
 def test_runs_as_text_are_those_of_pycocotools():
@@ -209,7 +181,7 @@ def test_runs_as_text_are_those_of_pycocotools():
         (None, "no outline in COCO's form"),
         ([["a", "b"]], "no outline in COCO's form"),
         ([[1, 1, 20, 1, 20, 20], 7], "no outline in COCO's form"),
-        (runs(np.ones((H, W - 1), dtype=np.uint8)), "RLE of the wrong size"),
+        (run_lengths(np.ones((H, W - 1), dtype=np.uint8)), "RLE of the wrong size"),
         ({"size": [H, W], "counts": [5, 6]}, "RLE of the wrong size"),
         ({"size": [H, W], "counts": [-5, H * W + 5]}, "RLE of the wrong size"),
         ({"size": [H, W], "counts": ""}, "RLE of the wrong size"),
@@ -282,7 +254,7 @@ def test_the_largest_instance_that_is_no_crowd_is_taken(tmp_path):
     listed = [
         annotation(7, box=(1, 1, 9, 9)),
         annotation(7, box=(2, 2, 30, 20)),
-        annotation(7, box=(0, 0, 40, 30), iscrowd=1, segmentation=runs(np.ones((H, W), dtype=np.uint8))),
+        annotation(7, box=(0, 0, 40, 30), iscrowd=1, segmentation=run_lengths(np.ones((H, W), dtype=np.uint8))),
         annotation(7, "person", box=(0, 0, 40, 30)),
         annotation(7, "person", box=(0, 0, 40, 30), iscrowd=1),
         annotation(7, "stop sign", box=(3, 3, 10, 10)),
@@ -352,7 +324,7 @@ def test_without_a_part_for_test_a_third_is_held_out_of_the_training_photographs
     ("size", "shown"), [((30, 40), (3, 27, 0, 32)), ((40, 20), (0, 30, 8, 23)), ((15, 16), (0, 30, 0, 32))]
 )
 def test_a_scene_is_cropped_centrally_and_resized(tmp_path, size, shown):
-    image = picture(3, 30, 32, scale=4)
+    image = picture(3, size=(30, 32), scale=4)
     Image.fromarray(image).save(tmp_path / "a.png")
     top, bottom, left, right = shown
     crop = Image.fromarray(image[top:bottom, left:right])
