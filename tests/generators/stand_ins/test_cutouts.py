@@ -155,22 +155,6 @@ def test_a_ring_has_a_hole():
     assert areas == pytest.approx([np.pi * 100, -np.pi * 36], rel=0.01)
 
 
-def test_a_row_says_shape_tint_numbers_and_look():
-    (dot,) = read_items([["dots", "a", 2, "0,0", {"shade": 0.5, "at": [10, 20, 3]}]])
-    assert (dot.tint, dot.shade, dot.relief) == ("a", 0.5, 0.3)
-    np.testing.assert_allclose(dot.outlines[0].min(axis=0), (4, 14))
-    maybe, swing, one_of = read_items(
-        [
-            ["maybe", 0.2, ["eye", 1, 2, 3]],
-            ["swing", 4, 5, 0.1, ["box", "b", 0, 0, 1, 1]],
-            ["one_of", [], [["eye", 1, 2, 3]]],
-        ]
-    )
-    assert (maybe.chance, len(maybe.options[0])) == (0.2, 2)
-    assert (swing.pivot, swing.swing) == ((4, 5), 0.1)
-    assert [len(option) for option in one_of.options] == [0, 2]
-
-
 @pytest.mark.parametrize("name", GOLDEN)
 def test_golden(name):
     pixels = drawn(name, 48)

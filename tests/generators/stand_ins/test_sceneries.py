@@ -10,7 +10,7 @@ from salgen.generators.stand_ins.sceneries.painting import LAYOUTS, PARTS, Step,
 from salgen.generators.stand_ins.sceneries.planes import PATTERNS
 from salgen.generators.stand_ins.sceneries.sheet import RANGES, Ink, Sheet
 from salgen.generators.stand_ins.sceneries.stage import Stage
-from salgen.generators.stand_ins.sceneries.structures import THINGS, read_pieces
+from salgen.generators.stand_ins.sceneries.structures import THINGS
 from salgen.seeding import Stream
 
 TEN = (
@@ -127,14 +127,6 @@ def test_inks_of_things_exist_and_outlines_have_no_notch():
             sheet.add([(x / 24, y / 24) for y, x in corners], Ink((1.0, 1.0, 1.0)))
             found = sheet.drawn((24, 24))[..., 8]
             assert np.abs(found - polygon(corners, (24, 24))).sum() <= 0.25, f"{name}: {piece}"
-
-
-def test_rows_of_a_thing():
-    first, *rest = read_pieces(
-        [["poly", "wood2", "0,0 .5,1 -.5,1", {"light": 0.9, "fall": 0.2}], ["panes", "", 2, 3, -0.5, 0, 0.5, 1, 0.1]]
-    )
-    assert (first.ink, first.points, first.light, first.fall) == ("wood2", ((0, 0), (0.5, 1), (-0.5, 1)), 0.9, 0.2)
-    assert [piece.ink for piece in rest] == [""] * 6
 
 
 def test_a_sheet_keeps_the_last_shape_and_clean_edges():
