@@ -350,9 +350,8 @@ def test_photographs_are_no_masks(images, tmp_path, suffix):
     Image.fromarray(noise).save(folder / f"{NAME}.{suffix}")
     assert "has more than 256 colours, as a photograph" in refusal(images, folder)
     write(folder / f"{NAME}.json", {"version": "5.2", "shapes": [], "imageData": None})
-    assert f"the form of {folder / NAME}.json is LabelMe's, which is not read: give it as COCO" in refusal(
-        images, folder
-    )
+    said = f"the form of {folder / NAME}.json is LabelMe's, which is not read: give it as COCO"
+    assert said in refusal(images, folder)
 
 
 def test_images_are_not_their_own_masks(images, tmp_path):

@@ -229,9 +229,8 @@ def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):
     assert "salgen make perlin-lesions draws a stand-in" in message
     shutil.rmtree(copy / "Pancreas-CT")
     (copy / "Pancreas-CT/PANCREAS_0001").mkdir(parents=True)
-    assert refusal("cancer-xai", copy).startswith(
-        f"{copy / 'Pancreas-CT/PANCREAS_NNNN'} is missing: NIH Pancreas-CT is expected there"
-    )
+    said = f"{copy / 'Pancreas-CT/PANCREAS_NNNN'} is missing: NIH Pancreas-CT is expected there"
+    assert refusal("cancer-xai", copy).startswith(said)
     for path in (copy / "Task07_Pancreas/imagesTr").glob("pancreas*"):
         path.unlink()
     assert refusal("cancer-xai", copy).startswith(f"{copy / 'Task07_Pancreas/imagesTr/pancreas_NNN.nii.gz'} is missing")

@@ -222,9 +222,8 @@ def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):
     assert "salgen make pink-lesions draws a stand-in" in message
     for path in copy.rglob("*.xml"):
         path.unlink()
-    assert refusal("disease-xai", copy).startswith(
-        f"{copy / 'tcia-lidc-xml/NNN/NAME.xml'} is missing: the readers' annotations"
-    )
+    said = f"{copy / 'tcia-lidc-xml/NNN/NAME.xml'} is missing: the readers' annotations"
+    assert refusal("disease-xai", copy).startswith(said)
     (tmp_path / "lidc2d/pos").mkdir(parents=True)
     assert refusal("disease-xai", tmp_path).startswith(f"{tmp_path / 'lidc2d/neg'} is missing: an export lidc2d")
 

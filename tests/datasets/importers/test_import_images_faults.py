@@ -222,9 +222,8 @@ def test_yolo_without_texts_names_or_images(tmp_path, images):
     (folder / "data.yaml").write_text("nc: 2\n")
     assert "data.yaml: names no classes; expected a line such as  names: [cat, dog]" in fault(tmp_path, images, folder)
     (folder / "data.yaml").write_text("names: [cat, dog]\n")
-    assert "data.yaml: no image has a text of YOLO; expected files such as" in fault(
-        tmp_path, images, folder / "data.yaml"
-    )
+    said = "data.yaml: no image has a text of YOLO; expected files such as"
+    assert said in fault(tmp_path, images, folder / "data.yaml")
     (folder / "a9.txt").write_text("0 .5 .5 .2 .2")
     assert fault(tmp_path, images, folder).startswith(f"{folder / 'a9.txt'}: {images} has no image of that name")
 

@@ -254,9 +254,8 @@ def test_no_pixels_of_others_are_published_but_all_the_rest(tiles):
 
 def test_pixels_are_published_where_the_user_says_that_they_may_be(tiles, tmp_path):
     files = bytes_of(tiles, may_redistribute=True)
-    assert {name: files[name] for name in files if "parquet" in name} == {
-        name: data for name, data in contents(tiles).items() if "parquet" in name
-    }
+    shards = {name: data for name, data in contents(tiles).items() if "parquet" in name}
+    assert {name: files[name] for name in files if "parquet" in name} == shards
     card = files["README.md"].decode()
     assert "whoever published this stated that they do" in " ".join(card.split())
     assert "Pixels are not included" not in card

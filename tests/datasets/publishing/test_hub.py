@@ -349,6 +349,5 @@ def test_a_reader_streams_from_the_hub_without_salgen(tmp_path, folder, state, a
         np.testing.assert_array_equal(found["masks"] > 0, [here[n]["mask"] for n in range(12)])
         assert found["labels"].tolist() == [here[n]["label"] for n in range(12)]
     read = {path.rpartition("/")[2] for kind, command, path in state.seen if (kind, command) == ("file", "GET")}
-    assert {name for name in read if name.endswith(".parquet")} == {
-        Path(name).name for name in state.files(NAME) if "train" in name
-    }
+    shards = {Path(name).name for name in state.files(NAME) if "train" in name}
+    assert {name for name in read if name.endswith(".parquet")} == shards

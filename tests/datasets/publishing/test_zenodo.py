@@ -114,9 +114,8 @@ def test_a_draft_has_the_archive_its_digest_and_the_metadata(tmp_path, folder, s
     }
     assert "<h2>What it is for</h2>" in description
     assert f"<code>{fingerprint}</code>" in description
-    assert (
-        "<strong>Image and twin are equal, bit for bit, everywhere outside <code>mask</code>.</strong>" in description
-    )
+    law = "<strong>Image and twin are equal, bit for bit, everywhere outside <code>mask</code>.</strong>"
+    assert law in description
     assert "squares</h1>" not in description
     assert "Splits and labels" not in description
 

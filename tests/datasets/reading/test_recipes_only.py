@@ -396,9 +396,8 @@ def test_its_texts_say_how_pictures_come_about(folder, bare, tiles):
     assert "null, as pictures are rendered from the recipes" in card
     assert 'source="PATH TO THE SOURCE"' in (tiles / "README.md").read_text()
     told = json.loads((tiles / "croissant.json").read_text())
-    assert told["rai:personalSensitiveInformation"] == [
-        "No image is included. Recipes may hold the names that files have in the source."
-    ]
+    said = "No image is included. Recipes may hold the names that files have in the source."
+    assert told["rai:personalSensitiveInformation"] == [said]
     assert any("No picture is stored" in text for text in told["rai:dataLimitations"])
     assert "pictures     rendered from the recipes as they are read" in describe(bare)
     assert "pictures  " not in describe(folder)

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from skimage.measure import label as components
-from sklearn.linear_model import RidgeClassifier
 from salgen.generators.drawing.outlines import turned
 from salgen.generators.drawing.shapes import polygon
 from salgen.generators.factory import generator
@@ -79,28 +78,6 @@ def test_a_redraw_changes_the_background_alone():
     places = tuple(np.argwhere(inside)[solid].T)
     assert len(places[0])
     assert np.array_equal(made.render(recipe).image[places], made.render(redrawn).image[places])
-
-
-def test_without_the_thing_the_class_cannot_be_told():
-    """A linear classifier on colour histograms and blurred pixels."""
-    made = quick(image_size=(16, 16))
-    recipes = [made.recipe(0, "train", index) for index in range(300)]
-    images = [made.render(recipe, omit=("object",)).image for recipe in recipes]
-    rows = [
-        np.concatenate([*(np.histogram(image[..., k], 8, (0, 256))[0] / 256 for k in range(3)), *blurred(image)])
-        for image in images
-    ]
-    features = np.array(rows)
-    features = (features - features.mean(axis=0)) / (features.std(axis=0) + 1e-9)
-    shapes = np.array([recipe.parameters["label"] // 5 for recipe in recipes])
-    textures = np.array([recipe.parameters["label"] % 5 for recipe in recipes])
-    for labels, chance in ((shapes, 0.1), (textures, 0.2)):
-        fitted = RidgeClassifier(alpha=10.0).fit(features[:150], labels[:150])
-        assert fitted.score(features[150:], labels[150:]) < chance + 4 * math.sqrt(chance * (1 - chance) / 150)
-
-
-def blurred(image):
-    return image.reshape(4, 4, 4, 4, 3).mean(axis=(1, 3)).ravel()[None] / 255
 
 
 def test_what_is_not_the_class_is_drawn_alike_for_all_classes():

@@ -162,13 +162,8 @@ def test_factors():
     sign = plain.recipe.parameters["sign_class"]
     nothing = {"square_row": None, "square_column": None, "square_side": None}
     assert factors[0] == {"sign_class": sign, "variant": 3, **nothing}
-    assert factors[1] == {
-        "sign_class": sign,
-        "variant": 3,
-        "square_row": SIZE - 2 * SIDE,
-        "square_column": SIZE - 2 * SIDE,
-        "square_side": 2 * SIDE,
-    }
+    place = {"square_row": SIZE - 2 * SIDE, "square_column": SIZE - 2 * SIDE, "square_side": 2 * SIDE}
+    assert factors[1] == {"sign_class": sign, "variant": 3, **place}
 
 
 def test_there_are_43_different_signs():
