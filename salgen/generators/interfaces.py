@@ -223,9 +223,10 @@ class Attributed(Protocol):
 
 
 class PluginBase:
-    """What most plug-ins have in common; a subclass defines `region_names` and `render`, and a dataclass's fields."""
+    """What most plug-ins have in common; a subclass defines its `regions` and `render`."""
 
     default_source: ClassVar[str] = ""
+    regions: ClassVar[tuple[str, ...]] = ()
 
     @property
     def valid_region(self) -> str | None:
@@ -242,8 +243,8 @@ class PluginBase:
         return source
 
     def region_names(self) -> list[str]:
-        """The regions that every sample has; the first one is the mask, unless `target` says otherwise."""
-        raise NotImplementedError
+        """The regions that every sample has, by default `regions`; the first is the mask, unless `target` says else."""
+        return list(self.regions)
 
     def target(self, task: str) -> str:
         """The first region."""

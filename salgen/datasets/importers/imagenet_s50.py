@@ -117,6 +117,7 @@ class ImageNetS50(MaskLimits):
     """
 
     name: ClassVar[str] = "imagenet-s50"
+    regions: ClassVar[tuple[str, ...]] = ("object", "annotated")  # the region of the class, and the annotated region
     stand_in: ClassVar[str] = "textured-shapes"
     version: ClassVar[str] = "2"
     scales: ClassVar[Mapping[str, Scale]] = {
@@ -182,10 +183,6 @@ class ImageNetS50(MaskLimits):
             )
         ids = self._ids(levels, file)
         return ids == self.folders.index(item.split("/")[1]) + 1, ids != IGNORE
-
-    def region_names(self) -> list[str]:
-        """The region of the class, and the annotated region."""
-        return ["object", "annotated"]
 
     def _ids(self, levels: NDArray[Any], file: Path) -> NDArray[np.int64]:
         """The ids of a mask picture, in the geometry of the image."""

@@ -53,6 +53,8 @@ class SignsWithSquare(Painted):
     """
 
     family: ClassVar[str] = "gtsrb-square"  # names the streams of random numbers
+    # the square as painted, and as models are trained on it
+    regions: ClassVar[tuple[str, ...]] = (SQUARE, TRAINING_SQUARE)
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": ("plain", "square")}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200, **dict.fromkeys(VARIANT_SPLITS, 40)}, {}),
@@ -176,10 +178,6 @@ class SignsWithSquare(Painted):
     def features(self, parameters: Mapping[str, Any]) -> list[str]:
         """The square, where there is one."""
         return [] if parameters["square"] is None else [SQUARE]
-
-    def region_names(self) -> list[str]:
-        """The square as painted, and as models are trained on it."""
-        return [SQUARE, TRAINING_SQUARE]
 
     def cluster(self, parameters: Mapping[str, Any], material: SignSource) -> str | None:
         """The track of a photograph, which shows one sign many times; None for a drawn sign."""

@@ -37,6 +37,8 @@ class ImageGrids(Derived):
     """
 
     name: ClassVar[str] = "image-grids"
+    # the target's cell, and the one with another image of its class, empty if there is none
+    regions: ClassVar[tuple[str, ...]] = (CELL, COPY)
     version: ClassVar[str] = "1"
     family: ClassVar[str] = "image-grids"
     quick: ClassVar[Mapping[str, Any]] = {}
@@ -105,10 +107,6 @@ class ImageGrids(Derived):
         shown = [self._class(cell, k) for cell, k in enumerate(parameters["classes"])]
         regions = {CELL: self._cell(None if CELL in edit.omit else target), COPY: self._cell(copy)}
         return Rendered(image, {"label": shown[target]}, regions, present={"label": tuple(sorted(set(shown)))})
-
-    def region_names(self) -> list[str]:
-        """The target's cell, and the one with another image of its class, empty if there is none."""
-        return [CELL, COPY]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """The number of the target's cell, row by row."""

@@ -40,6 +40,7 @@ class PlantedArtefacts(Derived):
     """
 
     name: ClassVar[str] = "planted-artefacts"
+    regions: ClassVar[tuple[str, ...]] = (ARTEFACT,)  # the artefact
     version: ClassVar[str] = "1"
     family: ClassVar[str] = "planted-artefacts"  # names the streams of random numbers
     spurious: ClassVar[str] = "strength"
@@ -166,10 +167,6 @@ class PlantedArtefacts(Derived):
     def labels(self, parameters: Mapping[str, Any]) -> dict[str, int]:
         """The label that was drawn."""
         return {"label": parameters["label"]}
-
-    def region_names(self) -> list[str]:
-        """The artefact."""
-        return [ARTEFACT]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Whether the label is the source's, and whether the artefact is the label's."""
