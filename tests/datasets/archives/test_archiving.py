@@ -8,7 +8,7 @@ import pytest
 from made_datasets import STATED, contents, made
 import salgen
 from salgen.datasets.archives import writing
-from salgen.datasets.archives.archive_formats import SUFFIXES, members
+from salgen.datasets.archives.archive_formats import SUFFIXES
 from salgen.datasets.archives.unpacking import unpack
 from salgen.datasets.archives.writing import archive
 from salgen.datasets.format.output_folder import workplace
@@ -72,20 +72,6 @@ def test_other_tools_read_what_is_written(tmp_path, suffix):
             assert found.pax_headers == {}
     assert there == expected
     assert list(there) == sorted(expected)
-
-
-def test_a_large_zip_has_longer_fields_that_other_tools_and_we_read(tmp_path, monkeypatch):
-    usual = archive(FILES, tmp_path / "usual.zip", "root")
-    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 5)
-    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 2)
-    large = archive(FILES, tmp_path / "large.zip", "root")
-    monkeypatch.undo()
-    assert large.stat().st_size > usual.stat().st_size
-    with zipfile.ZipFile(large) as found:
-        assert found.testzip() is None
-        assert {name: found.read(f"root/{name}") for name in FILES} == FILES
-    read = {member.name: b"".join(member.pieces) for member in members(large)}
-    assert read == {f"root/{name}": data for name, data in FILES.items()}
 
 
 @every_form

@@ -8,7 +8,6 @@ import stat
 import tarfile
 import warnings
 import zipfile
-import zlib
 import pytest
 from made_datasets import contents
 import salgen
@@ -293,16 +292,6 @@ def test_the_cache_is_filled_once_and_mended(tmp_path, monkeypatch):
     monkeypatch.setattr(unpacking, "_sound", set())
     (folder / "data/x").write_bytes(b"altered")
     assert contents(unpacked(path)) == files
-
-
-def test_gzip_is_read_from_any_writer(tmp_path):
-    files = with_sums({"big": os.urandom(3 << 20), "zeros": bytes(3 << 20)})
-    data = archive(files, tmp_path / "x.tar", "squares").read_bytes()
-    for level in (0, 1, 9):
-        path = tmp_path / f"{level}.tar.gz"
-        path.write_bytes(gzip.compress(data, level))
-        assert contents(unpack(path, tmp_path / str(level))) == files
-    assert zlib.decompress(archive(files, tmp_path / "y.tar.gz", "squares").read_bytes(), 31) == data
 
 
 def test_folders_are_counted_and_none_is_made_for_itself(tmp_path, monkeypatch):

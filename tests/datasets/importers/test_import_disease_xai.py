@@ -2,7 +2,7 @@ import shutil
 import sys
 import numpy as np
 import pytest
-from ct_series import cut_short, ring, roi, write_slice, write_xml
+from ct_series import cut_short, greys, ring, roi, write_slice, write_xml
 from marked_trees import nearest, noise, opened, refusal, resized, samples
 from PIL import Image
 from salgen.datasets.layouts.saliency_bench import dicom_series
@@ -71,11 +71,6 @@ def agreed(place):
     return mask
 
 
-def greys(values):
-    levels = np.array([[round(255 * min(max((v + 1000) / 1400, 0.0), 1.0)) for v in row] for row in values.tolist()])
-    return np.repeat(levels.astype(np.uint8)[..., None], 3, axis=2)
-
-
 def test_windows_show_the_consensus_and_as_many_show_none(copy):
     made = opened("disease-xai", copy, image_size=(64, 64))
     assert made.plugin.tasks == {"label": ("clear", "nodule")}
@@ -89,7 +84,7 @@ def test_windows_show_the_consensus_and_as_many_show_none(copy):
     for item, sample in found.items():
         patient = int(item.split("/")[1][-4:])
         sick = sample.labels["label"]
-        shown = [p for p in range(SLICES) if np.array_equal(greys(units(patient, p)[part]), sample.image)]
+        shown = [p for p in range(SLICES) if np.array_equal(greys(units(patient, p)[part], -1000, 400), sample.image)]
         assert shown == [HOLED] if sick else set(shown) <= set(near)
         assert len(shown) == 1
         assert item.endswith(f":{top},{left}")
@@ -175,9 +170,7 @@ def readers_apart(copy):
 BROKEN = {
     "unreadable slice": (lambda copy: (copy / SCAN / "1-001.dcm").write_bytes(b"no slice"), 2),
     "unreadable slice ": (lambda copy: cut_short(copy / MIDDLE), 0),
-    "slice without a place, spacing or size": (lambda copy: add(copy, ImagePositionPatient=None), 2),
     "slice without an orientation": (lambda copy: add(copy, ImageOrientationPatient=None), 2),
-    "slice that is not transverse": (lambda copy: add(copy, turns=(1, 0, 0, 0, 0, -1)), 2),
     "folder with slices of several series or sizes": (lambda copy: add(copy, series="1.2.77"), 0),
     "scan of slices with less than 64 x 64 pixels": (lambda copy: rewrite(copy, rows=63), 0),
     "scan that is turned": (lambda copy: rewrite(copy, turns=(-1, 0, 0, 0, -1, 0)), 0),
