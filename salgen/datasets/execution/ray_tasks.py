@@ -125,9 +125,6 @@ def pack(job: Any) -> bytes:
     return pickle.dumps((search_path, pickle.dumps(job)))
 
 
-# In a worker of Ray ---------------------------------------------------------------------------------
-
-
 def here() -> str:
     """Name of this worker's machine in messages."""
     return f"the machine {platform.node()}"

@@ -93,8 +93,6 @@ class Lesions(PluginBase):
         if self.lesion_classes == "one_vs_two" and self.lesions != 2:
             raise SalgenError(f"lesions = {self.lesions}: lesion_classes=one_vs_two takes 2")
 
-    # Backgrounds -------------------------------------------------------------------------------
-
     def draw_background(self, context: Context) -> dict[str, Any]:
         """The random choices of the background, as JSON values."""
         raise NotImplementedError
@@ -102,8 +100,6 @@ class Lesions(PluginBase):
     def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
         """A new float64 (N, H, W), non-negative and of any scale; what lies outside the brain is ignored."""
         raise NotImplementedError
-
-    # The plug-in --------------------------------------------------------------------------------
 
     @property
     def exact(self) -> bool:
@@ -189,8 +185,6 @@ class Lesions(PluginBase):
             places |= {f"lesion_{k + 1}_row": row, f"lesion_{k + 1}_column": column}
         return {"slice": parameters["slice"], "lesions_shown": parameters["shown"], **places}
 
-    # Lesions --------------------------------------------------------------------------------------
-
     def _lesion_names(self, count: int) -> list[str]:
         return [f"lesion_{k + 1}" for k in range(count)]
 
@@ -268,8 +262,6 @@ class Lesions(PluginBase):
             remaining[inside] = before - loss[part] if self.authors_sum else before * (1.0 - loss[part])
         values = np.maximum(background * remaining, 0.0)
         return to_levels(values / values.max(), self.bit_depth)[..., np.newaxis]
-
-    # Places ---------------------------------------------------------------------------------------
 
     def _draw_centres(self, context: Context, index: int) -> list[list[int]]:
         places = self._places(context.material, index)

@@ -97,8 +97,6 @@ class SignsWithSquare(Painted):
         counts = material.available()
         return None if counts is None else {**counts, **dict.fromkeys(VARIANT_SPLITS, counts["test"])}
 
-    # Drawing -------------------------------------------------------------------------------------
-
     def draw(self, context: Context) -> dict[str, Any]:
         """The class, the variant, the square's place and size, and the picture of a sign."""
         variant = VARIANT_SPLITS.get(context.split, "original")
@@ -139,8 +137,6 @@ class SignsWithSquare(Painted):
     def _in_corner(self, side: int) -> Square:
         height, width = self.image_size
         return height - self.margin - side, width - self.margin - side, side
-
-    # Painting ------------------------------------------------------------------------------------
 
     def scene(self, parameters: Mapping[str, Any], material: SignSource) -> Float64:
         """The sign, with noise all over it in `test_noisy_background`."""
