@@ -119,14 +119,6 @@ def test_an_unknown_suffix_is_refused(tmp_path, name):
     assert names_in(tmp_path) == []
 
 
-def test_what_is_there_is_never_overwritten(tmp_path, folder):
-    out = tmp_path / "x.tar"
-    out.write_bytes(b"mine")
-    with pytest.raises(SalgenError, match="already exists: remove it or choose another name"):
-        publish(folder, out, **STATED)
-    assert out.read_bytes() == b"mine"
-
-
 @pytest.mark.parametrize("suffix", [".tar", ".tar.gz"])
 def test_a_name_too_long_for_a_tar_is_said(tmp_path, suffix):
     with pytest.raises(SalgenError, match=r"name is too long: give OUT the suffix \.zip"):
@@ -141,10 +133,13 @@ def test_what_would_not_be_unpacked_is_not_written(tmp_path):
 
 
 def test_an_archive_is_written_to_a_place_of_its_own(tmp_path, folder):
+    (tmp_path / "mine.tar").write_bytes(b"mine")
     for out, message in [
+        (tmp_path / "mine.tar", "already exists: remove it or choose another name"),
         (tmp_path / "none" / "x.tar", "is not a folder: create it"),
         (folder / "x.tar", "lies within the folder that is published"),
     ]:
         with pytest.raises(SalgenError, match=message):
             publish(folder, out, **STATED)
-    assert names_in(tmp_path) == ["squares", "squares.log"]
+    assert names_in(tmp_path) == ["mine.tar", "squares", "squares.log"]
+    assert (tmp_path / "mine.tar").read_bytes() == b"mine"
