@@ -135,10 +135,7 @@ def _counts(generator: Generator, usual: Mapping[str, int], wanted: Mapping[str,
 
 
 def _make(generator: Generator, described: Manifest, folder: Path, executor: Executor) -> int:
-    """Write the missing shards, and return their number of images.
-
-    An error in the spec leaves nothing behind, any other a folder that can be continued.
-    """
+    """Write the missing shards, and return their number of images; an error in the spec leaves nothing behind."""
     with sole_writer(folder):
         existed = folder.exists()
         try:

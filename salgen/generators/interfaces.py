@@ -220,3 +220,63 @@ class Attributed(Protocol):
         Rows and columns divide the image into equal rectangles, single pixels at the finest: a value is the sum over
         its rectangle.
         """
+
+
+class PluginBase:
+    """What most plug-ins have in common; a subclass defines its `regions` and `render`."""
+
+    default_source: ClassVar[str] = ""
+    regions: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def valid_region(self) -> str | None:
+        """The whole image is scored."""
+        return None
+
+    @property
+    def exact(self) -> bool:
+        """Always."""
+        return True
+
+    def prepare(self, source: Any) -> Any:
+        """The source itself."""
+        return source
+
+    def region_names(self) -> list[str]:
+        """The regions that every sample has, by default `regions`; the first is the mask, unless `target` says else."""
+        return list(self.regions)
+
+    def target(self, task: str) -> str:
+        """The first region."""
+        return self.region_names()[0]
+
+    def features(self, parameters: Mapping[str, Any]) -> list[str]:
+        """The first region."""
+        return self.region_names()[:1]
+
+    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
+        """The edit that gives the twin, by default without the first region's feature; None where there is no twin."""
+        return Edit(omit=(self.region_names()[0],))
+
+    def render(self, parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
+        """The sample that the choices describe, with the edit applied."""
+        raise NotImplementedError
+
+    def render_pairs(
+        self, batch: Sequence[Mapping[str, Any]], material: Any, twins: bool
+    ) -> list[tuple[Rendered, NDArray[Any] | None]]:
+        """Samples and their twins' images, each rendered by itself."""
+        pairs = []
+        for parameters in batch:
+            edit = self.counterfactual(parameters) if twins else None
+            twin = None if edit is None else self.render(parameters, material, edit).image
+            pairs.append((self.render(parameters, material, Edit()), twin))
+        return pairs
+
+    def cluster(self, parameters: Mapping[str, Any], material: Any) -> str | int | None:
+        """None: each image is drawn by itself."""
+        return None
+
+    def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
+        """None by default."""
+        return {}

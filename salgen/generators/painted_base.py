@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.generator import to_levels
-from salgen.generators.interfaces import Edit, Rendered
+from salgen.generators.interfaces import Edit, PluginBase, Rendered
 from salgen.parameters import param
 from salgen.sources import Nothing, Source
 from salgen.types import Float64
 
 
 @dataclass(frozen=True)
-class Painted:
+class Painted(PluginBase):
     """Base of generators of colour images: one scene for a sample and its twin, and the feature on top of it.
 
     A subclass says what the `scene` is, how the feature is `paint`-ed on it, and what there is to `describe`.
@@ -21,8 +21,6 @@ class Painted:
     """
 
     version: ClassVar[str] = "1"
-    valid_region: ClassVar[str | None] = None
-    default_source: ClassVar[str] = ""
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
 
     image_size: tuple[int, int] = param((64, 64), "height and width in pixels", low=16)
@@ -39,35 +37,6 @@ class Painted:
     def describe(self, image: NDArray[Any], parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
         """The image, uint8 (H, W, 3), with its labels and regions."""
         raise NotImplementedError
-
-    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
-        """The edit that gives the twin, by default without the first region's feature; None where there is no twin."""
-        return Edit(omit=(self.region_names()[0],))
-
-    @property
-    def exact(self) -> bool:
-        """Always."""
-        return True
-
-    def prepare(self, source: Any) -> Any:
-        """The source itself."""
-        return source
-
-    def region_names(self) -> list[str]:
-        """The regions that every sample has; the first one is the mask, unless `target` says otherwise."""
-        raise NotImplementedError
-
-    def target(self, task: str) -> str:
-        """The first region."""
-        return self.region_names()[0]
-
-    def features(self, parameters: Mapping[str, Any]) -> list[str]:
-        """The first region."""
-        return self.region_names()[:1]
-
-    def cluster(self, parameters: Mapping[str, Any], material: Any) -> str | int | None:
-        """None: each image is drawn by itself."""
-        return None
 
     def render(self, parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
         """The sample that the choices describe, with the edit applied."""
@@ -109,15 +78,7 @@ class Drawn(Painted):
 
 
 def check_edit(edit: Edit, features: Sequence[str], values: Mapping[str, Sequence[str]]) -> None:
-    """Raise a SalgenError if an edit leaves out, or changes, what a generator does not have.
-
-    Parameters
-    ----------
-    features
-        What ``omit`` takes.
-    values
-        What ``change`` takes, with the values that each may have.
-    """
+    """Raise a SalgenError if an edit omits, or changes to, what a generator does not have: features, and values."""
     for name in edit.omit:
         if name not in features:
             raise SalgenError(f"omit {name!r}: it takes {', '.join(features)}")

@@ -1,5 +1,3 @@
-"""Samples that share a cause are in one cluster, and no others."""
-
 from collections import Counter
 from types import SimpleNamespace
 import numpy as np
@@ -8,15 +6,8 @@ from quick_generators import quick
 from salgen.datasets.importers.lisa_lights import LisaLights
 from salgen.datasets.layouts.gtsrb import SignPhotographs
 
-ALONE = [
-    "drawn-signs",
-    "textured-shapes",
-    "drawn-lights",
-    "drawn-figures",
-    "drawn-people",
-    "drawn-places",
-    "drawn-luggage",
-]
+DRAWN = ("signs", "lights", "figures", "people", "places", "luggage")
+ALONE = ["textured-shapes", *(f"drawn-{name}" for name in DRAWN)]
 
 
 def recipes(made, count=40):
@@ -63,14 +54,12 @@ def partition(names):
 def test_a_subject_a_track_and_a_clip_are_one_cluster(tmp_path):
     material = SimpleNamespace(bank=SimpleNamespace(subjects=np.array([0, 0, 1, 2])))
     lesions = quick("perlin-lesions").plugin
-    assert [lesions.cluster({"slice": number}, material) for number in range(4)] == [
-        *("subject-0", "subject-0", "subject-1", "subject-2")
-    ]
+    subjects = [lesions.cluster({"slice": number}, material) for number in range(4)]
+    assert subjects == ["subject-0", "subject-0", "subject-1", "subject-2"]
     files = {name: tmp_path / name for name in ("00007_00001.ppm", "00007_00002.ppm", "00008_00001.ppm", "00009.ppm")}
     signs = SignPhotographs(SimpleNamespace(files=files), {})
     tracks = [signs.track({"sign_class": 3, "item": name}) for name in files]
     assert tracks == ["3-00007", "3-00007", "3-00008", "3-00009"]
-    clips = [
-        LisaLights().cluster({"frame": f"{name}.jpg"}, None) for name in ("dayClip1--001", "dayClip1--002", "b--001")
-    ]
+    frames = ("dayClip1--001.jpg", "dayClip1--002.jpg", "b--001.jpg")
+    clips = [LisaLights().cluster({"frame": frame}, None) for frame in frames]
     assert clips == ["dayClip1", "dayClip1", "b"]

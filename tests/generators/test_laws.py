@@ -46,13 +46,6 @@ def test_one_seed_gives_the_same_slices_and_lesions_on_every_background():
     assert len(set(brains.values())) == 1
 
 
-def test_no_slice_is_in_two_splits():
-    bank = quick("perlin-lesions").material.bank
-    parts = [set(bank.indices(split).tolist()) for split in ("train", "val", "test")]
-    assert all(parts)
-    assert not (parts[0] & parts[1] | parts[0] & parts[2] | parts[1] & parts[2])
-
-
 @pytest.mark.parametrize("name", LESIONS)
 def test_the_background_is_zero_outside_the_brain_and_scaled_without_the_lesions(name):
     made = quick(name)

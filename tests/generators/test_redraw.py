@@ -1,5 +1,3 @@
-"""Recipes on other backgrounds, and samples without one of their features."""
-
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar

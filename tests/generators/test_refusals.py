@@ -1,5 +1,3 @@
-"""Parameters, sources and edits that a generator does not take: each is refused in one line."""
-
 import pytest
 from quick_generators import quick
 from salgen.errors import SalgenError

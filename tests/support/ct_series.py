@@ -68,3 +68,11 @@ def write_xml(path, series, sessions):
     path.write_text(
         f'<?xml version="1.0"?><LidcReadMessage xmlns="http://www.nih.gov">{header}{text}</LidcReadMessage>'
     )
+
+
+def greys(values, low, high):
+    """Hounsfield units between black and white as uint8 (H, W, 3), one by one."""
+    shares = [[min(max((value - low) / (high - low), 0.0), 1.0) for value in row] for row in values.tolist()]
+    return np.repeat(
+        np.array([[round(255 * share) for share in row] for row in shares], np.uint8)[..., None], 3, axis=2
+    )

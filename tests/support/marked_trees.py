@@ -1,6 +1,7 @@
 """Tiny trees for the importers of Saliency-Bench: what their tests share."""
 
 import json
+from pathlib import PurePosixPath
 import numpy as np
 import pytest
 from PIL import Image
@@ -68,3 +69,14 @@ def write_benchmark(root, classes, count):
 
 def write_table(path, rows, header="img_idx,attention"):
     path.write_text("\n".join([header, *(f'{name},"{text}"' for name, text in rows)]) + "\n")
+
+
+def name_of(item):
+    """An item's file without its folder and suffix."""
+    return PurePosixPath(item).stem
+
+
+def resized(picture, size=(SIDE, SIDE)):
+    """Pixels of a picture, or of the file of one, that is resized bilinearly."""
+    image = picture if isinstance(picture, Image.Image) else Image.open(picture)
+    return np.asarray(image.resize(size[::-1], Image.Resampling.BILINEAR))

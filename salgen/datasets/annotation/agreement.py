@@ -46,11 +46,7 @@ def iou(first: Mask, second: Mask) -> float | None:
 
 
 def alpha(masks: Sequence[Mask]) -> float | None:
-    """Krippendorff's alpha of nominal data, whose units are pixels and whose coders are masks, bool (H, W).
-
-    1 is agreement, 0 what chance gives; it can be less. None where all masks say the same of all pixels, since nothing
-    varies.
-    """
+    """Krippendorff's alpha of nominal data: units are pixels, coders are masks; None where nothing varies."""
     inside = np.sum(masks, axis=0, dtype=np.int64).ravel()
     if not inside.any() or inside.min() == len(masks):
         return None

@@ -62,11 +62,7 @@ class Annotation:
         merge: str = ACCEPTABLE,
         parameters: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Annotation of the images at a path, begun or gone on with.
-
-        The data set is made in `out`, or ``PATH-annotated``; masks lie in ``OUT-source``. The other arguments are those
-        of :func:`~salgen.datasets.annotation.images_to_annotate.images_to_annotate` and of the class.
-        """
+        """Annotation of the images at a path, begun or gone on with; `out` is by default ``PATH-annotated``."""
         if merge not in MERGES:
             raise SalgenError(f"merge = {merge!r}: give {' or '.join(MERGES)}")
         folder, target = Path(path) if Path(path).name else Path(path).resolve(), target_of(path, out)
@@ -113,13 +109,7 @@ class Annotation:
 def _write_benchmark(folder: Path, images: Sequence[ImageToAnnotate], mask_of: Callable[[str], Mask | None]) -> None:
     """Write ``image/CLASS/NUMBER-NAME.png`` and ``attention_label/masks.csv`` in place of older ones.
 
-    Images are resized to 224 x 224 bilinearly, and masks to the nearest pixel. A mask is a JSON list of rows of 0 and
-    1; an image without one has no row. Names begin with a number, since the benchmark tells images by their files'
-    names alone, whatever the folder. A slash in the name of a class becomes ``%2F``.
-
-    References
-    ----------
-    Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual explanations* (KDD).
+    Names begin with a number, as the benchmark tells images by their files' names alone, whatever the folder.
     """
     shutil.rmtree(folder, ignore_errors=True)
     table = folder / ATTENTION / "masks.csv"

@@ -44,11 +44,7 @@ class ImagesToAnnotate:
 def images_to_annotate(
     path: Path, work: Path, labels: Path | None = None, split: str | None = None
 ) -> ImagesToAnnotate:
-    """The images of a folder as `salgen import` takes it, or of a data set.
-
-    Those of a data set are written to ``work/images``. `labels` is a table of labels for a folder of images; images of
-    other splits than `split` are not shown.
-    """
+    """The images of a folder as `salgen import` takes it, or of a data set: those are written to ``work/images``."""
     parameters: dict[str, Any] = {}
     if (path / manifest.FILE).is_file():
         if labels is not None:

@@ -49,10 +49,9 @@ def check_installed() -> None:
 
 
 def application(routes: Sequence[Any], page: str, files: Mapping[str, bytes]) -> Starlette:
-    """An ASGI application that refuses names that were made to lead here, and says salgen's errors with status 409.
+    """An ASGI application that refuses names made to lead here, and says salgen's errors with status 409.
 
-    Routes that write call :func:`check_origin`. `files` are the contents of the page and what it loads; ``/`` gives
-    the one that is named `page`.
+    Routes that write call :func:`check_origin`; ``/`` gives the one of the `files` that is named `page`.
     """
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
@@ -98,10 +97,7 @@ def number(request: Request, name: str, count: int) -> int:
 
 
 def serve(folder: Path, page: Callable[[], Starlette], port: int, purpose: str) -> None:
-    """Serve a page on 127.0.0.1 until Ctrl-C, as the sole writer of a folder, and print the address after `purpose`.
-
-    `page` is called when no other process writes to the folder.
-    """
+    """Serve a page on 127.0.0.1 until Ctrl-C, as the sole writer of a folder, and print the address after `purpose`."""
     check_installed()
     import uvicorn
 

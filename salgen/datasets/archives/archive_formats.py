@@ -69,11 +69,7 @@ def quoted(name: str) -> str:
 def members(
     path: Path, limits: Limits = USUAL, advance: Callable[[int], None] = lambda count: None
 ) -> Generator[Member, None, None]:
-    """Read the members of an archive, one after another.
-
-    All lie in one folder. A member beyond the limits, or one that is neither a file nor a folder, is refused by its
-    header. `advance` takes the numbers of bytes that were read.
-    """
+    """Read the members of an archive, all of one folder; one that is beyond the limits is refused by its header."""
     form, most = form_of(path), limits.expanded(path.stat().st_size)
     folders: set[str] = set()
     root, total, place = "", 0, 0

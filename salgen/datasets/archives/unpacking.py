@@ -90,10 +90,7 @@ def extract(archive: Path, folder: Path, limits: Limits = USUAL, *, durable: boo
 
 
 def archive_problems(archive: Path, check: Callable[[Path], list[str]]) -> list[str]:
-    """Check the digest beside an archive, where there is one, and with `check` the folder that it holds.
-
-    Returns a line for each problem, which names the archive or the file within it.
-    """
+    """A line for each problem of the digest beside an archive, and with `check` of the folder that it holds."""
     problems = _digest_problems(archive)
     with TemporaryDirectory(prefix="salgen-verify-") as place:
         content = Path(place) / "content"

@@ -60,10 +60,7 @@ def ray_module() -> Any:
 
 
 def check_address(address: str) -> None:
-    """Check that a Ray answers at ``HOST:PORT``; ``auto`` is left to Ray.
-
-    This takes ``ray status``, in a process that can be stopped: ``ray.init`` waits for minutes.
-    """
+    """Check that a Ray answers at ``HOST:PORT``: ``ray status`` can be stopped, but ``ray.init`` waits for minutes."""
     if address == "auto":
         return
     host, _, port = address.rpartition(":")

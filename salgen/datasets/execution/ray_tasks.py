@@ -51,13 +51,10 @@ class Connection:
     def outcomes(
         self, task: Task, payload: bytes, orders: Iterable[Any], called: Callable[[Any], str], *, gpus: int = 0
     ) -> Iterator[tuple[Any, Any]]:
-        """Run a task for each order; yields the orders with their values, in any order.
+        """Run a task for each order; yields orders with values, in any order, or raises the error of a :class:`Fault`.
 
-        A task takes the payload of :func:`pack` and an order; if its value is a :class:`Fault`, that error is raised.
-        `called` names an order in messages. A task takes one processor, and `gpus`.
-
-        When the caller stops, those that are under way end with the connection, or are waited for where it stays. None
-        is cancelled: Ray 2.60 aborts this process where that meets a worker's answer.
+        `called` names an order in messages. When the caller stops, no task is cancelled: Ray 2.60 aborts this process
+        where that meets a worker's answer.
         """
         remote = self.ray.remote(num_cpus=1, num_gpus=gpus, max_retries=RETRIES)(task)
         stored, todo = self.ray.put(payload), iter(orders)
@@ -126,9 +123,6 @@ def pack(job: Any) -> bytes:
     """The payload of all tasks: a job, and the folders where this process finds modules, a plug-in's among them."""
     search_path = [entry or str(Path.cwd()) for entry in sys.path]
     return pickle.dumps((search_path, pickle.dumps(job)))
-
-
-# In a worker of Ray ---------------------------------------------------------------------------------
 
 
 def here() -> str:

@@ -70,8 +70,7 @@ def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool, recipes_o
 def sole_writer(folder: Path, called: Path | None = None, *, in_a_run: bool = False) -> Iterator[None]:
     """Keep the user's other salgen processes from writing to a folder; messages name it `called` if given.
 
-    The lock is a file in the user's cache, named after the folder: nothing appears in the folder, and a process that
-    is killed releases its lock. Where no lock can be taken, no process is kept away. Beside the lock stands its holder.
+    The lock is a file in the user's cache: a process that is killed releases it. Without locks, none is kept away.
     """
     check_outside(called or folder, in_a_run=in_a_run)
     with ExitStack() as stack:

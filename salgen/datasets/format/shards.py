@@ -61,11 +61,7 @@ def shards_of(manifest: Manifest, split: str | None = None) -> list[Shard]:
 
 
 def write_shard(generator: Generator, manifest: Manifest, shard: Shard, folder: Path) -> None:
-    """Render the samples of a shard, or draw their recipes alone, and write them, whole or not at all.
-
-    Nothing but the arguments decides the bytes: there is no time, no compression of pictures (PNG is compressed),
-    and there are no statistics of them.
-    """
+    """Render the samples of a shard, or draw their recipes alone, and write them, whole or not at all."""
     groups = (_recipe_groups if manifest.recipes_only else _picture_groups)(generator, manifest, shard)
     with atomic_path(folder / shard.path) as temporary, shard_writer(temporary, manifest) as writer:
         for values in groups:

@@ -117,6 +117,7 @@ class ImageNetS50(MaskLimits):
     """
 
     name: ClassVar[str] = "imagenet-s50"
+    regions: ClassVar[tuple[str, ...]] = ("object", "annotated")  # the region of the class, and the annotated region
     stand_in: ClassVar[str] = "textured-shapes"
     version: ClassVar[str] = "2"
     scales: ClassVar[Mapping[str, Scale]] = {
@@ -169,10 +170,7 @@ class ImageNetS50(MaskLimits):
         return Rendered(image, {"label": label}, {"object": truth, "annotated": annotated})
 
     def annotation(self, source: ImageNetCopy, item: str, size: tuple[int, ...] | None = None) -> tuple[Mask, Mask]:
-        """The mask of an image's class and what is annotated, bool (H, W); both empty where there is no mask picture.
-
-        `size` is that of the image, if it is to be compared.
-        """
+        """The mask of an image's class and what is annotated; `size` is the image's, if it is to be compared."""
         file = source.files.get(mask_of(item))
         if file is None:
             nothing = np.zeros(self.image_size, dtype=bool)
@@ -185,14 +183,6 @@ class ImageNetS50(MaskLimits):
             )
         ids = self._ids(levels, file)
         return ids == self.folders.index(item.split("/")[1]) + 1, ids != IGNORE
-
-    def target(self, task: str) -> str:
-        """The region of the class."""
-        return "object"
-
-    def region_names(self) -> list[str]:
-        """The region of the class, and the annotated region."""
-        return ["object", "annotated"]
 
     def _ids(self, levels: NDArray[Any], file: Path) -> NDArray[np.int64]:
         """The ids of a mask picture, in the geometry of the image."""

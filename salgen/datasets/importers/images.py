@@ -76,10 +76,6 @@ class ImagesImporter(Reading):
         pixels = resize_rgb(read_picture(image.path), self.image_size)
         return Rendered(pixels, {"label": number}, {self.region: masks[0]}, tuple(masks[1:]), present)
 
-    def target(self, task: str) -> str:
-        """The object."""
-        return self.region
-
     def region_names(self) -> list[str]:
         """The object."""
         return [self.region]

@@ -40,8 +40,10 @@ class LisaLights(MaskRules, Imported):
     """
 
     name: ClassVar[str] = "lisa-lights"
+    regions: ClassVar[tuple[str, ...]] = ("lamp", "bulb")  # the lit lamp, and the annotated rectangle around it
     stand_in: ClassVar[str] = "drawn-lights"
     version: ClassVar[str] = "2"
+    tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": ("green", "red")}  # the lamp's colour
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
         "small": Scale({"train": 2000, "val": 400, "test": 400}, {"image_size": (64, 64)}),
@@ -49,11 +51,6 @@ class LisaLights(MaskRules, Imported):
     }
 
     min_side: int = param(8, "lights whose shorter side has fewer pixels in the frame are dropped", low=2)
-
-    @property
-    def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """The lamp's colour."""
-        return {"label": ("green", "red")}
 
     def read_copy(self, path: Path) -> LisaCopy:
         """The annotations of the copy at a path, and where its frames are."""
@@ -89,14 +86,6 @@ class LisaLights(MaskRules, Imported):
         )
         image = resize_rgb(crop, self.image_size)
         return Rendered(image, {"label": parameters["label"]}, {"lamp": lamp, "bulb": bulb_mask}, tuple(alternatives))
-
-    def target(self, task: str) -> str:
-        """The lit lamp."""
-        return "lamp"
-
-    def region_names(self) -> list[str]:
-        """The lit lamp, and the annotated rectangle around it."""
-        return ["lamp", "bulb"]
 
     def cluster(self, parameters: Mapping[str, Any], material: Items) -> str:
         """The clip: its frames show the same lights, neighbouring ones nearly alike."""

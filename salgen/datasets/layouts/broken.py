@@ -106,11 +106,7 @@ def mask_picture_faults(pairs: Mapping[str, tuple[Path, Path]], known: Iterable[
 def broken_items(
     files: Mapping[str, Sequence[Path]], check: Check = check_pictures, depends_on: Any = "pictures"
 ) -> dict[str, str]:
-    """Each item whose files cannot be used, with the reason.
-
-    What was found is kept in the user's cache, by names, sizes and times of the files and by what it depends on besides
-    (JSON values).
-    """
+    """Each item whose files cannot be used, with the reason; kept in the user's cache by names, sizes and times."""
 
     def look() -> dict[str, NDArray[Any]]:
         groups, found = list(files.values()), list[str]()

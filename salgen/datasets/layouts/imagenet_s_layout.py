@@ -29,16 +29,7 @@ LICENCE = (
 
 
 def read_layout(path: Path, classes: Sequence[str]) -> tuple[dict[str, Path], dict[str, str], str]:
-    """The images and mask pictures of a copy with certain class folders.
-
-    `path` is the folder ``ImageNetS50``, or the one that it is in.
-
-    Returns
-    -------
-    The files by their path within the copy, ``validation/n01443537/a.JPEG`` and the mask picture
-    ``validation-segmentation/n01443537/a.png``; the split of each image; and sentences on them. Of what is broken only
-    the number is in these.
-    """
+    """Files by path within a copy, the split of each image, and notes; `path` may be the folder around it."""
     root = _root(path)
     _check_categories(root, classes)
     pictures: dict[str, tuple[Path, ...]] = {}

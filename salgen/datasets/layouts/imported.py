@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.factory import stand_in_advice
-from salgen.generators.interfaces import Context, Edit, Rendered, Scale
+from salgen.generators.interfaces import Context, Edit, PluginBase, Scale
 from salgen.parameters import param
 from salgen.sources import OWN_COPY, Files
 
@@ -56,7 +56,7 @@ class Items:
 
 
 @dataclass(frozen=True)
-class Imported:
+class Imported(PluginBase):
     """Base of importers; a subclass defines `read_copy` or `open_source`, and `render`.
 
     Both give a :class:`~salgen.sources.Files` whose name is :data:`~salgen.sources.OWN_COPY`, or raise a SalgenError
@@ -64,7 +64,6 @@ class Imported:
     """
 
     name: ClassVar[str]
-    default_source: ClassVar[str] = ""
     stand_in: ClassVar[str] = ""
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
@@ -96,16 +95,6 @@ class Imported:
             splits[split].append(item)
         return Items(source, splits)
 
-    @property
-    def exact(self) -> bool:
-        """There are no twins that could differ."""
-        return True
-
-    @property
-    def valid_region(self) -> str | None:
-        """The whole image is scored."""
-        return None
-
     def available(self, material: Items) -> Mapping[str, int]:
         """The number of items of each split."""
         return {split: len(names) for split, names in material.splits.items()}
@@ -114,16 +103,6 @@ class Imported:
         """The item's name."""
         return {"item": context.material.at(context)}
 
-    def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
-        """The item as a sample."""
-        raise NotImplementedError
-
-    def render_pairs(
-        self, batch: Sequence[Mapping[str, Any]], material: Items, twins: bool
-    ) -> list[tuple[Rendered, NDArray[Any] | None]]:
-        """Samples, without twins."""
-        return [(self.render(parameters, material, Edit()), None) for parameters in batch]
-
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
         """None: nothing can be taken away."""
         return None
@@ -131,10 +110,6 @@ class Imported:
     def cluster(self, parameters: Mapping[str, Any], material: Items) -> str | None:
         """The item: samples made from one are not independent."""
         return str(parameters["item"])
-
-    def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
-        """None by default."""
-        return {}
 
 
 def read_own_copy(plugin: Any, given: str, read: Callable[[Path], Contents]) -> Contents:

@@ -37,10 +37,7 @@ class MaskLimits(Imported):
 
 
 def mask_fault(mask: Mask, min_mask: int, scored: Mask | None = None) -> int:
-    """The key in :data:`FAULTS` of a mask, bool (H, W), that is no ground truth, else 0.
-
-    `min_mask` is the fewest pixels, and `scored`, bool (H, W), where maps are scored; None for all.
-    """
+    """The key in :data:`FAULTS` of a mask that is no ground truth where maps are scored (None: everywhere), else 0."""
     pixels = int(mask.sum())
     if pixels == 0:
         return EMPTY
@@ -65,11 +62,7 @@ def mask_faults(depends_on: Any, items: Sequence[str], fault: Callable[[str], in
 
 
 def count_faults(depends_on: Any, items: Sequence[str], fault: Callable[[str], int]) -> str:
-    """A sentence on the masks that are no ground truth, for the notes.
-
-    `items` are those that have a mask, and `fault` gives the fault of each. The counts are kept in the user's cache by
-    what determines the masks, `depends_on`, as JSON values.
-    """
+    """A sentence on the masks that are no ground truth; counts are kept in the cache by what the masks depend on."""
     counts = mask_faults(depends_on, items, fault)
     refused = [f"{number} {FAULTS[key]}" for key, number in counts.items() if number]
     if not refused:

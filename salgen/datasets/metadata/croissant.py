@@ -118,10 +118,7 @@ CHOSEN = (
 def croissant_text(
     manifest: Manifest, publication: PublicationMetadata | None = None, digests: Mapping[str, str] | None = None
 ) -> str:
-    """The contents of `croissant.json`.
-
-    Files of which `digests` has the SHA-256, since they are published, are described one by one.
-    """
+    """The contents of `croissant.json`; published files, whose digests are given, are described one by one."""
     spec = manifest.spec
     lacking = [RECIPES] if manifest.recipes_only else [] if manifest.pixels else [ABSENT]
     described = {

@@ -72,11 +72,7 @@ class CocoPart:
 
 
 def objects(root: Path, classes: Sequence[str], pictures: int, longest: int) -> tuple[PictureFile, str]:
-    """The library of objects, uint8 (h, w, 4) with the mask as alpha, and notes on it for the card.
-
-    `root` holds ``annotations`` and ``images``; classes have COCO's names, such as ``"stop sign"``. There are
-    `pictures` of each for training at most. Objects whose longer side has more than `longest` pixels are shrunk to it.
-    """
+    """The library of objects, uint8 (h, w, 4) with the mask as alpha, and notes on it for the card."""
     parts = parts_of(root)
     select = partial(_select, parts, classes, longest)
     library, counts = gather("objects", origin_of(parts), classes, pictures, longest, select)
@@ -112,12 +108,17 @@ def runs_of(outline: Any, size: tuple[int, int]) -> dict[str, Any]:
     if isinstance(outline, list) and outline:
         check_polygons(outline, size)
         return dict(mask.merge(mask.frPyObjects([list(polygon) for polygon in outline], *size)))
+    return dict(mask.frPyObjects({"size": list(size), "counts": counts_of(outline, size)}, *size))
+
+
+def counts_of(outline: Any, size: tuple[int, int]) -> list[int]:
+    """The run lengths of an outline; an UnusableError if it has none of that size (H, W)."""
     if not isinstance(outline, dict):
         raise UnusableError("no outline in COCO's form")
     counts = run_lengths(outline.get("counts"))
     if outline.get("size") != list(size) or min(counts, default=-1) < 0 or sum(counts) != size[0] * size[1]:
         raise UnusableError("RLE of the wrong size")
-    return dict(mask.frPyObjects({"size": list(size), "counts": counts}, *size))
+    return counts
 
 
 def check_polygons(polygons: Sequence[array[float]], size: tuple[int, int]) -> None:

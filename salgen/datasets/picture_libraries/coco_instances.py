@@ -28,13 +28,7 @@ class Instance:
 
 
 def read_instances(path: Path, classes: Sequence[str]) -> tuple[Images, dict[int, dict[str, Instance]], dict[str, int]]:
-    """Read a file of annotations.
-
-    Returns
-    -------
-    The images; of each image, by its number, the largest instance of each class; and how many annotations were passed
-    over, by reason.
-    """
+    """The images of a file, of each the largest instance of each class, and how many annotations were passed over."""
     largest: dict[tuple[int, int], Instance] = {}
     crowds: Counter[int] = Counter()
 
@@ -67,13 +61,9 @@ def read_instances(path: Path, classes: Sequence[str]) -> tuple[Images, dict[int
 
 
 def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tuple[Images, dict[str, int], int]:
-    """Hand over the annotations of a file of COCO's instances one by one: all at once would need gigabytes.
+    """Hand over the annotations of a file one by one, as all at once would need gigabytes; one that fails is malformed.
 
-    `take` gets an annotation with numbers as ids; one on which it fails is not in COCO's form.
-
-    Returns
-    -------
-    The images by number, the categories' numbers by name, and how many annotations are not in COCO's form.
+    Returns the images by number, the categories' numbers by name, and how many annotations are malformed.
     """
     malformed = 0
 

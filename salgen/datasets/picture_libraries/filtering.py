@@ -119,10 +119,7 @@ def scenes_rule() -> Rule:
 
 
 def on_black(picture: Pixels, image_size: tuple[int, int], longest: int) -> Pixels:
-    """An object, uint8 (h, w, 4), in the middle of a black image, uint8 (H, W, 3), at the largest size it is pasted in.
-
-    An object that is as long as the image is has `longest` pixels.
-    """
+    """An object, uint8 (h, w, 4), in the middle of a black image, at the largest size it is pasted in."""
     height, width = image_size
     scale = longest / max(image_size) / max(picture.shape[0] / height, picture.shape[1] / width)
     tall, wide = (max(round(side * scale), 1) for side in picture.shape[:2])
@@ -134,11 +131,7 @@ def on_black(picture: Pixels, image_size: tuple[int, int], longest: int) -> Pixe
 
 
 def filtered(library: Library, weights: Weights, rule: Rule) -> Filtered:
-    """The pictures that pass, of the classes of which enough do; built the first time, and then kept in the cache.
-
-    The verdict on each picture is kept too, so that another `fewest` needs no detector. A report lies
-    beside the filtered pictures.
-    """
+    """The pictures that pass, of classes of which enough do; verdicts are kept too, so another `fewest` asks nobody."""
     depends_on = [
         *(VERSION, rule.kind, library.digest, list(library.classes)),
         *(weights.digest, CONFIDENCE, rule.depends_on),

@@ -45,11 +45,7 @@ class ScenePhotographs:
 
 
 def scenes(root: Path, classes: Sequence[str], pictures: int, image_size: tuple[int, int]) -> tuple[PictureFile, str]:
-    """The library of scenes, uint8 (H, W, 3), and notes on it for the card.
-
-    `root` holds ``images``, or ``train`` itself; classes are folders below their letter: ``"bedroom"``,
-    ``"track/outdoor"``. There are `pictures` of each for training at most.
-    """
+    """The library of scenes, uint8 (H, W, 3), and notes on it; classes are folders such as ``track/outdoor``."""
     try:
         photographs = _photographs(root, classes)
         origin = _origin(photographs)

@@ -35,12 +35,7 @@ Selection = tuple[Mapping[tuple[str, str], Sequence[Make]], Mapping[str, int]]
 def gather(
     kind: str, origin: str, classes: Sequence[str], pictures: int, size: object, select: Callable[[], Selection]
 ) -> tuple[PictureFile, str]:
-    """A library out of a copy, built the first time and then kept in the user's cache; and a note on its pictures.
-
-    The library depends on the kind (``"objects"`` or ``"scenes"``), a digest of the copy, `origin`, and the classes in
-    the order of the labels. It depends on the most pictures of each for training and their size as JSON values, too.
-    `select` is called if it is not in the cache.
-    """
+    """A library out of a copy, and a note on its pictures; `select` is called if it is not in the cache."""
     with cache_errors(kind):
         path = library_path(kind, [VERSION, kind, origin, list(classes), pictures, size])
     record = path.with_suffix(".json")

@@ -32,11 +32,7 @@ PIXELS = ("image", "twin")  # the columns that hold what the source's owner may 
 
 @contextmanager
 def published(folder: Path, publication: PublicationMetadata, *, may_redistribute: bool = False) -> Iterator[Release]:
-    """A data set as it is published; files that had to be written exist within the ``with`` block.
-
-    Recipes and masks alone are published where the source's licence is not known to let pixels be passed on. With
-    `may_redistribute` the user says that they may be.
-    """
+    """A data set as it is published; files that had to be written exist within the ``with`` block."""
     stored = read_manifest(folder)
     spec = stored.spec
     plugin = plugin_class(spec.generator)

@@ -59,12 +59,9 @@ def repository(to: str, token_file: str | os.PathLike[str] | None = None) -> Rep
 
 
 def push(release: Release, at: Repository) -> str:
-    """Make a repository hold the files of a release and no others; a new repository is private.
+    """Make a repository hold the files of a release and no others, in one commit, and return its address.
 
-    Large files are sent first, except those that the hub has; one commit then changes all that differs. Passing
-    faults (a broken connection, an overloaded hub, someone else's commit) are retried, from the beginning.
-
-    Returns the address of the repository.
+    Large files are sent first, except those that the hub has; passing faults are retried from the beginning.
     """
     _import_library()
     import httpx2

@@ -58,11 +58,7 @@ def server(to: str, token_file: str | os.PathLike[str] | None = None) -> Server:
 
 
 def deposit(release: Release, out: str | os.PathLike[str], at: Server) -> tuple[Path, str]:
-    """Write a release into an archive, and upload it as a draft that is not published.
-
-    An existing archive is uploaded if it is, to the byte, what would be written: so a failed upload can be
-    repeated. Returns the archive, and the address of the draft.
-    """
+    """Write a release into an archive, and upload it as a draft; an existing archive must be what would be written."""
     target = Path(out)
     if is_archive(target):
         check_archive(target, release)

@@ -60,6 +60,7 @@ class Bam(Painted):
     """
 
     name: ClassVar[str] = "bam"
+    regions: ClassVar[tuple[str, ...]] = (OBJECT, CORE, SCENE)  # the object, its opaque part, and the scene
     family: ClassVar[str] = "bam"
     default_source: ClassVar[str] = STAND_INS
     takes: ClassVar[str] = "PATH of a folder with coco, miniplaces or both"
@@ -184,10 +185,6 @@ class Bam(Painted):
     def target(self, task: str) -> str:
         """The object's pixels for its class; for the scene's all others."""
         return task
-
-    def region_names(self) -> list[str]:
-        """The object, its opaque part, and the scene."""
-        return [OBJECT, CORE, SCENE]
 
     def cluster(self, parameters: Mapping[str, Any], material: Composite) -> str:
         """The picture of the object, which stands on every scene."""

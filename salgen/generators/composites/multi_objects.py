@@ -49,6 +49,8 @@ class MultiObjects(Painted):
     """
 
     name: ClassVar[str] = "multi-objects"
+    # the objects of the class, their opaque part, their boxes, and the other objects
+    regions: ClassVar[tuple[str, ...]] = (OBJECT, CORE, BOXES, OTHERS)
     family: ClassVar[str] = "multi-objects"
     default_source: ClassVar[str] = STAND_INS
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "pictures": 10}
@@ -154,10 +156,6 @@ class MultiObjects(Painted):
                 others_alpha[window.slices] = picture[..., 3]
         regions = {OBJECT: alpha > 0, CORE: alpha >= OPAQUE, BOXES: boxes, OTHERS: others_alpha > 0}
         return Rendered(image, {OBJECT: parameters[OBJECT]}, regions, present={OBJECT: tuple(sorted(present))})
-
-    def region_names(self) -> list[str]:
-        """The objects of the class, their opaque part, their boxes, and the other objects."""
-        return [OBJECT, CORE, BOXES, OTHERS]
 
     def cluster(self, parameters: Mapping[str, Any], material: Composite) -> int:
         """The image, which counts once for each class that it shows."""

@@ -34,6 +34,8 @@ class CancellingPatches(DesignedImages):
     """
 
     name: ClassVar[str] = "cancelling-patches"
+    # the evidence for the class, that against it, and the pairs that are cancelled
+    regions: ClassVar[tuple[str, ...]] = (EVIDENCE, "against", "cancelled")
     version: ClassVar[str] = "2"
     family: ClassVar[str] = "cancelling-patches"  # names the streams of random numbers
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": CLASSES}
@@ -71,10 +73,6 @@ class CancellingPatches(DesignedImages):
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
         """The evidence in the colour of the other class."""
         return Edit(change={EVIDENCE: CLASSES[1 - parameters["label"]]})
-
-    def region_names(self) -> list[str]:
-        """The evidence for the class, that against it, and the pairs that are cancelled."""
-        return [EVIDENCE, "against", "cancelled"]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """The number of cancelled pairs, and the sum that counts."""

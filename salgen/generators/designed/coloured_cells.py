@@ -34,6 +34,7 @@ class ColouredCells(DesignedImages):
     """
 
     name: ClassVar[str] = "coloured-cells"
+    regions: ClassVar[tuple[str, ...]] = (SPOTS,)  # the spots of the class
     family: ClassVar[str] = "coloured-cells"  # names the streams of random numbers
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (27, 27)}
     attribution_kind: ClassVar[str] = (
@@ -77,10 +78,6 @@ class ColouredCells(DesignedImages):
         )
         again = [own if k == label else [next(free) for _ in own] for k, own in enumerate(spots)]
         return {"label": label, "spots": again, "noise": context.stream("noise").key()}
-
-    def region_names(self) -> list[str]:
-        """The spots of the class."""
-        return [SPOTS]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Number of spots of each colour."""

@@ -36,6 +36,8 @@ class LogicSlots(DesignedImages):
     """
 
     name: ClassVar[str] = "logic-slots"
+    # all discs, and the slots that change the class by themselves
+    regions: ClassVar[tuple[str, ...]] = (PRESENT, "pivotal")
     family: ClassVar[str] = "logic-slots"  # names the streams of random numbers
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (16, 16)}
     attribution_kind: ClassVar[str] = "Shapley value of each slot's disc against the pattern that is there otherwise"
@@ -123,10 +125,6 @@ class LogicSlots(DesignedImages):
         if self.class_of([]) != label:
             return Edit(omit=(PRESENT,))
         return Edit(change={"discs": "fewer"}) if discs and self.class_of(discs[1:]) != label else None
-
-    def region_names(self) -> list[str]:
-        """All discs, and the slots that change the class by themselves."""
-        return [PRESENT, "pivotal"]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """The number of discs."""

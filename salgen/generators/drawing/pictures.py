@@ -26,10 +26,7 @@ class TooLargeError(SalgenError):
 def read_rgb(path: Path) -> Pixels:
     """A picture as colours, uint8 (H, W, 3): 16-bit greys are scaled to 8 bits, transparency is dropped.
 
-    Raises
-    ------
-    SalgenError
-        If the file is missing or is no picture, or its values have no known white level: 32-bit integers, or floats.
+    Values without a known white level, 32-bit integers or floats, are refused.
     """
     with opened(path) as picture:
         return rgb_of(picture, path)
@@ -50,13 +47,7 @@ def rgb_of(picture: Image.Image, path: Path) -> Pixels:
 
 
 def read_levels(path: Path) -> NDArray[Any]:
-    """A picture's values as stored, (H, W) or (H, W, C): for masks, whose colours are codes.
-
-    Raises
-    ------
-    SalgenError
-        If the file is missing or is no picture.
-    """
+    """A picture's values as stored, (H, W) or (H, W, C): for masks, whose colours are codes."""
     with opened(path) as picture:
         return levels_of(picture)
 

@@ -18,15 +18,7 @@ Colour = Sequence[float] | Float64
 
 
 def polygon(corners: Sequence[Sequence[float]] | Float64, image_size: tuple[int, int]) -> Float64:
-    """Coverage of a polygon, float64 (H, W) in [0, 1].
-
-    Parameters
-    ----------
-    corners
-        (row, column) of each; parts outside the image are cut off.
-    image_size
-        (H, W) in pixels.
-    """
+    """Coverage of a polygon with (row, column) corners, float64 (H, W) in [0, 1]; parts outside are cut off."""
     return polygons(np.asarray(corners, dtype=np.float64), [len(corners)], image_size)
 
 

@@ -17,21 +17,7 @@ STEPS = 2.0**16  # per unit
 
 
 def smooth_field(stream: Stream, image_size: tuple[int, int], cells: tuple[int, int]) -> Float64:
-    """A random field that varies over about one cell.
-
-    Parameters
-    ----------
-    stream
-        Source of the lattice values, uniform in [-1, 1].
-    image_size
-        (H, W) in pixels.
-    cells
-        Lattice cells along rows and columns; a cell is H / rows by W / columns pixels.
-
-    Returns
-    -------
-    float64 (H, W) in [-1, 1] (to 2**-14), with standard deviation about 0.28.
-    """
+    """A random field that varies over about one cell, float64 (H, W) in [-1, 1], of standard deviation about 0.28."""
     lattice = (cells[0] + 3, cells[1] + 3)
     values = np.rint(stream.uniform(lattice[0] * lattice[1], -STEPS, STEPS)) / STEPS
     down, across = (spline_weights(pixels, count) for pixels, count in zip(image_size, cells, strict=True))

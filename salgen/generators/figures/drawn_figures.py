@@ -34,6 +34,7 @@ class DrawnFigures(Drawn):
     """
 
     name: ClassVar[str] = "drawn-figures"
+    regions: ClassVar[tuple[str, ...]] = ("eyes", *SIDES)  # both eyes, and each
     family: ClassVar[str] = "zings"  # names the streams of random numbers
     takes_no_source: ClassVar[str] = "takes none; your own pictures are read by zings"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": CLASSES}
@@ -62,10 +63,6 @@ class DrawnFigures(Drawn):
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
         """The other class's eyes."""
         return Edit(change={"eyes": COLOURS[1 - parameters["label"]]})
-
-    def region_names(self) -> list[str]:
-        """Both eyes, and each."""
-        return ["eyes", *SIDES]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Position of the eyes, in shares of the image's side from its middle, and their shape."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.generator import to_levels
-from salgen.generators.interfaces import Context, Edit, Rendered, Scale
+from salgen.generators.interfaces import Context, Edit, PluginBase, Rendered, Scale
 from salgen.generators.lesions.brains import BrainBank, brain_bank
 from salgen.generators.lesions.lesion_shape import (
     REGIONS,
@@ -48,7 +48,7 @@ class LesionMaterial:
 
 
 @dataclass(frozen=True)
-class Lesions:
+class Lesions(PluginBase):
     """Dark lesions with soft edges on a background that is zero outside the brain.
 
     The ground truth is the lesions' whole support within the brain: every pixel that a paint
@@ -93,8 +93,6 @@ class Lesions:
         if self.lesion_classes == "one_vs_two" and self.lesions != 2:
             raise SalgenError(f"lesions = {self.lesions}: lesion_classes=one_vs_two takes 2")
 
-    # Backgrounds -------------------------------------------------------------------------------
-
     def draw_background(self, context: Context) -> dict[str, Any]:
         """The random choices of the background, as JSON values."""
         raise NotImplementedError
@@ -102,8 +100,6 @@ class Lesions:
     def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
         """A new float64 (N, H, W), non-negative and of any scale; what lies outside the brain is ignored."""
         raise NotImplementedError
-
-    # The plug-in --------------------------------------------------------------------------------
 
     @property
     def exact(self) -> bool:
@@ -171,10 +167,6 @@ class Lesions:
         """Each lesion that is shown."""
         return self._lesion_names(parameters["shown"])
 
-    def target(self, task: str) -> str:
-        """The union of the lesions."""
-        return "lesions"
-
     def region_names(self) -> list[str]:
         """Brain, the union of the lesions, its half-depth core, and each lesion."""
         return ["lesions", "core", *self._lesion_names(self.lesions), "brain"]
@@ -192,8 +184,6 @@ class Lesions:
             row, column = parameters["centres"][k] if k < len(parameters["centres"]) else (None, None)
             places |= {f"lesion_{k + 1}_row": row, f"lesion_{k + 1}_column": column}
         return {"slice": parameters["slice"], "lesions_shown": parameters["shown"], **places}
-
-    # Lesions --------------------------------------------------------------------------------------
 
     def _lesion_names(self, count: int) -> list[str]:
         return [f"lesion_{k + 1}" for k in range(count)]
@@ -272,8 +262,6 @@ class Lesions:
             remaining[inside] = before - loss[part] if self.authors_sum else before * (1.0 - loss[part])
         values = np.maximum(background * remaining, 0.0)
         return to_levels(values / values.max(), self.bit_depth)[..., np.newaxis]
-
-    # Places ---------------------------------------------------------------------------------------
 
     def _draw_centres(self, context: Context, index: int) -> list[list[int]]:
         places = self._places(context.material, index)

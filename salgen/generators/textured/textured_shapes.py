@@ -108,6 +108,7 @@ class TexturedShapes(Painted):
     """
 
     name: ClassVar[str] = "textured-shapes"
+    regions: ClassVar[tuple[str, ...]] = (FEATURE, "annotated")  # the thing, and all that is not ignored
     family: ClassVar[str] = "imagenet-s50"  # names the streams of random numbers
     default_source: ClassVar[str] = PHOTOGRAPHS
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": CLASSES}
@@ -130,7 +131,7 @@ class TexturedShapes(Painted):
             raise SalgenError(f"area = {self.area[0]:g},{self.area[1]:g}: the least must come first")
 
     @property
-    def valid_region(self) -> str | None:  # type: ignore[override]
+    def valid_region(self) -> str | None:
         """The annotated region, or None for the whole image where ignored pixels count as background."""
         return "annotated" if self.ignore == "drop" else None
 
@@ -169,10 +170,6 @@ class TexturedShapes(Painted):
             "turn": most * (2 * float(place[1]) - 1),
             "place": [float(place[2]), float(place[3])],
         }
-
-    def region_names(self) -> list[str]:
-        """The thing, and all that is not ignored."""
-        return [FEATURE, "annotated"]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """The square root of the thing's share of the image, its centre in pixels, and its turn in half tangents."""

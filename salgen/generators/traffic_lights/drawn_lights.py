@@ -51,6 +51,7 @@ class DrawnLights(Painted):
     """
 
     name: ClassVar[str] = "drawn-lights"
+    regions: ClassVar[tuple[str, ...]] = ("lamp", "core")  # the lamp with its halo, and its core
     family: ClassVar[str] = "lisa-lights"  # names the streams of random numbers
     default_source: ClassVar[str] = PHOTOGRAPHS
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": COLOURS}
@@ -88,10 +89,6 @@ class DrawnLights(Painted):
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
         """The other colour in the same lens."""
         return Edit(change={"lamp": COLOURS[1 - parameters["label"]]})
-
-    def region_names(self) -> list[str]:
-        """The lamp with its halo, and its core."""
-        return ["lamp", "core"]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Lens that is lit (0 top, 2 bottom), row and column of its centre in pixels, and night or day (1 or 0)."""

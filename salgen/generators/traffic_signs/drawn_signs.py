@@ -53,6 +53,8 @@ class SignsWithSquare(Painted):
     """
 
     family: ClassVar[str] = "gtsrb-square"  # names the streams of random numbers
+    # the square as painted, and as models are trained on it
+    regions: ClassVar[tuple[str, ...]] = (SQUARE, TRAINING_SQUARE)
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": ("plain", "square")}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200, **dict.fromkeys(VARIANT_SPLITS, 40)}, {}),
@@ -95,8 +97,6 @@ class SignsWithSquare(Painted):
         counts = material.available()
         return None if counts is None else {**counts, **dict.fromkeys(VARIANT_SPLITS, counts["test"])}
 
-    # Drawing -------------------------------------------------------------------------------------
-
     def draw(self, context: Context) -> dict[str, Any]:
         """The class, the variant, the square's place and size, and the picture of a sign."""
         variant = VARIANT_SPLITS.get(context.split, "original")
@@ -138,8 +138,6 @@ class SignsWithSquare(Painted):
         height, width = self.image_size
         return height - self.margin - side, width - self.margin - side, side
 
-    # Painting ------------------------------------------------------------------------------------
-
     def scene(self, parameters: Mapping[str, Any], material: SignSource) -> Float64:
         """The sign, with noise all over it in `test_noisy_background`."""
         canvas = np.asarray(material.picture(parameters, self.image_size) / 255.0)
@@ -176,10 +174,6 @@ class SignsWithSquare(Painted):
     def features(self, parameters: Mapping[str, Any]) -> list[str]:
         """The square, where there is one."""
         return [] if parameters["square"] is None else [SQUARE]
-
-    def region_names(self) -> list[str]:
-        """The square as painted, and as models are trained on it."""
-        return [SQUARE, TRAINING_SQUARE]
 
     def cluster(self, parameters: Mapping[str, Any], material: SignSource) -> str | None:
         """The track of a photograph, which shows one sign many times; None for a drawn sign."""

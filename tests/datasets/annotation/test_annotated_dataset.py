@@ -1,9 +1,7 @@
-"""What is drawn becomes a data set: of a folder of images, and of a data set."""
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from made_datasets import made
+from made_datasets import contents, made
 from own_image_files import H, W, painted, write_images, write_labels
 from salgen.cli.main import main
 from salgen.datasets.annotation.annotated_dataset import Annotation
@@ -24,13 +22,10 @@ def squares(tmp_path):
 def test_masks_on_a_data_set_are_one_of_the_same_images(squares):
     original = open_dataset(squares, "test")
     annotation = Annotation.at(squares, split="test")
-    assert [image.label for image in annotation.pictures.shown] == [
-        original.tasks["label"][number] for number in original.column("label")
-    ]
+    labels = [original.tasks["label"][number] for number in original.column("label")]
+    assert [image.label for image in annotation.pictures.shown] == labels
     for image, item in zip(annotation.pictures.shown, original, strict=True):
-        annotation.masks.write(
-            "anna", image.item, np.roll(item["mask"], 1, axis=1) if item["mask"].any() else item["mask"]
-        )
+        annotation.masks.write("anna", image.item, np.roll(item["mask"], 1, axis=1))
     said = annotation.finish()
     assert said.startswith("6 of 22 images have a mask, by anna. Nobody's masks can be compared")
     drawn = open_dataset(annotation.out, "test")
@@ -140,7 +135,7 @@ def test_a_data_set_stays_where_another_cannot_be_made(tmp_path, monkeypatch):
     annotation = Annotation.at(tmp_path / "photos", parameters={"shares": (0, 0, 1)})
     annotation.masks.write("anna", "cat/a.png", painted((3, 2, 12, 9)))
     annotation.finish()
-    before = {file: file.read_bytes() for file in annotation.out.rglob("*") if file.is_file()}
+    before = contents(annotation.out)
 
     def refuse(*_args, **_kwargs):
         raise SalgenError("no masks")
@@ -148,4 +143,4 @@ def test_a_data_set_stays_where_another_cannot_be_made(tmp_path, monkeypatch):
     monkeypatch.setattr("salgen.datasets.annotation.annotated_dataset.import_images", refuse)
     with pytest.raises(SalgenError, match="no masks"):
         annotation.finish()
-    assert {file: file.read_bytes() for file in annotation.out.rglob("*") if file.is_file()} == before
+    assert contents(annotation.out) == before

@@ -1,5 +1,3 @@
-"""Agreement of annotators, against its formulas written slowly."""
-
 import sys
 from itertools import permutations
 import numpy as np
@@ -59,12 +57,10 @@ def test_rows_file_and_words(tmp_path):
     assert agreement_of("c", {"x": first}) == []
     write_agreement(rows, tmp_path / "agreement.parquet")
     table = pq.read_table(tmp_path / "agreement.parquet").to_pylist()
-    assert [tuple(row.values()) for row in table] == [
-        (row.image, row.statistic, list(row.annotators), row.value) for row in rows
-    ]
-    assert in_words(rows).startswith(
-        "Images with masks of several annotators: 2. IoU of two annotators: 0.333 (mean of 1)"
-    )
+    stated = [(row.image, row.statistic, list(row.annotators), row.value) for row in rows]
+    assert [tuple(row.values()) for row in table] == stated
+    said = "Images with masks of several annotators: 2. IoU of two annotators: 0.333 (mean of 1)"
+    assert in_words(rows).startswith(said)
     assert "alpha over pixels: undefined" in in_words(rows[2:])
     assert "no image has masks of two" in in_words([])
 

@@ -4,7 +4,7 @@ import json
 import numpy as np
 import pandas
 import pytest
-from marked_trees import nearest, opened, samples
+from marked_trees import nearest, opened, resized, samples
 from own_image_files import H, W, painted, write_images, write_labels
 from PIL import Image
 from salgen.datasets.annotation.annotated_dataset import Annotation
@@ -53,8 +53,7 @@ def test_salgen_reads_the_masks_back(tmp_path, merge):
         image = found.images[f"image/{item[:3]}/{name}.png"]
         np.testing.assert_array_equal(image.mask(SIZE), half(item))
         with Image.open(tmp_path / "photos" / item) as stored:
-            resized = stored.convert("RGB").resize(SIZE, Image.Resampling.BILINEAR)
-        np.testing.assert_array_equal(image.read(), np.asarray(resized))
+            np.testing.assert_array_equal(image.read(), resized(stored.convert("RGB"), SIZE))
     made = samples(opened("object-xai", folder, image_size=SIZE))
     np.testing.assert_array_equal(made["image/cat/000001-a.png"].regions["object"], half("cat/a.png"))
 

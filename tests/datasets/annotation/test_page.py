@@ -1,5 +1,3 @@
-"""The page on which masks are drawn, in a browser."""
-
 import signal
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread

@@ -105,6 +105,5 @@ def test_a_number_that_python_does_not_read(server, path):
 def test_without_the_packages_of_the_extra(server, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "starlette.applications", None)
     assert main(["annotate", str(server.images), "--port", "0"]) == 2
-    assert (
-        "a page to draw or rate on needs starlette.applications: pip install '.[annotate]'" in capsys.readouterr().err
-    )
+    said = "a page to draw or rate on needs starlette.applications: pip install '.[annotate]'"
+    assert said in capsys.readouterr().err

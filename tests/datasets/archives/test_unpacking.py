@@ -8,7 +8,6 @@ import stat
 import tarfile
 import warnings
 import zipfile
-import zlib
 import pytest
 from made_datasets import contents
 import salgen
@@ -111,25 +110,23 @@ def test_only_files_and_folders_are_read_from_a_tar(tmp_path, suffix, kind):
     refused(path, tmp_path / "place", "'squares/x' is a link, a device or the like: only files and folders")
 
 
-@pytest.mark.parametrize("form", [tarfile.PAX_FORMAT, tarfile.GNU_FORMAT])
-def test_long_names_in_headers_of_their_own_are_checked_too(tmp_path, form):
-    path = in_tar(tmp_path / "x.tar", [("squares/" + "long" * 40 + "/../../x", b"x")], form)
-    refused(path, tmp_path / "place", OUT)
-
-
-def test_a_name_of_a_million_folders_costs_nothing(tmp_path):
-    path = in_tar(tmp_path / "x.tar", [("squares/" + "a/" * 1_000_000 + "x", b"x")], tarfile.PAX_FORMAT)
-    refused(path, tmp_path / "place", "has a name longer than 240 characters")
+@pytest.mark.parametrize(
+    ("form", "name", "message"),
+    [
+        (tarfile.PAX_FORMAT, "long" * 40 + "/../../x", OUT),
+        (tarfile.GNU_FORMAT, "long" * 40 + "/../../x", OUT),
+        (tarfile.PAX_FORMAT, "a/" * 1_000_000 + "x", "has a name longer than 240 characters"),
+    ],
+)
+def test_long_names_in_headers_of_their_own_are_checked_too(tmp_path, form, name, message):
+    path = in_tar(tmp_path / "x.tar", [(f"squares/{name}", b"x")], form)
+    refused(path, tmp_path / "place", message)
 
 
 @pytest.mark.parametrize("mode", [stat.S_IFLNK | 0o777, stat.S_IFIFO, stat.S_IFCHR, stat.S_IFSOCK])
 def test_only_files_and_folders_are_read_from_a_zip(tmp_path, mode):
     path = in_zip(tmp_path / "x.zip", [(with_mode(mode), b"/etc")])
     refused(path, tmp_path / "place", "'squares/x' is a link, a device or the like: only files and folders")
-
-
-def in_place(data, place, new):
-    return data[:place] + new + data[place + len(new) :]
 
 
 def test_a_compressed_zip_is_read_within_the_limits(tmp_path):
@@ -142,10 +139,12 @@ def test_a_compressed_zip_is_read_within_the_limits(tmp_path):
 
 
 def test_an_encrypted_zip_is_refused(tmp_path):
-    data = archive({"x": b"content"}, tmp_path / "y.zip", "squares").read_bytes()
-    listed = data.index(b"PK\1\2")
-    (tmp_path / "y.zip").write_bytes(in_place(in_place(data, 6, b"\1"), listed + 8, b"\1"))
-    refused(tmp_path / "y.zip", tmp_path / "2", "'squares/x'.* is encrypted")
+    path = archive({"x": b"content"}, tmp_path / "y.zip", "squares")
+    data = bytearray(path.read_bytes())
+    for flags in (6, data.index(b"PK\1\2") + 8):  # before the member and in the list
+        data[flags] = 1
+    path.write_bytes(data)
+    refused(path, tmp_path / "2", "'squares/x'.* is encrypted")
 
 
 @every_form
@@ -199,9 +198,6 @@ def test_content_that_is_not_that_of_the_checksums_is_refused(tmp_path, suffix):
         refused(path, tmp_path / str(number), message)
 
 
-# Bounds ---------------------------------------------------------------------------------------------
-
-
 def test_a_bomb_is_refused_by_its_header(tmp_path, monkeypatch):
     path = tmp_path / "x.tar.gz"
     head = tarfile.TarInfo("squares/x")
@@ -236,9 +232,6 @@ def test_more_members_or_bytes_than_allowed_are_refused(tmp_path, suffix):
     refused(path, tmp_path / "2", "more than 44 bytes", size=44)
     unpack(path, tmp_path / "out", limits=Limits(members=10, size=1 << 20))
     assert contents(tmp_path / "out") == files
-
-
-# What is read ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
@@ -299,16 +292,6 @@ def test_the_cache_is_filled_once_and_mended(tmp_path, monkeypatch):
     monkeypatch.setattr(unpacking, "_sound", set())
     (folder / "data/x").write_bytes(b"altered")
     assert contents(unpacked(path)) == files
-
-
-def test_gzip_is_read_from_any_writer(tmp_path):
-    files = with_sums({"big": os.urandom(3 << 20), "zeros": bytes(3 << 20)})
-    data = archive(files, tmp_path / "x.tar", "squares").read_bytes()
-    for level in (0, 1, 9):
-        path = tmp_path / f"{level}.tar.gz"
-        path.write_bytes(gzip.compress(data, level))
-        assert contents(unpack(path, tmp_path / str(level))) == files
-    assert zlib.decompress(archive(files, tmp_path / "y.tar.gz", "squares").read_bytes(), 31) == data
 
 
 def test_folders_are_counted_and_none_is_made_for_itself(tmp_path, monkeypatch):

@@ -98,9 +98,6 @@ def start(out, orders):
     return subprocess.Popen(command, env=environment, start_new_session=True, **pipes)
 
 
-# The same bytes -------------------------------------------------------------------------------------
-
-
 @needs_ray
 def test_two_nodes_give_the_bytes_of_one_process_and_prepare_once_each(tmp_path, whole, orders):
     (orders / "wait").touch()  # long enough for both to have a share
@@ -127,9 +124,6 @@ def test_an_address_says_which_ray_and_the_log_says_that_it_was_ray(tmp_path, wh
     assert (entry["executor"], entry["workers"], entry["images"]) == ("ray", None, 70)
     with pytest.raises(SalgenError, match=r"ray_address = 127\.0\.0\.1:7: this process is connected to the Ray at"):
         by_ray(tmp_path / "other", ray_address="127.0.0.1:7")
-
-
-# Faults ---------------------------------------------------------------------------------------------
 
 
 @needs_ray
@@ -193,9 +187,6 @@ def test_a_file_that_never_shows_is_an_error(tmp_path, monkeypatch):
         ray_tasks.wait_until_seen(tmp_path / "lost")
 
 
-# What is refused ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -239,9 +230,6 @@ def test_without_ray_it_says_how_to_install_it(tmp_path, monkeypatch, capsys):
     assert error.startswith("error: executor = ray needs Ray (")
     assert error.endswith("pip install '.[ray]' in a clone of salgen\n")
     assert list(tmp_path.iterdir()) == []
-
-
-# A Ray of its own -----------------------------------------------------------------------------------
 
 
 @needs_ray

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import pytest
-from salgen.datasets.format.manifest import Manifest, describe, in_order, read_manifest
+from salgen.datasets.format.manifest import Manifest, describe, read_manifest
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
 from salgen.parameters import canonical_json
@@ -27,10 +27,6 @@ def test_it_holds_no_time_path_or_worker_count(manifest, folder, tmp_path):
     text = (folder / "salgen.json").read_text()
     assert str(tmp_path) not in text
     assert not {"time", "workers", "command", "path", "date"} & set(json.loads(text))
-
-
-def test_splits_are_in_their_usual_order():
-    assert in_order(["b", "test", "a", "train"]) == ["train", "test", "a", "b"]
 
 
 @pytest.mark.parametrize(

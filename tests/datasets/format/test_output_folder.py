@@ -1,5 +1,3 @@
-"""The place of what is written, and its one writer."""
-
 import os
 import platform
 import pytest

@@ -1,5 +1,3 @@
-"""PNG written by salgen and read by Pillow and imagecodecs, and the other way round."""
-
 import io
 import numpy as np
 import pytest

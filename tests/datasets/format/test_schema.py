@@ -1,5 +1,3 @@
-"""The columns, and what Hugging Face makes of them without salgen."""
-
 import hashlib
 import datasets
 import numpy as np

@@ -1,5 +1,3 @@
-"""Series of DICOM slices: their order, and damaged files, which are refused by one kind of error."""
-
 from collections import Counter
 from contextlib import suppress
 import numpy as np

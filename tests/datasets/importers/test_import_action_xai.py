@@ -1,9 +1,7 @@
-"""The importer of Action-XAI, on tiny trees of ACT-X, whole and damaged."""
-
 import json
 import numpy as np
 import pytest
-from marked_trees import SIDE, attention_map, nearest, noise, opened, refusal, samples
+from marked_trees import SIDE, attention_map, name_of, nearest, noise, opened, refusal, samples
 from PIL import Image
 from salgen.testing import check_importer
 
@@ -41,20 +39,16 @@ def copy(tmp_path):
     return root
 
 
-def image_of(item):
-    return item.split("/")[-1].removesuffix(".jpg")
-
-
 def test_frequent_activities_are_classes_and_maps_are_masks(copy, tmp_path):
     for path in (copy, tmp_path):
         made = opened("action-xai", path, least=5)
         classes = ("bowling", "chess game, sitting")
         assert made.plugin.tasks == {"activity": classes}
         found = samples(made)
-        assert {image_of(item) for item in found} == {image for activity, image in RECORDS if activity in classes}
+        assert {name_of(item) for item in found} == {image for activity, image in RECORDS if activity in classes}
         marked = {image for part in ("val", "test") for _, image in PARTS[part]}
         for item, sample in found.items():
-            image = image_of(item)
+            image = name_of(item)
             values = written_map(image)
             expected = nearest(values > values.min()) if image in marked else np.zeros((SIDE, SIDE), dtype=bool)
             assert sample.labels == {"activity": "bc".index(image[0])}
@@ -109,7 +103,7 @@ def test_what_is_broken_is_skipped_and_counted(copy):
     }
     write(copy, "train", records)
     made = opened("action-xai", copy, least=4)
-    assert not {"b0", "c0", "b2"} & {image_of(item) for item in samples(made)}
+    assert not {"b0", "c0", "b2"} & {name_of(item) for item in samples(made)}
     for why in (
         *("unreadable image (1)", "missing image (1)", "image of several activities (1)"),
         "record without an image or an activity (3)",

@@ -1,12 +1,10 @@
-"""The importer of Cancer-XAI, on tiny volumes in the folders of their publishers, whole and damaged."""
-
 import itertools
 import shutil
 import nibabel
 import numpy as np
 import pytest
-from ct_series import UPRIGHT, cut_short, write_slice
-from marked_trees import SIDE, nearest, opened, refusal, samples
+from ct_series import UPRIGHT, cut_short, greys, write_slice
+from marked_trees import SIDE, name_of, nearest, opened, refusal, resized, samples
 from PIL import Image
 from salgen.datasets.layouts.saliency_bench.ct_slices import CtVolume
 from salgen.errors import SalgenError
@@ -62,11 +60,6 @@ def shown(values, up):
     return np.array([[values[x, y, up] for x in reversed(range(right))] for y in reversed(range(front))])
 
 
-def greys(values):
-    levels = np.array([[round(255 * min(max((v + 100) / 340, 0.0), 1.0)) for v in row] for row in values.tolist()])
-    return np.repeat(levels.astype(np.uint8)[..., None], 3, axis=2)
-
-
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 @pytest.mark.parametrize("turned", [(), (0,), (1, 2), (0, 1, 2)])
 def test_slices_are_the_same_whichever_way_the_axes_run(tmp_path, order, turned):
@@ -85,10 +78,10 @@ def test_a_slice_of_each_volume_with_the_tumour_as_mask(copy):
     found = samples(made)
     assert len(found) == 2 * COUNT
     for item, sample in found.items():
-        name = item.split("/")[-1].removesuffix(".nii.gz")
+        name = name_of(item).removesuffix(".nii")
         sick = name.startswith("pancreas")
         values = body(name if sick else f"{int(name[-4:]) - 1}")
-        (up,) = [up for up in range(SHAPE[2]) if np.array_equal(greys(shown(values, up)), sample.image)]
+        (up,) = [up for up in range(SHAPE[2]) if np.array_equal(greys(shown(values, up), -100, 240), sample.image)]
         expected = shown(labels(name), up) == 2 if sick else np.zeros(size, dtype=bool)
         assert sample.labels == {"label": int(sick)}
         np.testing.assert_array_equal(sample.regions["tumour"], expected)
@@ -99,20 +92,13 @@ def test_a_slice_of_each_volume_with_the_tumour_as_mask(copy):
     small = samples(opened("cancer-xai", copy))[FIRST]
     assert small.regions["tumour"].shape == (SIDE, SIDE)
     np.testing.assert_array_equal(small.regions["tumour"], nearest(found[FIRST].regions["tumour"]))
-    resized = Image.fromarray(found[FIRST].image).resize((SIDE, SIDE), Image.Resampling.BILINEAR)
-    np.testing.assert_array_equal(small.image, np.asarray(resized))
+    np.testing.assert_array_equal(small.image, resized(Image.fromarray(found[FIRST].image)))
 
 
 def test_another_seed_draws_other_slices(copy):
     images = [samples(opened("cancer-xai", copy, split_seed=seed))[OTHER].image for seed in (0, 0, *range(1, 6))]
     np.testing.assert_array_equal(images[0], images[1])
     assert any(not np.array_equal(images[0], image) for image in images[2:])
-
-
-def poked(path):
-    values = body("a").astype(np.float32)
-    values[...] = np.nan
-    save(path, values, turned=(0,))
 
 
 LABELS = FIRST.replace("imagesTr", "labelsTr")
@@ -127,7 +113,7 @@ BROKEN = {
         LABELS,
         lambda path: save(path, labels("a")[1:], turned=(0,)),
     ),
-    "volume with values that are no numbers": (FIRST, poked),
+    "volume with values that are no numbers": (FIRST, lambda path: save(path, np.full(SHAPE, np.nan), turned=(0,))),
 }
 
 
@@ -184,6 +170,11 @@ def cut_all(folder):
         cut_short(path)
 
 
+def empty_all(folder):
+    for path in folder.iterdir():
+        path.write_bytes(b"")
+
+
 def other(**tags):
     """Write the first slice with other tags."""
 
@@ -204,10 +195,7 @@ def other(**tags):
         ("slice without an orientation", other(ImageOrientationPatient=[1, 0, 0])),
         ("slice that is not transverse", other(ImageOrientationPatient=[1, 0, 0, 0, 0, -1])),
         ("folder with slices of several series or sizes", other(series="1.2.2")),
-        (
-            "series without a slice that can be used",
-            lambda folder: [path.write_bytes(b"") for path in folder.iterdir()],
-        ),
+        ("series without a slice that can be used", empty_all),
     ],
 )
 def test_a_dicom_series_that_is_broken_is_skipped_and_counted(copy, why, breaking):
@@ -224,8 +212,8 @@ def test_slices_that_say_no_units_are_skipped_and_counted(copy, tags):
 
 
 def test_withdrawn_volumes_are_left_out(copy):
-    shutil.copy(copy / OTHER, copy / "Pancreas-CT/PANCREAS_0025.nii.gz")
-    shutil.copy(copy / OTHER, copy / "Pancreas-CT/PANCREAS_0070.nii.gz")
+    for number in (25, 70):
+        shutil.copy(copy / OTHER, copy / f"Pancreas-CT/PANCREAS_{number:04}.nii.gz")
     as_dicom(copy, 70)
     assert len(samples(opened("cancer-xai", copy))) == 2 * COUNT
 
@@ -236,9 +224,8 @@ def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):
     assert "salgen make perlin-lesions draws a stand-in" in message
     shutil.rmtree(copy / "Pancreas-CT")
     (copy / "Pancreas-CT/PANCREAS_0001").mkdir(parents=True)
-    assert refusal("cancer-xai", copy).startswith(
-        f"{copy / 'Pancreas-CT/PANCREAS_NNNN'} is missing: NIH Pancreas-CT is expected there"
-    )
+    said = f"{copy / 'Pancreas-CT/PANCREAS_NNNN'} is missing: NIH Pancreas-CT is expected there"
+    assert refusal("cancer-xai", copy).startswith(said)
     for path in (copy / "Task07_Pancreas/imagesTr").glob("pancreas*"):
         path.unlink()
     assert refusal("cancer-xai", copy).startswith(f"{copy / 'Task07_Pancreas/imagesTr/pancreas_NNN.nii.gz'} is missing")

@@ -1,13 +1,13 @@
-"""The importer of COCO 2017, on tiny trees of its layout, whole and damaged."""
-
-import json
 import pickle
 import sys
 from functools import partial
+import coco_tree
 import marked_trees
 import numpy as np
 import pytest
+from coco_tree import NUMBERS, annotation
 from made_datasets import assert_resumable
+from own_image_files import samples
 from PIL import Image
 from salgen.datasets.making import make
 from salgen.datasets.picture_libraries.coco import CLASSES
@@ -18,23 +18,6 @@ pytest.importorskip("pycocotools")
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools
 
 H, W = 30, 44
-NUMBERS = {"toothbrush": 90, "person": 1, "stop sign": 13, "dog": 18}  # COCO's own, of which some are left out
-BOX = (3.0, 4.0, 18.0, 20.0)
-
-
-def picture(number):
-    noise = np.random.default_rng(number).integers(0, 256, (H // 5 + 1, W // 5 + 1, 3), dtype=np.uint8)
-    return Image.fromarray(noise.repeat(5, axis=0).repeat(5, axis=1)[:H, :W])
-
-
-def corners(box):
-    x, y, w, h = box
-    return [x, y, x + w, y, x + w, y + h, x, y + h]
-
-
-def annotation(image, name="dog", box=BOX, **others):
-    plain = {"image_id": image, "category_id": NUMBERS[name], "iscrowd": 0, "area": 1.0, "bbox": list(box)}
-    return {"id": 1, "segmentation": [corners(box)], **plain, **others}
 
 
 def two_of_val():
@@ -47,18 +30,7 @@ def two_of_val():
     ]
 
 
-def write_coco(root, parts, folder="images", **others):
-    for part, (images, annotations) in parts.items():
-        place = root / folder / part
-        place.mkdir(parents=True)
-        (root / "annotations").mkdir(exist_ok=True)
-        for number in images:
-            picture(number).save(place / f"{number:012}.jpg", quality=95)
-        files = [{"id": n, "file_name": f"{n:012}.jpg", "height": H, "width": W, "license": 1} for n in images]
-        categories = [{"id": number, "name": name, "supercategory": "x"} for name, number in NUMBERS.items()]
-        whole = {"info": {}, "images": files, "annotations": annotations, "categories": categories, **others}
-        (root / "annotations" / f"instances_{part}.json").write_text(json.dumps(whole))
-    return root
+write_coco = partial(coco_tree.write_coco, size=(H, W))
 
 
 def tree(root, val=None, **options):
@@ -74,10 +46,6 @@ def copy(tmp_path):
 
 opened = partial(marked_trees.opened, "coco-2017")
 refusal = partial(marked_trees.refusal, "coco-2017")
-
-
-def samples(made, split):
-    return [made.sample(0, split, index) for index in range(made.available[split])]
 
 
 def painted(boxes, size):
@@ -106,14 +74,11 @@ def test_a_mask_is_the_union_of_the_class_s_objects(copy, size, masks):
         shown = [one for one in two_of_val() if one["image_id"] == number]
         own = [one["bbox"] for one in shown if one["category_id"] == NUMBERS[kind]]
         np.testing.assert_array_equal(sample.regions["boxes"], painted(own, size))
-        present = {
-            CLASSES.index(name) for name, given in NUMBERS.items() for one in shown if one["category_id"] == given
-        }
+        numbers = {one["category_id"] for one in shown}
+        present = [CLASSES.index(name) for name, given in NUMBERS.items() if given in numbers]
         assert sample.present == {"object": tuple(sorted(present))}
-        with Image.open(copy / "images" / sample.recipe.parameters["item"]) as stored:
-            np.testing.assert_array_equal(
-                sample.image, np.asarray(stored.resize(size[::-1], Image.Resampling.BILINEAR))
-            )
+        stored = copy / "images" / sample.recipe.parameters["item"]
+        np.testing.assert_array_equal(sample.image, marked_trees.resized(stored, size))
         if masks == "segmentation":
             assert sample.target == {"object": "object"}
             whole = [box for box in own if all(float(edge).is_integer() for edge in box)]
@@ -151,11 +116,9 @@ def test_elsewhere_an_image_is_there_once_about_its_largest_box(copy):
 
 
 def test_without_train2017_there_is_test_alone(tmp_path):
-    root = write_coco(tmp_path / "c", {"val2017": ((5, 9), two_of_val())}, folder=".")
-    made = opened(root)
+    made = opened(write_coco(tmp_path / "c", {"val2017": ((5, 9), two_of_val())}, folder="."))
     assert {split: count for split, count in made.available.items() if count} == {"test": 3}
     assert "none to train on" in made.source.notes
-    assert opened(root.parent / "c").source.digest == made.source.digest
 
 
 def test_the_same_files_in_another_place_are_the_same_source(copy, tmp_path):
@@ -190,9 +153,8 @@ def test_a_broken_annotation_is_skipped_and_counted(tmp_path, why, broken, masks
     made = opened(tree(tmp_path / "c", [*two_of_val(), broken]), masks=masks)
     assert f"Skipped: {why} (1)." in made.source.notes
     assert made.available["test"] == 3
-    assert all(
-        CLASSES.index("dog") in s.present["object"] or len(s.present["object"]) == 2 for s in samples(made, "test")
-    )
+    shown = [sample.present["object"] for sample in samples(made, "test")]
+    assert all(CLASSES.index("dog") in present or len(present) == 2 for present in shown)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,7 @@
-"""The importer of Gender-XAI, on tiny trees of COCO 2017 with captions, whole and damaged."""
-
 import json
 import numpy as np
 import pytest
-from marked_trees import SIDE, nearest, noise, opened, refusal, samples
+from marked_trees import SIDE, name_of, nearest, noise, opened, refusal, samples
 from salgen.testing import check_importer
 
 H, W = 30, 44
@@ -56,7 +54,7 @@ def copy(tmp_path):
 
 
 def number_of(item):
-    return int(item.removeprefix("images/val2017/").removesuffix(".jpg"))
+    return int(name_of(item))
 
 
 def test_one_person_by_words_of_one_kind_with_outline_and_box(copy, tmp_path):
@@ -124,9 +122,8 @@ def test_files_that_are_missing_or_of_another_kind_are_named(copy, tmp_path):
         captions.write_text(content)
         assert refusal("gender-xai", copy).startswith(f"{captions} is not a file of COCO's captions")
     captions.unlink()
-    assert refusal("gender-xai", copy).startswith(
-        f"{captions} is missing: COCO has its captions there; or give a folder of Saliency"
-    )
+    expected = f"{captions} is missing: COCO has its captions there; or give a folder of Saliency"
+    assert refusal("gender-xai", copy).startswith(expected)
 
 
 def test_it_keeps_the_laws_of_importers(copy):

@@ -1,5 +1,3 @@
-"""One's own images: the same masks in every format, labels, splits, several classes and several annotators."""
-
 import json
 import shutil
 import numpy as np
@@ -27,7 +25,6 @@ from own_image_files import (
 )
 from PIL import Image
 import salgen
-from salgen.datasets.layouts.own_images.label_table import read_rows
 from salgen.datasets.layouts.own_images.outlines import Polygons
 from salgen.datasets.layouts.own_images.own_split import by_shares
 from salgen.datasets.making import make
@@ -195,11 +192,6 @@ def test_image_folders_of_hugging_face(tmp_path, form, split):
     assert made.available == ({"train": 4, "val": 0, "test": 0} if split else {"train": 0, "val": 0, "test": 4})
 
 
-def test_json_lines_are_told_by_their_suffix_in_any_case(tmp_path):
-    (tmp_path / "a.JSONL").write_text('{"file": "a.png", "label": "cat"}\n')
-    assert list(read_rows(tmp_path / "a.JSONL")) == [(f"{tmp_path}/a.JSONL row 1", {"file": "a.png", "label": "cat"})]
-
-
 @pytest.mark.parametrize("column", ["objects", "mask", "mask_file_name"])
 def test_image_folders_of_hugging_face_with_masks_or_objects(tmp_path, column):
     root = write_metadata(tmp_path / "data", column)
@@ -243,9 +235,8 @@ def test_objects_of_hugging_face_in_other_forms(images, tmp_path):
     assert "annotation that is no row of numbers (1; the first: them.csv row 3)" in made.source.notes
     bare = tmp_path / "bare.jsonl"
     bare.write_text('{"file_name": "a0.png", "label": "cat", "objects": {"bbox": [[3, 2, 9, 7]]}}')
-    np.testing.assert_array_equal(
-        by_name(opened(images, bare, labels=bare))["a0"].regions["object"], painted(BOXES["a0"][1])
-    )
+    found = by_name(opened(images, bare, labels=bare))
+    np.testing.assert_array_equal(found["a0"].regions["object"], painted(BOXES["a0"][1]))
 
 
 def test_a_class_that_one_of_several_annotations_lacks_is_not_another_ones(images, tmp_path):
@@ -267,11 +258,8 @@ def test_an_image_of_several_classes_is_a_sample_for_each_in_test_and_one_elsewh
     found = {(s.recipe.parameters["item"], s.labels["label"]): s for s in samples(made)}
     np.testing.assert_array_equal(found["a0.png", 0].regions["object"], painted((1, 1, 5, 5), (20, 15, 28, 20)))
     np.testing.assert_array_equal(found["a0.png", 1].regions["object"], painted((6, 2, 26, 18)))
-    assert [found[key].present["label"] for key in (("a0.png", 0), ("a0.png", 1), ("b0.png", 0))] == [
-        (0, 1),
-        (0, 1),
-        (0,),
-    ]
+    shown = [found[key].present["label"] for key in (("a0.png", 0), ("a0.png", 1), ("b0.png", 0))]
+    assert shown == [(0, 1), (0, 1), (0,)]
     assert len({made.cluster(sample.recipe) for sample in found.values()}) == 3
     train = by_name(opened(images, masks, shares=(1, 0, 0)), "train")
     assert len(train) == 3
@@ -356,18 +344,11 @@ def test_a_data_set_is_made_shown_verified_evaluated_and_published(tmp_path):
     )
     out = salgen.import_images(root, tmp_path / "out", masks=boxes, parameters={"image_size": (16, 24)}, workers=1)
     assert verify(out, source=f"{root}:masks={boxes}") == []
-    again = make(
-        "images", tmp_path / "again", source=f"{root}:masks={boxes}", parameters={"image_size": "16x24"}, workers=1
-    )
+    how = {"source": f"{root}:masks={boxes}", "parameters": {"image_size": "16x24"}}
+    again = make("images", tmp_path / "again", workers=1, **how)
     assert (again / "SHA256SUMS").read_bytes() == (out / "SHA256SUMS").read_bytes()
-    run = salgen.evaluate(
-        out,
-        model="scnn",
-        settings={"epochs": 1, "widths": "4,4"},
-        methods=["gradient"],
-        metrics=["m-gt"],
-        out=tmp_path / "run",
-    )
+    how = {"model": "scnn", "settings": {"epochs": 1, "widths": "4,4"}, "methods": ["gradient"], "metrics": ["m-gt"]}
+    run = salgen.evaluate(out, out=tmp_path / "run", **how)
     rows = pq.read_table(run / "scores.parquet").to_pandas()
     assert set(rows["method"]) >= {"gradient", "oracle", "random"}
     assert (rows.query("method == 'oracle'")["value"] == 1).all()

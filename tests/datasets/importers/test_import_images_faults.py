@@ -48,31 +48,21 @@ def test_folders_that_are_missing_or_empty(tmp_path, images, masks, labels):
     assert fault(tmp_path, images).startswith(f"{images}: has no masks beside it; say where they are")
     assert fault(tmp_path, images, labels.with_suffix(".xml")).startswith(f"{labels.with_suffix('.xml')}: expected")
     (tmp_path / "them.xml").write_text("<a/>")
-    assert "not a known form of annotations; give COCO instances (.json), a table of boxes, masks or" in fault(
-        tmp_path, images, tmp_path / "them.xml"
-    )
+    said = "not a known form of annotations; give COCO instances (.json), a table of boxes, masks or"
+    assert said in fault(tmp_path, images, tmp_path / "them.xml")
+    (tmp_path / "them.jsonl").write_text("[1, 2]\n")
+    assert "cannot be read as a table" in fault(tmp_path, images, tmp_path / "them.jsonl")
 
 
-def test_images_of_which_nothing_says_the_class(tmp_path, images, masks):
+def test_a_mask_without_an_image_or_a_class_or_of_another_size(tmp_path, images, masks, labels):
     assert "nothing says of which class an image is; give --labels a table" in fault(tmp_path, images, masks)
-
-
-def test_a_mask_without_an_image(tmp_path, images, masks, labels):
+    Image.open(masks / "a1.png").convert("RGB").point([*range(256)] + [0] * 512).save(masks / "a1.png")
+    assert "a1.png: has colours, so mask_values cannot name" in fault(tmp_path, images, masks, labels, mask_values=255)
+    Image.fromarray(np.zeros((H, W - 1), dtype=np.uint8)).save(masks / "a1.png")
+    said = f"{masks / 'a1.png'}: mask and image a1.png have 27 x 20 and 28 x 20 pixels"
+    assert said in fault(tmp_path, images, masks, labels)
     (masks / "b1.png").rename(masks / "c1.png")
     assert fault(tmp_path, images, masks, labels).startswith(f"{masks / 'c1.png'}: {images} has no image of that name")
-
-
-def test_a_mask_of_another_size(tmp_path, images, masks, labels):
-    Image.fromarray(np.zeros((H, W - 1), dtype=np.uint8)).save(masks / "a1.png")
-    assert f"{masks / 'a1.png'}: mask and image a1.png have 27 x 20 and 28 x 20 pixels" in fault(
-        tmp_path, images, masks, labels
-    )
-
-
-def test_masks_of_colours_have_no_levels(tmp_path, images, masks, labels):
-    red = Image.open(masks / "a1.png").convert("RGB").point([*range(256)] + [0] * 512)
-    red.save(masks / "a1.png")
-    assert "a1.png: has colours, so mask_values cannot name" in fault(tmp_path, images, masks, labels, mask_values=255)
 
 
 def test_masks_that_are_not_clear_are_counted_and_named(tmp_path, images, masks, labels):
@@ -163,6 +153,7 @@ def test_an_image_without_a_row_is_skipped_and_named(images, masks, tmp_path):
         ("polygon of fewer than three points (1; the first: a0.png)", {"segmentation": [[1, 1, 5, 5]]}),
         ("RLE of the wrong size (1; the first: a0.png)", {"segmentation": {"size": [H, W], "counts": [5, 9]}}),
         ("annotation not in COCO's form (1; the first: them.json)", {"segmentation": [], "bbox": [1, 2]}),
+        ("annotation not in COCO's form (1; the first: them.json)", {"category_id": None}),
         ("crowd region (1; the first: a0.png)", {"iscrowd": 1}),
     ],
 )
@@ -190,13 +181,14 @@ def test_an_image_of_coco_that_is_missing_or_of_another_size(images, tmp_path):
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"images": [], "annotations": []}'])
 def test_a_file_that_is_not_coco(tmp_path, images, text):
     (tmp_path / "them.json").write_text(text)
-    assert f"{tmp_path / 'them.json'} is not a file of COCO's instances" in fault(
-        tmp_path, images, tmp_path / "them.json"
-    )
+    said = f"{tmp_path / 'them.json'} is not a file of COCO's instances"
+    assert said in fault(tmp_path, images, tmp_path / "them.json")
+
+
+def test_a_file_of_coco_without_an_object(tmp_path, images):
     empty = write_coco(tmp_path / "empty.json", **{**coco("boxes"), "annotations": []})
-    assert "no image can be used. Skipped: image without an object (4; the first: a0.png)" in fault(
-        tmp_path, images, empty
-    )
+    said = "no image can be used. Skipped: image without an object (4; the first: a0.png)"
+    assert said in fault(tmp_path, images, empty)
 
 
 @pytest.mark.parametrize(
@@ -230,9 +222,8 @@ def test_yolo_without_texts_names_or_images(tmp_path, images):
     (folder / "data.yaml").write_text("nc: 2\n")
     assert "data.yaml: names no classes; expected a line such as  names: [cat, dog]" in fault(tmp_path, images, folder)
     (folder / "data.yaml").write_text("names: [cat, dog]\n")
-    assert "data.yaml: no image has a text of YOLO; expected files such as" in fault(
-        tmp_path, images, folder / "data.yaml"
-    )
+    said = "data.yaml: no image has a text of YOLO; expected files such as"
+    assert said in fault(tmp_path, images, folder / "data.yaml")
     (folder / "a9.txt").write_text("0 .5 .5 .2 .2")
     assert fault(tmp_path, images, folder).startswith(f"{folder / 'a9.txt'}: {images} has no image of that name")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from marked_trees import SIDE, nearest, opened, samples
+from marked_trees import SIDE, name_of, nearest, opened, samples
 from scipy.io import savemat
 from voc_tree import VOID, H, W, tree, write_mask, write_xml
 from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES
@@ -20,10 +20,6 @@ SEVERAL = "2008_000009"
 @pytest.fixture
 def copy(tmp_path):
     return tree(tmp_path / "VOCdevkit" / "VOC2012", TRAIN, VAL)
-
-
-def name_of(item):
-    return item.removeprefix("JPEGImages/").removesuffix(".jpg")
 
 
 def levels(objects):

@@ -1,10 +1,7 @@
-"""The importer of Security-XAI, on tiny trees of SIXray, whole and damaged."""
-
 import shutil
 import numpy as np
 import pytest
-from marked_trees import SIDE, nearest, noise, opened, refusal, samples
-from PIL import Image
+from marked_trees import SIDE, name_of, nearest, noise, opened, refusal, resized, samples
 from voc_tree import entry
 from salgen.testing import check_importer
 
@@ -33,10 +30,6 @@ def copy(tmp_path):
     return root
 
 
-def name_of(item):
-    return item.removeprefix("JPEGImages/").removesuffix(".jpg")
-
-
 @pytest.mark.parametrize("size", [(16, 16), (30, 44), (41, 29)])
 def test_boxes_are_masks_and_as_many_images_have_no_item(copy, size):
     made = opened("security-xai", copy, image_size=size)
@@ -52,9 +45,7 @@ def test_boxes_are_masks_and_as_many_images_have_no_item(copy, size):
         assert sample.labels == {"label": int(name_of(item)[0] == "P")}
         np.testing.assert_array_equal(sample.regions["boxes"], nearest(expected, size))
         assert sample.target == {"label": "boxes"}
-        with Image.open(copy / item) as stored:
-            expected = np.asarray(stored.resize(size[::-1], Image.Resampling.BILINEAR))
-        np.testing.assert_array_equal(sample.image, expected)
+        np.testing.assert_array_equal(sample.image, resized(copy / item, size))
     assert made.available == {"train": 14, "val": 3, "test": 3}
     assert "10 of them have no mask" in made.source.notes
 
@@ -110,9 +101,8 @@ def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):
     assert refusal("security-xai", tmp_path / "nowhere").startswith(f"{tmp_path / 'nowhere/JPEGImages'} is missing")
     for path in (copy / "JPEGImages").glob("N*"):
         path.unlink()
-    assert refusal("security-xai", copy).startswith(
-        f"{copy / 'JPEGImages/N*.jpg'} is missing: SIXray's images without an item"
-    )
+    expected = f"{copy / 'JPEGImages/N*.jpg'} is missing: SIXray's images without an item"
+    assert refusal("security-xai", copy).startswith(expected)
     shutil.rmtree(copy / "Annotation")
     assert refusal("security-xai", copy).startswith(f"{copy / 'Annotation'} is missing")
 

@@ -1,9 +1,6 @@
-"""The importer of heroes and villains: a case of one's own images, with folders of fixed names."""
-
 import shutil
 import numpy as np
 import pytest
-from made_datasets import assert_resumable
 from PIL import Image
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
@@ -69,30 +66,5 @@ def test_without_a_copy_the_stand_in_is_named(tmp_path):
         generator("zings")
 
 
-def test_full_empty_and_tiny_masks_are_no_ground_truth(copy):
-    tiny = np.zeros(SIZE, dtype=np.uint8)
-    Image.fromarray(tiny).save(copy / "masks/heroes/z2.png")
-    tiny[:1, :4] = 9
-    Image.fromarray(np.full(SIZE, 2, dtype=np.uint8)).save(copy / "masks/heroes/z0.png")  # as a trimap is read
-    Image.fromarray(tiny).save(copy / "masks/heroes/z1.png")
-    notes = imported(copy).source.notes
-    assert "Of 12 masks these are no ground truth at this size: 1 empty, 1 full, as they cover all that is" in notes
-    assert "1 of fewer than min_mask pixels. Such samples are kept with an empty mask" in notes
-    assert "min_mask pixels" not in imported(copy, min_mask=1).source.notes
-
-
-@pytest.mark.parametrize("which", ["heroes/z0.png", "masks/heroes/z0.png"])
-def test_the_digest_sees_every_file(copy, which):
-    before = imported(copy).source.digest
-    Image.fromarray(np.full(SIZE, 7, dtype=np.uint8)).save(copy / which)
-    assert imported(copy).source.digest != before
-
-
 def test_it_keeps_the_laws_of_importers(copy):
     check_importer("zings", str(copy))
-
-
-@pytest.mark.torture
-@pytest.mark.parametrize("workers", [1, 2])
-def test_killed_and_run_again_it_ends_with_the_same_bytes(copy, tmp_path, workers):
-    assert_resumable("zings", copy, tmp_path, workers)

@@ -67,9 +67,6 @@ def test_a_crop_of_one_colour_has_no_mask():
     assert acceptable_masks(np.full((20, 10, 3), 60, np.uint8), (2, 2, 8, 8), red=True, rules=RULES) == []
 
 
-# What counts, with segmentations that the test decides.
-
-
 def disc_of(area):
     """Masks of 20 x 20 with a square around the centre."""
     mask = np.zeros((20, 20), dtype=bool)
@@ -77,51 +74,29 @@ def disc_of(area):
     return mask
 
 
-@pytest.fixture
-def given_masks(monkeypatch):
-    def give(*masks):
+def without(mask, row, columns):
+    """The mask less some pixels of a row."""
+    mask = mask.copy()
+    mask[row, columns] = False
+    return mask
+
+
+def test_masks_are_kept_in_order_once_and_at_most_four(monkeypatch):
+    def kept(*masks):
         monkeypatch.setattr("salgen.datasets.layouts.lisa.lamp_masks.segmentations", lambda *_, **__: iter(masks))
         return acceptable_masks(np.zeros((20, 20, 3), np.uint8), (4, 4, 16, 16), red=True, rules=RULES)
 
-    return give
-
-
-def test_at_most_four_masks_in_the_order_of_the_segmentations(given_masks):
-    masks = [disc_of(k) for k in (4, 5, 6, 7)]
-    fifth = rectangle_mask((20, 20), (5, 5, 14, 15))
-    kept = given_masks(*masks, fifth)
-    assert len(kept) == 4
-    assert all(np.array_equal(one, other) for one, other in zip(kept, masks, strict=True))
-
-
-def test_equal_masks_count_once_and_what_is_nearly_equal_does_too(given_masks):
+    four = [disc_of(k) for k in (4, 5, 6, 7)]
+    np.testing.assert_array_equal(kept(*four, rectangle_mask((20, 20), (5, 5, 14, 15))), four)
     first = disc_of(6)
-    bitten = first.copy()
-    bitten[4, 4:7] = False  # 141 of 144 pixels: an IoU of 0.979
-    nearly = first.copy()
-    nearly[4, 4:6] = False  # 142 of 144: 0.986
-    kept = given_masks(first, first.copy(), nearly, bitten)
-    assert [mask.sum() for mask in kept] == [144, 141]
-
-
-def test_a_mask_is_compared_with_all_before_it(given_masks):
-    kept = given_masks(disc_of(4), disc_of(6), disc_of(6))
-    assert [mask.sum() for mask in kept] == [64, 144]
-
-
-def test_a_refused_mask_does_not_hide_a_later_one(given_masks):
-    kept = given_masks(np.ones((20, 20), bool), disc_of(5))
-    assert [mask.sum() for mask in kept] == [100]
-
-
-def test_only_the_part_at_the_bulb_is_kept(given_masks):
+    bitten = without(first, 4, slice(4, 7))  # 141 of 144 pixels: an IoU of 0.979
+    nearly = without(first, 4, slice(4, 6))  # 142 of 144: 0.986
+    np.testing.assert_array_equal(kept(first, first.copy(), nearly, bitten), [first, bitten])
+    np.testing.assert_array_equal(kept(disc_of(4), first, first), [disc_of(4), first])
+    np.testing.assert_array_equal(kept(np.ones((20, 20), bool), disc_of(5)), [disc_of(5)])  # the first is refused
     scattered = disc_of(4)
     scattered[0:2, :] = True  # not connected with it, and outside the bulb
-    (kept,) = given_masks(scattered)
-    assert np.array_equal(kept, disc_of(4))
-
-
-# Each rule of vetting, written again.
+    np.testing.assert_array_equal(kept(scattered), [disc_of(4)])
 
 
 def slow_verdict(mask, bulb):
@@ -175,11 +150,10 @@ def test_vetting_case_by_case(case):
 
 def test_a_ring_and_a_tail_are_refused():
     ring = rectangle_mask((20, 20), (4, 4, 12, 12)) & ~rectangle_mask((20, 20), (7, 7, 9, 9))
-    assert slow_verdict(ring, (4, 4, 12, 12)) == "centre"
-    assert not agrees(ring, (4, 4, 12, 12), RULES)
     tail = rectangle_mask((20, 20), (4, 4, 10, 10)) | rectangle_mask((20, 20), (6, 10, 7, 20))
-    assert slow_verdict(tail, (4, 4, 10, 10)) == "near"
-    assert not agrees(tail, (4, 4, 10, 10), RULES)
+    for mask, bulb, verdict in ((ring, (4, 4, 12, 12), "centre"), (tail, (4, 4, 10, 10), "near")):
+        assert slow_verdict(mask, bulb) == verdict
+        assert not agrees(mask, bulb, RULES)
     assert agrees(tail, (4, 4, 10, 10), replace(RULES, min_near=0.5))
 
 
@@ -209,9 +183,6 @@ def test_the_numbers_are_parameters(rules, mask):
     mask = rectangle_mask((20, 20), mask)
     assert agrees(mask, (4, 4, 10, 10), RULES)
     assert not agrees(mask, (4, 4, 10, 10), rules)
-
-
-# The segmentations, each beside a slow one.
 
 
 @given(arrays(np.uint8, (6, 6, 3)), st.sampled_from(["red", "green"]))

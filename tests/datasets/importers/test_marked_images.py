@@ -1,5 +1,3 @@
-"""Choosing some of many images, and taking them apart into splits."""
-
 from hypothesis import given
 from hypothesis import strategies as st
 from salgen.datasets.layouts.own_images.own_split import by_shares

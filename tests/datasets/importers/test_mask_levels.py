@@ -1,5 +1,3 @@
-"""Which pixels of a mask are the object: soft and lossy edges, void labels, numbers, colours and opacity."""
-
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
@@ -93,12 +91,9 @@ def test_levels_that_fit_two_readings_are_refused_until_they_are_named(tmp_path,
     with pytest.raises(SalgenError, match=rf"a\.png: levels such as 0, .* by --set mask_values={min(levels)} or 255"):
         read(picture, tmp_path / "a.png")
     np.testing.assert_array_equal(read(picture, tmp_path / "a.png", (levels[0],)).mask, OBJECT)
-
-
-def test_a_thin_number_beside_void_is_not_taken_for_a_soft_edge(tmp_path):
-    line = np.where(ROWS == 30, 2, np.where(abs(ROWS - 30) < 4, 255, 0))
+    thin = np.where(ROWS == 30, 2, np.where(abs(ROWS - 30) < 4, 255, 0))  # a number beside void, and no soft edge
     with pytest.raises(SalgenError, match="by --set mask_values=2 or 255"):
-        read(grey(line), tmp_path / "a.png")
+        read(grey(thin), tmp_path / "b.png")
 
 
 def test_what_has_no_two_levels_is_refused(tmp_path):

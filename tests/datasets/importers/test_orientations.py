@@ -1,5 +1,3 @@
-"""Images that EXIF turns, with annotations of their stored pixels or of what viewers show: both go the same way."""
-
 import json
 import numpy as np
 import pytest

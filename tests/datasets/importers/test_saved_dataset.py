@@ -1,5 +1,3 @@
-"""Datasets of torch and torchvision, imported from Python."""
-
 import numpy as np
 import pytest
 import torch
@@ -143,19 +141,24 @@ def test_an_item_of_another_form_is_named_and_nothing_is_left(tmp_path, item, me
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_no_dataset_and_what_is_there_already(tmp_path):
-    with pytest.raises(SalgenError, match="give a folder, or a dataset with a length and indices"):
-        salgen.import_images(3, tmp_path / "out")
-    with pytest.raises(SalgenError, match="give `out`, and neither `masks` nor `labels`"):
-        salgen.import_images(Items(ITEMS))
-    with pytest.raises(SalgenError, match="two classes of the dataset have one name"):
-        salgen.import_images(Items(ITEMS, ("crane", "crane")), tmp_path / "out")
-    with pytest.raises(SalgenError, match="classes = cat,cat: two have one name"):
-        salgen.import_images(Items(ITEMS), tmp_path / "out", parameters={"classes": "cat,cat"})
-    for empty in ([], {"train": Items([]), "test": Items([])}):
-        with pytest.raises(SalgenError, match="a dataset without items: give one with at least one image"):
-            salgen.import_images(empty, tmp_path / "out")
+@pytest.mark.parametrize(
+    ("given", "changes", "message"),
+    [
+        (3, {}, "give a folder, or a dataset with a length and indices"),
+        (Items(ITEMS), {"out": None}, "give `out`, and neither `masks` nor `labels`"),
+        (Items(ITEMS, ("crane", "crane")), {}, "two classes of the dataset have one name"),
+        (Items(ITEMS), {"parameters": {"classes": "cat,cat"}}, "classes = cat,cat: two have one name"),
+        ([], {}, "a dataset without items: give one with at least one image"),
+        ({"train": Items([]), "test": Items([])}, {}, "a dataset without items: give one with at least one image"),
+    ],
+)
+def test_what_is_no_dataset_is_refused(tmp_path, given, changes, message):
+    with pytest.raises(SalgenError, match=message):
+        salgen.import_images(given, **{"out": tmp_path / "out", **changes})
     assert not list(tmp_path.iterdir())
+
+
+def test_a_source_that_is_there_is_not_written_over(tmp_path):
     (tmp_path / "out-source").mkdir()
     with pytest.raises(SalgenError, match=r"out-source exists: remove it; or make the data set of it by"):
         salgen.import_images(Items(ITEMS), tmp_path / "out")

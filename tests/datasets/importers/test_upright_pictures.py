@@ -1,5 +1,3 @@
-"""Images and mask pictures as a viewer shows them, of any kind."""
-
 import struct
 import zlib
 import numpy as np
@@ -80,9 +78,8 @@ def test_a_header_that_says_too_many_pixels_is_refused_before_they_are_read(tmp_
     for read in (header_of, read_mask, read_picture):
         with pytest.raises(SalgenError, match=r"a\.png: is of more pixels than Pillow's limit .*: save it smaller"):
             read(tmp_path / "a.png")
-    assert faults_of([[tmp_path / "a.png"]]) == [
-        "image of more pixels than Pillow's limit (PIL.Image.MAX_IMAGE_PIXELS)"
-    ]
+    said = "image of more pixels than Pillow's limit (PIL.Image.MAX_IMAGE_PIXELS)"
+    assert faults_of([[tmp_path / "a.png"]]) == [said]
 
 
 @pytest.mark.parametrize("suffix", ["tiff", "gif"])

@@ -1,5 +1,3 @@
-"""The card says what the folder holds, and its last code block makes the folder again."""
-
 import re
 from dataclasses import replace
 from html.parser import HTMLParser

@@ -144,18 +144,14 @@ def test_what_is_killed_leaves_nothing_half_and_what_is_damaged_is_said(tmp_path
         with pytest.raises(KeyboardInterrupt):
             filtered(every, weights, scenes_rule())
     assert list((tmp_path / "cache/libraries").iterdir()) == []
-    with pytest.raises(
-        SalgenError, match=r"leaves none of the classes of scenes, and two .*filtered-scenes-.*\.json says"
-    ):
+    with pytest.raises(SalgenError, match=r"leaves none of the classes of scenes, and two .*scenes-.*\.json says"):
         filtered(every, weights, scenes_rule())
     assert not list((tmp_path / "cache/libraries").glob("*.parquet"))
     judged = next((tmp_path / "cache/libraries").glob("judged-*.json"))
     verdicts = json.loads(judged.read_text())
     verdicts["a"]["val"].pop()
     judged.write_text(json.dumps(verdicts))
-    with pytest.raises(
-        SalgenError, match=r"judged-.*is damaged \(there is not one verdict for each picture\): remove it"
-    ):
+    with pytest.raises(SalgenError, match=r"judged-.*damaged \(there is not one verdict for each picture\): remove it"):
         filtered(every, weights, scenes_rule())
 
 
@@ -188,13 +184,8 @@ def as_tensor(image):
 
 
 def saved(network, path, **about):
-    described = {
-        "architecture": ARCHITECTURE,
-        "categories": json.dumps(["background", *KNOWN]),
-        "min_size": str(SIDE),
-        "max_size": str(SIDE),
-        **about,
-    }
+    known = {"architecture": ARCHITECTURE, "categories": json.dumps(["background", *KNOWN])}
+    described = {**known, "min_size": str(SIDE), "max_size": str(SIDE), **about}
     save_file(network.state_dict(), path, {key: text for key, text in described.items() if text})
     return Weights(path)
 

@@ -1,5 +1,3 @@
-"""The contact sheet shows the stored pixels; the words say what is inside."""
-
 import numpy as np
 import pytest
 from made_datasets import made

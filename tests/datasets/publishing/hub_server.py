@@ -111,18 +111,9 @@ class Handler(local_server.Handler):
     def on_info(self, found, body, query):
         name, number = found["repo"], self.commit_of(found["repo"], found["rev"])
         files = self.server.state.repositories[name][number]
-        return (
-            200,
-            {
-                "id": name,
-                "sha": commit_oid(name, number),
-                "private": self.server.state.private[name],
-                "lastModified": "2026-01-01T00:00:00.000Z",
-                "siblings": [{"rfilename": path} for path in files],
-                "tags": [],
-            },
-            {},
-        )
+        siblings = [{"rfilename": path} for path in files]
+        about = {"id": name, "sha": commit_oid(name, number), "private": self.server.state.private[name], "tags": []}
+        return 200, {**about, "lastModified": "2026-01-01T00:00:00.000Z", "siblings": siblings}, {}
 
     def entries(self, found, recursive):
         files = self.server.state.repositories[found["repo"]][self.commit_of(found["repo"], found["rev"])]

@@ -1,5 +1,3 @@
-"""Drafts on a Zenodo: requests uploads to a local server, which fails in the ways in which servers do."""
-
 import hashlib
 import json
 import logging
@@ -91,9 +89,6 @@ def echo(status):
     return fault
 
 
-# What arrives
-
-
 def test_a_draft_has_the_archive_its_digest_and_the_metadata(tmp_path, folder, state, address):
     with open_release(folder, creators=["A. Person", "B, C"], **STATED) as found:
         out, page = deposit(found, tmp_path / "x.tar", Server(address, TOKEN))
@@ -119,9 +114,8 @@ def test_a_draft_has_the_archive_its_digest_and_the_metadata(tmp_path, folder, s
     }
     assert "<h2>What it is for</h2>" in description
     assert f"<code>{fingerprint}</code>" in description
-    assert (
-        "<strong>Image and twin are equal, bit for bit, everywhere outside <code>mask</code>.</strong>" in description
-    )
+    law = "<strong>Image and twin are equal, bit for bit, everywhere outside <code>mask</code>.</strong>"
+    assert law in description
     assert "squares</h1>" not in description
     assert "Splits and labels" not in description
 
@@ -160,9 +154,6 @@ def test_the_description_is_the_cards_first_part_as_html():
         "<p>Of &lt;b&gt; &amp; <code>c &lt; d</code>.</p><ul><li>one</li><li>two</li></ul>"
         "<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table>"
     )
-
-
-# Faults that pass
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -205,9 +196,6 @@ def test_a_server_that_does_not_answer_in_time(archive, state, address, waits, m
     assert state.files["of%20squares.tar"] == archive.read_bytes()
 
 
-# Faults that stay
-
-
 def test_what_arrived_altered_is_an_error(archive, state, address):
     state.plan("file", (201, {"checksum": "md5:" + "0" * 32}, {}))
     with pytest.raises(SalgenError, match=r"of squares\.tar arrived with checksum md5:0000.*is incomplete"):
@@ -248,9 +236,6 @@ def test_the_token_goes_to_no_other_server(archive, state, address):
         with pytest.raises(SalgenError, match="the token is not sent to another server"):
             sent(archive, address)
     assert set(state.kinds()) == {"create"}
-
-
-# The command
 
 
 def run(arguments, capsys):

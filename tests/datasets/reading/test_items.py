@@ -1,5 +1,3 @@
-"""Samples that can be looked at, and pairs that training loops take."""
-
 import numpy as np
 import pytest
 import torch
@@ -25,12 +23,8 @@ def test_a_sample_is_shown_as_image_mask_and_twin(dataset, monkeypatch):
     np.testing.assert_array_equal(image[..., 0], np.round(255 * item["image"][0]))
     np.testing.assert_array_equal(twin[..., 0], np.round(255 * item["twin"][0]))
     np.testing.assert_array_equal((over != image).any(axis=2), item["mask"])
-
-
-def test_without_a_twin_there_are_two_panels(dataset, monkeypatch):
-    monkeypatch.setattr(pictures, "PANEL", 1)
-    item = next(dataset[i] for i in range(len(dataset)) if dataset[i]["twin"] is None)
-    assert item.show().size == (2 * item["mask"].shape[1], item["mask"].shape[0])
+    without = next(dataset[i] for i in range(len(dataset)) if dataset[i]["twin"] is None)
+    assert without.show().size == (2 * width, height)
 
 
 def test_a_loader_takes_the_pairs(dataset):
@@ -39,9 +33,6 @@ def test_a_loader_takes_the_pairs(dataset):
     np.testing.assert_array_equal(images.numpy(), np.stack([dataset[i]["image"] for i in range(len(dataset))]))
     assert labels.tolist() == list(dataset.column("label"))
     assert len(list(dataset.to_torch("label"))) == len(dataset)
-
-
-def test_an_unknown_task_is_refused(dataset):
     with pytest.raises(SalgenError, match="unknown task"):
         dataset.to_torch("species")
 

@@ -147,9 +147,6 @@ def test_row_groups_that_were_read_last_are_kept(folder, monkeypatch, room):
     assert len(reads) == (2 if room else 4)
 
 
-# Faults ---------------------------------------------------------------------------------------------
-
-
 def test_a_missing_shard_is_named(folder):
     (folder / SHARD).unlink()
     with pytest.raises(SalgenError, match=f"{SHARD} is missing"):

@@ -22,7 +22,6 @@ from salgen.datasets.making import make
 from salgen.datasets.preview.contact_sheet import contact_sheet
 from salgen.datasets.preview.dataset_summary import describe
 from salgen.datasets.reading.reader import open_dataset
-from salgen.datasets.verification.spot_checks import rendering_problems
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.rescoring import rescore
 from salgen.evaluation.runs.running import evaluate
@@ -67,9 +66,6 @@ def rendered(monkeypatch):
 
     monkeypatch.setattr(Generator, "render_pairs", render_pairs)
     return found
-
-
-# The same values ------------------------------------------------------------------------------------
 
 
 def assert_same(one, other):
@@ -161,9 +157,6 @@ def test_so_it_is_with_several_acceptable_masks_from_a_copy(tmp_path, copy, tile
         assert_same_splits(open_dataset(full, split), open_dataset(tiles, split, source=copy))
 
 
-# What is written ------------------------------------------------------------------------------------
-
-
 def test_no_picture_is_in_the_files(folder, bare):
     assert {path.name for path in bare.iterdir()} == {path.name for path in folder.iterdir()}
     manifest = read_manifest(bare)
@@ -245,9 +238,6 @@ def test_a_description_from_before_reads_as_one_with_pictures(folder):
             Manifest.from_text(json.dumps({**values, **change}))
 
 
-# What is rendered -----------------------------------------------------------------------------------
-
-
 def test_only_samples_whose_pictures_are_looked_at_are_rendered_and_only_once(bare, rendered):
     dataset = open_dataset(bare, "train")
     for name in ("id", "recipe", "label", "corner", "row"):
@@ -284,9 +274,6 @@ def test_it_can_be_sent_to_other_processes_and_loaded_there(bare):
     np.testing.assert_array_equal(np.stack([row["image"] for row in loaded]), shown)
 
 
-# The source -----------------------------------------------------------------------------------------
-
-
 def test_ones_own_source_has_to_be_given_where_pictures_are_looked_at(tmp_path, tiles, copy):
     dataset = open_dataset(tiles, "train")
     assert sorted(set(dataset.column("label").tolist())) == [0, 1]
@@ -315,9 +302,6 @@ def test_a_description_that_is_not_its_generators_is_refused(bare):
     (bare / "salgen.json").write_text(json.dumps(values))
     with pytest.raises(SalgenError, match=r"was altered: its regions are not those of squares"):
         open_dataset(bare)[0]
-
-
-# Whether it is sound --------------------------------------------------------------------------------
 
 
 def altered(folder, change, row=1):
@@ -356,10 +340,8 @@ def test_what_was_altered_is_found(bare, change, said):
 
 
 def test_factors_of_stored_samples_are_compared_too(folder):
-    manifest = read_manifest(folder)
     altered(folder, {"factors": {"row": 0.5, "column": 1.0}})
     assert verify(folder, samples=22) == ["sample train-000001: rendered again, it differs in factors"]
-    assert rendering_problems(folder, manifest, [], None, 22) == []
 
 
 def test_a_recipe_that_cannot_be_rendered_is_one_error(bare):
@@ -373,9 +355,6 @@ def test_samples_of_ones_own_copy_are_compared_where_it_is_given(tiles, copy):
     altered(tiles, {"label": 1 - open_dataset(tiles, "train").column("label")[1]})
     assert verify(tiles) == []
     assert verify(tiles, source=str(copy)) == ["sample train-000001: rendered again, it differs in label"]
-
-
-# What is published ----------------------------------------------------------------------------------
 
 
 def test_recipes_are_published_as_they_are_whoever_owns_the_source(tmp_path, bare, tiles, copy):
@@ -417,9 +396,8 @@ def test_its_texts_say_how_pictures_come_about(folder, bare, tiles):
     assert "null, as pictures are rendered from the recipes" in card
     assert 'source="PATH TO THE SOURCE"' in (tiles / "README.md").read_text()
     told = json.loads((tiles / "croissant.json").read_text())
-    assert told["rai:personalSensitiveInformation"] == [
-        "No image is included. Recipes may hold the names that files have in the source."
-    ]
+    said = "No image is included. Recipes may hold the names that files have in the source."
+    assert told["rai:personalSensitiveInformation"] == [said]
     assert any("No picture is stored" in text for text in told["rai:dataLimitations"])
     assert "pictures     rendered from the recipes as they are read" in describe(bare)
     assert "pictures  " not in describe(folder)
@@ -433,9 +411,6 @@ def test_the_code_of_its_card_makes_it_again(tmp_path, bare, monkeypatch):
     exec(code.replace('"OUT"', '"full"').replace("    recipes_only=True,\n", ""), {})
     assert not read_manifest(tmp_path / "full").recipes_only
     assert open_dataset(tmp_path / "full").fingerprint == open_dataset(bare).fingerprint
-
-
-# What is done with it -------------------------------------------------------------------------------
 
 
 def test_the_commands_take_it(tmp_path, tiles, copy, capsys):
@@ -476,21 +451,3 @@ def test_a_run_on_ones_own_source_takes_it_wherever_pictures_are_looked_at(tmp_p
     with pytest.raises(SalgenError, match="give its path as the source"):
         rescore(run, metrics=["iou"], out=tmp_path / "again")
     assert (rescore(run, metrics=["iou"], out=tmp_path / "again", source=source) / "scores.parquet").exists()
-
-
-def test_a_model_learns_and_is_scored_as_on_stored_pictures(tmp_path):
-    """Down to the last bit; the data are of one name, as that is in the tables."""
-    parameters = {"image_size": [16, 16], **GENERATORS.load("drawn-figures").quick}
-    how = {"splits": {"train": 12, "val": 4, "test": 6}, "parameters": parameters, "workers": 1}
-    found = []
-    for only in (False, True):
-        data = make("drawn-figures", tmp_path / str(only) / "data", recipes_only=only, **how)
-        model = train(data, tmp_path / str(only) / "model", settings={"epochs": 1, "batch_size": 4})
-        run = evaluate(
-            data, model=model.path, methods=["gradient"], metrics=["roc-auc"], out=tmp_path / str(only) / "run", limit=4
-        )
-        scores = pq.read_table(run / "scores.parquet", columns=["sample_id", "method", "variant", "value"])
-        found.append(((model.path / "weights.safetensors").read_bytes(), scores.to_pylist()))
-    assert found[0][0] == found[1][0]
-    assert str(found[0][1]) == str(found[1][1])
-    assert len(found[0][1]) > 4

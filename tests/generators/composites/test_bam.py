@@ -1,14 +1,10 @@
-"""Objects on scenes: composed as stated, each combination once, the same pixels under both labels."""
-
 from types import SimpleNamespace
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
-from salgen.datasets.making import make
 from salgen.datasets.picture_libraries import stand_ins
 from salgen.datasets.picture_libraries.picture_file import PictureFile, write_library
-from salgen.datasets.verification.verify_dataset import verify
 from salgen.errors import SalgenError
 from salgen.generators.composites.bam import OBJECTS, SCENES, Bam
 from salgen.generators.composites.libraries import Composite
@@ -219,12 +215,6 @@ def test_one_scene_more_changes_the_images_of_that_scene_alone():
     for index in range(PAIRS):
         one, other = few.sample(1, "test", index), more.sample(1, "test", index)
         assert (one.image != other.image).any() == (one.labels["scene"] == 3)
-
-
-def test_a_data_set_with_objects_in_some_scenes_is_sound(tmp_path):
-    given = {"image_size": (16, 16), "pictures": 10, "common_in": 5}
-    out = make("bam", tmp_path / "out", splits={"train": 20, "val": 4, "test": 4}, parameters=given, workers=1)
-    assert verify(out) == []
 
 
 def test_crops_of_photographs_can_be_scenes():

@@ -129,14 +129,13 @@ def test_classes_can_be_named(folder):
     some = generator("ebam", str(folder), **GIVEN, objects=("zebra", "dog"))
     assert some.source.digest == generator("ebam", str(folder), **GIVEN).source.digest
     assert some.sample(0, "train", 0).labels.keys() == {"object", "scene"}
-    with pytest.raises(
-        SalgenError, match=r"objects of 'kite' did not pass the filter: 4 of 10 .* leave this class out"
+    for source, changes, said in (
+        (str(folder), {"objects": ("kite", "dog")}, "'kite' did not pass the filter: 4 of 10 .* leave this class out"),
+        (None, {"objects": ("bird", "dog")}, "objects of 'bird' are not among the candidates"),
+        (None, {"candidate_objects": ("dog",)}, "candidate_objects = dog: give two classes"),
     ):
-        generator("ebam", str(folder), **GIVEN, objects=("kite", "dog"))
-    with pytest.raises(SalgenError, match="objects of 'bird' are not among the candidates"):
-        generator("ebam", **GIVEN, objects=("bird", "dog"))
-    with pytest.raises(SalgenError, match="candidate_objects = dog: give two classes"):
-        generator("ebam", **{**GIVEN, "candidate_objects": ("dog",)})
+        with pytest.raises(SalgenError, match=said):
+            generator("ebam", source, **{**GIVEN, **changes})
 
 
 def test_photographs_need_a_detector_and_bam_needs_none(folder, tmp_path):
@@ -145,12 +144,10 @@ def test_photographs_need_a_detector_and_bam_needs_none(folder, tmp_path):
             generator("ebam", str(path), **GIVEN)
         assert "\n" not in str(caught.value)
 
+    expected = r"detector is missing: .*download\.pytorch\.org/models/fasterrcnn_resnet50_fpn_coco-.*there"
     for name in ("coco", "miniplaces"):
         (tmp_path / name / name).mkdir(parents=True)
-        refused(
-            r"detector is missing: .*download\.pytorch\.org/models/fasterrcnn_resnet50_fpn_coco-.*there",
-            tmp_path / name,
-        )
+        refused(expected, tmp_path / name)
     refused("nowhere is not a folder", tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
     refused("lacks the folders that are expected in it: coco, miniplaces or both, and detector", tmp_path / "empty")
@@ -161,15 +158,14 @@ def test_photographs_need_a_detector_and_bam_needs_none(folder, tmp_path):
 
 
 def test_candidates_are_those_of_the_source(tmp_path):
-    drawn = filtered.FilteredLibraries(None, (SIDE, SIDE), LONGEST, (), (), (), (), 10, 5)
-    assert drawn._wanted[2] == cutouts.KINDS[:53]
-    assert drawn._wanted[3] == sceneries.KINDS
+    def wanted(path):
+        return filtered.FilteredLibraries(path, (SIDE, SIDE), LONGEST, (), (), (), (), 10, 5)._wanted[2:4]
+
+    assert wanted(None) == (cutouts.KINDS[:53], sceneries.KINDS)
     (tmp_path / "miniplaces").mkdir()
-    given = filtered.FilteredLibraries(tmp_path, (SIDE, SIDE), LONGEST, (), (), (), (), 10, 5)
-    assert given._wanted[2] == cutouts.KINDS
+    assert wanted(tmp_path)[0] == cutouts.KINDS
     (tmp_path / "coco").mkdir()
-    given = filtered.FilteredLibraries(tmp_path, (SIDE, SIDE), LONGEST, (), (), (), (), 10, 5)
-    assert given._wanted[2] == coco.CLASSES
+    assert wanted(tmp_path)[0] == coco.CLASSES
     assert len(set(coco.CLASSES)) == 80
     assert set(cutouts.KINDS) <= set(coco.CLASSES)
 
@@ -184,13 +180,8 @@ def test_scales_are_whole_blocks_but_for_the_paper_s_sizes():
 
 
 def test_it_shares_no_draws_with_bam(drawn):
-    bam = generator(
-        "bam",
-        image_size=(SIDE, SIDE),
-        pictures=10,
-        objects=GIVEN["candidate_objects"],
-        scenes=GIVEN["candidate_scenes"],
-    )
+    objects, scenes = GIVEN["candidate_objects"], GIVEN["candidate_scenes"]
+    bam = generator("bam", image_size=(SIDE, SIDE), pictures=10, objects=objects, scenes=scenes)
     assert bam.source.digest == drawn.source.digest
     ours, theirs = ([made.recipe(0, "train", index).parameters for index in range(9)] for made in (drawn, bam))
     assert ours != theirs

@@ -1,5 +1,3 @@
-"""Images of several objects: what is shown together, where it is, and which samples are one image."""
-
 from collections import Counter
 from itertools import combinations
 import numpy as np
@@ -102,9 +100,8 @@ def test_a_block_shows_every_class_equally_often_with_every_number_of_objects(ma
         shown[len(classes), len(set(classes))] += 1
         assert len(recipes) == len(set(classes))
     assert shown == dict.fromkeys([(1, 1), (2, 1), (2, 2), (3, 2), (3, 3), (4, 3), (4, 4)], len(OBJECTS))
-    assert [r.parameters["object"] for r in block] != [
-        made.recipe(5, "test", PAIRS + index).parameters["object"] for index in range(PAIRS)
-    ]
+    following = [made.recipe(5, "test", PAIRS + index).parameters["object"] for index in range(PAIRS)]
+    assert [recipe.parameters["object"] for recipe in block] != following
 
 
 def test_which_image_a_test_sample_is_of_is_what_counting_from_the_start_finds():
@@ -141,11 +138,9 @@ def test_the_scene_says_nothing_about_the_classes(made):
 
 
 def test_the_twin_lacks_the_objects_of_the_class_and_the_others_can_be_left_out_alone(made, block):
-    recipe = next(
-        r
-        for r in block
-        if Counter(r.parameters["classes"])[r.parameters["object"]] == 2 != len(r.parameters["classes"])
-    )
+    shown = [Counter(recipe.parameters["classes"]) for recipe in block]
+    twice = [counts[r.parameters["object"]] == 2 != counts.total() for r, counts in zip(block, shown, strict=True)]
+    recipe = block[twice.index(True)]
     sample, twin = made.render(recipe), made.twin(recipe)
     alone = made.render(recipe, omit=("others",))
     np.testing.assert_array_equal((sample.image != twin.image).any(axis=2) & ~sample.regions["object"], False)

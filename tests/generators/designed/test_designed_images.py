@@ -1,5 +1,3 @@
-"""Images for designed networks: their exact attributions have the totals that the class is made from."""
-
 import numpy as np
 import pytest
 from salgen.generators.designed.coloured_cells import COLOURS

@@ -1,10 +1,8 @@
-"""Catalogues of drawings: rows, points, and names that stand once."""
-
 import json
 from collections import Counter
 import numpy as np
 import pytest
-from salgen.generators.drawing.catalogue import FOLDER, catalogue, read_points, read_row
+from salgen.generators.drawing.catalogue import FOLDER, catalogue
 from salgen.generators.drawing.outlines import SHAPES, bar
 
 
@@ -13,19 +11,6 @@ def test_a_name_stands_once_in_a_folder(folder):
     names = [name for path in (FOLDER / folder).glob("*.json") for name in json.loads(path.read_text(encoding="utf-8"))]
     assert max(Counter(names).values()) == 1
     assert set(catalogue(f"{folder}/*.json")) == set(names)
-
-
-def test_a_row_may_have_a_look():
-    assert read_row(["dots", "ink", 2, "0,0", {"shade": 0.5}]) == ("dots", "ink", [2, "0,0"], {"shade": 0.5})
-    row = ["box", "ink", 0, 0, 1, 1]
-    assert read_row(row) == ("box", "ink", [0, 0, 1, 1], {})
-    assert len(row) == 6
-
-
-def test_points_are_read_as_outlines():
-    first, second = read_points("0,1 -2.5,3 / 4,5")
-    np.testing.assert_array_equal(first, [(0, 1), (-2.5, 3)])
-    np.testing.assert_array_equal(second, [(4, 5)])
 
 
 @pytest.mark.parametrize(

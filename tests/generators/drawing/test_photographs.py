@@ -1,5 +1,3 @@
-"""Photographs as backgrounds: each in one split."""
-
 import pytest
 from quick_generators import quick
 from salgen.generators.drawing.photographs import photographs

@@ -1,5 +1,3 @@
-"""Pictures in files: how each kind of number becomes an 8-bit colour, and which are refused."""
-
 import imagecodecs
 import numpy as np
 import pytest

@@ -1,5 +1,3 @@
-"""Coverages of shapes, against a slow look at every place."""
-
 import numpy as np
 import pytest
 from hypothesis import given

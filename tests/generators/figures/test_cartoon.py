@@ -1,13 +1,8 @@
-"""Flat drawings, against a slow look at every place of the grid."""
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from salgen.generators.drawing.choices import Choices, shade
-from salgen.generators.drawing.shapes import FINE
 from salgen.generators.figures.drawing import Drawing, Placement, covered, oval, rounded, widened
-from salgen.seeding import Stream
 
 SIZE = (12, 9)
 coordinates = st.tuples(st.integers(-40, 200), st.integers(-40, 160))
@@ -113,18 +108,3 @@ def test_rounding_stays_within_the_corners():
     assert len(curve) == 32
     assert curve.min() >= 0 and curve.max() <= 1  # noqa: PT018
     assert np.linalg.norm(curve - 0.5, axis=1).max() < 0.6
-
-
-def test_choices_stay_within_their_bounds():
-    choices = Choices(Stream(0, "choices"), 400)
-    assert {choices.count(2, 4) for _ in range(50)} == {2, 3, 4}
-    assert {choices.of("ab") for _ in range(50)} == {"a", "b"}
-    assert all(-1 <= choices.between(-1, 1) < 1 for _ in range(50))
-    assert 10 < sum(choices.chance(0.5) for _ in range(50)) < 40
-    assert all(0 <= level <= 255 for level in choices.near((0, 255, 128), 20))
-
-
-def test_shades():
-    assert shade((100, 200, 0), 0.5) == (50, 100, 0)
-    assert shade((55, 255, 155), 1.5) == (155, 255, 205)
-    assert FINE == 4

@@ -1,5 +1,3 @@
-"""Which files of a folder are brains, and what is no brain by its content."""
-
 import brain_volumes
 import numpy as np
 import pytest

@@ -1,5 +1,3 @@
-"""Lesions: the profile of the paper, and places that are valid and complete."""
-
 import numpy as np
 import pytest
 from hypothesis import given

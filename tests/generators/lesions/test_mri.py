@@ -1,5 +1,4 @@
 import dataclasses
-import json
 import numpy as np
 import pytest
 from brain_volumes import Heads, radii
@@ -43,37 +42,19 @@ def background(generator, index=0, **changes):
     return plugin.backgrounds([parameters], bank)[0], bank.slices[parameters["slice"]] / 65535
 
 
-# The laws --------------------------------------------------------------------------------------------
-
-
-@given(seed=st.integers(0, 2**40), index=st.integers(0, 10**6), split=st.sampled_from(["train", "val", "test"]))
-def test_image_and_twin_are_equal_outside_the_mask(seed, index, split):
+@given(seed=st.integers(0, 2**40), index=st.integers(0, 10**6))
+def test_cores_of_lesions_are_darker_than_what_they_cover(seed, index):
     mri = generator()
-    sample = mri.sample(seed, split, index)
-    twin = mri.twin(sample.recipe)
-    mask, brain = sample.regions["lesions"], sample.regions["brain"]
-    assert mask.any() == bool(sample.labels["label"]) == (twin is not None)
-    assert not (mask & ~brain).any()
-    assert not sample.image[~brain].any()
-    if twin is not None:
-        np.testing.assert_array_equal(sample.image[~mask], twin.image[~mask])
-        assert (sample.image[sample.regions["core"]] < twin.image[sample.regions["core"]]).all()
-
-
-def test_a_recipe_survives_json():
-    mri = generator()
-    recipe = mri.recipe(0, "test", 5)
-    written = dataclasses.replace(recipe, parameters=json.loads(json.dumps(recipe.parameters)))
-    np.testing.assert_array_equal(mri.render(written).image, mri.render(recipe).image)
+    sample = mri.sample(seed, "train", index)
+    if sample.labels["label"]:
+        core = sample.regions["core"]
+        assert (sample.image[core] < mri.twin(sample.recipe).image[core]).all()
 
 
 def test_the_slice_is_the_samples_alone_and_the_background_varies_it():
     mri = generator(slices=1)
     images = [mri.sample(0, "train", index, omit=("lesions",)).image for index in range(6)]
     assert len({image.tobytes() for image in images}) == 6
-
-
-# What varies -------------------------------------------------------------------------------------------
 
 
 def test_with_everything_off_the_background_is_the_slice():
@@ -130,7 +111,6 @@ def test_rician_noise_has_a_rician_distribution():
 
 def test_noise_is_independent_from_pixel_to_pixel():
     values = rician(np.full((100, 101), 0.8), 0.1, Stream("x"))
-    assert values.shape == (100, 101)
     for axis in (0, 1):
         first, second = np.take(values, range(99), axis), np.take(values, range(1, 100), axis)
         assert abs(np.corrcoef(first.ravel(), second.ravel())[0, 1]) < 0.05

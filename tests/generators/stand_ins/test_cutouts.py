@@ -1,5 +1,3 @@
-"""Drawn things of COCO's classes: their sizes, edges and alpha; what varies; and their pixels, held by digests."""
-
 import hashlib
 import numpy as np
 import pytest
@@ -39,6 +37,8 @@ def test_names_begin_with_those_of_bam_and_are_as_many_as_ebam_has():
     assert len(KINDS) >= 53
     assert len(set(KINDS)) == len(KINDS) == sum(len(catalogue(f"objects/{path.name}")) for path in FOLDER.glob(OBJECTS))
     assert list(KINDS[10:]) == sorted(KINDS[10:])
+    with pytest.raises(KeyError):
+        cutout("unicorn", Stream(0), 32)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -153,27 +153,6 @@ def test_a_ring_has_a_hole():
         for outline in ring(0, 0, 10, 10, 4)
     ]
     assert areas == pytest.approx([np.pi * 100, -np.pi * 36], rel=0.01)
-
-
-def test_a_row_says_shape_tint_numbers_and_look():
-    (dot,) = read_items([["dots", "a", 2, "0,0", {"shade": 0.5, "at": [10, 20, 3]}]])
-    assert (dot.tint, dot.shade, dot.relief) == ("a", 0.5, 0.3)
-    np.testing.assert_allclose(dot.outlines[0].min(axis=0), (4, 14))
-    maybe, swing, one_of = read_items(
-        [
-            ["maybe", 0.2, ["eye", 1, 2, 3]],
-            ["swing", 4, 5, 0.1, ["box", "b", 0, 0, 1, 1]],
-            ["one_of", [], [["eye", 1, 2, 3]]],
-        ]
-    )
-    assert (maybe.chance, len(maybe.options[0])) == (0.2, 2)
-    assert (swing.pivot, swing.swing) == ((4, 5), 0.1)
-    assert [len(option) for option in one_of.options] == [0, 2]
-
-
-def test_an_unknown_name_is_a_key_error():
-    with pytest.raises(KeyError):
-        cutout("unicorn", Stream(0), 32)
 
 
 @pytest.mark.parametrize("name", GOLDEN)

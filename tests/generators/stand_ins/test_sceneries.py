@@ -1,5 +1,3 @@
-"""Procedural scenes: deterministic, varied, told apart by layout and not by mean colour."""
-
 import hashlib
 from functools import lru_cache
 from itertools import combinations
@@ -12,7 +10,7 @@ from salgen.generators.stand_ins.sceneries.painting import LAYOUTS, PARTS, Step,
 from salgen.generators.stand_ins.sceneries.planes import PATTERNS
 from salgen.generators.stand_ins.sceneries.sheet import RANGES, Ink, Sheet
 from salgen.generators.stand_ins.sceneries.stage import Stage
-from salgen.generators.stand_ins.sceneries.structures import THINGS, read_pieces
+from salgen.generators.stand_ins.sceneries.structures import THINGS
 from salgen.seeding import Stream
 
 TEN = (
@@ -40,6 +38,8 @@ def test_there_are_a_hundred_names_and_the_ten_of_bam_come_first():
     assert KINDS[:10] == TEN
     assert len(set(KINDS)) == len(KINDS) == 100
     assert list(KINDS[10:]) == sorted(KINDS[10:])
+    with pytest.raises(SalgenError, match=r"moon_base.*amphitheater"):
+        scenery("moon_base", Stream(0), SMALL)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -63,11 +63,6 @@ def test_the_same_stream_gives_the_same_bytes(name):
 def test_any_size(size):
     for name in KINDS[::11]:
         assert drawn(name, 2, size).shape == (*size, 3)
-
-
-def test_an_unknown_scene_is_refused():
-    with pytest.raises(SalgenError, match=r"moon_base.*amphitheater"):
-        scenery("moon_base", Stream(0), SMALL)
 
 
 @pytest.mark.parametrize("name", GOLDEN)
@@ -132,14 +127,6 @@ def test_inks_of_things_exist_and_outlines_have_no_notch():
             sheet.add([(x / 24, y / 24) for y, x in corners], Ink((1.0, 1.0, 1.0)))
             found = sheet.drawn((24, 24))[..., 8]
             assert np.abs(found - polygon(corners, (24, 24))).sum() <= 0.25, f"{name}: {piece}"
-
-
-def test_rows_of_a_thing():
-    first, *rest = read_pieces(
-        [["poly", "wood2", "0,0 .5,1 -.5,1", {"light": 0.9, "fall": 0.2}], ["panes", "", 2, 3, -0.5, 0, 0.5, 1, 0.1]]
-    )
-    assert (first.ink, first.points, first.light, first.fall) == ("wood2", ((0, 0), (0.5, 1), (-0.5, 1)), 0.9, 0.2)
-    assert [piece.ink for piece in rest] == [""] * 6
 
 
 def test_a_sheet_keeps_the_last_shape_and_clean_edges():

@@ -1,5 +1,3 @@
-"""Traffic lights: the lamp's colour is the class, its glow is the mask, and nothing else knows of it."""
-
 import math
 import numpy as np
 import pytest

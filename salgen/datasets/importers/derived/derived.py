@@ -1,6 +1,6 @@
 """Base of data sets that are made from the images of another one, and that one as their source."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
-from salgen.generators.interfaces import Edit, Rendered
+from salgen.generators.interfaces import PluginBase
 from salgen.parameters import param
 from salgen.sources import DATA_SET
 
@@ -33,42 +33,14 @@ class SalgenData:
     """The images of a data set as a source, with the classes of its first task."""
 
     dataset: Dataset  # any of its splits
+    name: str  # what it is, and the name of its generator
+    digest: str  # the fingerprint of its specification, on which every pixel depends
+    licence: str  # as the data set states it, and so are the next ones
+    notes: str
+    redistributable: bool
+    classes: tuple[str, ...]  # of its first task
+    sizes: Mapping[str, int]  # split to the number of its images
     _read: dict[str, Images] = field(default_factory=dict, repr=False)
-
-    @property
-    def name(self) -> str:
-        """What it is, and the name of its generator."""
-        return f"{DATA_SET} {self.dataset.spec.generator}"
-
-    @property
-    def digest(self) -> str:
-        """The fingerprint of its specification, on which every pixel depends."""
-        return self.dataset.fingerprint
-
-    @property
-    def licence(self) -> str:
-        """As the data set states it."""
-        return self.dataset.manifest.licence
-
-    @property
-    def notes(self) -> str:
-        """As the data set states them."""
-        return self.dataset.manifest.notes
-
-    @property
-    def redistributable(self) -> bool:
-        """As of the data set."""
-        return self.dataset.manifest.redistributable
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The classes of its first task."""
-        return self.dataset.tasks[self.dataset.manifest.default_task]
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Split to the number of its images."""
-        return dict(self.dataset.spec.splits)
 
     def load(self, split: str) -> Images:
         """A split, read when it is first asked for."""
@@ -83,15 +55,12 @@ class SalgenData:
 
 
 @dataclass(frozen=True)
-class Derived:
+class Derived(PluginBase):
     """Base: its source is a data set of salgen whose images show one class, and each split draws on the same split."""
 
     name: ClassVar[str]
-    default_source: ClassVar[str] = ""
     stand_in: ClassVar[str] = ""
     takes: ClassVar[str] = "DATA, a data set of salgen"
-    valid_region: ClassVar[str | None] = None
-    exact: ClassVar[bool] = True
 
     image_size: tuple[int, int] = param((0, 0), "height and width in pixels: they follow from the source", low=0)
     bit_depth: int = param(0, "bits per channel: the source's", choices=(0, 8, 16))
@@ -104,32 +73,10 @@ class Derived:
             raise SalgenError(f"{source}: its images show several classes; {self.name} takes those that show one")
         if not dataset.manifest.pixels:
             raise SalgenError(f"{source} was published without pixels: make it again from your own copy of its source")
-        return SalgenData(dataset)
-
-    def prepare(self, source: SalgenData) -> SalgenData:
-        """The source itself, which reads a split when it is first asked for."""
-        return source
+        stated, classes = dataset.manifest, dataset.tasks[dataset.manifest.default_task]
+        about = stated.licence, stated.notes, stated.redistributable, classes, dict(dataset.spec.splits)
+        return SalgenData(dataset, f"{DATA_SET} {dataset.spec.generator}", dataset.fingerprint, *about)
 
     def available(self, material: SalgenData) -> Mapping[str, int]:
         """The number of images of each split of the source."""
         return material.sizes
-
-    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
-        """The edit that gives the twin."""
-        raise NotImplementedError
-
-    def render(self, parameters: Mapping[str, Any], material: SalgenData, edit: Edit) -> Rendered:
-        """The sample that the choices describe, with the edit applied."""
-        raise NotImplementedError
-
-    def render_pairs(
-        self, batch: Sequence[Mapping[str, Any]], material: SalgenData, twins: bool
-    ) -> list[tuple[Rendered, NDArray[Any] | None]]:
-        """Samples and their twins' images."""
-        return [
-            (
-                self.render(parameters, material, Edit()),
-                self.render(parameters, material, self.counterfactual(parameters)).image if twins else None,
-            )
-            for parameters in batch
-        ]

@@ -37,6 +37,8 @@ class ImageGrids(Derived):
     """
 
     name: ClassVar[str] = "image-grids"
+    # the target's cell, and the one with another image of its class, empty if there is none
+    regions: ClassVar[tuple[str, ...]] = (CELL, COPY)
     version: ClassVar[str] = "1"
     family: ClassVar[str] = "image-grids"
     quick: ClassVar[Mapping[str, Any]] = {}
@@ -87,10 +89,6 @@ class ImageGrids(Derived):
         target = parameters["images"][parameters["target"]]
         return {**parameters, **self._cells(context, target, parameters)}
 
-    def features(self, parameters: Mapping[str, Any]) -> list[str]:
-        """The target."""
-        return [CELL]
-
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
         """An image of another class in the target's cell."""
         return Edit(change={CELL: TWIN})
@@ -109,14 +107,6 @@ class ImageGrids(Derived):
         shown = [self._class(cell, k) for cell, k in enumerate(parameters["classes"])]
         regions = {CELL: self._cell(None if CELL in edit.omit else target), COPY: self._cell(copy)}
         return Rendered(image, {"label": shown[target]}, regions, present={"label": tuple(sorted(set(shown)))})
-
-    def target(self, task: str) -> str:
-        """The target's cell."""
-        return CELL
-
-    def region_names(self) -> list[str]:
-        """The target's cell, and the one with another image of its class, empty if there is none."""
-        return [CELL, COPY]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """The number of the target's cell, row by row."""

@@ -40,6 +40,7 @@ class PlantedArtefacts(Derived):
     """
 
     name: ClassVar[str] = "planted-artefacts"
+    regions: ClassVar[tuple[str, ...]] = (ARTEFACT,)  # the artefact
     version: ClassVar[str] = "1"
     family: ClassVar[str] = "planted-artefacts"  # names the streams of random numbers
     spurious: ClassVar[str] = "strength"
@@ -118,10 +119,7 @@ class PlantedArtefacts(Derived):
         return to_levels(shades[:, np.newaxis] if channels == 1 else np.array(hues), self.bit_depth)
 
     def draw(self, context: Context) -> dict[str, Any]:
-        """The image at the sample's place in the source, its label, and the artefact, its place and the twin's one.
-
-        Samples have the same labels at any strength; those whose artefact is the label's have it at any larger one.
-        """
+        """The image, its label, the artefact and its place, and the twin's one; labels are the same at any strength."""
         base = int(context.material.load(context.split).labels[context.index])
         kept, agrees = context.stream("keep").uniform(1)[0], context.stream("agree").uniform(1)[0]
         label = base if kept < self.keep else self._another(base, context, "label")
@@ -150,10 +148,6 @@ class PlantedArtefacts(Derived):
         """The same artefact elsewhere, on another image."""
         return {**self.redraw(parameters, context), "place": self._place(context)}
 
-    def features(self, parameters: Mapping[str, Any]) -> list[str]:
-        """The artefact."""
-        return [ARTEFACT]
-
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
         """The artefact of another class."""
         return Edit(change={ARTEFACT: self.classes[parameters["twin"]]})
@@ -173,14 +167,6 @@ class PlantedArtefacts(Derived):
     def labels(self, parameters: Mapping[str, Any]) -> dict[str, int]:
         """The label that was drawn."""
         return {"label": parameters["label"]}
-
-    def target(self, task: str) -> str:
-        """The artefact."""
-        return ARTEFACT
-
-    def region_names(self) -> list[str]:
-        """The artefact."""
-        return [ARTEFACT]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Whether the label is the source's, and whether the artefact is the label's."""

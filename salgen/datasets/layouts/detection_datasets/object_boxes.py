@@ -28,11 +28,7 @@ def area(box: Box, size: Size) -> float:
 
 
 def box_mask(boxes: Iterable[Box], size: Size, image_size: Size) -> Mask:
-    """The union of boxes of an image of `size` that is resized to `image_size`, bool (H, W).
-
-    It equals a mask that is painted at the first size and resized to the second by
-    :func:`~salgen.generators.drawing.pictures.resize_nearest`. Parts outside of the image are cut off.
-    """
+    """The union of boxes of an image of `size` as if painted there and resized to `image_size`, bool (H, W)."""
     mask = np.zeros(image_size, dtype=bool)
     for left, top, right, bottom in boxes:
         rows, columns = (

@@ -96,11 +96,7 @@ class ObjectTable:
 
 
 def table_of(kind: str, depends_on: Any, read: Read) -> ObjectTable:
-    """The table of a copy: from the cache where it is there, else read.
-
-    `depends_on` is everything that determines the table, as JSON values. `read` yields the images, and counts the
-    unusable ones by reason.
-    """
+    """The table of a copy, from the cache by what it depends on (JSON values), else of the images that are read."""
     table = ObjectTable(cached(kind, [VERSION, depends_on], COLUMNS, lambda: _arrays(read)))
     if not len(table.arrays["items"]):
         raise SalgenError(f"no image of the copy can be used. {listed(table.skipped)}".strip())

@@ -49,11 +49,7 @@ class MaskRules:
 
 
 def acceptable_masks(crop: Pixels, bulb: Rectangle, *, red: bool, rules: MaskRules) -> list[Mask]:
-    """The masks of a lit lamp that count as correct, bool (H, W) each, in the order of :func:`segmentations`.
-
-    `crop` shows one traffic light, uint8 (H, W, 3). `bulb` is the annotated rectangle of the lit bulb, in pixels of the
-    crop and inside it.
-    """
+    """The masks of a lit lamp that count as correct, bool (H, W); `bulb` is the bulb's rectangle inside of the crop."""
     inside = rectangle_mask(crop.shape[:2], bulb)
     kept: list[Mask] = []
     for segmentation in segmentations(crop, bulb, red=red, rules=rules):
@@ -108,11 +104,9 @@ def grown_region(crop: Pixels, bulb: Rectangle, tolerance: float) -> Mask:
 
 
 def coloured(crop: Pixels, hues: tuple[int, ...], min_saturation: int, min_value: int) -> Mask:
-    """The pixels whose hue lies in one of the ranges and whose saturation and value are high enough.
+    """The pixels with a hue in one of the ranges (0 to 180) and enough saturation and value (0 to 255), ends included.
 
-    Hues are from 0 to 180, `hues` has from and to of each range; saturation and value are from 0 to 255. All ends are
-    included. Saturation is ``255 * chroma / value`` and hue ``30 * sector / chroma``; both are compared as whole
-    numbers, so no rounding decides.
+    All are compared as whole numbers, so no rounding decides.
     """
     red, green, blue = (crop[..., channel].astype(np.int64) for channel in range(3))
     value = np.maximum(np.maximum(red, green), blue)

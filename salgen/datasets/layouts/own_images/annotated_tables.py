@@ -94,10 +94,7 @@ def read_table(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int,
 
 
 def _stated_size(columns: Mapping[str, Any], outline: Any, box: Any, header: Header) -> Size | None:
-    """(H, W) of an image, upright or stored, as its row or run lengths state it.
-
-    None if they state none, or the row states the size of its box.
-    """
+    """(H, W) of an image, upright or stored, as its row or run lengths state it; None if they do not."""
     sizes = [tuple(columns.get(name) or None for name in names) for names in SIZES]
     if isinstance(outline, dict):
         sizes.append(tuple(outline.get("size") or (None,)))

@@ -105,10 +105,7 @@ FORMATS = (
 
 
 def read_annotations_at(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
-    """The annotations at a path; single ones that cannot be used are counted in `skipped`.
-
-    `values` are the object's levels in mask pictures; all but black if empty.
-    """
+    """The annotations at a path; single ones that cannot be used are counted. `values` are the object's levels."""
     if not path.exists():
         raise SalgenError(f"{path}: expected the masks or annotations here: {FORMATS}")
     suffix = path.suffix.lower()

@@ -19,7 +19,7 @@ from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, c
 from salgen.datasets.layouts.mask_levels import LOSSY
 from salgen.datasets.layouts.own_images.image_tree import PICTURES, ImageTree, visible_files
 from salgen.datasets.layouts.own_images.outlines import BoxOutline, Outline, Polygons, RunLengths
-from salgen.datasets.picture_libraries.coco import check_polygons, run_lengths
+from salgen.datasets.picture_libraries.coco import check_polygons, counts_of
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_rgb
@@ -113,18 +113,13 @@ def coco_outline(outline: Any, box: Box | None, size: Size) -> Outline:
         return box_outline((left, top, left + width, top + height), size)
     if isinstance(outline, list):
         return polygons_outline([each for each in outline if len(each) not in (2, 4)] or outline, size)
-    if not isinstance(outline, dict):
-        raise UnusableError("no outline in COCO's form")
-    counts = run_lengths(outline.get("counts"))
-    if outline.get("size") != list(size) or min(counts, default=-1) < 0 or sum(counts) != size[0] * size[1]:
-        raise UnusableError("RLE of the wrong size")
-    return RunLengths(np.array(counts, dtype=np.int64))
+    return RunLengths(np.array(counts_of(outline, size), dtype=np.int64))
 
 
 def check_boxes(boxes: Sequence[tuple[Any, float | None, Size]], place: Path) -> None:
-    """Refuse boxes of a file that are shares of images, or corners in place of COCO's left, top, width and height.
+    """Refuse boxes that are shares of images, or corners in place of COCO's left, top, width and height.
 
-    Each has the area that is stated (0 if none is, None if the numbers are edges by their names) and its image's size.
+    Each has its stated area (0 if none is, None if its numbers are edges by their names) and its image's size.
     """
     if boxes and all(0 <= number <= 1 for box, _, _ in boxes for number in box):
         raise SalgenError(f"{place}: the boxes are shares of the images, such as {list(boxes[0][0])}: write pixels")

@@ -11,11 +11,7 @@ Shares = tuple[float, float, float]  # shares of train, val and test
 def assign_splits(
     stated: Mapping[str, str | None], main: Mapping[str, int], clusters: Mapping[str, str], shares: Shares, seed: int
 ) -> dict[str, str]:
-    """Item to split: the stated one, else by shares of each class; images of a cluster stay together.
-
-    `stated`, `main` and `clusters` have the split that folders or a table name, the class number and the cluster of
-    each item.
-    """
+    """Item to split: the stated one, else by shares of each class; images of a cluster stay together."""
     members: dict[str, list[str]] = defaultdict(list)
     for item, cluster in clusters.items():
         members[cluster].append(item)

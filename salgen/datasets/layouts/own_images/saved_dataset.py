@@ -25,11 +25,9 @@ FORMS = (
 
 
 def save_datasets(given: Any, folder: Path, classes: Sequence[str], mask_values: tuple[int, ...]) -> Path:
-    """Write images as PNG, masks as COCO's run lengths (a file for each annotator) and labels as a table.
+    """Write images as PNG, masks as COCO's run lengths and labels as a table into a new folder, which is returned.
 
-    `given` is a dataset, or split to dataset, and `folder` does not exist yet; it is returned. `classes` name the
-    numbers in labels; if empty, as the dataset does, or by the numbers. `mask_values` are the object's values in masks;
-    all but 0 if empty.
+    `given` is a dataset, or split to dataset; `classes` name the numbers in labels, else the dataset does.
     """
     if folder.exists():
         raise SalgenError(

@@ -145,10 +145,7 @@ def _texts_beside(listing: Path, tree: ImageTree) -> dict[str, Path]:
 
 
 def _yolo_names(path: Path) -> tuple[dict[int, str], int | None]:
-    """Number to name of the classes, a line each or under `names` of YAML; and the stated count of key points' numbers.
-
-    Names stay as YAML writes them: ``no`` is a name.
-    """
+    """Number to name of the classes, as YAML writes them (``no`` is a name), and the count of key points' numbers."""
     try:
         if path.stat().st_size > LARGEST:
             raise ValueError(f"it has more than {LARGEST:,} bytes")

@@ -40,17 +40,7 @@ class DicomSeries:
 
 
 def open_series(paths: Sequence[Path], skipped: Counter[str]) -> DicomSeries:
-    """The series that some files are the slices of.
-
-    Of two slices at one height the one with the lower instance number is taken, as pylidc does.
-
-    Parameters
-    ----------
-    paths
-        The files.
-    skipped
-        Counts files that cannot be used, by reason.
-    """
+    """The series that some files are the slices of; of two at one height the lower number is taken, as pylidc does."""
     headers = []
     for path in paths:
         try:

@@ -46,10 +46,7 @@ NoduleReading = Sequence[NoduleOutline]  # outlines by one reader of one nodule
 
 
 def read_lidc_xml(path: Path, skipped: Counter[str]) -> tuple[str, list[NoduleReading]]:
-    """The series that a file annotates, and all readers' nodules; a small one is a single point.
-
-    Marks of what is no nodule are left out; outlines that cannot be used are counted in `skipped`.
-    """
+    """The series that a file annotates, and all readers' nodules; outlines that cannot be used are counted."""
     root = read_xml(path)
     series = root.findtext("{*}ResponseHeader/{*}SeriesInstanceUid", "").strip()
     if not series:

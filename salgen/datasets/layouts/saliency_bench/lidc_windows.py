@@ -41,10 +41,7 @@ class NoduleWindow:
 def windows_of(
     scan: DicomSeries, readings: Sequence[NoduleReading], seed: int, skipped: Counter[str]
 ) -> Iterator[NoduleWindow]:
-    """Of each nodule of a scan a window around it, and one at the same place of a slice near it that shows none.
-
-    A seed draws the latter. Outlines, nodules and slices that cannot be used are counted in `skipped`.
-    """
+    """Of each nodule of a scan a window around it, and one at its place of a slice near it that shows none."""
     if not scan.upright:
         raise UnusableError("scan that is turned")
     if min(scan.size) < SIDE:

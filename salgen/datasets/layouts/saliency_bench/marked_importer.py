@@ -148,10 +148,6 @@ class MarkedImages(MaskLimits):
         item = context.material.at(context)
         return {"item": item, "label": context.material.source.number(item)}
 
-    def target(self, task: str) -> str:
-        """What is marked."""
-        return self.region
-
     def region_names(self) -> list[str]:
         """What is marked, and where there are these, its boxes and what is scored."""
         return [self.region, *(["boxes"] if self.boxed else []), *([self.valid_region] if self.valid_region else [])]

@@ -1,5 +1,3 @@
-"""Grids show images of another data set, each as the target of one grid, and the mask is the target's cell."""
-
 import numpy as np
 import pytest
 import salgen
@@ -79,10 +77,8 @@ def test_targets_lie_in_all_cells_and_clusters_are_those_of_their_images(base, t
     opened, own = salgen.open(grids), salgen.open(base)
     assert set(opened.column("target")) == {0.0, 1.0, 2.0, 3.0}
     assert sorted(opened.clusters) == sorted(own.clusters)
-    assert opened.tasks["label"][:5] == (
-        *("orange at 1,1", "green at 1,1", "violet at 1,1", "yellow at 1,1"),
-        "orange at 1,2",
-    )
+    first = *(f"{name} at 1,1" for name in ("orange", "green", "violet", "yellow")), "orange at 1,2"
+    assert opened.tasks["label"][:5] == first
     for item in opened:
         changed = (item["twin"] != item["image"]).any(axis=0)
         assert changed.any()

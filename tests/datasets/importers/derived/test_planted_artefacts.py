@@ -142,14 +142,6 @@ def test_the_bound_is_the_accuracy_of_the_best_classifier_without_the_artefact(c
     assert "exactly" not in plugin.guarantee() or np.allclose(of_source, 1 / classes**2)
 
 
-def test_no_classifier_of_the_source_is_better_than_the_bound():
-    classes, keep = 3, 0.4
-    bases, labels, _ = drawn(of_labels(np.arange(COUNT) % classes, classes, keep=keep))
-    best = max((np.take(answers, bases) == labels).sum() for answers in itertools.product(range(classes), repeat=3))
-    assert binom.sf(best - 1, COUNT, keep) > SURE
-    assert binom.cdf(best, COUNT, keep) > SURE
-
-
 @pytest.mark.parametrize("classes", [2, 4])
 def test_labels_are_independent_of_the_images_where_the_card_says_so(classes):
     plugin = of_labels([0], classes, keep=1 / classes).plugin
