@@ -226,7 +226,7 @@ class PluginBase:
     """What most plug-ins have in common; a subclass defines its `regions` and `render`."""
 
     default_source: ClassVar[str] = ""
-    regions: ClassVar[tuple[str, ...]] = ()
+    regions: ClassVar[tuple[str, ...]]
 
     @property
     def valid_region(self) -> str | None:
