@@ -30,16 +30,8 @@ def resolve_methods(
 ) -> tuple[dict[str, Method], dict[str, str]]:
     """The methods of a run by their calls, and those that its model does not allow with the reasons, which are said.
 
-    Parameters
-    ----------
-    requested, scale
-        As for :func:`salgen.evaluate`.
-    held
-        The record of the run that is extended, whose methods come first.
-    outside
-        Maps from files, by their names.
-    for_workers
-        Whether workers of Ray must be able to import methods from elsewhere.
+    `requested` and `scale` are those of :func:`salgen.evaluate`. The methods of the record `held` come first, and
+    `outside` has maps from files. With `for_workers` other processes must be able to import all methods.
     """
     given = None if requested is None else check_methods_given(requested)
     selection = select_methods(given, scale, _earlier_methods(held, given or (), run) if held else (), outside)

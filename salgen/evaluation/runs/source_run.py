@@ -112,11 +112,6 @@ class SourceRun:
         """The models, with their weights where the run has them."""
         return [self._model(model) for model in self.record.models]
 
-    @property
-    def has_models(self) -> bool:
-        """True if the run holds the weights of all models."""
-        return not any(isinstance(model.classifier, Absent) for model in self.models)
-
     def predictions(self, model: EvaluatedModel, ids: list[str]) -> Predictions:
         """A model's predictions for every sample of the split, whose names are `ids`."""
         path = self.folder / PREDICTIONS
