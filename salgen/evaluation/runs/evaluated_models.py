@@ -160,7 +160,7 @@ class ChosenModels:
     def trained(self, run: Path, *, shuffled: bool, compile: bool) -> dict[str, Any]:
         """The models as a plan has them, trained into the run folder where they are not yet.
 
-        With `shuffled` others learn permuted labels. With `compile` the first ones are compiled for passes without gradient.
+        With `shuffled` others learn permuted labels. With `compile` passes of the first ones are compiled.
         """
         dataset = self.dataset
         models = self.loaded

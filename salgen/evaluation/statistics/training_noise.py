@@ -38,12 +38,7 @@ class TrainingNoise:
 def training_noise(values: Float64, clusters: NDArray[np.int64]) -> TrainingNoise:
     """The noise of trainings in the mean differences between methods.
 
-    Parameters
-    ----------
-    values
-        float64 (S, N, K): the scores of K methods, NaN where undefined for any of them; two trainings or more.
-    clusters
-        int64 (N,): cluster numbers without gaps.
+    Scores are float64 (S, N, K) of two trainings or more, NaN where undefined for any method.
 
     Notes
     -----
