@@ -1,7 +1,6 @@
 """`salgen score`: maps and masks in files have the scores that `salgen.score` gives to the arrays."""
 
 import csv
-import json
 import numpy as np
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
@@ -175,16 +174,6 @@ def test_faults_of_the_command_are_one_line(maps, masks, tmp_path, capsys):
         assert said in captured.err
         assert len(captured.err.splitlines()) == 1
         assert captured.out == ""
-
-
-def test_ids_of_safetensors_are_in_its_metadata(arrays, masks, tmp_path):
-    from safetensors.numpy import save_file
-
-    order = [3, 0, 6, 1, 5, 2, 4]
-    ids = json.dumps([IDS[i] for i in order])
-    save_file({"maps": np.ascontiguousarray(arrays[0][order])}, tmp_path / "maps.safetensors", {"ids": ids})
-    result = score_files(tmp_path / "maps.safetensors", masks)
-    assert_equal(result.scores, salgen.score(*arrays, list(result.metrics)))
 
 
 def test_masks_of_more_than_two_levels_are_read_as_in_an_import(tmp_path):
