@@ -184,9 +184,7 @@ def _execute(
             _write_missing(runner, workers)
             _warn_of_chance(runner)
         elsewhere = partial(workers.certify, source=source) if workers else None
-        certificates = (
-            certify(runners, source, elsewhere) if plan.source_run is None else plan.source_run.copy_certificates(run)
-        )
+        certificates = plan.source_run.certificates if plan.source_run else certify(runners, source, elsewhere)
     give_back_freed_memory()
     models = [(model.name, model.seed) for model in plan.models]
     write_predictions(run, plan.dataset.ids, models, [runner.predictions for runner in runners])
@@ -195,7 +193,7 @@ def _execute(
     if plan.source_run is None:
         runners[0].gallery.write(runners[0].explain, runners[0].predictions.predicted)
     else:
-        plan.source_run.copy_gallery(run)
+        plan.source_run.copy_files(run)
     if plan.keep_maps:
         keep_for_scoring(plan.dataset, plan.models, run)
     write_tables(run)

@@ -5,6 +5,7 @@ import shutil
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+import torch
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.report import console_summary, report
@@ -81,8 +82,6 @@ def test_values_are_those_of_both_models_explained_alone(data, run, seed):
 
 
 def explained_classes(model, pixels):
-    import torch
-
     with torch.inference_mode():
         return model(torch.from_numpy(pixels)).argmax(dim=1).numpy()
 
@@ -133,7 +132,8 @@ def test_a_checkpoint_gets_its_second_model_too(data, run, tmp_path):
         ({"paired_task": "object"}, "the first model learns that task"),
         ({"paired_task": "scene", "paired_model": "x"}, "give only one"),
         ({"paired_task": "scene", "metrics": ["roc-auc"]}, "no metric contrasts two models"),
-        ({"metrics": ["idr:of=paired"]}, "contrasts two models: give the second one"),
+        *(({"metrics": of}, "contrasts two models: give the second one") for of in (["idr:of=paired"], ["all", "mcr"])),
+        ({"paired_model": "nowhere"}, "paired model nowhere: give a checkpoint's folder"),
         (
             {"paired_task": "scene", "model": "numpy:zeros"},
             "it is not known how numpy:zeros was trained; give a second model",
