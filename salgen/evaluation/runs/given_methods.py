@@ -80,10 +80,13 @@ def _earlier_methods(held: RunRecord, given: Collection[Any], run: Path) -> list
 def maps_of_files(given: Maps, held: RunRecord | None, models: ChosenModels) -> dict[str, FileMaps]:
     """The maps in the files that are given and in those of the run that is extended, as methods by their names."""
     dataset, stated = models.dataset, paths_by_name(given) if given else {}
-    if stated and not (held or models.loaded):
-        _refuse_files(f"{models.name} would be trained only now")
-    if stated and len(models.identities) > 1:
-        _refuse_files(f"this run has {len(models.identities)}")
+    count = len(models.identities)
+    fault = f"this run has {count}" if held or models.loaded else f"{models.name} would be trained only now"
+    if stated and (count > 1 or not (held or models.loaded)):
+        raise SalgenError(
+            f"maps from files explain one model that is trained already, and {fault}: give theirs as --model (model=), "
+            "a checkpoint's folder or PACKAGE.MODULE:FUNCTION; 'salgen score MAPS MASKS' takes none"
+        )
     earlier = {method.call: method.files for method in held.methods if method.files} if held else {}
     paths = {**{name: Path(record.path) for name, record in earlier.items()}, **stated}
     ids, owner = dataset.ids if paths else [], f"split {dataset.split} of {dataset.path}"
@@ -95,13 +98,6 @@ def maps_of_files(given: Maps, held: RunRecord | None, models: ChosenModels) -> 
                 "replace the run (replace=True, --replace)"
             )
     return methods
-
-
-def _refuse_files(fault: str) -> None:
-    raise SalgenError(
-        f"maps from files explain one model that is trained already, and {fault}: give theirs as --model (model=), a "
-        "checkpoint's folder or PACKAGE.MODULE:FUNCTION; 'salgen score MAPS MASKS' takes none"
-    )
 
 
 def check_maps_cover(outside: Mapping[str, FileMaps], dataset: Dataset, scored: Sequence[int]) -> None:
