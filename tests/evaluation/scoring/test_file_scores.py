@@ -156,18 +156,13 @@ def test_what_is_undefined_is_said_and_written_as_missing(maps, masks, arrays, t
 
 
 def test_faults_of_the_command_are_one_line(maps, masks, tmp_path, capsys):
+    both = [str(maps), str(masks)]
     for words, said in (
-        (
-            [str(maps), str(masks), "--out", "scores.txt"],
-            "scores.txt: give a file in a folder that exists, ending in .csv",
-        ),
-        ([str(maps), str(masks), "--out", str(tmp_path / "no" / "s.csv")], "give a file in a folder that exists"),
+        ([*both, "--out", "scores.txt"], "scores.txt: give a file in a folder that exists, ending in .csv"),
+        ([*both, "--out", str(tmp_path / "no" / "s.csv")], "give a file in a folder that exists"),
         ([str(maps), str(tmp_path / "none")], "none does not exist: give a folder with a mask"),
         ([str(maps)], "Missing argument 'MASKS'"),
-        (
-            [str(maps), str(masks), "--metrics", "insertion-auc"],
-            "takes more than a map and a mask (image, model, target)",
-        ),
+        ([*both, "--metrics", "insertion-auc"], "takes more than a map and a mask (image, model, target)"),
     ):
         assert main(["score", *words]) == 2
         captured = capsys.readouterr()

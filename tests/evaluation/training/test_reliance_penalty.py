@@ -18,7 +18,7 @@ from salgen.evaluation.runs.given_models import is_designed
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.training.checkpoints import WEIGHTS
-from salgen.evaluation.training.reliance_penalty import REPLACED, RedrawLoader, Redraws, reliance_penalty, twin_targets
+from salgen.evaluation.training.reliance_penalty import REPLACED, RedrawLoader, Redraws, reliance_penalty
 from salgen.evaluation.training.trainer import Trainer
 from salgen.evaluation.training.training import train
 from salgen.evaluation.training.training_settings import TrainingSettings, choose_settings
@@ -66,14 +66,6 @@ def test_a_model_that_ignores_the_background_pays_nothing():
     moved = twins + torch.tensor([[0.0, 1.0, -1.0]])
     assert reliance_penalty(torch.tensor([-1.0, 2.0]), moved) == pytest.approx(np.log(2))  # the feature does nothing
     assert reliance_penalty(torch.tensor([9.0, 12.0]), moved) == pytest.approx(np.log1p(1 / 101))
-
-
-def test_what_is_to_be_said_of_twins():
-    classes = torch.tensor([0, 1])
-    assert twin_targets(classes, classes, 2).tolist() == [[0, 1], [1, 0]]
-    assert twin_targets(classes, classes, 4).tolist() == [[0.25] * 4] * 2
-    present = torch.tensor([[1.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
-    assert twin_targets(present, classes, 3).tolist() == [[0, 1, 0], [0, 0, 0]]
 
 
 @pytest.mark.parametrize("stored", [True, False])

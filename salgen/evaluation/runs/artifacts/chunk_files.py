@@ -59,9 +59,12 @@ class ScoreChunk:
         """The scores of so many samples each; the chunk itself if it has no more."""
         if size >= len(self.indices):
             return [self]
-        parts = {start: self.indices[start : start + size] for start in range(0, len(self.indices), size)}
-        paths = {start: self.path.with_stem(f"{self.path.stem}-{start}-{len(part)}") for start, part in parts.items()}
-        return [replace(self, indices=part, path=paths[start], start=start) for start, part in parts.items()]
+        pieces = []
+        for start in range(0, len(self.indices), size):
+            part = self.indices[start : start + size]
+            path = self.path.with_stem(f"{self.path.stem}-{start}-{len(part)}")
+            pieces.append(replace(self, indices=part, path=path, start=start))
+        return pieces
 
     def join(self, pieces: Sequence[ScoreChunk]) -> None:
         """Write the file from those of all its pieces, in the order in which it would have been written at once."""
