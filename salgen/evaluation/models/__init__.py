@@ -37,8 +37,5 @@ class ModelPlugin(Protocol):
         ...
 
     def load_weights(self, network: nn.Module) -> None:
-        """Load the weights that training starts from, where they are not those of :meth:`build`.
-
-        Called once when a training starts, and never for a network whose weights come from a checkpoint.
-        """
+        """Load the weights that a training starts from, where they are not those of :meth:`build`."""
         ...

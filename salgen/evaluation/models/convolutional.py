@@ -36,22 +36,7 @@ class Convolutional(FromTorchvision):
             )
 
     def build(self, channels: int, classes: int, image_size: tuple[int, int]) -> nn.Module:
-        """A freshly initialised network.
-
-        The architecture itself starts as torchvision starts it; layers that it has in another size
-        start He-uniform. An image of which nothing would be left after the last layer is a SalgenError.
-
-        Parameters
-        ----------
-        channels, classes
-            Of the images, and of the logits.
-        image_size
-            (H, W).
-
-        Returns
-        -------
-        A network from float (N, C, H, W) to logits (N, K).
-        """
+        """A freshly initialised network: torchvision's own start, or He-uniform layers where the size is another."""
         import torch
         from torchvision.models import get_model
 

@@ -33,16 +33,9 @@ _INPUTS: tuple[Callable[[Any, NDArray[np.uint8]], Any], ...] = (
 
 
 class Normalisation(nn.Module):
-    """Each channel less its mean, divided by its standard deviation.
+    """Each channel less its mean, divided by its standard deviation; both are buffers.
 
-    Both are buffers, so they move with the model and are stored with its weights.
-
-    Parameters
-    ----------
-    mean, std
-        One number for each channel.
-    order
-        The channels that are taken, such as (2, 1, 0) for blue, green and red; by default all as they are.
+    `order` has the channels that are taken, such as (2, 1, 0) for blue, green and red; by default all as they are.
     """
 
     mean: Tensor

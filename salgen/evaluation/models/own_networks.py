@@ -62,16 +62,9 @@ def own_network(module: nn.Module) -> OwnNetwork:
 
 
 def places_of(wanted: Sequence[str], given: Sequence[int | str], count: int) -> list[int]:
-    """The places of a data set's classes among a network's outputs.
+    """The places of the data set's classes `wanted` among a network's `count` outputs.
 
-    Parameters
-    ----------
-    wanted
-        The data set's classes.
-    given
-        The names of all outputs, or for each class the number of its output.
-    count
-        Number of outputs.
+    `given` are the names of all outputs, or for each class the number of its output.
     """
     if all(str(item).isdecimal() for item in given) and not set(wanted) <= set(given):
         given = [int(item) for item in given]

@@ -41,19 +41,7 @@ class SCNN(FromFile):
         check_widths(self.name, self.widths, (32, 64, 128, 128))
 
     def build(self, channels: int, classes: int, image_size: tuple[int, int]) -> nn.Module:
-        """A freshly initialised network.
-
-        Parameters
-        ----------
-        channels, classes
-            Of the images, and of the logits.
-        image_size
-            (H, W), each at least 2 to the number of blocks: 16 for four.
-
-        Returns
-        -------
-        A network from float (N, C, H, W) to logits (N, K).
-        """
+        """A freshly initialised network; a side of an image has at least 2 to the number of blocks."""
         from torch import nn
 
         check_size(self.name, len(self.widths), image_size)

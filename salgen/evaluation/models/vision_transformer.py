@@ -57,19 +57,7 @@ class VisionTransformer(FromTorchvision):
                 )
 
     def build(self, channels: int, classes: int, image_size: tuple[int, int]) -> nn.Module:
-        """A freshly initialised network.
-
-        Parameters
-        ----------
-        channels, classes
-            Of the images, and of the logits.
-        image_size
-            (H, W), any.
-
-        Returns
-        -------
-        A network from float (N, C, H, W) to logits (N, K): `resize`, then torchvision's `vit`.
-        """
+        """A freshly initialised network, for images of any size: `resize`, then torchvision's `vit`."""
         from torch import nn
         from torchvision.models import VisionTransformer as Transformer
 

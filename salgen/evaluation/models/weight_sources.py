@@ -67,12 +67,7 @@ class FromFile(FromScratch):
             )
 
     def load_weights(self, network: nn.Module) -> None:
-        """Load the weights that training starts from into a network of :meth:`build`.
-
-        Weights for three channels are summed over the colours where the network takes one. The last
-        layer stays as it is where the number of classes differs. Weights that cannot be read or fetched,
-        or do not fit, are a SalgenError.
-        """
+        """Load the weights that training starts from; three channels are summed where the network takes one."""
         if self.weights == SCRATCH:
             return
         part = network.get_submodule(self.part)
@@ -89,9 +84,7 @@ class FromFile(FromScratch):
     def _to_grey(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
         """Weights for 3 channels as weights for 1, such that a grey image means the same to both.
 
-        A normalised grey value v stands for the normalised colours slope * v + offset. The kernel is summed over the
-        colours, each with its slope, and what their offset adds goes into the tensor `seams.offset`. Outputs are then
-        equal up to rounding wherever the convolution sees no padding.
+        A grey value v stands for the colours slope * v + offset. What the offset adds goes into `seams.offset`.
         """
         import torch
 

@@ -41,17 +41,8 @@ def certify(
 ) -> Certification:
     """Certify every scored sample for every model of a run, and write ``certificates.parquet``.
 
-    Parameters
-    ----------
-    source
-        The source data that the data set was made from, where that is not the generator's default.
-    elsewhere
-        Has other processes write a certifier's missing files, and yields the number of each chunk that is written;
-        this process writes them if None.
-
-    Returns
-    -------
-    The certificates, or none and the reason, where the data cannot be rendered again.
+    `elsewhere` has other processes write a certifier's missing files, and yields the number of each chunk that is
+    written; this process writes them if None. Without certificates the reason is given.
     """
     plan, path = runners[0].plan, runners[0].run / FILE
     certifiers = [Certifier(runner) for runner in runners]

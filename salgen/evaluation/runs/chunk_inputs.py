@@ -24,14 +24,6 @@ class ImageSet(NamedTuple):
     faults: Mapping[str, str]
 
 
-class ExplainTask(NamedTuple):
-    """Images, the class to explain for each, and whether the model classifies each correctly."""
-
-    image_set: ImageSet
-    targets: Classes
-    correct: Mask
-
-
 @dataclass(frozen=True, eq=False)
 class ChunkInputs:
     """A chunk of samples, or a piece of one, under one model."""
@@ -53,19 +45,19 @@ class ChunkInputs:
         """Bool (N,), True where the model classifies the sample correctly."""
         return np.asarray(self.predicted == self.batch.labels)
 
-    def task(self, kind: MapKind, model: EvaluatedModel) -> ExplainTask:
-        """The images and classes that maps of a kind explain, by the model whose maps they are.
+    def task(self, kind: MapKind, model: EvaluatedModel) -> tuple[ImageSet, Classes, Mask]:
+        """What maps of a kind explain: images, classes, and whether the model whose maps they are is right on each.
 
         A paired model explains the class of its own task; one trained on permuted labels explains the first one's.
         """
         if kind is MapKind.SAMPLES:
-            return ExplainTask(self._samples, self.targets, self.correct)
+            return self._samples, self.targets, self.correct
         image_set, labels = self._image_set(kind, model), self._labels(model)
         targets = self.targets
         if kind.model == PAIRED:
             own = self.plan.conventions.target == PREDICTED
             targets = model.predict(self.batch.images, labels) if own else labels
-        return ExplainTask(image_set, targets, model.predict(image_set.images, labels) == labels)
+        return image_set, targets, model.predict(image_set.images, labels) == labels
 
     def metric_inputs(
         self, maps: Mapping[MapKind, SavedMaps], region: str | None, explain: Explain | None, fitted: bool

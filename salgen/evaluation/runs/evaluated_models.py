@@ -139,11 +139,6 @@ class ChosenModels:
     second_task: str | None
 
     @property
-    def can_be_trained(self) -> bool:
-        """True unless the first model is a network of which it is not known how it was trained."""
-        return all(model.origin["trained_on"] is not None for model in self.loaded)
-
-    @property
     def identities(self) -> list[tuple[str, int, str | None]]:
         """Name, training seed and SHA-256 of the weights (None before training) of each first model."""
         loaded: list[tuple[str, int, str | None]] = [(model.name, model.seed, model.digest) for model in self.loaded]
@@ -165,12 +160,7 @@ class ChosenModels:
     def trained(self, run: Path, *, shuffled: bool, compile: bool) -> dict[str, Any]:
         """The models as a plan has them, trained into the run folder where they are not yet.
 
-        Parameters
-        ----------
-        shuffled
-            Whether to train on permuted labels too.
-        compile
-            Whether passes of the first models without gradient are compiled.
+        With `shuffled` others learn permuted labels. With `compile` passes of the first ones are compiled.
         """
         dataset = self.dataset
         models = self.loaded

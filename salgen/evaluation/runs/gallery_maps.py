@@ -49,15 +49,7 @@ class GalleryMaps:
     def write(self, explain: Callable[..., Explained], predicted: Classes) -> None:
         """Write ``gallery.npz``; maps that were not kept, as those of samples without a mask, are explained now.
 
-        It holds ids (G,), images uint8 (G, H, W, C), masks bool (G, H, W), and labels and predicted int64 (G,). Maps
-        float32 (M, G, H, W) stand beside methods (M,) and class_names.
-
-        Parameters
-        ----------
-        explain
-            :meth:`~salgen.evaluation.runs.model_runner.ModelRunner.explain` of the model's runner.
-        predicted
-            int64 (N,): the class that the model predicts for each sample of the split.
+        `explain` is that of the model's runner, and `predicted` int64 (N,) are its classes of the split's samples.
         """
         plan, chosen = self.files.plan, list(self.places.values())
         (batch,) = plan.dataset.batches(len(chosen), chosen)

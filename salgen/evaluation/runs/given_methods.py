@@ -30,16 +30,8 @@ def resolve_methods(
 ) -> tuple[dict[str, Method], dict[str, str]]:
     """The methods of a run by their calls, and those that its model does not allow with the reasons, which are said.
 
-    Parameters
-    ----------
-    requested, scale
-        As for :func:`salgen.evaluate`.
-    held
-        The record of the run that is extended, whose methods come first.
-    outside
-        Maps from files, by their names.
-    for_workers
-        Whether workers of Ray must be able to import methods from elsewhere.
+    `requested` and `scale` are those of :func:`salgen.evaluate`. The methods of the record `held` come first, and
+    `outside` has maps from files. With `for_workers` other processes must be able to import all methods.
     """
     given = None if requested is None else check_methods_given(requested)
     selection = select_methods(given, scale, _earlier_methods(held, given or (), run) if held else (), outside)
@@ -88,10 +80,13 @@ def _earlier_methods(held: RunRecord, given: Collection[Any], run: Path) -> list
 def maps_of_files(given: Maps, held: RunRecord | None, models: ChosenModels) -> dict[str, FileMaps]:
     """The maps in the files that are given and in those of the run that is extended, as methods by their names."""
     dataset, stated = models.dataset, paths_by_name(given) if given else {}
-    if stated and not (held or models.loaded):
-        _refuse_files(f"{models.name} would be trained only now")
-    if stated and len(models.identities) > 1:
-        _refuse_files(f"this run has {len(models.identities)}")
+    count = len(models.identities)
+    fault = f"this run has {count}" if held or models.loaded else f"{models.name} would be trained only now"
+    if stated and (count > 1 or not (held or models.loaded)):
+        raise SalgenError(
+            f"maps from files explain one model that is trained already, and {fault}: give theirs as --model (model=), "
+            "a checkpoint's folder or PACKAGE.MODULE:FUNCTION; 'salgen score MAPS MASKS' takes none"
+        )
     earlier = {method.call: method.files for method in held.methods if method.files} if held else {}
     paths = {**{name: Path(record.path) for name, record in earlier.items()}, **stated}
     ids, owner = dataset.ids if paths else [], f"split {dataset.split} of {dataset.path}"
@@ -103,13 +98,6 @@ def maps_of_files(given: Maps, held: RunRecord | None, models: ChosenModels) -> 
                 "replace the run (replace=True, --replace)"
             )
     return methods
-
-
-def _refuse_files(fault: str) -> None:
-    raise SalgenError(
-        f"maps from files explain one model that is trained already, and {fault}: give theirs as --model (model=), a "
-        "checkpoint's folder or PACKAGE.MODULE:FUNCTION; 'salgen score MAPS MASKS' takes none"
-    )
 
 
 def check_maps_cover(outside: Mapping[str, FileMaps], dataset: Dataset, scored: Sequence[int]) -> None:

@@ -40,18 +40,8 @@ class ModelRunner(ModelFiles):
     def write(self, number: int, predicted: Classes) -> Iterator[tuple[str, int]]:
         """Explain a chunk's samples by the missing methods, together where they share passes, and score them.
 
-        Dear methods do so in pieces of a few images, which a run that goes on finds again.
-
-        Parameters
-        ----------
-        number
-            The chunk's place among the scored samples.
-        predicted
-            int64 (n,): the class that the model predicts for each of the chunk's samples.
-
-        Yields
-        ------
-        Each method, and the number of its maps whose scores are written.
+        Dear methods do so in pieces of a few images, which a run that goes on finds again. `predicted` int64 (n,) are
+        the classes that the model predicts. Each method comes with the number of its maps whose scores are written.
         """
         missing = self.missing(number)
         known: dict[tuple[int, ...], ChunkInputs] = {}  # by piece, as all groups need them

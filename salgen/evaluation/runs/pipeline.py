@@ -67,12 +67,8 @@ def run_to_extend(
 ) -> RunRecord | None:
     """The record of the finished run in a folder, to which methods and metrics may be added; None if there is none.
 
-    Parameters
-    ----------
-    models
-        Name, training seed and SHA-256 of the weights (None where it is to be trained) of each model.
-    scored_from
-        SHA-256 of the record of the run whose maps are to be scored, if any.
+    `models` have their name, training seed and weights' SHA-256 (None before training); `scored_from` is the SHA-256 of
+    the record of the run whose maps are scored.
     """
     if (run / MANIFEST).exists():
         raise SalgenError(f"{run} is a data set: choose another folder for the run")
@@ -156,16 +152,8 @@ def execute_run(
 ) -> Path:
     """Explain and score whatever a stopped run has not, write the run's files, and return its folder, which exists.
 
-    A method that fails is left out, and the rest goes on.
-
-    Parameters
-    ----------
-    started
-        ``time.monotonic()`` when the work began.
-    source
-        The source data that the data set was made from, where that is not the generator's default.
-    executor
-        The Ray executor that explains and scores; this process if None.
+    A method that fails is left out, and the rest goes on. `started` is ``time.monotonic()`` when the work began; Ray's
+    `executor` does the work, or this process.
     """
     while True:
         try:
@@ -196,9 +184,7 @@ def _execute(
             _write_missing(runner, workers)
             _warn_of_chance(runner)
         elsewhere = partial(workers.certify, source=source) if workers else None
-        certificates = (
-            certify(runners, source, elsewhere) if plan.source_run is None else plan.source_run.copy_certificates(run)
-        )
+        certificates = plan.source_run.certificates if plan.source_run else certify(runners, source, elsewhere)
     give_back_freed_memory()
     models = [(model.name, model.seed) for model in plan.models]
     write_predictions(run, plan.dataset.ids, models, [runner.predictions for runner in runners])
@@ -207,7 +193,7 @@ def _execute(
     if plan.source_run is None:
         runners[0].gallery.write(runners[0].explain, runners[0].predictions.predicted)
     else:
-        plan.source_run.copy_gallery(run)
+        plan.source_run.copy_files(run)
     if plan.keep_maps:
         keep_for_scoring(plan.dataset, plan.models, run)
     write_tables(run)

@@ -86,9 +86,7 @@ class RayWorkers:
     def write(self, runner: ModelRunner, missing: Mapping[int, Sequence[ScoreChunk]]) -> Iterator[tuple[str, int]]:
         """Have the workers write the missing scores, by the chunk's place.
 
-        Yields
-        ------
-        Each method and the number of its maps, once the file of their scores is visible here.
+        Each method is yielded with the number of its maps, once the file of their scores is visible here.
         """
         if not missing:
             return
@@ -104,10 +102,7 @@ class RayWorkers:
                 yield chunk.call, len(chunk.indices)
 
     def certify(self, certifier: Certifier, source: str | None) -> Iterator[int]:
-        """Have the workers write a model's missing certificates; yield each chunk's number once its file is visible.
-
-        `source` is that of :func:`~salgen.evaluation.runs.certify.certify`.
-        """
+        """Have the workers write a model's missing certificates; yield each chunk's number once its file is visible."""
         payload = ray_tasks.pack(Job.of(certifier.runner, self.device))
         orders = [(number, source) for number in certifier.missing]
         for (number, _), _ in self._outcomes(_certify, payload, orders, _order_name):

@@ -16,7 +16,7 @@ from salgen.evaluation.runs.artifacts.saved_maps import folder_name
 from salgen.evaluation.runs.given_models import is_designed
 from salgen.evaluation.runs.pipeline import execute_run, run_folder, run_to_extend, say_what_is_added
 from salgen.evaluation.runs.plan import Plan
-from salgen.evaluation.runs.source_run import SourceRun
+from salgen.evaluation.runs.source_run import Absent, SourceRun
 from salgen.evaluation.scoring.metric_selection import resolve_metrics
 from salgen.parameters import build
 
@@ -117,7 +117,8 @@ def _inputs(source_run: SourceRun, dataset: Dataset) -> tuple[frozenset[str], di
     offered = {*OF_THE_MASK, "target", "correct", *(source_run.kinds - {MapKind.SAMPLES})}
     if dataset.manifest.pixels:
         offered |= {"image", *(("twin",) if dataset.manifest.twins else ())}
-        offered |= MODEL_INPUTS if source_run.has_models else set()
+        lacking = any(isinstance(model.classifier, Absent) for model in source_run.models)
+        offered |= set() if lacking else MODEL_INPUTS
     if dataset.manifest.attribution and all(is_designed(model.name) for model in source_run.models):
         offered.add("attribution")
     missing: dict[str, str] = {

@@ -203,7 +203,8 @@ def _resolve_metrics(
     offered = {*OF_THE_MASK, "image", "target", "correct", "model", "method"}
     offered |= TWINS if data.manifest.twins else set()
     offered |= {"paired_maps", *(PAIRED_TWINS if data.manifest.twins else ())} if paired else set()
-    offered |= BY_NAME_ONLY if models.can_be_trained else set()
+    is_known = all(model.origin["trained_on"] is not None for model in models.loaded)  # how it was trained
+    offered |= BY_NAME_ONLY if is_known else set()
     offered |= {"attribution"} if is_designed(models.name) and data.manifest.attribution else set()
     why_missing = {
         **dict.fromkeys(

@@ -112,11 +112,6 @@ class SourceRun:
         """The models, with their weights where the run has them."""
         return [self._model(model) for model in self.record.models]
 
-    @property
-    def has_models(self) -> bool:
-        """True if the run holds the weights of all models."""
-        return not any(isinstance(model.classifier, Absent) for model in self.models)
-
     def predictions(self, model: EvaluatedModel, ids: list[str]) -> Predictions:
         """A model's predictions for every sample of the split, whose names are `ids`."""
         path = self.folder / PREDICTIONS
@@ -131,20 +126,19 @@ class SourceRun:
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
             raise SalgenError(f"{path} is damaged ({reason(error)}): fetch the archive again") from None
 
-    def copy_certificates(self, run: Path) -> Certification:
-        """Copy the reliance certificates into another run, and return them."""
-        if not (self.folder / CERTIFICATES).is_file():
-            (run / CERTIFICATES).unlink(missing_ok=True)  # left by another run, with other models
-            return Certification(reason=self.record.certificates.reason if self.record.certificates else "")
-        certificates = read_certificates(self.folder / CERTIFICATES)
-        copy_file(self.folder / CERTIFICATES, run / CERTIFICATES)
-        return certificates
+    @property
+    def certificates(self) -> Certification:
+        """The reliance certificates, or the reason why there are none."""
+        if (self.folder / CERTIFICATES).is_file():
+            return read_certificates(self.folder / CERTIFICATES)
+        return Certification(reason=self.record.certificates.reason if self.record.certificates else "")
 
-    def copy_gallery(self, run: Path) -> None:
-        """Copy the samples for the report's pictures into another run, if this one has them."""
-        (run / GALLERY).unlink(missing_ok=True)
-        if (self.folder / GALLERY).is_file():
-            copy_file(self.folder / GALLERY, run / GALLERY)
+    def copy_files(self, run: Path) -> None:
+        """Copy certificates and the report's pictures into another run; those of an earlier one do not stay there."""
+        for name in (CERTIFICATES, GALLERY):
+            (run / name).unlink(missing_ok=True)
+            if (self.folder / name).is_file():
+                copy_file(self.folder / name, run / name)
 
     def _model(self, model: ModelRecord) -> EvaluatedModel:
         name, seed, digest = model.name, model.seed, model.weights_sha256

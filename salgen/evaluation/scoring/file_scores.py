@@ -82,19 +82,10 @@ def score_files(
 ) -> FileScores:
     """Score the maps in files against masks, as :func:`salgen.score` does with arrays.
 
-    Parameters
-    ----------
-    maps
-        A folder or a file, see :mod:`salgen.evaluation.attribution.array_files`. A map may be smaller than its mask,
-        and is then resized as maps of low resolution are in runs; channels are summed.
-    masks
-        The same, where pixels other than 0 are the object; soft edges are cut at half of the greatest level, and 255
-        beside numbers of classes is void. Or a salgen data set, whose samples without a mask are left out, and whose
-        maps are scored within the region that is its default.
-    metrics
-        As for :func:`salgen.score`: those that compare a map with a mask.
-    split
-        Of the data set; ``"test"`` by default.
+    Both are a folder or a file, see :mod:`salgen.evaluation.attribution.array_files`. A map may be smaller than its
+    mask, and is then resized as in runs; channels are summed. Of masks, pixels other than 0 are the object; soft edges
+    are cut at half of the greatest level, and 255 beside numbers of classes is void. They may be a salgen data set:
+    samples without a mask are then left out, and maps are scored within its default region.
     """
     chosen = choose_metrics(metrics, OF_THE_MASK)
     for call, metric in chosen.items():

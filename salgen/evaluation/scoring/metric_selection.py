@@ -94,14 +94,8 @@ def resolve_metrics(
 ) -> dict[str, Metric]:
     """The metrics of a run by their calls, after those of an `earlier` one, which has its defaults.
 
-    Parameters
-    ----------
-    offered
-        Names of the inputs that the run can provide.
-    why_missing
-        Input to the reason why the run lacks it, which follows the metric's name in an error; the first one counts.
-    by_name_only
-        Inputs of metrics that no group includes.
+    `offered` names the inputs that the run can provide. `why_missing` gives for others the words that follow the
+    metric's name in an error; the first one counts. No group includes metrics with inputs `by_name_only`.
     """
     chosen = {call: create_metric(call) for call in earlier}
     chosen |= swept(calls or (() if earlier else DEFAULT), offered - by_name_only, scale)
@@ -118,12 +112,7 @@ def warn_of_left_out(
 ) -> None:
     """Warn of the metrics that groups among the calls leave out.
 
-    Parameters
-    ----------
-    available
-        Names of the inputs of metrics in groups.
-    reasons
-        The reason in words to the inputs that such metrics lack.
+    `available` names the inputs of metrics in groups, and `reasons` gives in words why others are left out.
     """
     groups, names = [call for call in calls if call in (ALL, *FAMILIES)], {metric.name for metric in chosen.values()}
     every = choose_metrics(groups, {*HOW_TO_GIVE, "training"})

@@ -158,18 +158,13 @@ def holm(p_values: Float64) -> Float64:
 
 def indistinguishable(comparisons: Iterable[Comparison], best: Key) -> list[Key]:
     """The methods of one family whose difference from the best one is not significant."""
-    return [_other_method(row, best) for row in comparisons if best in row.keys and not row.significant()]
+    return [row.with_first(best).keys[1] for row in comparisons if best in row.keys and not row.significant()]
 
 
 def not_better(comparisons: Iterable[Comparison], floor: Key) -> list[Key]:
     """The methods of one family that are not significantly better than a floor, such as an edge filter."""
-    of_floor = [row for row in comparisons if floor in row.keys]
-    return [_other_method(row, floor) for row in of_floor if row.better in (None, floor) or not row.significant()]
-
-
-def _other_method(comparison: Comparison, known_key: Key) -> Key:
-    a, b = comparison.keys
-    return b if a == known_key else a
+    of_floor = [row.with_first(floor) for row in comparisons if floor in row.keys]
+    return [row.keys[1] for row in of_floor if row.better in (None, floor) or not row.significant()]
 
 
 def compare_subsets(cube: ScoreCube) -> list[Comparison]:

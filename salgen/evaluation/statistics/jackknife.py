@@ -114,14 +114,8 @@ def mean_estimate(scores: Sequence[RunScores]) -> Estimate:
 def interval(estimate: Estimate, shares: tuple[float, float] = (0.025, 0.025)) -> tuple[float, float]:
     """The confidence interval of an estimate, about other clusters and, of `LEAST_TRAININGS` or more, other trainings.
 
-    Parameters
-    ----------
-    shares
-        The chances that the truth lies below and above.
-
-    Returns
-    -------
-    Infinite where fewer than six clusters of a data set count, or it is undefined without one of them.
+    `shares` are the chances that the truth lies below and above. The interval is infinite where fewer than six clusters
+    of a data set count, or the estimate is undefined without one of them.
 
     Notes
     -----

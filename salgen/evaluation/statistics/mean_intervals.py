@@ -40,23 +40,18 @@ def mean_intervals(
     values
         float64 (S, N, K): K scores of N samples under S training seeds; NaN where undefined.
     clusters
-        int64 (N,): the number of the cluster that each sample belongs to. Clusters are independent, samples of one
-        are not.
+        int64 (N,): the number of each sample's cluster. Clusters are independent, samples of one are not.
     low, high
-        float64 (K,): the smallest and the largest value that each score can have; infinite where there is none.
+        float64 (K,): each score's bounds, or infinity.
     guaranteed
         Whether every score with bounds has Gaffke's interval, not only where the studentised one may not cover.
     over_trainings
-        Whether the interval is about other trainings too, or conditional on these models. By default where at least
-        `LEAST_TRAININGS` seeds have values.
-    draws, level, seed
-        Number of random draws, coverage aimed at, and seed of the draws.
+        Whether it is about other trainings too; by default where `LEAST_TRAININGS` seeds or more have values.
 
     Returns
     -------
-    low, high
-        float64 (K,): NaN for a score that is defined in fewer than two clusters, and for one that is the same on all
-        samples and at no bound: nothing says how far other samples would differ.
+    Both ends, float64 (K,). NaN for a score that is defined in fewer than two clusters, and for one that is the same on
+    all samples and at no bound: nothing says how far other samples would differ.
 
     Notes
     -----

@@ -29,23 +29,9 @@ def sign_flip_p_values(
 ) -> list[Float64]:
     """Two-sided p values of the mean differences between all pairs of columns, under one or more trainings.
 
-    Parameters
-    ----------
-    tables
-        Each float64 (G, K): scores of K methods, summed over the samples of G clusters; NaN in whole rows, which do
-        not count.
-    noises
-        For each table what the trainings add to the differences of its sums; None, or nothing at all, where the test
-        is about the one model that was trained.
-    permutations
-        Number of random sign patterns; by default :func:`permutations_for` K.
-    seed
-        Seed of the signs.
-
-    Returns
-    -------
-    For each table float64 (K (K - 1) / 2,), in the order of ``itertools.combinations(range(K), 2)``. NaN where there
-    are fewer than six clusters, of which no difference could be significant.
+    Each table is float64 (G, K): scores of K methods, summed over the samples of G clusters; NaN in whole rows, which
+    do not count. `noises` are what the trainings add to the differences, None where the test is about one model. There
+    is a p value for each of ``itertools.combinations(range(K), 2)``, NaN for fewer than six clusters.
 
     Notes
     -----
@@ -97,15 +83,8 @@ def permutations_for(methods: int) -> int:
 def stepdown_p_values(values: Float64) -> Float64:
     """Two-sided p values of the mean differences between all pairs of columns, corrected for their number.
 
-    Parameters
-    ----------
-    values
-        float64 (G, K): what K methods have on each of G clusters, on a scale that all pairs share, such as ranks.
-
-    Returns
-    -------
-    float64 (K (K - 1) / 2,), in the order of ``itertools.combinations(range(K), 2)``. NaN for fewer than six clusters,
-    of which no difference could be significant.
+    `values` float64 (G, K) are what K methods have on each of G clusters, on a scale that all pairs share, such as
+    ranks. Pairs are in the order of :func:`sign_flip_p_values`; NaN for fewer than six clusters.
 
     Notes
     -----

@@ -17,10 +17,8 @@ from salgen.types import Float64
 class MeanRanks:
     """The methods of one family by their mean rank over clusters."""
 
-    samples: str
     model: str
     metric: str
-    variant: str
     # keys, ranks: the methods from best to worst, and float64 (K,): their mean ranks; 1 is best, and methods that tie
     # on a cluster share the mean of their ranks
     keys: list[Key]
@@ -47,15 +45,15 @@ def rank_family(group: Family) -> MeanRanks:
     means = ranks.mean(axis=0)
     order = np.argsort(means, kind="stable")
     difference = critical_difference(len(group.keys), len(values))
+    statistic, p_value = friedman(ranks)
     return MeanRanks(
-        samples=group.samples,
         model=group.model,
         metric=group.metric,
-        variant=group.variant,
         keys=[group.keys[i] for i in order],
         ranks=means[order],
         clusters=len(values),
-        **dict(zip(("statistic", "p_value"), friedman(ranks), strict=True)),
+        statistic=statistic,
+        p_value=p_value,
         critical_difference=difference,
         cliques=cliques(means[order], difference),
     )
@@ -70,14 +68,9 @@ def cluster_ranks(values: Float64, higher_is_better: bool) -> Float64:
 
 
 def mean_ranks(scores: Float64, higher_is_better: NDArray[np.bool_]) -> Float64:
-    """Mean over metrics of each method's rank; 1 is best and ties share the mean of their ranks.
+    """Mean over metrics of each method's rank, of scores (methods, metrics); ties share the mean of their ranks.
 
-    Parameters
-    ----------
-    scores
-        float64 (methods, metrics). A NaN ranks last; a metric that is NaN for every method does not count.
-    higher_is_better
-        bool (metrics,).
+    A NaN ranks last; a metric that is NaN for every method does not count.
     """
     from scipy.stats import rankdata
 

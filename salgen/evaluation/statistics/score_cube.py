@@ -123,7 +123,8 @@ class ScoreCube:
         if self.subset != ALL:
             raise SalgenError(f"the {self.subset} samples cannot be restricted to {subset!r}: restrict all samples")
         kept = self.correct if subset == CORRECT else self.certified
-        scored = self.scored & kept[self._model_of][:, None, None]
+        model_of = [self.models.index(model) for model, _, _ in self.series]
+        scored = self.scored & kept[model_of][:, None, None]
         value, worst = (np.where(scored, array, np.nan) for array in (self.value, self.worst))
         return replace(self, value=value, worst=worst, scored=scored, subset=subset)
 
@@ -148,11 +149,6 @@ class ScoreCube:
         for (*key, number), count in zip(keys, counts.tolist(), strict=True):
             counters.setdefault(tuple(key), Counter())[self.reason_names[number]] = count
         return counters
-
-    @cached_property
-    def _model_of(self) -> list[int]:
-        """The number of the model of each entry of the first axis."""
-        return [self.models.index(model) for model, _, _ in self.series]
 
 
 def score_cube(table: Any) -> ScoreCube:

@@ -189,20 +189,11 @@ def _normalised(cube: ScoreCube, members: list[int], value: Float64) -> Float64:
 
 
 def normalised(score: Float64, random: Float64, oracle: Float64, direction: Float64 | float = 1.0) -> Float64:
-    """(score - random) / (oracle - random): 0 is a random map, 1 is the mask itself.
+    """(score - random) / (oracle - random), float64 (...): 0 is a random map, 1 is the mask itself.
 
-    Parameters
-    ----------
-    score, random, oracle
-        float64 (..., S, N): a method's values and those of the two controls, on the same samples.
-    direction
-        1 where a high value is good, -1 where a low one is, NaN for a diagnostic; as (...) or one that
-        broadcasts to it.
-
-    Returns
-    -------
-    float64 (...): from the means over the values where all three are defined. NaN where there are none,
-    where the oracle is no better than chance, and for a diagnostic, under which nothing is better.
+    Values are float64 (..., S, N) on the same samples, and those count where all three are defined. `direction` (...)
+    is 1 where a high value is good, -1 where a low one is, and NaN for a diagnostic. The score is NaN without values,
+    where the oracle is no better than chance, and for a diagnostic.
     """
     score, random, oracle = np.broadcast_arrays(score, random, oracle)
     common = np.isfinite(score) & np.isfinite(random) & np.isfinite(oracle)

@@ -11,19 +11,10 @@ OUTLYING = 0.05  # share of families of like methods in which one is found to va
 
 
 def training_variances(values: Float64, clusters: NDArray[np.int64]) -> Float64:
-    """The variance of means over S trainings that is due to the trainings.
+    """The variance of means over S trainings that is due to the trainings, float64 (K,), of values (S, N, K).
 
-    Parameters
-    ----------
-    values
-        float64 (S, N, K), NaN where undefined.
-    clusters
-        int64 (N,): cluster numbers without gaps.
-
-    Returns
-    -------
-    float64 (K,): the variance between the seeds' means over S, less what the interaction of seeds and clusters adds
-    to it; at least 0. A training without any value of a score is left out, and where fewer than two are left it is 0.
+    It is the variance between the seeds' means over S, less what the interaction of seeds and clusters adds, or 0.
+    A training without any value of a score is left out, and where fewer than two are left it is 0.
     """
     trained = np.isfinite(values).any(axis=1)
     variances = np.zeros(values.shape[2])
@@ -47,12 +38,7 @@ class TrainingNoise:
 def training_noise(values: Float64, clusters: NDArray[np.int64]) -> TrainingNoise:
     """The noise of trainings in the mean differences between methods.
 
-    Parameters
-    ----------
-    values
-        float64 (S, N, K): the scores of K methods, NaN where undefined for any of them; two trainings or more.
-    clusters
-        int64 (N,): cluster numbers without gaps.
+    Scores are float64 (S, N, K) of two trainings or more, NaN where undefined for any method.
 
     Notes
     -----

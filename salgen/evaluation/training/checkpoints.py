@@ -106,18 +106,9 @@ def save_checkpoint(folder: Path, weights: Mapping[str, Tensor], card: Checkpoin
 
 
 def load_checkpoint(path: str | Path, device: str | torch.device | None = None) -> LoadedCheckpoint:
-    """Read a checkpoint.
+    """The model in a folder, in evaluation mode, on `device` or a CUDA device if there is one, else the CPU.
 
-    Parameters
-    ----------
-    path
-        The folder that holds ``weights.safetensors`` and ``model.json``.
-    device
-        Where the weights go; None means a CUDA device if there is one, else the CPU.
-
-    Returns
-    -------
-    The model in evaluation mode, its weights in channels-last order, in which explaining is faster.
+    Its weights are in channels-last order, in which explaining is faster.
     """
     path = Path(path)
     card = read_card(path)

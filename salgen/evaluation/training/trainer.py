@@ -18,6 +18,7 @@ from salgen.progress import Advance
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
+LEARNING = ("classifier", "optimiser", "schedule")  # the parts of a trainer that change
 GRADIENT_NORM = 1.0  # the most in training for reliance; else some networks die at the highest learning rate
 
 
@@ -128,17 +129,12 @@ class Trainer:
 
     def state_dict(self) -> dict[str, Any]:
         """The state that training resumes from."""
-        return {
-            "classifier": self.classifier.state_dict(),
-            "optimiser": self.optimiser.state_dict(),
-            "schedule": self.schedule.state_dict(),
-        }
+        return {part: getattr(self, part).state_dict() for part in LEARNING}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restore what :meth:`state_dict` gave."""
-        self.classifier.load_state_dict(state["classifier"])
-        self.optimiser.load_state_dict(state["optimiser"])
-        self.schedule.load_state_dict(state["schedule"])
+        for part in LEARNING:
+            getattr(self, part).load_state_dict(state[part])
 
     def _share(self, indices: Tensor) -> Tensor:
         """The part of a batch that this process works on."""

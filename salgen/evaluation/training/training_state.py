@@ -71,9 +71,8 @@ def is_over(history: Sequence[Epoch], settings: TrainingSettings) -> bool:
 def write_state(folder: Path, setup: TrainingConfig, state: TrainingState, learned: dict[str, Any]) -> None:
     """Store a state, and the learner's own, in place of the one before."""
     buffer = io.BytesIO()
-    past = {"history": [asdict(epoch) for epoch in state.history], "best": state.best}
-    times = {"seconds": state.seconds, "training_seconds": state.training_seconds}
-    torch.save({"setup": json.dumps(asdict(setup)), "learned": learned, **past, **times}, buffer)
+    past = {**vars(state), "history": [asdict(epoch) for epoch in state.history]}
+    torch.save({"setup": json.dumps(asdict(setup)), "learned": learned, **past}, buffer)
     try:
         write_bytes(folder / STATE, buffer.getvalue())
     except OSError as error:

@@ -3,7 +3,6 @@
 import pytest
 import torch
 from torch import nn
-from salgen.errors import SalgenError
 from salgen.evaluation import imagenet_s50
 from salgen.registry import MODELS
 
@@ -51,13 +50,3 @@ def test_the_logits_are_those_of_the_whole_network(monkeypatch, model):
     torch.testing.assert_close(logits, expected[:, ROWS], rtol=1e-5, atol=1e-5)
     assert not classifier.training
     assert classifier.network.get_submodule(classifier.cam_layer) is not None
-
-
-def test_weights_that_cannot_be_fetched_are_one_line(monkeypatch, tmp_path):
-    def no_network(*_, **__):
-        raise OSError("no route to host")
-
-    monkeypatch.setattr("torchvision.models.VGG16_Weights.get_state_dict", no_network, raising=False)
-    monkeypatch.setattr("torchvision.models._api.WeightsEnum.get_state_dict", no_network)
-    with pytest.raises(SalgenError, match="cannot be fetched"):
-        imagenet_s50.vgg16()

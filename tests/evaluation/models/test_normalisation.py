@@ -9,7 +9,7 @@ import transformers
 from PIL import Image, ImageOps
 from torchvision.transforms import v2
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.models.normalisation import normalisation
+from salgen.evaluation.models.normalisation import Normalisation, normalisation
 
 T = torchvision.transforms
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -82,8 +82,13 @@ def test_a_pipeline_is_applied_in_full(name):
         timm.data.resolve_data_config({}, pretrained_cfg={"mean": MEAN, "std": STD}),
         lambda images: (images - torch.tensor(MEAN).view(3, 1, 1)) / torch.tensor(STD).view(3, 1, 1),
         Albumentations(),
+        (MEAN, STD),
+        Normalisation(MEAN, STD),
     ],
-    ids=["v2", "tensors", "resized", "weights", "preset", "timm", "timm's config", "function", "albumentations"],
+    ids=[
+        *("v2", "tensors", "resized", "weights", "preset", "timm", "timm's config", "function", "albumentations"),
+        *("numbers", "module"),
+    ],
 )
 def test_resizing_and_cropping_are_left_out(preprocess):
     torch.testing.assert_close(normalisation(preprocess)(IMAGES), T.Normalize(MEAN, STD)(IMAGES), rtol=1e-5, atol=1e-5)

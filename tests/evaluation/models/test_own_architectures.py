@@ -3,8 +3,6 @@
 from itertools import pairwise
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch import nn
 from salgen.errors import SalgenError
 from salgen.evaluation.models.lesion_cnn import LesionCNN
@@ -59,17 +57,6 @@ def test_weights_start_he_uniform_and_biases_at_zero():
             assert not module.bias.any()
 
 
-@given(
-    size=st.tuples(st.integers(4, 20), st.integers(4, 20)),
-    channels=st.integers(1, 3),
-    classes=st.integers(1, 4),
-    batch_norm=st.booleans(),
-)
-def test_takes_any_image_size_and_channel_count(size, channels, classes, batch_norm):
-    network = LesionCNN(widths=(2, 3), hidden=4, batch_norm=batch_norm).build(channels, classes, size).eval()
-    assert network(torch.rand(2, channels, *size)).shape == (2, classes)
-
-
 @pytest.mark.parametrize("plugin", [LesionCNN(widths=(4,)), LesionCNN(widths=(4, 8, 8)), SCNN(widths=(3, 4, 5))])
 def test_cam_layer_is_the_last_relu_before_the_last_pool(plugin):
     network = plugin.build(1, 2, (16, 24))
@@ -98,10 +85,6 @@ def test_what_they_cannot_be_is_refused(name):
     plugin.build(1, 2, (16, 16))
     with pytest.raises(SalgenError, match="widths is empty"):
         MODELS.create(name, {"widths": ""})
-
-
-def test_parameters_are_read_from_text():
-    assert MODELS.create("lesion-cnn", {"widths": "4,8", "batch-norm": "no"}) == LesionCNN((4, 8), 128, False)
 
 
 def test_scnn_is_the_stated_network():

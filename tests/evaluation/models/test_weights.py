@@ -14,7 +14,7 @@ from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.weight_files import read_tensors
 from salgen.evaluation.runs.given_models import is_designed
-from salgen.evaluation.training.checkpoints import CARD, build_classifier, load_checkpoint
+from salgen.evaluation.training.checkpoints import build_classifier, load_checkpoint
 from salgen.evaluation.training.trainer import Trainer
 from salgen.evaluation.training.training import train
 from salgen.registry import MODELS
@@ -74,9 +74,6 @@ def load_error(plugin, network):
     return message
 
 
-# What is loaded
-
-
 @pytest.mark.parametrize(
     ("name", "suffix"), [*((name, ".pth") for name in NAMES), ("scnn", ".pt"), ("resnet18", ".safetensors")]
 )
@@ -84,14 +81,6 @@ def test_a_file_of_the_same_network_is_taken_whole(tmp_path, name, suffix):
     _, source = build(name, seed=1)
     _, network = build(name, seed=2)
     check_same(load(tmp_path, name, source, network, suffix), source)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_scratch_leaves_the_network_alone(name):
-    plugin, network = build(name)
-    before = {key: tensor.clone() for key, tensor in network.state_dict().items()}
-    plugin.load_weights(network)
-    check_same(network, before)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -141,37 +130,18 @@ def test_a_grey_image_means_what_its_copy_in_three_colours_means(tmp_path, name)
         torch.testing.assert_close(grey(one), colour(three), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_kernels_are_summed_over_the_colours_by_their_scale(tmp_path, name):
-    _, colour = build(name, channels=3, seed=1)
-    _, grey = build(name, channels=1, seed=2)
-    load(tmp_path, name, colour, grey)
-    key = f"{SEAMS[name].input}.weight"
-    kernel, found = (torchvisions_part(name, network).get_parameter(key) for network in (colour, grey))
-    scale = [1.0, 1.0, 1.0] if name == "scnn" else [0.226 / std for std in (0.229, 0.224, 0.225)]
-    expected = sum(kernel[:, [c]] * scale[c] for c in range(3))
-    torch.testing.assert_close(found, expected)
-
-
 def test_older_files_without_batch_counts_and_with_older_names_are_read(tmp_path):
-    _, source = build("resnet18", seed=1)
-    state = {key: tensor for key, tensor in source.state_dict().items() if not key.endswith("num_batches_tracked")}
-    torch.save(state, tmp_path / "w.pth")
-    _, network = build("resnet18", seed=2)
-    quick("resnet18", tmp_path / "w.pth").load_weights(network)
-    assert torch.equal(network.fc.weight, source.fc.weight)
+    def older(key):
+        return key.replace("mlp.0", "mlp.linear_1").replace("mlp.3", "mlp.linear_2")
 
-    _, source = build("vit-b-16", seed=1)
-    older = [key.replace("mlp.0", "mlp.linear_1").replace("mlp.3", "mlp.linear_2") for key in source.vit.state_dict()]
-    state = dict(zip(older, source.vit.state_dict().values(), strict=True))
-    assert any("linear_1" in key for key in state)
-    torch.save(state, tmp_path / "v.pth")
-    _, network = build("vit-b-16", seed=2)
-    quick("vit-b-16", tmp_path / "v.pth").load_weights(network)
-    check_same(network, source)
-
-
-# ImageNet
+    for name in ("resnet18", "vit-b-16"):
+        (_, source), (_, network) = (build(name, seed=seed) for seed in (1, 2))
+        state = {older(key): tensor for key, tensor in torchvisions_part(name, source).state_dict().items()}
+        kept = {key: tensor for key, tensor in state.items() if not key.endswith("num_batches_tracked")}
+        assert kept.keys() != torchvisions_part(name, source).state_dict().keys()
+        torch.save(kept, tmp_path / "w.pth")
+        quick(name, tmp_path / "w.pth").load_weights(network)
+        check_same(network, {key: tensor for key, tensor in source.state_dict().items() if not key.endswith("tracked")})
 
 
 @pytest.fixture
@@ -202,22 +172,16 @@ def test_imagenet_weights_are_torchvisions_first(hub):
     assert other.fc.weight.shape == (2, 512)
 
 
-def imagenet_error():
+def test_weights_out_of_reach_or_damaged_in_the_cache(hub):
     plugin = MODELS.create("resnet18", {"weights": "imagenet"})
     with torch.device("meta"):
-        return load_error(plugin, plugin.build(3, 2, (32, 32)))
-
-
-def test_weights_out_of_reach(hub):
-    message = imagenet_error()
+        network = plugin.build(3, 2, (32, 32))
+    message = load_error(plugin, network)
     assert "https://download.pytorch.org/models/resnet18-f37072fd.pth cannot be fetched" in message
     assert "(no network here)" in message
     assert "or give weights=<its path> or weights=scratch" in message
-
-
-def test_damaged_copy_in_the_cache(hub):
     (hub / "resnet18-f37072fd.pth").write_bytes(b"half a file")
-    assert f"is damaged: remove {hub / 'resnet18-f37072fd.pth'}" in imagenet_error()
+    assert f"is damaged: remove {hub / 'resnet18-f37072fd.pth'}" in load_error(plugin, network)
 
 
 @pytest.mark.parametrize(
@@ -230,9 +194,6 @@ def test_damaged_copy_in_the_cache(hub):
 def test_imagenet_weights_are_for_the_whole_architecture(name, given, said):
     with pytest.raises(SalgenError, match=f"{name}: weights = imagenet .*{said}"):
         MODELS.create(name, {"weights": "imagenet", **given})
-
-
-# Faults
 
 
 @pytest.mark.parametrize(
@@ -248,16 +209,11 @@ def test_weights_that_are_no_choice_are_refused_at_once(name, weights, said):
         MODELS.create(name, {"weights": weights})
 
 
-def test_a_missing_file_is_no_fault_until_it_is_needed(tmp_path):
-    plugin = quick("scnn", tmp_path / "none.pth")
-    message = load_error(plugin, plugin.build(3, 2, (32, 32)))
+def test_a_missing_file_is_no_fault_until_it_is_needed_and_a_folder_is_no_file(tmp_path):
+    message = load_error(quick("scnn", tmp_path / "none.pth"), build("scnn")[1])
     assert message == f"weights = {tmp_path / 'none.pth'}: there is no such file; give the path of one, or scratch"
-
-
-@pytest.mark.parametrize("suffix", [".pth", ".safetensors"])
-def test_a_folder_is_no_file(tmp_path, suffix):
-    (tmp_path / f"w{suffix}").mkdir()
-    assert "cannot be read" in load_error(quick("scnn", tmp_path / f"w{suffix}"), build("scnn")[1])
+    (tmp_path / "w.pth").mkdir()
+    assert "cannot be read" in load_error(quick("scnn", tmp_path / "w.pth"), build("scnn")[1])
 
 
 class Trap:
@@ -286,10 +242,7 @@ def test_files_that_are_no_state_dict(tmp_path, monkeypatch, suffix, content):
     ("name", "other", "said"),
     [
         ("vgg19", "vgg16", "tensor 'features."),
-        ("vgg16", "resnet18", "is missing"),
-        ("resnet18", "resnet50", "tensor 'layer"),
         ("resnet50", "resnext50", "tensor 'layer"),
-        ("vit-b-16", "scnn", "is missing"),
         ("scnn", "vit-b-16", "is missing"),
     ],
 )
@@ -305,19 +258,16 @@ def test_weights_of_another_architecture(tmp_path, name, other, said):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"logits.weight": torch.zeros(4, 9)}, "'logits.weight' has shape (4, 9), not (4, 8)"),
         ({"logits.weight": torch.zeros(5, 9)}, "'logits.weight' has shape (5, 9), not (4, 8)"),
         ({"logits.weight": torch.zeros(5, 8), "logits.bias": None}, "'logits.bias' is missing"),
         ({"block2.conv.bias": torch.zeros(5)}, "'block2.conv.bias' has shape (5,), not (4,)"),
         ({"block2.conv.bias": None}, "'block2.conv.bias' is missing"),
         ({"more": torch.zeros(5)}, "'more' is unknown"),
         ({"block1.conv.weight": torch.zeros(4, 2, 3, 3)}, "'block1.conv.weight' has shape (4, 2, 3, 3)"),
-        ({"block1.conv.weight": torch.zeros(4, 3, 5, 5)}, "'block1.conv.weight' has shape (4, 3, 5, 5)"),
         ({"block1.conv.weight": torch.zeros(5, 3, 3, 3)}, "'block1.conv.weight' has shape (5, 3, 3, 3)"),
         ({"block1.conv.weight": torch.zeros(())}, "'block1.conv.weight' has shape ()"),
         ({"block1.conv.bias": torch.zeros(5)}, "'block1.conv.bias' has shape (5,)"),
         ({"block1.conv.bias": None}, "'block1.conv.bias' is missing"),
-        ({"logits.weight": torch.zeros(())}, "'logits.weight' has shape ()"),
     ],
 )
 def test_one_tensor_that_does_not_fit_is_named(tmp_path, changes, said):
@@ -325,15 +275,6 @@ def test_one_tensor_that_does_not_fit_is_named(tmp_path, changes, said):
     torch.save({key: tensor for key, tensor in state.items() if tensor is not None}, tmp_path / "w.pth")
     message = load_error(quick("scnn", tmp_path / "w.pth"), build("scnn", channels=1)[1])
     assert said in message
-
-
-def test_weights_for_one_channel_do_not_fit_three(tmp_path):
-    file = save(build("resnet18", channels=1)[1], tmp_path / "w.pth")
-    message = load_error(quick("resnet18", file), build("resnet18", channels=3)[1])
-    assert "'conv1.weight' has shape (4, 1, 7, 7), not (4, 3, 7, 7)" in message
-
-
-# Training
 
 
 @pytest.fixture(scope="module")
@@ -398,17 +339,6 @@ def test_a_missing_file_ends_a_training_before_it_leaves_anything(tmp_path, perl
     with pytest.raises(SalgenError, match="there is no such file"):
         train(perlin, tmp_path / "c", **settings(weights="none.pth"))
     assert not (tmp_path / "c").exists()
-
-
-def test_normalisation_is_stored_and_loaded(tmp_path, perlin):
-    how = {"model": "resnet18", "settings": {"width": 1 / 16, "epochs": 1, "batch_size": 4}}
-    trained = train(perlin, tmp_path / "c", **how)
-    assert (tmp_path / "c" / CARD).exists()
-    assert trained.classifier.normalise.mean.item() == pytest.approx(0.449)
-    assert "normalise.std" in safetensors.torch.load_file(tmp_path / "c" / "weights.safetensors")
-
-
-# Checkpoints of trainers, wrappers, and files that are something else
 
 
 class Settings:

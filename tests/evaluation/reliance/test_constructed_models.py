@@ -207,13 +207,6 @@ def test_a_mixture_passes_where_its_algebra_says(readings, share, centre, classe
     assert len(found) == SAMPLES
 
 
-def test_what_moves_all_logits_alike_does_not_count(readings):
-    least = readings.table()[..., 0].min() / 2
-    found = [*readings.certificates(lambda f, b: np.stack([5 * b, f - least + 5 * b], axis=-1))]
-    assert all(certificate.certified for certificate in found)
-    assert [certificate.tolerance for certificate in found] == pytest.approx([0] * SAMPLES, abs=1e-9)
-
-
 def test_the_contrast_effect_follows_the_strength_of_the_feature(readings):
     """Of a model that reads the feature alone it is what the background does to the feature."""
     found = [*readings.certificates(lambda feature, _: feature - readings.table()[..., 0].min() / 2)]

@@ -1,8 +1,10 @@
 """Metrics of two maps in a run: the twin's, a second model's, and one's trained on permuted labels."""
 
 from contextlib import chdir
+from importlib import import_module
 import numpy as np
 import pytest
+import torch
 from bending_models import write_models
 from kept_runs import QUICK, make_data, scores
 import salgen
@@ -58,8 +60,6 @@ def maps_of(model, samples, images):
 
 
 def right(model, images):
-    import torch
-
     with torch.inference_mode():
         return (model(torch.from_numpy(np.stack(images))).argmax(dim=1) == 1).numpy()
 
@@ -67,8 +67,6 @@ def right(model, images):
 @pytest.mark.parametrize("metric", CONTRAST)
 def test_values_are_those_of_explain_and_score(contrast, data, positives, metric):
     """Each model explained by itself, and what counts as right worked out by hand."""
-    from importlib import import_module
-
     module = import_module("two_models")
     first, second = module.first().eval(), module.second().eval()
     images, twins = ([sample[what] for sample in positives] for what in ("image", "twin"))
@@ -102,23 +100,6 @@ def test_the_model_of_permuted_labels_is_trained_as_the_first(permuted):
     assert other.parameters == first.parameters
 
 
-@pytest.mark.parametrize(
-    "metrics",
-    [
-        ["average-drop"],
-        ["max-sensitivity:samples=2,norm=rms"],
-        ["edge-correlation"],
-        ["class-sensitivity", "box-accuracy"],
-    ],
-)
-def test_a_run_may_have_any_metrics(data, tmp_path, permuted, metrics):
-    """Also those that look at the whole image alone, of a data set with a scored region."""
-    run = evaluate(data, model=permuted / "lesion-cnn-seed0", methods=["gradient"], metrics=metrics, out=tmp_path / "r")
-    rows = scores(run)
-    assert {name.partition(":")[0] for name in rows["metric"]} == {name.partition(":")[0] for name in metrics}
-    assert rows["value"].notna().any()
-
-
 def test_methods_that_are_fitted_have_no_parameter_randomisation(data, tmp_path, permuted):
     metric = "parameter-randomization:order=independent,similarity=spearman,layers=1"
     how = {"methods": ["pattern-net", "gradient"], "metrics": [metric]}
@@ -147,20 +128,6 @@ def test_a_call_asks_again_as_the_map_was_asked(data, permuted, positives):
         assert not np.array_equal(again, salgen.explain(model, images, targets, method=method).values.numpy())
 
 
-@pytest.mark.parametrize("metrics", [["mcs"], ["all", "mcr"]])
-def test_a_second_model_must_be_given(data, tmp_path, metrics):
-    with pytest.raises(SalgenError, match="contrasts two models: give the second one"):
-        evaluate(data, metrics=metrics, out=tmp_path / "run", settings=SETTINGS)
-
-
-def test_a_second_model_that_nothing_asks_for_is_an_error(data, models, tmp_path, monkeypatch):
-    monkeypatch.chdir(data.parent)
-    with pytest.raises(SalgenError, match="no metric contrasts two"):
-        evaluate(data, model=models[0], paired_model=models[1], metrics=["roc-auc"], out=tmp_path / "run")
-    with pytest.raises(SalgenError, match="paired model nowhere: give a checkpoint's folder"):
-        evaluate(data, model=models[0], paired_model="nowhere", metrics=["mcr"], out=tmp_path / "run")
-
-
 def test_a_group_says_what_it_leaves_out(data, permuted, tmp_path):
     how = {"model": permuted / "lesion-cnn-seed0", "methods": ["gradient"], "limit": 4, "out": tmp_path / "run"}
     with pytest.warns(SalgenWarning, match="left out of contrast: mcr, mcs, which take a second model"):
@@ -170,9 +137,7 @@ def test_a_group_says_what_it_leaves_out(data, permuted, tmp_path):
 def test_another_data_sets_run_is_not_overwritten(data, permuted, tmp_path):
     other = salgen.make("perlin-lesions", tmp_path / "other", splits={"test": 6}, parameters=QUICK, seed=1)
     before = (permuted / "scores.parquet").read_bytes()
-    with pytest.raises(
-        SalgenError, match=r"experiment \(data set data there, other here; .*: choose another folder, or replace"
-    ):
+    with pytest.raises(SalgenError, match=r"experiment \(data set data there, other here; .*: choose another folder"):
         evaluate(other, model=permuted / "lesion-cnn-seed0", methods=["gradient"], out=permuted)
     assert (permuted / "scores.parquet").read_bytes() == before
 

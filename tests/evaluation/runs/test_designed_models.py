@@ -12,11 +12,14 @@ METHODS = ["gradient", "input-x-gradient", "random"]
 HOW = {"model": "colour-counter", "metrics": ["attribution", "roc-auc"], "reduce": "sum", "limit": 4}
 
 
+def made(out, side=27, **changes):
+    splits = {"train": 2, "val": 2, "test": 6}
+    return salgen.make("coloured-cells", out, splits=splits, parameters={"image_size": (side, side)}, **changes)
+
+
 @pytest.fixture(scope="module")
 def cells(tmp_path_factory):
-    splits = {"train": 2, "val": 2, "test": 6}
-    folder = tmp_path_factory.mktemp("designed")
-    return salgen.make("coloured-cells", folder / "cells", splits=splits, parameters={"image_size": (27, 27)})
+    return made(tmp_path_factory.mktemp("designed") / "cells")
 
 
 def means(run, metric):
@@ -42,20 +45,14 @@ def test_a_margin_has_signed_attributions(cells, tmp_path):
 
 def test_the_best_other_class_of_a_margin_is_found_where_all_probabilities_are_zero(tmp_path):
     """Counts that are hundreds apart: the second and the third class have a probability of 0 both."""
-    splits = {"train": 2, "val": 2, "test": 6}
-    wide = salgen.make("coloured-cells", tmp_path / "wide", splits=splits, parameters={"image_size": (108, 108)})
-    run = salgen.evaluate(wide, methods=["gradient"], score="margin", out=tmp_path / "run", **HOW)
+    run = salgen.evaluate(
+        made(tmp_path / "wide", 108), methods=["gradient"], score="margin", out=tmp_path / "run", **HOW
+    )
     assert means(run, "attribution-cosine")["gradient"] == pytest.approx(1)
 
 
 def test_recipes_alone_have_attributions_too(cells, tmp_path):
-    drawn = salgen.make(
-        "coloured-cells",
-        tmp_path / "recipes",
-        splits={"train": 2, "val": 2, "test": 6},
-        parameters={"image_size": (27, 27)},
-        recipes_only=True,
-    )
+    drawn = made(tmp_path / "recipes", recipes_only=True)
     rendered, stored = (salgen.open(path, "test")[3]["attribution"] for path in (drawn, cells))
     np.testing.assert_array_equal(rendered, stored)
 
@@ -70,13 +67,13 @@ def test_a_changed_attribution_is_found(cells, tmp_path):
 
 
 def test_what_does_not_fit_is_said(cells, tmp_path):
-    with pytest.raises(SalgenError, match="designed for images of logic-slots, not of coloured-cells"):
-        salgen.evaluate(cells, **{**HOW, "model": "slot-logic"}, out=tmp_path / "run")
-    with pytest.raises(SalgenError, match="preprocess and classes are for networks trained elsewhere"):
-        salgen.evaluate(cells, **HOW, classes=[2, 1, 0], out=tmp_path / "run")
+    for changes, says in (
+        ({"model": "slot-logic"}, "designed for images of logic-slots, not of coloured-cells"),
+        ({"classes": [2, 1, 0]}, "preprocess and classes are for networks trained elsewhere"),
+        ({"model": "scnn", "metrics": ["attribution-cosine"]}, "a designed network is evaluated"),
+        ({"model": "colour-counter:copy=3"}, "unknown parameter of colour-counter 'copy'"),
+    ):
+        with pytest.raises(SalgenError, match=says):
+            salgen.evaluate(cells, **{**HOW, "out": tmp_path / "run", **changes})
     with pytest.raises(SalgenError, match="is designed, not trained"):
         salgen.train(cells, tmp_path / "model", model="colour-counter")
-    with pytest.raises(SalgenError, match="a designed network is evaluated"):
-        salgen.evaluate(cells, model="scnn", metrics=["attribution-cosine"], out=tmp_path / "run")
-    with pytest.raises(SalgenError, match="unknown parameter of colour-counter 'copy'"):
-        salgen.evaluate(cells, **{**HOW, "model": "colour-counter:copy=3"}, out=tmp_path / "run")

@@ -13,8 +13,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.runs.evaluated_models import load_model
-from salgen.evaluation.runs.given_models import GivenModel, given_model
-from salgen.evaluation.runs.pipeline import default_run
+from salgen.evaluation.runs.given_models import given_model
 from salgen.evaluation.runs.running import evaluate
 
 MODULE = """
@@ -94,18 +93,14 @@ def test_its_weights_are_part_of_its_identity(data, folder):
         ("own_models:three_classes", r"gives \(1, 3\) for one image: must be logits \(1, 2\)"),
         ("own_models:other_size", r"fails on an image \(1, 1, 32, 32\)"),
         ("own_models:no_logits", "the model returns tuple of .*: it must return logits"),
+        ("own_models:good", "trained already"),
     ],
 )
 def test_what_is_wrong_with_it_is_one_line_before_any_work(model, says, data, folder):
     with pytest.raises(SalgenError, match=says) as caught:
-        evaluate(data, model=model, out=folder / "run")
+        evaluate(data, model=model, seeds=2, out=folder / "run")
     assert "\n" not in str(caught.value)
     assert not (folder / "run").exists()
-
-
-def test_settings_and_seeds_take_a_model_to_train(data, folder):
-    with pytest.raises(SalgenError, match="trained already"):
-        evaluate(data, model="own_models:good", seeds=2, out=folder / "run")
 
 
 def test_a_change_of_its_modules_is_another_model(data, folder):
@@ -116,12 +111,6 @@ def test_a_change_of_its_modules_is_another_model(data, folder):
     importlib.invalidate_caches()
     shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # compiled within the same second it looks unchanged
     assert load_model(salgen.open(data), given_model("own_models:good"), folder).digest != first.digest
-
-
-def test_a_model_in_double_precision_is_evaluated(data, folder):
-    (folder / "own_models.py").write_text(MODULE.replace('cam_layer="1")', 'cam_layer="1").double()'))
-    run = evaluate(data, model="own_models:good", methods=["cam"], metrics=["roc-auc"], out=folder / "run")
-    assert (run / "scores.parquet").exists()
 
 
 def test_patterns_are_fitted_once_and_their_units_counted(data, folder, monkeypatch):
@@ -148,10 +137,3 @@ def test_without_training_images_there_are_no_patterns(data, folder, monkeypatch
     methods, left_out = select_methods(["all"]).defined_for(network, torch.zeros(1, 1, 32, 32), lacking)
     assert left_out["pattern-net"] == "pattern-net fits patterns to the split 'train', which is not there"
     assert "gradient" in methods
-
-
-def test_what_counts_as_a_function(folder):
-    assert isinstance(given_model("package.module:function"), GivenModel)
-    assert given_model("lesion-cnn") == "lesion-cnn"
-    assert given_model(folder) == folder
-    assert default_run("perlin", "resnet18", {}).name == "perlin-resnet18"

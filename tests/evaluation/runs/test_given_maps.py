@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
-from kept_runs import SETTINGS, STATED, make_data, make_run, rows
+from kept_runs import SETTINGS, STATED, make_run, rows
 from pandas.testing import assert_frame_equal
 from torch.nn import functional
 import salgen
@@ -23,11 +23,6 @@ from salgen.evaluation.training.checkpoints import load_checkpoint
 
 METRICS = ["roc-auc", "prec99", "edge-correlation", "insertion-auc:step=512"]
 LOCAL = ["method", "method_parameters", "native_resolution", "reduction"]
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    return make_data(tmp_path_factory.mktemp("given"))
 
 
 @pytest.fixture(scope="module")
@@ -129,9 +124,7 @@ def test_they_stay_in_a_run_to_which_more_is_added(run, data, model, files, tmp_
     evaluated(data, model, files, copy, methods=None, maps=(), metrics=["m-gt"])
     assert set(of(copy, "theirs")["metric"]) == {*METRICS, "m-gt"}
     assert_frame_equal(of(copy, "theirs"), of(copy, "gradient"), check_exact=True)
-    with pytest.raises(
-        SalgenError, match=r"low\.npz does not hold the maps that the run has as 'theirs': give others an"
-    ):
+    with pytest.raises(SalgenError, match=r"low\.npz does not hold the maps that the run has as 'theirs': give others"):
         evaluated(data, model, files, copy, maps={"theirs": files / "low.npz"})
 
 

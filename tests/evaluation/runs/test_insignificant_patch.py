@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from small_networks import Normalise
 from torch import nn
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.input_dependence import Iir
@@ -49,18 +50,30 @@ class Linear(nn.Module):
         return torch.stack([along, -along], dim=1)
 
 
+class Of(nn.Module):
+    """A network that is a function of images, such as of the first channel's pixel in the feature's place."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.forward = function
+
+
+def pixel(images):
+    return images[:, 0, 6, 8]
+
+
+def opposed(logit, *more):
+    """The logit's negative, itself, and others."""
+    return torch.stack([-logit, logit, *(torch.full_like(logit, other) for other in more)], dim=1)
+
+
 def seeded_network():
     torch.manual_seed(3)
     network = nn.Sequential(
         nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(inplace=True), nn.MaxPool2d(2), nn.Conv2d(8, 8, 3), nn.ReLU(inplace=True)
     )
     head = nn.Sequential(nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(32, 4))
-    return Classifier(nn.Sequential(network, head), Shifted()).eval()
-
-
-class Shifted(nn.Module):
-    def forward(self, images):
-        return (images - 0.5) / 0.25
+    return Classifier(nn.Sequential(network, head), Normalise(0.5, 0.25)).eval()
 
 
 def test_a_linear_model_has_the_nearest_pixels_that_leave_its_logits_alone():
@@ -115,8 +128,10 @@ def test_a_networks_logits_are_the_twins_and_the_patch_is_seen():
 
 def test_a_patch_does_not_depend_on_its_batch():
     twins, images = twins_and_images(4)
+    images[:, :, 0, 0] = 0.0  # what is not in the mask is not the patch's
     module = seeded_network()
     together = patched(module, images, twins).images
+    assert np.array_equal(np.where(PLACE, twins, together), twins)
     alone = np.concatenate([patched(module, images[i : i + 1], twins[i : i + 1]).images for i in range(4)])
     assert np.abs(together - alone).max() < 1e-3
     assert np.array_equal(together, patched(module, images, twins).images)
@@ -124,68 +139,47 @@ def test_a_patch_does_not_depend_on_its_batch():
     assert np.array_equal(in_parts, alone)
 
 
-class OnePixel(nn.Module):
-    """The class hangs on one pixel of the feature alone, and steeply."""
-
-    def forward(self, images):
-        seen = 50 * (images[:, 0, 6, 8] - 0.8)
-        return torch.stack([-seen, seen], dim=1)
-
-
 def test_a_patch_that_stays_seen_by_the_model_matters():
     """A pixel of which the model wants to see a value that it cannot have."""
 
-    class Bounded(nn.Module):
-        def forward(self, images):
-            seen = images[:, 0, 6, 8].detach() * 50 - 25 + 0 * images.sum(dim=(1, 2, 3))
-            return torch.stack([-seen, seen], dim=1)
-
+    bounded = Of(lambda x: opposed(pixel(x).detach() * 50 - 25 + 0 * x.sum(dim=(1, 2, 3))))
     twins, images = twins_and_images(3, channels=1)
     twins[:, 0, 6, 8], images[:, 0, 6, 8] = 0.1, 0.9
-    found = patched(Bounded(), images, twins)
+    found = patched(bounded, images, twins)
     assert found.faults == [PATCH_MATTERS] * 3
     assert (found.change > MOST_CHANGE).all()
 
 
 def test_a_logit_may_change_by_no_more_than_a_share_even_if_the_class_stays(monkeypatch):
+    """The class hangs on one pixel of the feature alone, and steeply."""
+    one_pixel = Of(lambda x: opposed(50 * (pixel(x) - 0.8)))
     monkeypatch.setattr(insignificant_patch, "STEPS", 0)  # the patch is the feature
     twins, images = twins_and_images(1, channels=1)
     images[0, 0, 6, 8] = twins[0, 0, 6, 8] + 0.005
     spread = 100 * abs(float(twins[0, 0, 6, 8]) - 0.8)
-    found = patched(OnePixel(), images, twins)
+    found = patched(one_pixel, images, twins)
     assert found.change[0] == pytest.approx(0.25 / spread, rel=1e-3)
     assert found.faults == [PATCH_MATTERS if 0.25 / spread > MOST_CHANGE else ""]
     images[0, 0, 6, 8] = twins[0, 0, 6, 8] + 0.05
-    assert patched(OnePixel(), images, twins).faults == [PATCH_MATTERS]
+    assert patched(one_pixel, images, twins).faults == [PATCH_MATTERS]
 
 
 def test_a_feature_that_only_the_class_tells_apart_matters(monkeypatch):
     """Two logits that are nearly alike: within the share, but in another order."""
-
-    class Close(nn.Module):
-        def forward(self, images):
-            seen = 1e-3 * (images[:, 0, 6, 8] - 0.5)
-            return torch.stack([-seen, seen, torch.full_like(seen, -1.0)], dim=1)
-
     monkeypatch.setattr(insignificant_patch, "STEPS", 0)
     twins, images = twins_and_images(1, channels=1)
     twins[0, 0, 6, 8], images[0, 0, 6, 8] = 0.4, 0.6
-    found = patched(Close(), images, twins)
+    found = patched(Of(lambda x: opposed(1e-3 * (pixel(x) - 0.5), -1.0)), images, twins)
     assert found.change[0] < MOST_CHANGE
     assert found.faults == [PATCH_MATTERS]
 
 
 def test_a_patch_that_has_to_become_the_twin_vanishes():
     """Where every pixel of the place has a logit of its own, nothing but the twin's pixels leaves them alone."""
-
-    class Place(nn.Module):
-        def forward(self, images):
-            return images[:, 0, 3:11, 5:13].flatten(1)
-
     twins, _ = twins_and_images(3, channels=1)
     twins[:, 0, 3, 5] = 0.8  # the class
     images = np.where(PLACE, twins + np.float32(0.2), twins)
-    found = patched(Place(), images, twins)
+    found = patched(Of(lambda x: x[:, 0, 3:11, 5:13].flatten(1)), images, twins)
     assert found.faults == [PATCH_VANISHED] * 3
     assert (found.change <= MOST_CHANGE).all()
     assert (found.seen < 0.1 * LEAST_SEEN).all()
@@ -200,57 +194,31 @@ def test_nothing_is_not_seen():
     assert found.faults == [PATCH_VANISHED] * 2
 
 
-def test_the_patched_image_is_the_twin_outside_the_mask():
-    """Also where the image is not: what is not in the mask is not the patch's."""
-    twins, images = twins_and_images(2)
-    images[:, :, 0, 0] = 0.0
-    found = patched(seeded_network(), images, twins)
-    assert np.array_equal(np.where(PLACE, twins, found.images), twins)
-
-
 def test_labels_say_which_class_is_asked_about_where_an_image_shows_several(monkeypatch):
-    class Several(nn.Module):
-        multi_label = True
-
-        def forward(self, images):
-            seen = images[:, 0, 6, 8] - 0.5
-            return torch.stack([seen, torch.full_like(seen, 30.0)], dim=1)
-
+    several = Of(lambda x: opposed(pixel(x) - 0.5, 30.0)[:, 1:])
+    several.multi_label = True
     monkeypatch.setattr(insignificant_patch, "STEPS", 0)
     twins, images = twins_and_images(2, channels=1)
     twins[:, 0, 6, 8], images[:, 0, 6, 8] = 0.45, 0.55
-    found = patched(Several(), images, twins, labels=np.array([0, 1]))
+    found = patched(several, images, twins, labels=np.array([0, 1]))
     assert (found.change < MOST_CHANGE).all()  # of 30, which is how far the logits are from 0
     assert found.faults == [PATCH_MATTERS, ""]
 
 
 def test_a_logit_that_stands_alone_is_as_far_from_its_negative_as_both_say(monkeypatch):
-    class Alone(nn.Module):
-        def forward(self, images):
-            return 5 + images[:, 0, 6, 8:9]
-
     monkeypatch.setattr(insignificant_patch, "STEPS", 0)
     twins, images = twins_and_images(2, channels=1)
     twins[:, 0, 6, 8], images[:, 0, 6, 8] = 0.0, (0.08, 0.12)
-    found = patched(Alone(), images, twins)
+    found = patched(Of(lambda x: 5 + x[:, 0, 6, 8:9]), images, twins)
     assert np.allclose(found.change, [0.08 / 10, 0.12 / 10], atol=1e-6)
     assert found.faults == ["", PATCH_MATTERS]
 
 
 def test_a_model_without_gradient_is_refused_and_one_that_does_not_look_is_not():
     twins, images = twins_and_images(2, channels=1)
-
-    class Cut(Linear):
-        def forward(self, images):
-            return super().forward(images.detach())
-
-    class Blind(nn.Module):
-        def forward(self, images):
-            return torch.tensor([[1.0, 2.0]]).expand(len(images), 2)
-
     with pytest.raises(SalgenError, match="found by gradients, and the model's output has none"):
-        patched(Cut(), images, twins)
-    blind = patched(Blind(), images, twins)
+        patched(nn.Sequential(Of(torch.detach), Linear()), images, twins)
+    blind = patched(Of(lambda x: torch.tensor([[1.0, 2.0]]).expand(len(x), 2)), images, twins)
     assert blind.faults == ["", ""]
     assert np.array_equal(blind.images, images)
 

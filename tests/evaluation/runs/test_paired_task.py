@@ -5,6 +5,7 @@ import shutil
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+import torch
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.report import console_summary, report
@@ -43,14 +44,9 @@ def strength(saliency, mask):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_values_are_those_of_both_models_explained_alone(data, run, seed):
     samples = list(salgen.open(data))
-    models = {
-        "object": load_checkpoint(run / f"scnn-seed{seed}").classifier,
-        "scene": load_checkpoint(run / f"scnn-scene-seed{seed}").classifier,
-    }
-    images = {
-        "image": np.stack([sample["image"] for sample in samples]),
-        "twin": np.stack([sample["twin"] for sample in samples]),
-    }
+    folders = {"object": f"scnn-seed{seed}", "scene": f"scnn-scene-seed{seed}"}
+    models = {task: load_checkpoint(run / folder).classifier for task, folder in folders.items()}
+    images = {what: np.stack([sample[what] for sample in samples]) for what in ("image", "twin")}
     rows = pq.read_table(run / "scores.parquet").to_pandas().query(f"method == 'gradient' and training_seed == {seed}")
     maps, right = {}, {}
     for task, model in models.items():
@@ -63,26 +59,24 @@ def test_values_are_those_of_both_models_explained_alone(data, run, seed):
     assert right["object", "image"].any()
     assert (right["scene", "image"] & right["scene", "twin"]).any()
     for number, sample in enumerate(samples):
-        mask = sample["mask"]
-        s = {key: strength(values[number], mask) for key, values in maps.items()}
-        seen = {key: bool(values[number]) for key, values in right.items()}
-        both = seen["scene", "image"] and seen["scene", "twin"]
+        strengths = {
+            key: strength(values[number], sample["mask"]) if right[key][number] else np.nan
+            for key, values in maps.items()
+        }
+        first, second, twin = (strengths[key] for key in (("object", "image"), ("scene", "image"), ("scene", "twin")))
+        both = np.isfinite(second - twin)
         expected = {
-            "g-cf": s["object", "image"] if seen["object", "image"] else np.nan,
-            "g-cf:of=paired": s["scene", "image"] if seen["scene", "image"] else np.nan,
-            "mcs": s["object", "image"] - s["scene", "image"]
-            if seen["object", "image"] and seen["scene", "image"]
-            else np.nan,
-            "idr:of=paired": float(s["scene", "image"] > s["scene", "twin"]) if both else np.nan,
-            "idr-bam:of=paired": float(s["scene", "twin"] > s["scene", "image"]) if both else np.nan,
+            "g-cf": first,
+            "g-cf:of=paired": second,
+            "mcs": first - second,
+            "idr:of=paired": float(second > twin) if both else np.nan,
+            "idr-bam:of=paired": float(twin > second) if both else np.nan,
         }
         for metric, value in expected.items():
             assert found[metric][sample["id"]] == pytest.approx(value, abs=1e-5, nan_ok=True), (metric, sample["id"])
 
 
 def explained_classes(model, pixels):
-    import torch
-
     with torch.inference_mode():
         return model(torch.from_numpy(pixels)).argmax(dim=1).numpy()
 
@@ -133,7 +127,8 @@ def test_a_checkpoint_gets_its_second_model_too(data, run, tmp_path):
         ({"paired_task": "object"}, "the first model learns that task"),
         ({"paired_task": "scene", "paired_model": "x"}, "give only one"),
         ({"paired_task": "scene", "metrics": ["roc-auc"]}, "no metric contrasts two models"),
-        ({"metrics": ["idr:of=paired"]}, "contrasts two models: give the second one"),
+        *(({"metrics": of}, "contrasts two models: give the second one") for of in (["idr:of=paired"], ["all", "mcr"])),
+        ({"paired_model": "nowhere"}, "paired model nowhere: give a checkpoint's folder"),
         (
             {"paired_task": "scene", "model": "numpy:zeros"},
             "it is not known how numpy:zeros was trained; give a second model",

@@ -102,8 +102,10 @@ def test_replaced_nothing_of_the_earlier_run_stays(data, run):
 def test_a_run_is_not_replaced_by_one_that_is_refused_or_needs_it(data, run):
     with pytest.raises(SalgenError, match="unknown parameter"):
         evaluate(data, methods=["gradient:x=1"], out=run, replace=True, **HOW)
-    with pytest.raises(SalgenError, match="holds the model, and would be removed"):
-        evaluate(data, model=run / "lesion-cnn-seed0", methods=["gradient"], out=run, replace=True)
+    for second in ({}, {"paired_model": run / "lesion-cnn-seed0"}):
+        model = "lesion-cnn" if second else run / "lesion-cnn-seed0"
+        with pytest.raises(SalgenError, match="holds the model, and would be removed"):
+            evaluate(data, model=model, methods=["gradient"], out=run, replace=True, **second)
     assert (run / "scores.parquet").is_file()
 
 

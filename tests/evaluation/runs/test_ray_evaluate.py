@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import torch
 import watched_work
-from kept_runs import make_data
 from made_datasets import SUPPORT
 from ray_nodes import two_nodes
 from worker_orders import DRIVER, ORDERS, orders_path
@@ -60,11 +59,6 @@ def small():
         patch.setitem(vars(METHODS), "entries", {**METHODS.entries, "watched": METHOD})
         yield
     torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    return make_data(tmp_path_factory.mktemp("ray"))
 
 
 @pytest.fixture(scope="module")
@@ -121,9 +115,6 @@ def predicted_by_task(job, part=range(2)):
     return ray_work._predict(ray_tasks.pack(job), part)
 
 
-# The same scores ------------------------------------------------------------------------------------
-
-
 @needs_ray
 @pytest.mark.torture
 def test_two_nodes_find_what_one_process_finds_and_load_a_model_once_each(tmp_path, data, whole, orders, monkeypatch):
@@ -168,9 +159,6 @@ def test_a_stopped_run_goes_on_with_ray_and_without(tmp_path, data, whole, order
         evaluate(data, out=run, executor=executor, **ASKED)
         assert times(run, before) == before
         assert tables(run) == tables(whole)
-
-
-# Faults ---------------------------------------------------------------------------------------------
 
 
 @needs_ray
@@ -218,9 +206,6 @@ def test_a_model_that_is_another_one_there_is_refused(tmp_path, data, monkeypatc
         watched_work, "network", lambda: torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(1024, 2))
     )
     assert "its weights differ from those where the run was started" in str(predicted_by_task(job).error)
-
-
-# What is handed over --------------------------------------------------------------------------------
 
 
 def test_a_job_holds_no_weights_and_gives_the_same_work(tmp_path, data, monkeypatch):
@@ -274,9 +259,6 @@ def test_a_worker_takes_a_gpu_where_there_are_any(offered, device, taken):
     assert list(workers._outcomes(None, b"", [], None)) == [(taken, None)]
 
 
-# What is refused ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -297,9 +279,6 @@ def test_an_address_where_nobody_answers_is_known_before_any_work(monkeypatch):
     with pytest.raises(SalgenError, match=r"^ray_address = 127\.0\.0\.1:1: cannot be reached"):
         ray_work.ray_executor("ray", None, "127.0.0.1:1")
     assert ray_work.ray_executor("ray", 3, None) == Executor("ray", 3)
-
-
-# A Ray of its own -----------------------------------------------------------------------------------
 
 
 @needs_ray

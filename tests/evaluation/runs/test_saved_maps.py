@@ -127,11 +127,6 @@ def test_a_plain_call_is_its_own_name():
     name = maps_name("lesion-cnn", 2, "gradient", "twin_maps", 3)
     assert name == "maps/lesion-cnn-seed2/gradient/twin_maps-00003.parquet"
     assert parts_of(name) == ("gradient", "twin_maps")
-    for other in (
-        "maps/../x/maps-00000.parquet",
-        "/maps/a/b/maps-00000.parquet",
-        f"{name}x",
-        "maps/a/.b/maps-00000.parquet",
-    ):
+    for other in (*(f"{folder}/maps-00000.parquet" for folder in ("maps/../x", "/maps/a/b", "maps/a/.b")), f"{name}x"):
         with pytest.raises(SalgenError, match="is not the name of a file of maps"):
             parts_of(other)

@@ -1,7 +1,6 @@
 """`salgen score`: maps and masks in files have the scores that `salgen.score` gives to the arrays."""
 
 import csv
-import json
 import numpy as np
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
@@ -157,34 +156,19 @@ def test_what_is_undefined_is_said_and_written_as_missing(maps, masks, arrays, t
 
 
 def test_faults_of_the_command_are_one_line(maps, masks, tmp_path, capsys):
+    both = [str(maps), str(masks)]
     for words, said in (
-        (
-            [str(maps), str(masks), "--out", "scores.txt"],
-            "scores.txt: give a file in a folder that exists, ending in .csv",
-        ),
-        ([str(maps), str(masks), "--out", str(tmp_path / "no" / "s.csv")], "give a file in a folder that exists"),
+        ([*both, "--out", "scores.txt"], "scores.txt: give a file in a folder that exists, ending in .csv"),
+        ([*both, "--out", str(tmp_path / "no" / "s.csv")], "give a file in a folder that exists"),
         ([str(maps), str(tmp_path / "none")], "none does not exist: give a folder with a mask"),
         ([str(maps)], "Missing argument 'MASKS'"),
-        (
-            [str(maps), str(masks), "--metrics", "insertion-auc"],
-            "takes more than a map and a mask (image, model, target)",
-        ),
+        ([*both, "--metrics", "insertion-auc"], "takes more than a map and a mask (image, model, target)"),
     ):
         assert main(["score", *words]) == 2
         captured = capsys.readouterr()
         assert said in captured.err
         assert len(captured.err.splitlines()) == 1
         assert captured.out == ""
-
-
-def test_ids_of_safetensors_are_in_its_metadata(arrays, masks, tmp_path):
-    from safetensors.numpy import save_file
-
-    order = [3, 0, 6, 1, 5, 2, 4]
-    ids = json.dumps([IDS[i] for i in order])
-    save_file({"maps": np.ascontiguousarray(arrays[0][order])}, tmp_path / "maps.safetensors", {"ids": ids})
-    result = score_files(tmp_path / "maps.safetensors", masks)
-    assert_equal(result.scores, salgen.score(*arrays, list(result.metrics)))
 
 
 def test_masks_of_more_than_two_levels_are_read_as_in_an_import(tmp_path):

@@ -73,9 +73,7 @@ def test_deviating_readings_stand_apart():
     assert by_reading(calls) == {None: ["roc-auc", "prec99"], "authors_exact": calls[:1]}
     assert next(iter(by_reading(calls))) is None
     assert canonical(calls) == ["roc-auc", "prec99"]
-
-
-def test_no_canonical_group_where_there_is_no_canonical_metric():
+    # where there is no canonical metric there is no such group
     assert by_reading(["prec99:compat=authors_exact"]) == {"authors_exact": ["prec99:compat=authors_exact"]}
     assert canonical(["prec99:compat=authors_exact"]) == []
     assert by_reading([]) == {}

@@ -17,15 +17,14 @@ from salgen.evaluation.statistics.permutation import sign_flip_p_values
 from salgen.evaluation.statistics.score_cube import score_cube
 from salgen.evaluation.statistics.training_noise import training_noise
 
-
-def compare(cube, model, metric, variant):
-    """All pairs of one family; none where there is no family."""
-    found = family(cube, model, metric, variant)
-    return [] if found is None else compare_families([found])
-
-
 METHODS = {"gradient": 0.6, "smoothgrad": 0.6, "grad-cam": 0.9, "sobel": 0.5, "oracle": 1.0, "oracle-7x7": 0.95}
 IMAGE = "region:image"
+
+
+def compare(rows, metric="roc-auc", variant=IMAGE):
+    """All pairs of one family of rows; none where there is no family."""
+    found = family(score_cube(pa.Table.from_pylist(rows)), "cnn", metric, variant)
+    return [] if found is None else compare_families([found])
 
 
 def scores(seeds=(0,), samples=30, methods=METHODS, size=1, **axes):
@@ -62,7 +61,7 @@ def sample_means(rows, method):
 @pytest.mark.parametrize("seeds", [(0,), (0, 1, 5)])
 def test_numbers_of_each_pair_are_those_of_loops(seeds):
     rows = scores(seeds=seeds)
-    found = compare(score_cube(pa.Table.from_pylist(rows)), "cnn", "roc-auc", IMAGE)
+    found = compare(rows)
     pairs = list(combinations(["gradient", "smoothgrad", "grad-cam", "sobel"], 2))
     assert [(row.method_a, row.method_b) for row in found] == pairs
     for row in found:
@@ -80,14 +79,14 @@ def test_numbers_of_each_pair_are_those_of_loops(seeds):
 
 def test_two_trainings_give_no_verdict():
     """They differ by much or by little by chance: simulated, .158 of families of like methods had a difference."""
-    found = compare(cube_of(seeds=(0, 5)), "cnn", "roc-auc", IMAGE)
+    found = compare(scores(seeds=(0, 5)))
     assert np.isnan([(row.p_value, row.p_holm) for row in found]).all()
     assert {row.n_trainings for row in found} == {2}
     assert not any(row.significant() for row in found)
 
 
 def test_a_low_value_can_be_the_better_one():
-    (row,) = compare(cube_of(metrics=["average-drop"], methods=["grad-cam", "sobel"]), "cnn", "average-drop", IMAGE)
+    (row,) = compare(scores(metrics=["average-drop"], methods=["grad-cam", "sobel"]), "average-drop")
     assert row.difference > 0
     assert row.win_share == 0.0
     assert row.better == ("sobel", "sum")
@@ -111,7 +110,7 @@ def test_scores_that_differ_by_rounding_are_half_a_win():
 
 
 def test_verdicts():
-    found = compare(cube_of(), "cnn", "roc-auc", IMAGE)
+    found = compare(scores())
     best, floor = ("grad-cam", "sum"), ("sobel", "sum")
     assert indistinguishable(found, best) == []
     assert indistinguishable(found, ("gradient", "sum")) == [("smoothgrad", "sum")]
@@ -119,27 +118,27 @@ def test_verdicts():
     assert not_better(found, ("smoothgrad", "sum")) == [("gradient", "sum"), ("sobel", "sum")]
 
 
-def test_ceilings_are_in_no_family():
-    cube = cube_of()
-    keys = [key for key, _ in family(cube, "cnn", "roc-auc", IMAGE).keys]
+def test_ceilings_are_in_no_family_and_one_method_is_compared_with_nothing():
+    keys = [key for key, _ in family(cube_of(), "cnn", "roc-auc", IMAGE).keys]
     assert keys == ["gradient", "smoothgrad", "grad-cam", "sobel"]
     assert is_ceiling("oracle-7x7")
     assert not is_ceiling("sobel")
+    assert compare(scores(methods=["gradient", "oracle"])) == []
 
 
 def test_a_family_alone_has_the_numbers_that_it_has_among_others():
-    cube = cube_of(metrics=["roc-auc", "average-precision"], variants=["region:brain", IMAGE])
-    together = compare_families(families(cube))
+    rows = scores(metrics=["roc-auc", "average-precision"], variants=["region:brain", IMAGE])
+    together = compare_families(families(score_cube(pa.Table.from_pylist(rows))))
     assert len(together) == 4 * 6
-    alone = compare(cube, "cnn", "average-precision", "region:brain")
+    alone = compare(rows, "average-precision", "region:brain")
     assert [row for row in together if (row.metric, row.variant) == ("average-precision", "region:brain")] == alone
 
 
 def test_diagnostics_are_not_compared():
-    cube = cube_of(metrics=["edge-correlation", "roc-auc"])
-    assert {one.metric for one in families(cube)} == {"roc-auc"}
+    rows = scores(metrics=["edge-correlation", "roc-auc"])
+    assert {one.metric for one in families(score_cube(pa.Table.from_pylist(rows)))} == {"roc-auc"}
     with pytest.raises(SalgenError, match="edge-correlation is a diagnostic"):
-        compare(cube, "cnn", "edge-correlation", IMAGE)
+        compare(rows, "edge-correlation")
 
 
 def test_a_method_without_values_leaves_the_others_theirs():
@@ -147,13 +146,9 @@ def test_a_method_without_values_leaves_the_others_theirs():
     for row in table:
         if row["method"] == "sobel":
             row["value"] = row["value_worst_case"] = math.nan
-    found = compare(score_cube(pa.Table.from_pylist(table)), "cnn", "roc-auc", IMAGE)
+    found = compare(table)
     assert {row.n_samples for row in found} == {29}
     assert len(found) == 3
-
-
-def test_one_method_is_compared_with_nothing():
-    assert compare(cube_of(methods=["gradient", "oracle"]), "cnn", "roc-auc", IMAGE) == []
 
 
 def test_effect_size_of_constant_differences():
@@ -204,7 +199,7 @@ def test_tests_flip_clusters_and_count_the_noise_between_trainings(seeds, size):
         row["value_worst_case"] = row["value"] = 0.5 if math.isnan(row["value"]) else row["value"]
         row["value_worst_case"] += moved[row["training_seed"], row["method"]]
     cube = score_cube(pa.Table.from_pylist(rows))
-    (row,) = compare(cube, "cnn", "roc-auc", IMAGE)
+    (row,) = compare(rows)
     assert (row.n_clusters, row.n_samples, row.n_trainings) == (60 // size, 60, len(seeds))
     a, b = (cube.worst[number, 0, 0] for number in (0, 1))
     assert row.p_value == pytest.approx(slow_p_value(a, b, cube.clusters, len(seeds)), abs=0.015)
@@ -220,5 +215,5 @@ def test_copies_of_a_sample_in_its_cluster_do_not_make_a_difference_significant(
 
 @pytest.mark.parametrize("clusters", [5, 6])
 def test_fewer_than_six_clusters_give_no_p_value(clusters):
-    cube = cube_of(samples=30, size=30 // clusters)
-    assert all(math.isnan(row.p_holm) == (clusters < 6) for row in compare(cube, "cnn", "roc-auc", IMAGE))
+    found = compare(scores(samples=30, size=30 // clusters))
+    assert all(math.isnan(row.p_holm) == (clusters < 6) for row in found)

@@ -82,17 +82,15 @@ def test_models_that_copy_each_other_are_no_more_than_one():
     assert width == pytest.approx(own, rel=0.1)
 
 
-def test_without_a_group_nothing_is_said():
+def test_without_a_group_nothing_is_said_and_one_training_has_an_interval():
+    one = of([0.4], [0.2], [0, 0])
+    assert one.design_effect == 1.0
+    assert one.interval()[0] < 0.3
+    assert Discrimination(0.5, 1, 1, 5, 1.0).trainings(1e-4, 1) is None  # more than are tried are not stated
     for positive, negative in (([], [1, 2]), ([1, 2], []), ([], [])):
         found = of(positive, negative)
         assert np.isnan([found.auroc, *found.interval()]).all()
         assert found.trainings(0.1, 3) is None
-
-
-def test_one_training_has_an_interval():
-    found = of([0.4], [0.2], [0, 0])
-    assert found.design_effect == 1.0
-    assert found.interval()[0] < 0.3
 
 
 @given(st.floats(0, 1), COUNTS, COUNTS, st.floats(1, 3), st.sampled_from([0.05, 0.1, 0.2]))
@@ -107,7 +105,3 @@ def test_so_many_trainings_suffice_and_one_fewer_does_not(auroc, m, n, effect, h
     assert half(needed) <= half_width
     least = -(-now // min(m, n))
     assert needed == least or half(needed - 1) > half_width
-
-
-def test_more_than_are_tried_are_not_stated():
-    assert Discrimination(0.5, 1, 1, 5, 1.0).trainings(1e-4, 1) is None

@@ -209,8 +209,6 @@ def test_it_moves_with_the_scores_and_holds_their_mean(values, scale, shift):
     assert -100 <= ends[0] <= ends[1] <= 100
 
 
-# Coverage ------------------------------------------------------------------------------------------
-
 REPEATS = 1000
 SLACK = 3 * np.sqrt(0.05 * 0.95 / REPEATS)  # of the simulation itself
 

@@ -76,10 +76,6 @@ def test_cliques_equal_slow_search(ranks, difference):
     assert cliques(ranks, difference) == slow_cliques(ranks, difference)
 
 
-def test_cliques_overlap_and_the_critical_difference_itself_is_significant():
-    assert cliques(np.array([1.0, 2.0, 3.0, 6.0, 7.0]), 2.0) == [(0, 2), (1, 3), (3, 5)]
-
-
 def family_of(values, higher=True, clusters=None):
     """Methods a, b, ... with scores (N, K), each sample its own cluster by default."""
     keys = [(name, "sum") for name in "abcde"[: values.shape[1]]]
@@ -125,9 +121,6 @@ def test_mean_ranks_of_a_small_table():
     scores = np.array([[0.9, 0.1, 0.5, np.nan], [0.8, 0.3, 0.5, np.nan], [np.nan, 0.2, 0.1, np.nan]])
     ranks = mean_ranks(scores, np.array([True, False, True, True]))
     np.testing.assert_allclose(ranks, [(1 + 1 + 1.5) / 3, (2 + 3 + 1.5) / 3, (3 + 2 + 3) / 3])
-
-
-def test_mean_ranks_without_any_score():
     assert np.isnan(mean_ranks(np.full((2, 2), np.nan), np.array([True, True]))).all()
 
 

@@ -85,10 +85,6 @@ def test_restriction_leaves_just_the_subset(subset):
     assert found == expected
 
 
-def test_restriction_to_all_copies_nothing():
-    assert CUBE.restricted("all") is CUBE
-
-
 def test_subsets_exist_where_there_are_certificates():
     assert CUBE.subsets == ["all", "correct", "certified"]
     table = pa.Table.from_pylist([row | {"certified": None} for row in ROWS])
@@ -104,13 +100,11 @@ def test_wrong_is_the_share_of_the_samples_that_the_metric_is_scored_on():
     alone = [not row["correct"] for row in some if (row["model"], row["metric"], row["variant"]) == ("a", *place)]
     assert 0 < np.mean(alone) != 1 - np.mean(list(whole.values()))
     assert score_cube(pa.Table.from_pylist(some)).wrong("a", *place) == pytest.approx(np.mean(alone))
-
-
-def test_wrong_is_unknown_where_nothing_is_scored():
     assert math.isnan(CUBE.wrong("a", "iou", "region:brain"))
 
 
-def test_another_subset_is_refused():
+def test_another_subset_is_refused_and_the_same_one_is_not_copied():
+    assert CUBE.restricted("all") is CUBE
     with pytest.raises(SalgenError, match="must be one of all, correct, certified"):
         CUBE.restricted("right")
     with pytest.raises(SalgenError, match="restrict all samples"):

@@ -39,12 +39,12 @@ def rows(seeds=(0,), methods=tuple(SCORES), models=("cnn",), certified=None):
 
 
 def summary_of(table, method, seed="all"):
-    (row,) = (row for row in summarise(table) if row.method == method and row.training_seed == seed)
-    return row
+    found = {(row.method, row.training_seed): row for row in summarise(pa.Table.from_pylist(table))}
+    return found[method, seed]
 
 
 def test_summary_of_one_method():
-    row = summary_of(pa.Table.from_pylist(rows()), "gradient")
+    row = summary_of(rows(), "gradient")
     assert (row.n, row.n_undefined, row.n_excluded_masks, row.n_invalid_maps) == (2, 2, 1, 1)
     assert (row.n_clusters, row.n_samples, row.n_trainings) == (2, 2, 1)
     assert row.mean == pytest.approx(0.8)
@@ -68,7 +68,7 @@ def test_undefined_values_are_counted_by_reason(metric):
     for row in table[1:]:
         worst = 0.0 if metric == "roc-auc" and row["reason"] in ("constant_map", "non_finite_map") else NAN
         row.update(value=NAN, value_worst_case=worst)
-    row = summary_of(pa.Table.from_pylist(table), "random")
+    row = summary_of(table, "random")
     assert (row.n, row.n_undefined) == (1, 6)
     assert (row.n_excluded_masks, row.n_invalid_maps, row.n_not_applicable) == (2, 2, 2)
 
@@ -81,7 +81,7 @@ def test_normalised_scores_know_the_metrics_direction(metric, normal):
         for row in rows()
         for value in [{"random": 0.6, "gradient": 0.4, "oracle": 0.2}[row["method"]]]
     ]
-    assert summary_of(pa.Table.from_pylist(table), "gradient").normalised == pytest.approx(normal, nan_ok=True)
+    assert summary_of(table, "gradient").normalised == pytest.approx(normal, nan_ok=True)
 
 
 @pytest.mark.parametrize(("metric", "least"), [("pointing-game", 0.0), ("edge-correlation", -1.0)])
@@ -89,15 +89,14 @@ def test_scores_that_are_all_alike_may_yet_fail_on_other_samples(metric, least):
     """By as much as twenty samples without a failure leave open, down to the metric's lowest value."""
     one = {**rows()[0], "metric": metric, "value": 1.0, "value_worst_case": 1.0}
     table = [{**one, "sample_id": f"s-{i}", "cluster": f"s-{i}"} for i in range(20)]
-    row = summary_of(pa.Table.from_pylist(table), "random")
+    row = summary_of(table, "random")
     assert row.interval == "clusters; of this one model"
     assert (row.ci_low, row.ci_high) == pytest.approx((1 - (1 - least) * (1 - 0.025 ** (1 / 20)), 1.0), abs=0.02)
 
 
 @pytest.mark.parametrize("metric", ["pointing-game", "roc-auc"])
 def test_nothing_is_said_of_an_interval_that_is_not_there(metric):
-    one = pa.Table.from_pylist([dict(rows()[0], metric=metric, value=1.0, value_worst_case=1.0)])
-    row = summary_of(one, "random")
+    row = summary_of([dict(rows()[0], metric=metric, value=1.0, value_worst_case=1.0)], "random")
     assert (row.n, row.interval) == (1, "")
     assert np.isnan([row.ci_low, row.ci_high, row.ci_low_worst_case, row.ci_high_worst_case]).all()
 
@@ -107,7 +106,7 @@ def test_interval_of_the_worst_case_alone_is_described():
         dict(rows()[0], sample_id=f"s-{i}", cluster=f"c-{i}", metric="pointing-game", value=NAN, value_worst_case=0.0)
         for i in range(9)
     ]
-    row = summary_of(pa.Table.from_pylist(table), "random")
+    row = summary_of(table, "random")
     assert np.isnan(row.ci_high)
     assert row.ci_high_worst_case == pytest.approx(1 - 0.025 ** (1 / 9), abs=0.02)
     assert row.interval == "clusters; of this one model"
@@ -119,28 +118,22 @@ def test_the_worst_case_has_the_guaranteed_interval_and_the_mean_a_usual_one():
         dict(rows()[0], sample_id=f"s-{i:02d}", cluster=f"c-{i:02d}", value=value, value_worst_case=value, reason="")
         for i, value in enumerate(values)
     ]
-    row = summary_of(pa.Table.from_pylist(table), "random")
+    row = summary_of(table, "random")
     usual = t.interval(0.95, 51, values.mean(), sem(values))
     assert (row.ci_low, row.ci_high) == pytest.approx(usual, abs=2e-3)
     ends = mean_intervals(values[None, :, None], np.arange(52), np.zeros(1), np.ones(1), guaranteed=True)
     assert (row.ci_low_worst_case, row.ci_high_worst_case) == pytest.approx(np.concatenate(ends).tolist(), abs=1e-9)
 
 
-def test_controls_are_normalised_to_zero_and_one():
-    table = pa.Table.from_pylist(rows())
-    assert summary_of(table, "random").normalised == 0.0
-    assert summary_of(table, "oracle").normalised == 1.0
-
-
-@pytest.mark.parametrize("missing", ["random", "oracle"])
-def test_no_normalised_score_without_both_controls(missing):
-    table = pa.Table.from_pylist(rows(methods=[name for name in SCORES if name != missing]))
-    assert np.isnan(summary_of(table, "gradient").normalised)
+def test_controls_are_normalised_to_zero_and_one_and_nothing_without_both():
+    assert [summary_of(rows(), name).normalised for name in ("random", "oracle")] == [0.0, 1.0]
+    for control in ("random", "oracle"):
+        assert np.isnan(summary_of(rows(methods=["gradient", control]), "gradient").normalised)
 
 
 @pytest.mark.parametrize(("seeds", "words"), [(2, "clusters; of these models"), (3, "trainings x clusters")])
 def test_training_seeds_are_pooled_and_told_apart(seeds, words):
-    table = pa.Table.from_pylist(rows(range(seeds)))
+    table = rows(range(seeds))
     whole, second = summary_of(table, "gradient"), summary_of(table, "gradient", "1")
     assert second.mean == pytest.approx(0.81)
     assert whole.n == 2 * seeds
@@ -168,43 +161,31 @@ def test_classes_weigh_alike_in_the_mean_per_class():
     table = rows(methods=["random"])
     for row, target, value in zip(table, (4, 4, 4, 7), (0.2, 0.3, 0.4, 0.9), strict=True):
         row.update(target=target, value=value, value_worst_case=value, reason="")
-    row = summary_of(pa.Table.from_pylist(table), "random")
+    row = summary_of(table, "random")
     assert row.mean == pytest.approx(1.8 / 4)
     assert row.mean_per_class == pytest.approx((0.3 + 0.9) / 2)
 
 
-def subset_of(table, subset, method="gradient"):
-    return {(row.samples, row.method, row.training_seed): row for row in summarise_subsets(score_cube(table))}.get(
-        (subset, method, "all")
-    )
+def subset_of(table, subset):
+    found = summarise_subsets(score_cube(pa.Table.from_pylist(table)))
+    return {(row.samples, row.method, row.training_seed): row for row in found}.get((subset, "gradient", "all"))
 
 
-def test_subsets_stand_side_by_side():
-    table = pa.Table.from_pylist(rows(certified=lambda i: i == 2))
-    whole, correct, certified = (subset_of(table, name) for name in ("all", "correct", "certified"))
-    assert (whole.n, correct.n, certified.n) == (2, 1, 1)
-    assert (whole.n_undefined, correct.n_undefined, certified.n_undefined) == (2, 2, 0)
-    assert whole.mean == pytest.approx(0.8)
-    assert correct.mean == certified.mean == pytest.approx(0.9)
-    assert correct.mean_worst_case == pytest.approx(0.45)
-    assert correct.reasons == {"empty_mask": 1, "trivial_full_mask": 1, "zero_energy": 1}
-    assert certified.reasons == {"trivial_full_mask": 1}
-    assert certified.normalised == pytest.approx((0.9 - 0.4) / (1.0 - 0.4))
-
-
-def test_subset_rows_equal_those_of_the_chosen_scores_alone():
-    every = rows(range(2))
+@pytest.mark.parametrize("subset", ["correct", "certified"])
+def test_subset_rows_equal_those_of_the_chosen_scores_alone(subset):
+    every = rows(range(2), certified=lambda i: i > 1)
     for row in every:
         row["correct"] = (row["training_seed"] + int(row["sample_id"][-1])) % 2 == 0
-    alone = [row for row in every if row["correct"]]
-    found = [row for row in summarise_subsets(score_cube(pa.Table.from_pylist(every))) if row.samples == "correct"]
-    expected = [replace(row, samples="correct") for row in summarise(pa.Table.from_pylist(alone))]
-    assert repr(found) == repr(expected)
+    alone = [row for row in every if row[subset]]
+    found = summarise_subsets(score_cube(pa.Table.from_pylist(every)))
+    assert {row.samples for row in found} == {"all", "correct", "certified"}
+    expected = [replace(row, samples=subset) for row in summarise(pa.Table.from_pylist(alone))]
+    assert repr([row for row in found if row.samples == subset]) == repr(expected)
 
 
 def test_no_row_without_certificates_or_certified_samples():
-    assert subset_of(pa.Table.from_pylist(rows()), "certified") is None
-    table = pa.Table.from_pylist(rows(certified=lambda i: False))
+    assert subset_of(rows(), "certified") is None
+    table = rows(certified=lambda i: False)
     assert subset_of(table, "certified") is None
     assert subset_of(table, "all").n == 2
 
@@ -239,16 +220,15 @@ def test_normalised_score_uses_the_same_samples():
     assert normalised(score, random, oracle) == pytest.approx((0.7 - 0.5) / (1.0 - 0.5))
 
 
-def test_normalised_score_is_undefined_without_a_span_or_samples():
-    half, ones, nothing = np.full((1, 3), 0.5), np.ones((1, 3)), np.full((1, 3), np.nan)
-    assert np.isnan(normalised(ones, half, half))
-    assert np.isnan(normalised(nothing, half, ones))
-
-
-@pytest.mark.parametrize(("direction", "oracle"), [(1.0, 0.4), (-1.0, 0.6), (1.0, 0.5 + 1e-17)])
-def test_normalised_score_is_undefined_where_the_oracle_is_no_better_than_chance(direction, oracle):
-    score, random = np.full((1, 3), 0.6), np.full((1, 3), 0.5)
-    assert np.isnan(normalised(score, random, np.full((1, 3), oracle), direction))
+@pytest.mark.parametrize(
+    ("score", "direction", "oracle"),
+    [(0.6, 1.0, 0.4), (0.6, -1.0, 0.6), (0.6, 1.0, 0.5 + 1e-17), (1.0, 1.0, 0.5), (np.nan, 1.0, 1.0)],
+)
+def test_normalised_score_is_undefined_without_samples_or_where_the_oracle_is_no_better_than_chance(
+    score, direction, oracle
+):
+    arrays = (np.full((1, 3), value) for value in (score, 0.5, oracle))
+    assert np.isnan(normalised(*arrays, direction))
 
 
 def test_normalised_score_where_a_low_value_is_good_and_of_diagnostics():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from torch import nn
 import salgen
-from salgen.errors import SalgenError, SalgenWarning
+from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics.clever_hans import false_positives
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -75,19 +75,14 @@ def network():
 
 
 def test_each_logit_has_a_probability_of_its_own():
+    """A user's module may say so too."""
     plain, several = (ModelView.of(Classifier(network(), multi_label=kind)) for kind in (False, True))
-    logits = torch.from_numpy(LOGITS)
+    logits, module = torch.from_numpy(LOGITS), network()
     np.testing.assert_allclose(several.probabilities(logits), sigmoid(LOGITS))
     np.testing.assert_allclose(plain.probabilities(logits).sum(dim=1), 1.0)
-
-
-def test_the_second_class_of_a_lone_logit_has_its_sigmoid_as_probability():
-    lone = nn.Sequential(nn.Flatten(), nn.Linear(4, 1, bias=False)).eval()
-    lone[1].weight.data = torch.eye(4)[:1]
-    view = ModelView.of(lone)
-    with pytest.warns(SalgenWarning, match="the model gives one output"):
-        found = view.probabilities(view.logits(torch.from_numpy(LOGITS).float().repeat(1, 2)[:, None, None, :4]))
-    np.testing.assert_allclose(found, sigmoid(LOGITS[:, :1] * [[-1.0, 1.0]]), rtol=1e-6)
+    assert not ModelView.of(module).multi_label
+    module.multi_label = True
+    assert ModelView.of(module).multi_label
 
 
 @pytest.mark.parametrize("several", [False, True])
@@ -146,18 +141,11 @@ def test_a_class_that_is_there_is_no_false_positive(tmp_path):
 
 
 def test_a_false_positive_counts_once_for_an_image_that_is_two_samples(tmp_path):
-    chances = np.array([[0.6, 0.7, 0.95], [0.6, 0.7, 0.95], [0.6, 0.7, 0.95]], dtype=np.float32)
+    chances = np.array([[0.6, 0.7, 0.95]] * 3, dtype=np.float32)
     labels, present = np.array([0, 1, 0]), np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0]], dtype=bool)
     write_predictions(tmp_path, ["a", "b", "c"], [("m", 0), ("m", 1)], [Predictions(labels, chances, present)] * 2)
     found = [(one.training_seed, one.sample_id, one.class_number) for one in false_positives(tmp_path)]
     assert sorted(found) == [(0, "a", 2), (0, "c", 2), (1, "a", 2), (1, "c", 2)]
-
-
-def test_a_users_module_may_say_that_it_is_of_several_labels():
-    module = network()
-    assert not ModelView.of(module).multi_label
-    module.multi_label = True
-    assert ModelView.of(module).multi_label
 
 
 @pytest.fixture(scope="module")

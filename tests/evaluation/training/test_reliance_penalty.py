@@ -18,7 +18,7 @@ from salgen.evaluation.runs.given_models import is_designed
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.training.checkpoints import WEIGHTS
-from salgen.evaluation.training.reliance_penalty import REPLACED, RedrawLoader, Redraws, reliance_penalty, twin_targets
+from salgen.evaluation.training.reliance_penalty import REPLACED, RedrawLoader, Redraws, reliance_penalty
 from salgen.evaluation.training.trainer import Trainer
 from salgen.evaluation.training.training import train
 from salgen.evaluation.training.training_settings import TrainingSettings, choose_settings
@@ -66,14 +66,6 @@ def test_a_model_that_ignores_the_background_pays_nothing():
     moved = twins + torch.tensor([[0.0, 1.0, -1.0]])
     assert reliance_penalty(torch.tensor([-1.0, 2.0]), moved) == pytest.approx(np.log(2))  # the feature does nothing
     assert reliance_penalty(torch.tensor([9.0, 12.0]), moved) == pytest.approx(np.log1p(1 / 101))
-
-
-def test_what_is_to_be_said_of_twins():
-    classes = torch.tensor([0, 1])
-    assert twin_targets(classes, classes, 2).tolist() == [[0, 1], [1, 0]]
-    assert twin_targets(classes, classes, 4).tolist() == [[0.25] * 4] * 2
-    present = torch.tensor([[1.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
-    assert twin_targets(present, classes, 3).tolist() == [[0, 1, 0], [0, 0, 0]]
 
 
 @pytest.mark.parametrize("stored", [True, False])
@@ -130,8 +122,13 @@ def test_redraws_and_twins_of_changed_images_are_changed_in_the_same_pixels(few,
         assert not torch.equal(new[..., 16:], old[..., 16:])
 
 
-def test_a_model_of_changed_images_is_trained_for_reliance_as_the_first_one(few, stand_ins, tmp_path):
+def test_a_model_of_changed_images_is_trained_for_reliance_as_the_first_one_and_a_second_one_plainly(
+    few, stand_ins, tmp_path
+):
     model = EvaluatedModel.of(train(few, tmp_path / "first", settings={**SHORT, "epochs": 1}))
+    assert model.origin["settings"]["reliance"] == 2.0
+    second = train_again(model, open_dataset(few), tmp_path / "permuted", labels="permuted")
+    assert "reliance" not in second.origin["settings"]
     again = train_again(model, open_dataset(few), tmp_path / "again", images=stand_ins)
     settings = dict(again.origin["settings"])
     assert len(settings.pop("images")) == 3
@@ -178,13 +175,8 @@ TRAINED = [name for name in MODELS.names() if not is_designed(name)]
 )
 def test_the_loss_of_a_batch_is_that_of_images_and_twins_and_the_penalty(name, model, tmp_path, monkeypatch):
     """With ten classes of which an image shows one or several, and with two and every network."""
-    data = salgen.make(
-        name,
-        tmp_path / "data",
-        splits={"train": 10, "val": 4, "test": 4},
-        parameters=GENERATORS.load(name).quick,
-        workers=1,
-    )
+    splits, parameters = {"train": 10, "val": 4, "test": 4}, GENERATORS.load(name).quick
+    data = salgen.make(name, tmp_path / "data", splits=splits, parameters=parameters, workers=1)
     pairs = []
 
     class Watched(Trainer):
@@ -240,12 +232,9 @@ def test_the_gradient_of_a_step_has_a_largest_norm(few, tmp_path, monkeypatch, r
     assert 1e-3 * (1 - 1e-4) < max(norms) < most * (1 + 1e-4)
 
 
-def test_the_weight_rises_over_the_first_third():
+def test_the_weight_rises_over_the_first_third_and_epochs_are_twice_as_many_unless_stated():
     settings = TrainingSettings(epochs=6, reliance=2.0)
     assert [settings.reliance_weight(epoch) for epoch in range(6)] == [0, 1, 2, 2, 2, 2]
-
-
-def test_it_takes_twice_the_epochs_unless_they_are_stated():
     (_, plain), (_, reliant) = (choose_settings("scnn", "demo", {"reliance": weight}) for weight in (0.0, 2.0))
     assert reliant.epochs == 2 * plain.epochs
     assert choose_settings("scnn", "demo", {"reliance": 2.0, "epochs": 5})[1].epochs == 5
@@ -285,29 +274,15 @@ def test_a_shortcut_is_unlearnt(marked, tmp_path):
     assert shares[2.0][1] >= 0.9
 
 
-def test_a_second_model_is_trained_plainly(few, tmp_path):
-    model = EvaluatedModel.of(train(few, tmp_path / "first", settings={**SHORT, "epochs": 1}))
-    again = train_again(model, open_dataset(few), tmp_path / "permuted", labels="permuted")
-    assert model.origin["settings"]["reliance"] == 2.0
-    assert "reliance" not in again.origin["settings"]
-
-
-@pytest.mark.parametrize(
-    ("how", "says"),
-    [
-        ({"settings": {"reliance": -1}}, "must be at least 0"),
-        ({"settings": {"reliance": 1, "rotation": 5}}, "leave out rotation, flips and permuted labels"),
-        ({"settings": {"reliance": 1, "labels": "permuted"}}, "leave out rotation, flips and permuted labels"),
-    ],
-)
-def test_what_it_does_not_go_with_is_said_before_any_work(few, tmp_path, how, says):
-    with pytest.raises(SalgenError, match=says):
-        train(few, tmp_path / "c", **how)
+@pytest.mark.parametrize("other", [{"rotation": 5}, {"flips": True}, {"labels": "permuted"}])
+def test_what_it_does_not_go_with_is_said_before_any_work(few, tmp_path, other):
+    with pytest.raises(SalgenError, match="leave out rotation, flips and permuted labels"):
+        train(few, tmp_path / "c", settings={"reliance": 1, **other})
     assert not (tmp_path / "c").exists()
 
 
 def test_only_the_first_task_s_cause_is_redrawn(tmp_path):
-    parameters = {**GENERATORS.load("bam").quick}
+    parameters = GENERATORS.load("bam").quick
     data = salgen.make("bam", tmp_path / "bam", splits={"train": 4, "val": 4, "test": 4}, parameters=parameters)
     with pytest.raises(SalgenError, match="training with reliance is about the task 'object'"):
         train(data, tmp_path / "c", model="scnn", task="scene", settings={"reliance": 1})

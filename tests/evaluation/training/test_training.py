@@ -1,6 +1,5 @@
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 import numpy as np
@@ -85,9 +84,6 @@ def error_of(call, *args, **kwargs):
     return message
 
 
-# What a training leaves
-
-
 def test_learns_and_records_what_it_did(tmp_path):
     trained = train("squares", tmp_path / "c", settings=SMALL | {"epochs": 20}, seed=2)
     card = trained.card
@@ -141,10 +137,7 @@ def test_seeds_go_into_folders_of_their_own(tmp_path):
     assert "must be 1 or more" in error_of(train_seeds, "squares", tmp_path, seeds=0)
 
 
-# Going on
-
-
-def stop_in_epoch(monkeypatch, number):
+def train_until_stopped(out, number, settings=SMALL):
     """Ctrl-C in the middle of an epoch, counted from 1."""
     seen = []
     whole = Trainer.epoch
@@ -157,7 +150,10 @@ def stop_in_epoch(monkeypatch, number):
         seen.append(number)
         return whole(self, split, order, interrupt, *given)
 
-    monkeypatch.setattr(Trainer, "epoch", epoch)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Trainer, "epoch", epoch)
+        with pytest.raises(KeyboardInterrupt):
+            train("squares", out, settings=settings)
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
@@ -165,10 +161,7 @@ def stop_in_epoch(monkeypatch, number):
 def test_a_stopped_training_ends_with_the_same_weights(tmp_path, number, how):
     settings = SMALL | how
     train("squares", tmp_path / "whole", settings=settings)
-    with pytest.MonkeyPatch.context() as patch:
-        stop_in_epoch(patch, number)
-        with pytest.raises(KeyboardInterrupt):
-            train("squares", tmp_path / "stopped", settings=settings)
+    train_until_stopped(tmp_path / "stopped", number, settings)
     left = [path.name for path in (tmp_path / "stopped").iterdir()]
     assert left == ([] if number == 1 else [STATE])
     resumed = train("squares", tmp_path / "stopped", settings=settings)
@@ -178,10 +171,7 @@ def test_a_stopped_training_ends_with_the_same_weights(tmp_path, number, how):
 
 
 def test_going_on_does_not_repeat_finished_epochs(tmp_path, monkeypatch):
-    with monkeypatch.context() as patch:
-        stop_in_epoch(patch, 3)
-        with pytest.raises(KeyboardInterrupt):
-            train("squares", tmp_path / "c", settings=SMALL)
+    train_until_stopped(tmp_path / "c", 3)
     epochs = []
     whole = Trainer.epoch
     monkeypatch.setattr(Trainer, "epoch", lambda *args: epochs.append(1) or whole(*args))
@@ -220,17 +210,16 @@ def test_a_finished_training_is_not_repeated(tmp_path, monkeypatch):
     [
         ({"settings": SMALL | {"learning_rate": 0.02}}, "learning_rate = 0.01 there, 0.02 here"),
         ({"settings": SMALL | {"hidden": 9}}, "hidden = 8 there, 9 here"),
+        ({"settings": SMALL | {"labels": "permuted"}}, "labels = true there, permuted here"),
         ({"settings": SMALL, "seed": 1}, "seed = 0 there, 1 here"),
     ],
 )
 @pytest.mark.parametrize("finished", [True, False])
-def test_another_training_in_the_same_place_is_an_error(tmp_path, monkeypatch, other, said, finished):
+def test_another_training_in_the_same_place_is_an_error(tmp_path, other, said, finished):
     if finished:
         train("squares", tmp_path / "c", settings=SMALL)
     else:
-        stop_in_epoch(monkeypatch, 2)
-        with pytest.raises(KeyboardInterrupt):
-            train("squares", tmp_path / "c", settings=SMALL)
+        train_until_stopped(tmp_path / "c", 2)
     before = {path: path.read_bytes() for path in (tmp_path / "c").iterdir()}
     message = error_of(train, "squares", tmp_path / "c", **other)
     assert "holds another training" in message
@@ -262,7 +251,11 @@ def test_another_data_set_in_the_same_place_is_an_error(tmp_path, monkeypatch):
     assert "dataset fingerprint" in error_of(train, "squares", tmp_path / "c", settings=SMALL)
 
 
-# Faults
+def test_faults_of_the_data_and_of_the_folder(tmp_path, monkeypatch):
+    (tmp_path / "c").write_text("")
+    assert "cannot use" in error_of(train, "squares", tmp_path / "c", settings=SMALL)
+    monkeypatch.setattr(Squares, "sizes", {"train": 8, "test": 8})
+    assert "has no split 'val'" in error_of(train, "squares", tmp_path / "d", settings=SMALL)
 
 
 def test_loss_that_is_not_finite(tmp_path):
@@ -281,6 +274,7 @@ def test_loss_that_is_not_finite(tmp_path):
         ({"settings": {"epochs": 0}}, "training: epochs = 0: must be at least 1"),
         ({"settings": {"epochs": "many"}}, "training: epochs = 'many' is not of type int"),
         ({"settings": {"batch_size": 2, "devices": 3}}, "cannot be shared by 3 devices"),
+        ({"settings": {"labels": "shuffled"}}, "labels = 'shuffled': must be one of true, permuted"),
         ({"settings": {"max_memory_gb": 1e-9}}, "may be used on cpu: set max_memory_gb higher"),
         ({"scale": "ful"}, "did you mean 'full'"),
         ({"model": "lesion-cn"}, "did you mean 'lesion-cnn'"),
@@ -298,19 +292,6 @@ def test_faults_are_one_line(tmp_path, call, said):
     assert not (tmp_path / "c").exists()
 
 
-def test_missing_split(tmp_path, monkeypatch):
-    monkeypatch.setattr(Squares, "sizes", {"train": 8, "test": 8})
-    assert "has no split 'val'" in error_of(train, "squares", tmp_path / "c", settings=SMALL)
-
-
-def test_out_that_is_a_file(tmp_path):
-    (tmp_path / "c").write_text("")
-    assert "cannot use" in error_of(train, "squares", tmp_path / "c", settings=SMALL)
-
-
-# Settings
-
-
 def test_full_scale_is_the_papers_protocol():
     model, settings = choose_settings("lesion-cnn", "full")
     assert (model.widths, model.batch_norm, model.hidden) == ((32, 64, 128, 256), False, 128)
@@ -324,9 +305,6 @@ def test_settings_override_the_scale_and_reach_model_or_training():
     model, settings = choose_settings("lesion-cnn", "full", {"widths": "8,16", "batch-size": "64", "stop_loss": "none"})
     assert (model.widths, model.batch_norm) == ((8, 16), False)
     assert (settings.batch_size, settings.stop_loss, settings.epochs) == (64, None, 125)
-
-
-# Stopping and choosing
 
 
 def keras_stopping_epoch(losses, patience, min_delta):
@@ -371,9 +349,6 @@ def test_best_epoch_by_accuracy_then_loss_then_order():
     history = [Epoch(0, 0.1, 0.8), Epoch(0, 0.4, 0.9), Epoch(0, 0.3, 0.9), Epoch(0, 0.3, 0.9), Epoch(0, 0.2, 0.8)]
     assert best_epoch(history) == 2
     assert best_epoch(history[:2]) == 1
-
-
-# The step
 
 
 def test_an_epoch_is_the_plain_loop_over_shuffled_batches():
@@ -459,28 +434,10 @@ def with_dropout(setup):
 def test_a_network_with_dropout_resumes_to_the_same_weights(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoints, "build_classifier", with_dropout)
     train("squares", tmp_path / "whole", settings=SMALL)
-    with pytest.MonkeyPatch.context() as patch:
-        stop_in_epoch(patch, 2)
-        with pytest.raises(KeyboardInterrupt):
-            train("squares", tmp_path / "stopped", settings=SMALL)
+    train_until_stopped(tmp_path / "stopped", 2)
     torch.rand(7)  # whatever else draws in between must not show
     train("squares", tmp_path / "stopped", settings=SMALL)
     assert weights_of(tmp_path / "stopped") == weights_of(tmp_path / "whole")
-
-
-def test_initial_weights_do_not_depend_on_the_settings(tmp_path):
-    cards = [
-        train("squares", tmp_path / str(rate), settings=SMALL | {"epochs": 1, "learning_rate": rate}).card
-        for rate in (0.01, 0.02)
-    ]
-    one, two = (build_classifier(card).state_dict() for card in cards)
-    assert all(torch.equal(one[name], two[name]) for name in one)
-    assert not torch.equal(
-        one["network.logits.weight"], build_classifier(replace(cards[0], seed=5)).state_dict()["network.logits.weight"]
-    )
-
-
-# Permuted labels
 
 
 def test_training_and_validation_labels_are_permuted_and_nothing_else(tmp_path, monkeypatch):
@@ -490,35 +447,16 @@ def test_training_and_validation_labels_are_permuted_and_nothing_else(tmp_path, 
     assert (tmp_path / "permuted" / WEIGHTS).read_bytes() == (tmp_path / "by-hand" / WEIGHTS).read_bytes()
     assert permuted.card.history == by_hand.card.history
     assert permuted.card.test_correct == by_hand.card.test_correct
-
-
-def test_the_card_says_which_labels_were_learnt(tmp_path):
-    assert train("squares", tmp_path / "true", settings=QUICK).card.settings["labels"] == "true"
-    there = tmp_path / "permuted"
-    assert train("squares", there, settings=QUICK | {"labels": "permuted"}).card.settings["labels"] == "permuted"
-    with pytest.raises(SalgenError, match="labels = permuted there, true here"):
-        train("squares", there, settings=QUICK)
+    assert [one.card.settings["labels"] for one in (permuted, by_hand)] == ["permuted", "true"]
 
 
 def test_labels_keep_their_counts_and_images_stay():
+    settings = TrainingSettings(labels="permuted")
+    orders = [settings.label_order(seed, split).permutation(20) for seed in range(3) for split in ("train", "val")]
+    assert len(set(map(tuple, orders))) == 6
     device = torch.device("cpu")
     plain = load_split(Path("squares"), "train", "label", device, None)
     permuted = load_split(Path("squares"), "train", "label", device, None, label_order=Stream("labels"))
     assert torch.equal(plain.images, permuted.images)
     assert not torch.equal(plain.labels, permuted.labels)
     assert torch.equal(plain.labels.bincount(), permuted.labels.bincount())
-
-
-def test_each_seed_and_split_has_an_order_of_its_own():
-    settings = TrainingSettings(labels="permuted")
-    orders = {
-        tuple(settings.label_order(seed, split).permutation(20)) for seed in range(3) for split in ("train", "val")
-    }
-    assert len(orders) == 6
-    assert settings.label_order(0, "test") is None
-    assert TrainingSettings().label_order(0, "train") is None
-
-
-def test_other_words_are_refused():
-    with pytest.raises(SalgenError, match="labels = 'shuffled': must be one of true, permuted"):
-        choose_settings("lesion-cnn", "small", {"labels": "shuffled"})

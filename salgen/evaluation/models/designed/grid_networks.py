@@ -22,10 +22,12 @@ FEATURES = "grid_features"
 
 @dataclass(frozen=True)
 class GridNetwork(DesignedNetwork):
-    """Base of networks for grids: write ``around(classifier, cells)``."""
+    """Base of networks for grids."""
 
     generator: ClassVar[str] = "image-grids"
     setting: ClassVar[str]
+    # whether the part before the last maps is run on each cell by itself too; None where not even what follows is
+    apart: ClassVar[bool | None] = None
 
     model: str = param("", "the trained network: a checkpoint's folder, PACKAGE.MODULE:FUNCTION, torchvision:NAME, ...")
 
@@ -37,7 +39,7 @@ class GridNetwork(DesignedNetwork):
 
     def around(self, classifier: Classifier, cells: int) -> Classifier:
         """The network for grids with so many cells in a row and in a column."""
-        raise NotImplementedError
+        return classifier if self.apart is None else _with_heads(self.name, classifier, cells, self.apart)
 
 
 @dataclass(frozen=True)
@@ -51,10 +53,6 @@ class GridPG(GridNetwork):
     setting: ClassVar[str] = "gridpg"
     reference: ClassVar[str] = "Böhle et al. 2021, CoDA Nets, section 4 (grid pointing game)"
 
-    def around(self, classifier: Classifier, cells: int) -> Classifier:
-        """The classifier itself."""
-        return classifier
-
 
 @dataclass(frozen=True)
 class DiFull(GridNetwork):
@@ -67,10 +65,7 @@ class DiFull(GridNetwork):
     name: ClassVar[str] = "difull"
     setting: ClassVar[str] = "disconnected"
     reference: ClassVar[str] = "Rao et al. 2022, Towards better understanding attribution methods, section 3.1 (DiFull)"
-
-    def around(self, classifier: Classifier, cells: int) -> Classifier:
-        """The cells apart, together as the layer `grid_features`, and apart again."""
-        return _with_heads(self.name, classifier, cells, apart=True)
+    apart: ClassVar[bool | None] = True
 
 
 @dataclass(frozen=True)
@@ -83,10 +78,7 @@ class DiPart(GridNetwork):
     name: ClassVar[str] = "dipart"
     setting: ClassVar[str] = "disconnected"
     reference: ClassVar[str] = "Rao et al. 2022, Towards better understanding attribution methods, section 3.1 (DiPart)"
-
-    def around(self, classifier: Classifier, cells: int) -> Classifier:
-        """The maps of the grid, whose cells have a head each."""
-        return _with_heads(self.name, classifier, cells, apart=False)
+    apart: ClassVar[bool | None] = False
 
 
 def _with_heads(name: str, classifier: Classifier, cells: int, apart: bool) -> Classifier:

@@ -28,18 +28,10 @@ def untrained(view: ModelView, seed: int) -> ModelView:
 def randomised(
     view: ModelView, layers: Sequence[Layer], cascading: bool, stages: Iterable[int], seed: int
 ) -> Iterator[ModelView]:
-    """Views of the same network with fresh weights in some layers; `view` stays as it is.
+    """Views of the same network with fresh weights in some layers of :func:`layers_of`; `view` stays as it is.
 
-    A layer's weights depend on the seed and its modules' names alone.
-
-    Parameters
-    ----------
-    layers
-        The layers, from :func:`layers_of`.
-    cascading
-        Stage k has all layers up to ``layers[k]`` drawn anew; otherwise that one alone.
-    stages
-        Values of k, in ascending order.
+    Stage k of `stages`, which ascend, has ``layers[k]`` drawn anew, and if `cascading` those before it too. A layer's
+    weights depend on the seed and its modules' names alone.
     """
     done = 0
     for k in stages:
@@ -67,9 +59,7 @@ def _changed(view: ModelView, change: Callable[[dict[str, nn.Module]], None]) ->
 def _restart(module: nn.Module) -> None:
     """Draw a module's own parameters and learnt buffers anew, from torch's global generator.
 
-    What its own ``reset_parameters`` leaves as it is, is put in random order: values keep their distribution and lose
-    what they mean. A single parameter is drawn from a normal distribution of its size. Buffers count as learnt if they
-    are saved and not integers.
+    What ``reset_parameters`` leaves is put in random order. Buffers count as learnt if saved and not integers.
     """
     saved = {name for name, _ in module.named_buffers(recurse=False)} - module._non_persistent_buffers_set
     own = [*module.parameters(recurse=False), *(module.get_buffer(name) for name in sorted(saved))]
@@ -86,11 +76,10 @@ def _restart(module: nn.Module) -> None:
 
 
 def layers_of(view: ModelView, image: Tensor) -> list[Layer]:
-    """The layers of a network from the logits down, by one normalised image (1, C, h, w).
+    """The layers of a network from the logits down, by one normalised image (1, C, h, w), in the order of first calls.
 
-    A layer is a module with a weight of two axes or more, and the modules with vectors only that follow, such as its
-    batch norm. Modules count in the order of their first calls; one that only its parent's code calls counts with its
-    parent. Weights that the logits do not depend on are left out.
+    A layer is a module with a weight of two axes or more, and the modules with vectors only that follow. Weights that
+    the logits do not depend on are left out.
     """
     return list(_layers.of("parameter-randomization", view, image))
 

@@ -12,11 +12,10 @@ KEPT = 2**30  # bytes
 
 @cache
 def keep_freed_memory() -> None:
-    """Let the C library keep up to 1 GiB that was freed, where it is glibc; elsewhere nothing is done.
+    """Let the C library keep up to 1 GiB that was freed, for the whole process, where it is glibc.
 
-    By default glibc gives blocks of 32 MB and more back to the system at once, and the end of its heap too. Each pass
-    then gets its activations anew, and the system clears them page by page: training scnn took 1.3 to 1.5 times as
-    long, an evaluation of lesion-cnn 1.2 to 1.5 times. It holds for the whole process.
+    By default glibc gives large blocks back, and the system clears them again for each pass: training scnn took 1.3 to
+    1.5 times as long, an evaluation of lesion-cnn 1.2 to 1.5 times.
     """
     if libc := _glibc():
         libc.mallopt(M_MMAP_THRESHOLD, KEPT)

@@ -56,16 +56,15 @@ class ScoreChunk:
     start: int = 0  # the first sample's place in the chunk, if this is a piece of one
 
     def pieces(self, size: int) -> list[ScoreChunk]:
-        """The scores of so many samples each; the chunk alone if it has no more."""
-        return [self.piece(start, size) for start in range(0, len(self.indices), size)]
-
-    def piece(self, start: int, size: int) -> ScoreChunk:
-        """The scores of so many samples from one on; the chunk itself if these are all."""
-        part = self.indices[start : start + size]
-        if part == self.indices:
-            return self
-        path = self.path.with_stem(f"{self.path.stem}-{start}-{len(part)}")
-        return replace(self, indices=part, path=path, start=start)
+        """The scores of so many samples each; the chunk itself if it has no more."""
+        if size >= len(self.indices):
+            return [self]
+        pieces = []
+        for start in range(0, len(self.indices), size):
+            part = self.indices[start : start + size]
+            path = self.path.with_stem(f"{self.path.stem}-{start}-{len(part)}")
+            pieces.append(replace(self, indices=part, path=path, start=start))
+        return pieces
 
     def join(self, pieces: Sequence[ScoreChunk]) -> None:
         """Write the file from those of all its pieces, in the order in which it would have been written at once."""

@@ -7,7 +7,6 @@ import pytest
 import torch
 import salgen
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.generators.designed.coloured_cells import COLOURS
 from salgen.generators.designed.designed_images import NEUTRAL
 from salgen.generators.factory import generator
 from salgen.generators.interfaces import Edit
@@ -65,21 +64,6 @@ def test_taking_away_any_set_of_cells_takes_away_their_values(model, parameters)
             np.testing.assert_allclose(before - after, exact[:, chosen].sum(axis=1), rtol=1e-4, atol=0.01)
 
 
-@pytest.mark.parametrize(("steps", "expected"), [(10, 0.0), (200, 0.0), (400, 1.0625), (5000, 1.02)])
-def test_integrated_gradients_miss_a_colour_that_the_path_meets_at_its_end(steps, expected):
-    """Midpoint rule from black: a pixel of the colour counts in the last 1/425 of the path alone."""
-    _, network = designed("colour-counter", "coloured-cells", image_size=(18, 18), classes=2, spot=1)
-    network = network.double()
-    pixel = torch.full((1, 3, 18, 18), NEUTRAL / 255, dtype=torch.float64)
-    pixel[0, :, 4, 7] = torch.tensor(COLOURS[0], dtype=torch.float64) / 255
-    total = 0.0
-    for step in range(steps):
-        at = (pixel * (step + 0.5) / steps).requires_grad_()
-        (gradient,) = torch.autograd.grad(network(at)[0, 0], at)
-        total += float((gradient * pixel)[0, :, 4, 7].sum()) / steps
-    assert total == pytest.approx(expected, abs=1e-6)
-
-
 def shapley(value, players):
     """Shapley's value of each player by its definition, over all coalitions of the others."""
     count = len(players)
@@ -117,14 +101,6 @@ def test_shares_of_slots_are_shapley_values_of_the_network(function, grid):
         np.testing.assert_allclose(exact, expected.T, atol=1e-6)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_slot_logic_knows_every_class(function):
-    drawn, network = designed("slot-logic", "logic-slots", function=function, grid=3)
-    samples = [drawn.render(recipe) for recipe in recipes(drawn)]
-    found = logits(network, [sample.image for sample in samples]).argmax(axis=1)
-    assert found.tolist() == [sample.labels["label"] for sample in samples]
-
-
 def test_a_canceller_that_joins_after_its_patch_takes_away_its_value():
     """In any order with left patches before the green ones beside them, each adds its stated value."""
     drawn, network = designed("cancellation", "cancelling-patches", image_size=(24, 24), patch=4)
@@ -151,10 +127,9 @@ def explained(network, sample, target, method, **parameters):
     return np.asarray(maps)[0]
 
 
-@pytest.mark.parametrize(
-    ("steps", "expected"), [(10, 0.0), (20, 0.0), (50, 0.0), (100, 0.0), (200, 0.0), (400, 1.0625)]
-)
-def test_salgens_integrated_gradients_miss_the_colour_too(steps, expected):
+@pytest.mark.parametrize(("steps", "expected"), [(10, 0.0), (100, 0.0), (200, 0.0), (400, 1.0625), (5000, 1.02)])
+def test_integrated_gradients_miss_a_colour_that_the_path_meets_at_its_end(steps, expected):
+    """Midpoint rule from black: a pixel of the colour counts in the last 1/425 of the path alone."""
     drawn, network = designed("colour-counter", "coloured-cells", image_size=(18, 18), classes=2, spot=1)
     sample = drawn.render(drawn.recipe(1, "test", 0))
     exact = drawn.plugin.attribution(sample.recipe.parameters)[0]

@@ -150,12 +150,9 @@ def test_a_checkpoint_is_shown_a_grid_as_it_is(base, tmp_path):
     checkpoint = salgen.train(
         base, tmp_path / "scnn", model="scnn", scale="demo", settings={"epochs": 1, "widths": (4,)}
     )
-    other = salgen.make(
-        "coloured-cells",
-        tmp_path / "four",
-        splits={"train": 4, "val": 4, "test": 4},
-        parameters={"image_size": (SIDE, SIDE), "spot": 2, "classes": 4},
-    )
+    parameters = {"image_size": (SIDE, SIDE), "spot": 2, "classes": 4}
+    splits = {"train": 4, "val": 4, "test": 4}
+    other = salgen.make("coloured-cells", tmp_path / "four", splits=splits, parameters=parameters)
     grids = salgen.make(
         "image-grids", tmp_path / "grids", source=str(other), parameters={"setting": "gridpg"}, scale="demo"
     )

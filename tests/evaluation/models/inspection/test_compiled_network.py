@@ -40,16 +40,12 @@ def test_a_compiled_pass_runs_and_gives_the_same_logits(network, images, monkeyp
 
 @pytest.mark.parametrize("call", METHODS)
 def test_maps_are_the_same(network, images, call):
+    how = {"method": call, "layer": "0" if "cam" in call else None}
     plain, compiled = (
-        explain(ModelView.of(network, compile=chosen), images, 1, method=call, layer=layer_of(call)).values
-        for chosen in (False, True)
+        explain(ModelView.of(network, compile=chosen), images, 1, **how).values for chosen in (False, True)
     )
     assert plain.abs().max() > 0
     assert torch.allclose(plain, compiled, atol=1e-5 * float(plain.abs().max()))
-
-
-def layer_of(call):
-    return "0" if "cam" in call else None
 
 
 def test_hooks_are_called(network, images):

@@ -83,14 +83,6 @@ def test_each_stage_changes_its_layers_and_nothing_else(view):
     assert all(torch.equal(state[name], value) for name, value in tensors(view).items())
 
 
-def test_batch_norm_starts_anew_with_its_layer(view):
-    *_, conv, _ = randomised(view, layers_of(view, IMAGE), False, range(5), 0)
-    for norm in (conv.network.norm, conv.network.plain):
-        assert norm.running_mean.tolist() == [0.0] * 4
-        assert norm.running_var.tolist() == [1.0] * 4
-    assert conv.network.norm.weight.tolist() == [1.0] * 4
-
-
 def test_the_callers_model_and_torchs_generator_stay_as_they_were():
     model = Block().train()
     before, generator = state_of(model), torch.get_rng_state()
