@@ -27,6 +27,13 @@ def with_statistics(network, std, low=0.5, high=2.0, dense=False):
     return network
 
 
+def batch_sizes(network):
+    """The sizes of the batches that the network, or a copy of it, takes from now on."""
+    sizes = []
+    network.register_forward_pre_hook(lambda _module, inputs: sizes.append(len(inputs[0])))
+    return sizes
+
+
 def linear(channels=1, side=8):
     torch.manual_seed(5)
     return nn.Sequential(nn.Flatten(), nn.Linear(channels * side * side, 3))

@@ -77,14 +77,6 @@ def test_the_backward_pass_ends_at_the_layer():
     assert network.counts["backward"] == []
 
 
-def test_predictions_come_from_the_same_forward_pass():
-    network = Network()
-    explained = explain_all(network, IMAGES, "pred", methods=["gradient"])
-    assert whole_batches(network.counts["forward"]) == [5]
-    expected = salgen.explain(network, IMAGES, explained.logits.argmax(dim=1), method="gradient")
-    torch.testing.assert_close(explained["gradient"].values, expected.values)
-
-
 def test_controls_ask_no_model():
     network = Network()
     explained = explain_all(network, IMAGES, methods=["sobel", "center"])
@@ -153,19 +145,6 @@ def test_layers_that_cannot_be_read_are_named():
         Passes.of(view, IMAGES, PassRequirements(frozenset({"pair"}))).logits()
 
 
-def test_wanted_together():
-    layers, gradients = frozenset({"a"}), frozenset({"b", "c"})
-    parts = [
-        PassRequirements(layers),
-        PassRequirements(gradients=frozenset({"b"})),
-        PassRequirements(gradients=gradients),
-        PassRequirements(input_gradient=True),
-    ]
-    assert PassRequirements.together(parts) == PassRequirements(layers, gradients, True)
-    assert PassRequirements.together(parts[:2]) == PassRequirements(layers, frozenset({"b"}))
-    assert PassRequirements.together([]) == PassRequirements()
-
-
 class Graphs(Network):
     """Says of every pass of a whole batch where it has a graph: after the first ReLU, and at the end."""
 
@@ -225,13 +204,6 @@ class Clock(TimedCache):
     def spend(self, seconds, result=None):
         self.time += seconds
         return result
-
-
-def test_a_value_is_computed_once():
-    once, calls = TimedCache(torch.device("cpu")), []
-    assert once.get("a", lambda: calls.append(1) or 5) == 5
-    assert once.get("a", lambda: calls.append(2) or 6) == 5
-    assert calls == [1]
 
 
 def test_shared_time_is_divided_among_those_who_asked():

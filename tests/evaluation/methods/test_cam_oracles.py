@@ -164,9 +164,3 @@ def test_smooth_grad_cam_plus_plus_equals_the_slow_transcription(network):
     found = salgen.explain(net, images, TARGETS, method=call, ids=names, seed=4).values
     assert expected.max() > 0
     torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5 * float(expected.max()))
-
-
-def test_smooth_grad_cam_plus_plus_without_noise_is_grad_cam_plus_plus(network):
-    net, images = network
-    smooth = salgen.explain(net, images, TARGETS, method="smooth-grad-cam++:n=2,noise=0", layer="relu2").values
-    torch.testing.assert_close(smooth, salgen.explain(net, images, TARGETS, method="grad-cam++", layer="relu2").values)

@@ -137,14 +137,6 @@ def test_deep_lift_refuses_what_it_has_no_rule_for(flaw, words, images):
     assert state_of(net) == before
 
 
-def test_deep_lift_refuses_attention():
-    from torchvision.models import VisionTransformer
-
-    net = VisionTransformer(32, 8, 1, 2, 16, 32, num_classes=3)
-    with pytest.raises(SalgenError, match=r"deep-lift has no rule for .*choose another method"):
-        salgen.explain(net, torch.rand(1, 3, 32, 32), 0, method="deep-lift")
-
-
 @pytest.mark.parametrize("depth", ["resnet18", "densenet121"])
 def test_deep_lift_on_torchvisions_networks(depth):
     from torchvision import models

@@ -294,12 +294,3 @@ def test_rules_have_no_memory_of_the_dual():
         assert torch.equal(one[method].values, other[method].values)
         assert torch.equal(one[method].values, salgen.explain(net, images, [0, 1], method=method).values)
     assert not torch.allclose(one[EXCITATION].values, one[CONTRASTIVE].values)
-
-
-def test_values_below_zero_excite_nothing():
-    net = nn.Sequential(nn.Flatten(), nn.Linear(2, 1, bias=False))
-    net[1].weight.data = torch.tensor([[1.0, -1.0]])
-    net.multi_label = True  # its output is no logit of two classes
-    image = torch.tensor([1.0, -3.0]).view(1, 1, 1, 2)
-    found = salgen.explain(net, image, 0, method=EXCITATION, layer="input", reduce=None)
-    torch.testing.assert_close(found.values.flatten(), torch.tensor([1.0, 0.0]))

@@ -3,9 +3,6 @@ import torch
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.models.classifier import Classifier
-from salgen.evaluation.models.inspection.layers import last_spatial_layer
-from salgen.evaluation.models.inspection.model_view import ModelView
 
 
 class Network(nn.Module):
@@ -43,23 +40,6 @@ def test_a_layer_before_an_in_place_relu_is_seen_before_it():
         torch.testing.assert_close(found.values[0], (-0.5 * IMAGE - 0.25 * IMAGE)[0, 0].clamp(min=0))
 
 
-def test_the_default_is_the_last_map_with_space_before_pools():
-    net = nn.Sequential(
-        nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1), nn.Conv2d(2, 2, 1), nn.ReLU()
-    )
-    net.append(nn.Flatten())
-    assert last_spatial_layer(ModelView.of(net), torch.zeros(1, 1, 8, 8)) == "1"
-    found = salgen.explain(net, torch.rand(2, 1, 8, 8), 0, method="grad-cam")
-    assert found.native_resolution == (6, 6)
-
-
-def test_a_classifier_names_its_layer():
-    model = Classifier(Network(), cam_layer="stem")
-    named = salgen.explain(model, IMAGE, 1, method="grad-cam").values
-    assert named.max() > 0
-    torch.testing.assert_close(named, salgen.explain(Network(), IMAGE, 1, method="grad-cam", layer="stem").values)
-
-
 def test_faults_name_the_layer():
     with pytest.raises(SalgenError, match="unknown layer 'rleu': did you mean 'relu'"):
         salgen.explain(Network(), IMAGE, 0, method="grad-cam", layer="rleu")
@@ -69,13 +49,3 @@ def test_faults_name_the_layer():
         salgen.explain(Network(), IMAGE, 0, method="grad-cam", layer="head")
     with pytest.raises(SalgenError, match="no layer whose numbers have a place in the image"):
         salgen.explain(nn.Sequential(nn.Flatten(), nn.Linear(4, 2)), IMAGE, 0, method="grad-cam")
-
-
-def test_a_layer_that_the_score_ignores_gives_zeros():
-    class Side(Network):
-        def forward(self, x):
-            self.unused(x)
-            return super().forward(x)
-
-    found = salgen.explain(Side(), IMAGE, 0, method="grad-cam", layer="unused")
-    assert torch.equal(found.values, torch.zeros(1, 2, 2))

@@ -54,15 +54,15 @@ def test_integrated_gradients_by_hand(network):
     torch.testing.assert_close(raw.values.flatten(), torch.tensor([16 / 3, -22 / 3]), rtol=0, atol=0.03)
 
 
-def test_alpha_beta_must_conserve_relevance(network):
-    with pytest.raises(SalgenError, match=r"alpha - beta must be 1.*alpha=3, beta=1.*try alpha=2"):
-        salgen.explain(network, IMAGE, 0, method="lrp-alpha-beta", alpha=3)
+FAULTS = [
+    ("lrp-alpha-beta:alpha=3", r"alpha - beta must be 1.*alpha=3, beta=1.*try alpha=2"),
+    ("deep-taylor", "needs their bounds: give low= and high="),
+    ("deep-taylor:low=-1", "both low and high"),
+    ("deep-taylor:low=1,high=0", "must be below"),
+]
 
 
-def test_deep_taylor_asks_for_the_bounds_of_signed_inputs(network):
-    with pytest.raises(SalgenError, match="needs their bounds: give low= and high="):
-        salgen.explain(network, -IMAGE, 0, method="deep-taylor")
-    with pytest.raises(SalgenError, match="both low and high"):
-        salgen.explain(network, -IMAGE, 0, method="deep-taylor", low=-1)
-    with pytest.raises(SalgenError, match="must be below"):
-        salgen.explain(network, -IMAGE, 0, method="deep-taylor", low=1, high=0)
+@pytest.mark.parametrize(("method", "words"), FAULTS)
+def test_parameters_that_give_no_relevance_of_signed_inputs_are_refused(network, method, words):
+    with pytest.raises(SalgenError, match=words):
+        salgen.explain(network, -IMAGE, 0, method=method)

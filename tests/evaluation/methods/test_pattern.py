@@ -148,17 +148,6 @@ def test_with_weights_for_patterns_it_is_the_gradient(images):
     torch.testing.assert_close(raw(net, images, 2, "pattern-net", own), project(gradient), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_sample_is_scaled_by_itself(images, method):
-    net = Residual().eval()
-    patterns = fit_patterns(net, images)
-    together = raw(net, images, 0, method, patterns)
-    assert torch.allclose(together.abs().amax(dim=(1, 2, 3)), torch.ones(6))
-    for k in range(6):
-        alone = raw(net, images[k : k + 1], 0, method, patterns)
-        torch.testing.assert_close(alone[0], together[k], rtol=1e-4, atol=1e-5)
-
-
 def test_projection_keeps_a_deep_network_from_overflowing(images):
     torch.manual_seed(0)
     blocks = [layer for _ in range(6) for layer in (nn.Conv2d(2, 2, 3, padding=1, bias=False), nn.ReLU())]
@@ -240,12 +229,6 @@ def test_a_map_of_zeros_stays_zero(images):
     assert patterns.degenerate == (2, 2)
     for method in METHODS:
         assert raw(net, images, 0, method, patterns).count_nonzero() == 0
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_missing_patterns_are_one_line_that_helps(network, images, method):
-    with pytest.raises(SalgenError, match=rf"{method} needs patterns: .*salgen\.fit_patterns.*salgen evaluate"):
-        salgen.explain(network, images, 0, method=method)
 
 
 def test_patterns_of_another_model_are_refused(network, images):

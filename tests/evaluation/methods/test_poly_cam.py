@@ -113,7 +113,7 @@ CASES = [{}, {"compat": False}, {"output": "score"}, {"channels": 2}, {"layers":
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("options", CASES, ids=str)
 def test_equals_the_formula(network, images, variant, options):
-    given = {**options, "layers": "+".join(options.get("layers", LAYERS))}
+    given = {**options, "layers": " + ".join(options.get("layers", LAYERS))}
     found = salgen.explain(network, images, TARGETS, method=variant, reduce=None, **given)
     assert found.native_resolution == (9, 7)
     positive = 0
@@ -208,19 +208,6 @@ def test_maps_are_finite_and_not_negative(network, images, variant):
     assert (found >= 0).all()
 
 
-def test_a_constant_network_has_nothing_to_lose(images):
-    net = Network().eval()
-    nn.init.zeros_(net.head.weight)
-    found = salgen.explain(net, images, TARGETS, method="poly-cam-minus").values
-    assert torch.equal(found, torch.zeros_like(found))
-    bias = net.head.bias.detach() * 8
-    plus = salgen.explain(net, images, TARGETS, method="poly-cam-plus", layers="stage3", reduce=None)
-    share = bias.softmax(dim=0)[TARGETS].view(3, 1, 1, 1)
-    expected = share * net.stage3(net.stage2(net.stage1(images.double()))).sum(dim=1, keepdim=True)
-    expected = nn.functional.interpolate(expected, size=(9, 7), mode="bilinear").float()
-    torch.testing.assert_close(plus.values, expected, rtol=1e-5, atol=1e-6)
-
-
 def passed_through(network, images, methods):
     FORWARDED.clear()
     explain_all(network, images, TARGETS, methods=methods)
@@ -234,14 +221,6 @@ def test_the_variants_share_their_passes(network, images):
     assert plus >= 0.7 * channels  # some others are dead for an image
     assert both < plus + minus
     assert together < both + len(images)  # what has been said of one variant is not asked again
-
-
-def test_spaces_around_names_do_not_matter(network, images):
-    tight, wide = (
-        salgen.explain(network, images, TARGETS, method="poly-cam-plus", layers=layers).values
-        for layers in ("stage1+stage2", " stage1 + stage2")
-    )
-    assert torch.equal(tight, wide)
 
 
 def test_faults_name_the_layer(network, images):

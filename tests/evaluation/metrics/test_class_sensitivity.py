@@ -100,15 +100,3 @@ def test_logits_that_the_softmax_cannot_tell_apart_still_can():
     maps = salgen.explain(model, IMAGES, TARGETS, method="gradient", reduce="sum")
     expected = correlation_by_loops(weights[0].astype(float), weights[2].astype(float))
     assert scored(model, maps)["class-sensitivity"] == pytest.approx([expected] * 5, abs=1e-5)
-
-
-def test_no_sample_depends_on_its_batch(model):
-    maps = salgen.explain(model, IMAGES, TARGETS, method="smooth-grad-cam++")
-    ids = list("abcde")
-    together = scored(model, maps, ids=ids)["class-sensitivity"]
-    for parts in ([[0], [1], [2], [3], [4]], [[0, 3], [4, 1, 2]]):
-        for part in parts:
-            found = scored(
-                model, maps.values[part], IMAGES[part], ids=[ids[i] for i in part], method="smooth-grad-cam++"
-            )
-            np.testing.assert_allclose(found["class-sensitivity"], together[part], atol=1e-5)

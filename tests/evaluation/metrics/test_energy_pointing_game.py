@@ -35,15 +35,6 @@ def test_is_the_share_in_the_box(case):
     assert value(EnergyPointingGame(relative=True), *case) == pytest.approx(relative, rel=1e-12)
 
 
-def test_boxes_include_their_edges():
-    mask = np.zeros((4, 5), dtype=bool)
-    mask[1, 4] = mask[3, 2] = True
-    for place in np.ndindex(4, 5):
-        saliency = np.zeros((4, 5))
-        saliency[place] = 1.0
-        assert value(BOX, saliency, mask) == float(place[0] in (1, 2, 3) and place[1] in (2, 3, 4))
-
-
 @given(cases(min_negatives=0))
 def test_in_the_mask_it_is_relevance_mass_and_no_more_than_in_the_box(case):
     inside, mass = MASK(Ranking(*case)), RelevanceMass()(Ranking(*case))

@@ -11,7 +11,6 @@ from salgen.evaluation.metrics.inputs.metric import MISCLASSIFIED, NO_TWIN, PATC
 from salgen.evaluation.metrics.inputs.metric_inputs import Counterpart, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.scoring.metric_computation import aggregate_scores, compute_metrics
-from salgen.registry import METRICS
 
 
 @st.composite
@@ -78,12 +77,6 @@ def test_ties_count_zero_in_both_rates_and_nothing_is_independent_of_nothing():
     assert [of(metric, zero, zero, MASK) for metric in (Idr(), IdrBam(), Iir())] == [0.0, 0.0, 0.0]
     same = strength(0.5)
     assert [of(metric, same, same, MASK) for metric in (Idr(), IdrBam(), Iir())] == [0.0, 0.0, 1.0]
-
-
-def test_directions():
-    assert METRICS.load("idr").higher_is_better is False
-    assert METRICS.load("idr-bam").higher_is_better is True
-    assert METRICS.load("iir").higher_is_better is True
 
 
 def test_through_score():

@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from maps_and_masks import cases, odd_maps, odd_masks
+from small_classifiers import case, classifier
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, TRIVIAL_FULL_MASK, UNUSABLE_SAMPLE
 from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.scoring.metric_computation import worst_of
-from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE, create_metric
+from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE, create_metric, swept
 from salgen.registry import METRICS, Entry
 from salgen.testing import check_metric
 
@@ -181,6 +182,23 @@ def test_what_needs_more_than_a_mask_says_so(name):
         salgen.score(np.stack([*maps.values()]), np.stack([masks["block"]] * len(maps)), name)
     needed = METRICS.load(name).needs - OF_THE_MASK - {"training"}
     assert not needed or any(str(caught.value).endswith(HOW_TO_GIVE[need]) for need in needed)
+
+
+@pytest.mark.parametrize("name", [name for name in OF_MORE if "model" in METRICS.load(name).needs])
+def test_no_sample_depends_on_its_batch(name):
+    """Nor does what is drawn for it, by the metric or by the method that explains it again."""
+    model, given_, ids = classifier((8, 9)), case((8, 9)), np.array(list("abcd"))
+    calls = swept([f"{name}:samples=3" if name == "max-sensitivity" else name])
+
+    def scored(part):
+        own = {key: values[part] for key, values in given_.items() if key != "maps"} | {"ids": list(ids[part])}
+        maps = salgen.explain(model, method="gradient-shap:n=2", **own)
+        return salgen.score(maps, metrics=calls, model=model, **own)
+
+    together = scored(slice(None))
+    for part in ([0], [3, 1], [2, 0, 1]):
+        for call, values in scored(part).items():
+            np.testing.assert_allclose(values, together[call][part], atol=1e-3)
 
 
 class ByPixelOrder:

@@ -41,13 +41,6 @@ def test_tolerance_and_ties_pixel_by_pixel(case, tolerance, random):
     assert value(PointingGame(tolerance, "first"), outside, mask, valid) == float(found[0])
 
 
-def test_a_distance_of_the_tolerance_is_too_far():
-    mask, saliency = np.zeros((9, 9), dtype=bool), np.zeros((9, 9))
-    mask[0, 0] = saliency[3, 4] = True  # 5 apart
-    assert value(PointingGame(5.0), saliency, mask) == 0.0
-    assert value(PointingGame(5.001), saliency, mask) == 1.0
-
-
 def test_the_mask_grows_from_its_part_in_the_region_only():
     mask, valid = np.array([[True, False, False, True]]), np.array([[False, True, True, True]])
     saliency = np.array([[0.0, 1.0, 0.0, 0.0]])

@@ -5,7 +5,6 @@ import pytest
 import torch
 from torch import nn
 import salgen
-from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
 
 NAME, CODE = "saliency-metric", "saliency-metric:compat=aabid"
@@ -114,17 +113,3 @@ def test_maps_that_break_things(model, images):
     assert scores.reasons[NAME] == ["", "", "", "", "non_finite_map"]
     assert np.isfinite(scores[NAME][:4]).all()
     assert scores.worst_case[NAME][4] == scores[NAME][:4].max()
-
-
-def test_batches_do_not_matter(model, images):
-    targets, maps = np.array([0, 1, 2, 0, 1]), maps_of(BOXES)
-    together = salgen.score(maps, None, [NAME], model=model, images=images, targets=targets)[NAME]
-    for i in range(5):
-        one = slice(i, i + 1)
-        alone = salgen.score(maps[one], None, [NAME], model=model, images=images[one], targets=targets[one])[NAME]
-        assert alone[0] == pytest.approx(together[i], abs=1e-9)
-
-
-def test_a_target_that_is_no_class_is_named(model, images):
-    with pytest.raises(SalgenError, match="target 3"):
-        salgen.score(maps_of(BOXES), None, [NAME], model=model, images=images, targets=[3] * 5)
