@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_networks import Pyramid
+from small_networks import Pyramid, batch_sizes
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
@@ -46,14 +46,8 @@ def test_methods_of_one_layer_cost_one_forward_and_one_backward(images):
 
 
 def test_the_networks_layout_is_found_once_per_size(images):
-    forwards = []
-
-    class Counted(Pyramid):
-        def forward(self, x):
-            forwards.append(len(x))
-            return super().forward(x)
-
-    view = ModelView.of(Counted())
+    network = Pyramid()
+    forwards, view = batch_sizes(network), ModelView.of(network)
     for size in (8, 8, 6, 8):
         part = images[:, :, :size]
         assert last_spatial_layer(view, part) == "coarse"
