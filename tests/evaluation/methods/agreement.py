@@ -84,31 +84,15 @@ Peer = Callable[[nn.Module, Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Row:
-    """One method beside one library.
+    """One method beside one library."""
 
-    Attributes
-    ----------
-    call
-        How ours is called so that both mean the same.
-    peer
-        The library's raw maps (N, C, h, w).
-    note
-        The intended difference that the call or the comparison takes out.
-    only
-        The kind of network on which both mean the same, if not on both.
-    rectified
-        Whether ours sums over channels and rectifies, and the library's maps do not.
-    either_sign
-        Whether a map's sign is arbitrary in the library.
-    """
-
-    call: str
+    call: str  # how ours is called so that both mean the same
     library: str
-    peer: Peer
-    note: str = ""
-    only: str = ""
-    rectified: bool = False
-    either_sign: bool = False
+    peer: Peer  # the library's raw maps (N, C, h, w)
+    note: str = ""  # the intended difference that the call or the comparison takes out
+    only: str = ""  # the kind of network on which both mean the same, if not on both
+    rectified: bool = False  # whether ours sums over channels and rectifies, and the library's maps do not
+    either_sign: bool = False  # whether a map's sign is arbitrary in the library
 
     @property
     def name(self) -> str:

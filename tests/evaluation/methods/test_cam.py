@@ -8,9 +8,7 @@ from torch import nn
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.methods.cam import check_pooled_head
-from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.registry import MODELS
 
 
 @pytest.fixture
@@ -138,23 +136,3 @@ def test_pooled_heads_are_accepted_in_every_precision(dtype, bias, images):
         for style in styles:
             view = ModelView.of(Headed(Style(style, dense, batch_norm)).to(dtype).eval())
             check_pooled_head(view, view.like(images[:1].to(dtype)), "coarse")
-
-
-@pytest.mark.parametrize("name", ["resnet18", "resnet50", "resnext50", "scnn"])
-def test_cam_is_defined_for_pooled_models(name):
-    model, images = _built(name)
-    assert salgen.explain(model, images, 0, method="cam").values.abs().max() > 0
-
-
-@pytest.mark.parametrize("name", ["vgg16", "lesion-cnn", "vit-b-16"])
-def test_cam_is_not_defined_for_other_models(name):
-    model, images = _built(name)
-    with pytest.raises(SalgenError, match="cam is not defined for this network"):
-        salgen.explain(model, images, 0, method="cam")
-
-
-def _built(name):
-    torch.manual_seed(0)
-    plugin = MODELS.create(name, MODELS.load(name).quick)
-    network = plugin.build(1, 3, (64, 64))
-    return Classifier(network, cam_layer=plugin.cam_layer(network)), torch.rand(2, 1, 64, 64)

@@ -17,7 +17,7 @@ def test_every_block_is_right_or_refused(network):
     model, images = layer_table.build(network)
     for named in {row.instead for row in rows if row.block not in right}:
         found = layer_table.found_maps(model, images, [named])[named]
-        expected = layer_table.library_map(model, images, named, layer_table.arrangement(network, named))
+        expected = layer_table.library_map(model, images, named, layer_table.BLOCKS[network][named])
         assert (found - expected).abs().max() <= layer_table.ROUNDING * max(1e-12, expected.abs().max())
 
 

@@ -43,64 +43,6 @@ def images():
     return torch.from_numpy(np.random.default_rng(5).standard_normal((6, 2, 8, 8))).float()
 
 
-def conv_back(weight, relevance, stride, size):
-    """Every output gives to every input under its kernel (padding 1)."""
-    outs, ins = weight.shape[:2]
-    back = np.zeros((ins, size, size))
-    for o in range(outs):
-        for y in range(relevance.shape[1]):
-            for x in range(relevance.shape[2]):
-                for c in range(ins):
-                    for i in range(3):
-                        for j in range(3):
-                            row, column = y * stride + i - 1, x * stride + j - 1
-                            if 0 <= row < size and 0 <= column < size:
-                                back[c, row, column] += weight[o, c, i, j] * relevance[o, y, x]
-    return back
-
-
-def pool_back(signal, relevance):
-    back = np.zeros_like(signal)
-    for c in range(relevance.shape[0]):
-        for y in range(relevance.shape[1]):
-            for x in range(relevance.shape[2]):
-                window = signal[c, 2 * y : 2 * y + 2, 2 * x : 2 * x + 2]
-                i, j = np.unravel_index(window.argmax(), window.shape)
-                back[c, 2 * y + i, 2 * x + j] += relevance[c, y, x]
-    return back
-
-
-def slow_map(net, image, target, weights):
-    """One image's map: the backward pass with other weights, step by step."""
-    signals = [image[None].double()]
-    with torch.no_grad():
-        for layer in net:
-            signals.append(layer(signals[-1]))
-    steps = [signal[0].numpy() for signal in signals]
-    relevance = np.zeros(3)
-    relevance[target] = 1
-    relevance = weights[3].T @ relevance * (steps[7] > 0)
-    relevance = (weights[2].T @ relevance).reshape(4, 2, 2) * (steps[4] > 0)
-    relevance = pool_back(steps[2], conv_back(weights[1], relevance, 2, 4)) * (steps[1] > 0)
-    return conv_back(weights[0], relevance, 1, 8)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_maps_are_those_of_the_paper(network, images, method):
-    patterns = fit_patterns(network, images)
-    weights = [pattern.numpy() for pattern in patterns.by_map]
-    if method == "pattern-attribution":
-        own = [network[place].weight.detach().numpy() for place in (0, 3, 6, 8)]
-        weights = [pattern * weight for pattern, weight in zip(weights, own, strict=True)]
-    targets = [0, 1, 2, 0, 1, 2]
-    expected = np.stack([slow_map(network, images[k], targets[k], weights) for k in range(6)])
-    found = raw(network, images, targets, method, patterns, project=False).numpy()
-    assert np.abs(expected).max(axis=(1, 2, 3)).min() > 0
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
-    scaled = raw(network, images, targets, method, patterns).numpy()
-    np.testing.assert_allclose(scaled, expected / np.abs(expected).max(axis=(1, 2, 3), keepdims=True), atol=1e-5)
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_the_start_and_the_score(network, images, method):
     patterns = fit_patterns(network, images)

@@ -42,9 +42,8 @@ def images():
     return np.random.default_rng(1).random((4, 2, SIZE, SIZE)).astype(np.float32)
 
 
-def conv_matrix(conv, side):
-    """The matrix (outputs, inputs) of a convolution with padding 1, and the bias of every output."""
-    weight, stride = conv.weight.detach().numpy(), conv.stride[0]
+def conv_matrix(weight, stride, side):
+    """The matrix (outputs, inputs) of a convolution with padding 1."""
     outs, ins = weight.shape[:2]
     after = (side - 1) // stride + 1
     matrix = np.zeros((outs, after, after, ins, side, side))
@@ -55,8 +54,7 @@ def conv_matrix(conv, side):
                     row, column = y * stride + dy - 1, x * stride + dx - 1
                     if 0 <= row < side and 0 <= column < side:
                         matrix[:, y, x, :, row, column] = weight[:, :, dy, dx]
-    bias = np.zeros(outs) if conv.bias is None else conv.bias.detach().numpy()
-    return matrix.reshape(outs * after * after, -1), np.repeat(bias, after * after)
+    return matrix.reshape(outs * after * after, -1)
 
 
 def average_matrix(channels, side):
@@ -70,17 +68,16 @@ def average_matrix(channels, side):
 
 def layers_of(network):
     """(kind, matrix, bias) in order, the batch norm merged by hand."""
-    first, bias = conv_matrix(network[0], SIZE)
-    norm = network[1]
+    first, norm, second = network[0], network[1], network[4].weight.detach().numpy()
     scale = (norm.weight / torch.sqrt(norm.running_var + norm.eps)).detach().numpy()
-    shift = norm.bias.detach().numpy() - norm.running_mean.numpy() * scale
-    scale, shift = np.repeat(scale, SIZE**2), np.repeat(shift, SIZE**2)
+    bias = (first.bias - norm.running_mean).detach().numpy() * scale + norm.bias.detach().numpy()
+    merged = first.weight.detach().numpy() * scale[:, None, None, None]
     dense = [(layer.weight.detach().numpy(), layer.bias.detach().numpy()) for layer in (network[8], network[10])]
     return [
-        ("linear", first * scale[:, None], bias * scale + shift),
+        ("linear", conv_matrix(merged, 1, SIZE), np.repeat(bias, SIZE**2)),
         ("relu", None, None),
         ("max", (3, SIZE), None),
-        ("linear", *conv_matrix(network[4], SIZE // 2)),
+        ("linear", conv_matrix(second, 2, SIZE // 2), np.zeros(4 * (SIZE // 4) ** 2)),
         ("relu", None, None),
         ("average", average_matrix(4, SIZE // 4), np.zeros(4)),
         ("linear", *dense[0]),
@@ -216,6 +213,26 @@ def test_the_slow_forward_pass_is_the_models(model, images):
     found = [forward(layers, ((image.astype(np.float64) - 0.4) / 0.3).ravel())[1] for image in images]
     np.testing.assert_allclose(found, expected, rtol=1e-9)
     assert (expected < 0).any()  # negative logits are among the cases
+
+
+@pytest.mark.parametrize("method", ["pattern-net", "pattern-attribution"])
+def test_patterns_equal_the_formula(model, images, method):
+    """The backward pass with other weights; what it gives is then scaled by each image's largest value."""
+    layers, patterns = layers_of(model.network), salgen.fit_patterns(model, images)
+    first, second, *dense = (pattern.numpy() for pattern in patterns.by_map)
+    others = {0: conv_matrix(first, 1, SIZE), 3: conv_matrix(second, 2, SIZE // 2), 6: dense[0], 8: dense[1]}
+
+    def rule(number, matrix, _bias, _x, signal):
+        return (others[number] * (matrix if method == "pattern-attribution" else 1)).T @ signal
+
+    asked = {"method": method, "patterns": patterns, "reduce": None}
+    plain, scaled = (salgen.explain(model, images, 2, project=project, **asked).values for project in (False, True))
+    for image, found, share in zip(images, plain.numpy(), scaled.numpy(), strict=True):
+        inputs, _ = forward(layers, ((image.astype(np.float64) - 0.4) / 0.3).ravel())
+        slow = backward(layers, inputs, np.eye(3)[2], rule, gate, transpose).reshape(image.shape)
+        assert np.abs(slow).max() > 0
+        np.testing.assert_allclose(found, slow, rtol=1e-4, atol=1e-5 * np.abs(slow).max())
+        np.testing.assert_allclose(share, slow / np.abs(slow).max(), atol=1e-5)
 
 
 def rule_excitation(_, matrix, bias, x, signal):
