@@ -155,3 +155,46 @@ def test_the_seed_matters(model):
     first, again, other = (scored(model, NAME, seed=seed)[NAME] for seed in (0, 0, 1))
     assert np.array_equal(first, again)
     assert not np.allclose(first, other, atol=1e-3)
+
+
+LABELS = "label-randomization"
+MAPS, OTHERS = np.random.default_rng(0).normal(size=(2, 5, 12, 13)).astype(np.float32)
+
+
+def compared(maps, others, calls=LABELS, **options):
+    return salgen.score(maps, metrics=calls, shuffled_maps=others, **options)
+
+
+@pytest.mark.parametrize("name", SIMILARITIES)
+def test_every_similarity(name):
+    call = f"{LABELS}:similarity={name}"
+    expected = [similarities(name, a, [b])[0] for a, b in zip(MAPS, OTHERS, strict=True)]
+    assert compared(MAPS, OTHERS, call)[call].tolist() == expected
+    assert compared(MAPS, MAPS, call)[call] == pytest.approx(np.ones(5), abs=1e-12)
+
+
+def test_a_run_takes_all_four():
+    assert len(swept([LABELS])) == 4
+    assert len(compared(MAPS, OTHERS, swept([LABELS]))) == 4
+
+
+def test_faults():
+    maps, others = MAPS.copy(), OTHERS.copy()
+    maps[0], others[1], others[2, 0, 0], maps[3, 0, 0] = 0.5, 0.0, np.nan, np.inf
+    region = np.ones((12, 13), dtype=bool)
+    scores = compared(maps, others)
+    assert scores.reasons[LABELS] == ["constant_map", "constant_map", "non_finite_map", "non_finite_map", ""]
+    np.testing.assert_array_equal(scores[LABELS][:4], [np.nan, 0.0, np.nan, np.nan])
+    assert scores.worst_case[LABELS][:4].tolist() == [1.0, 0.0, 1.0, 1.0]
+    region[0, 0] = False  # the whole map counts all the same
+    assert compared(maps, others, valid=region).reasons == scores.reasons
+
+
+def test_wrongly_classified_samples_count_and_no_mask_is_needed():
+    found = compared(MAPS, OTHERS, correct=[False] * 5)
+    assert found.reasons[LABELS] == [""] * 5
+
+
+def test_another_similarity_is_refused():
+    with pytest.raises(SalgenError, match="must be one of spearman, spearman-abs, ssim, hog"):
+        compared(MAPS, OTHERS, f"{LABELS}:similarity=mse")
