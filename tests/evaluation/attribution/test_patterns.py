@@ -275,7 +275,7 @@ def test_a_part_that_fails_is_counted_once(network, images, monkeypatch):
     of = patterns.MapMoments.of
 
     def short_of_memory(call, rectified):
-        if len(call.signal) > 4 and call.map.position == 2:
+        if len(call.signal) > 4 and call.position == 2:
             raise MemoryError
         return of(call, rectified)
 
