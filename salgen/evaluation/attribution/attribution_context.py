@@ -50,7 +50,7 @@ class AttributionContext:
         """The same question to another model or about other normalised inputs, read as `requirements` says."""
         model = self.model if model is None else model
         inputs = self.inputs if inputs is None else inputs
-        passes = Passes.of(model, inputs, requirements, self.targets, self.score)
+        passes = Passes(model, inputs, requirements, self.targets, self.score)
         return replace(self, model=model, inputs=inputs, passes=passes)
 
     def black(self) -> Tensor:

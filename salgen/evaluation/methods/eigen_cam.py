@@ -73,21 +73,11 @@ class EigenGradCam(Principal):
 
 
 def principal_component(values: Tensor) -> Tensor:
-    """Pixels projected on the first principal component of their channels.
+    """Pixels projected on the first principal component of their channels, (n, K, h, w) to (n, 1, h, w).
 
     The first eigenvector of the smaller Gram matrix, of pixels or of channels, replaces the full
     singular value decomposition. The matrix squares singular values, which makes the gap after the
     first one wider, so that in the same precision the first vector loses nothing.
-
-    Parameters
-    ----------
-    values
-        Floating-point (n, K, h, w).
-
-    Returns
-    -------
-    Tensor
-        (n, 1, h, w) of mean zero; zero where `values` is constant in space.
     """
     largest = values.abs().amax(dim=(1, 2, 3), keepdim=True)
     columns = (values / torch.where(largest > 0, largest, 1)).flatten(2)  # squares must neither vanish nor overflow

@@ -135,10 +135,9 @@ def project(values: Tensor) -> Tensor:
 def projected(output: Tensor) -> Iterator[None]:
     """Scale backward passes from `output` at every bottleneck for as long as the block runs.
 
-    A bottleneck is a place that every path from the output to the input passes. A backward pass is linear in what it
-    starts from. So one factor for all that goes back there scales its result and changes nothing else; a factor within
-    one branch would. All samples have the same factor, since the axis of the samples inside a network is not known. It
-    is a power of two, which changes no digit. The largest absolute value there comes to lie in [0.5, 1).
+    A bottleneck is a place that every path from the output to the input passes, so one factor for all that goes back
+    there changes nothing else. All samples share it, since their axis inside a network is not known. It is a power of
+    two, which changes no digit, and brings the largest absolute value there into [0.5, 1).
     """
     handles = [node.register_prehook(_scale) for node in bottlenecks(output)]
     try:

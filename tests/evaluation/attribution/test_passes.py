@@ -85,7 +85,7 @@ def test_controls_ask_no_model():
 
 
 def passes(requirements, score="logit"):
-    return Passes.of(ModelView.of(Network()), IMAGES, requirements, torch.tensor([0, 1, 2, 0, 1]), score)
+    return Passes(ModelView.of(Network()), IMAGES, requirements, torch.tensor([0, 1, 2, 0, 1]), score)
 
 
 @pytest.mark.parametrize("score", ["logit", "margin"])
@@ -123,7 +123,7 @@ def test_a_layer_after_which_nothing_matters_has_zero_gradient():
             return self.head(torch.zeros(len(x), 4))
 
     requirements = PassRequirements(gradients=frozenset({"relu1"}), input_gradient=True)
-    found = Passes.of(ModelView.of(Blind()), IMAGES, requirements, torch.zeros(5).long())
+    found = Passes(ModelView.of(Blind()), IMAGES, requirements, torch.zeros(5).long())
     assert not found.gradient("relu1").any()
     assert not found.input_gradient().any()
 
@@ -142,7 +142,7 @@ def test_layers_that_cannot_be_read_are_named():
 
     view = ModelView.of(Pair())
     with pytest.raises(SalgenError, match="'pair' gives tuple: choose a layer that gives one tensor"):
-        Passes.of(view, IMAGES, PassRequirements(frozenset({"pair"}))).logits()
+        Passes(view, IMAGES, PassRequirements(frozenset({"pair"}))).logits()
 
 
 class Graphs(Network):
