@@ -51,11 +51,14 @@ def whole_batches(counts):
     return [n for n in counts if n == len(IMAGES)]
 
 
-def test_methods_of_one_pass_cost_one_pass():
+def test_methods_of_one_pass_cost_one_pass_and_the_backward_pass_ends_at_the_layer():
     network = Network()
     explain_all(network, IMAGES, "pred", methods=ONE_PASS)
     assert whole_batches(network.counts["forward"]) == [5]
     assert whole_batches(network.counts["backward"]) == [5]
+    network = Network()
+    explain_all(network, IMAGES, 0, methods=["grad-cam:layer=relu1"])
+    assert network.counts["backward"] == []
 
 
 def test_together_they_say_what_each_says_alone():
@@ -69,12 +72,6 @@ def test_together_they_say_what_each_says_alone():
     torch.testing.assert_close(together.logits, network(IMAGES))
     assert set(together.seconds) == set(together)
     assert all(seconds > 0 for seconds in together.seconds.values())
-
-
-def test_the_backward_pass_ends_at_the_layer():
-    network = Network()
-    explain_all(network, IMAGES, 0, methods=["grad-cam:layer=relu1"])
-    assert network.counts["backward"] == []
 
 
 def test_controls_ask_no_model():

@@ -144,12 +144,8 @@ class Through(nn.Module):
     def __init__(self, function):
         super().__init__()
         torch.manual_seed(7)
-        self.conv, self.function, self.layer, self.head = (
-            nn.Conv2d(1, 4, 3, 1, 1),
-            function,
-            nn.ReLU(),
-            nn.LazyLinear(2),
-        )
+        self.conv, self.function = nn.Conv2d(1, 4, 3, 1, 1), function
+        self.layer, self.head = nn.ReLU(), nn.LazyLinear(2)
 
     def forward(self, x):
         return self.head(self.layer(self.function(self.conv(x))).flatten(1))

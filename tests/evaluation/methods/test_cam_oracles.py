@@ -107,6 +107,11 @@ def slow_layer_cam(acts, g):
     return rectified(total)
 
 
+def slow_xgrad_cam(acts, g):
+    weights = [sum((g[k] * acts[k]).ravel()) / (sum(acts[k].ravel()) or 1) for k in range(len(acts))]
+    return rectified(sum(weight * channel for weight, channel in zip(weights, acts, strict=True)))
+
+
 def slow_eigen_cam(acts):
     """By a full SVD of pixels by channels, columns centred; aligned with the sum over channels."""
     channels, height, width = acts.shape
@@ -121,6 +126,8 @@ SLOW = {
     "grad-cam": slow_grad_cam,
     "grad-cam++": lambda acts, g: slow_plus_plus(acts, g, g**2, g**3),
     "layer-cam": slow_layer_cam,
+    "xgrad-cam": slow_xgrad_cam,
+    "hires-cam": lambda acts, g: rectified(sum(a * b for a, b in zip(acts, g, strict=True))),
     "layer-cam:scale=true": lambda acts, g: np.tanh(2 * slow_layer_cam(acts, g) / (slow_layer_cam(acts, g).max() or 1)),
     "eigen-cam:sign=align": lambda acts, g: slow_eigen_cam(acts),
     "eigen-grad-cam:sign=align": lambda acts, g: slow_eigen_cam(acts * g),

@@ -42,16 +42,18 @@ def data(model, maps, images, targets, twins=None, ids=None, seed=0):
     return metric_inputs_of(maps, model=model, images=images, targets=targets, twins=twins, ids=ids, seed=seed)
 
 
+def blurred_by_scipy(images, axes):
+    weights = np.exp(-(np.arange(-5, 6) ** 2) / 50.0)
+    for axis in axes:
+        images = correlate1d(images, weights / weights.sum(), axis=axis, mode="mirror")
+    return images
+
+
 def references_by_hand(model, image, twin):
     """Each reference of one normalised image (C, H, W)."""
     inputs = model.normalise(image)
-    offsets = np.arange(-5, 6)
-    gauss = np.exp(-(offsets**2) / 50.0)
-    blur = inputs.numpy()
-    for axis in (1, 2):
-        blur = correlate1d(blur, gauss / gauss.sum(), axis=axis, mode="mirror")
     return {
-        "blur": torch.from_numpy(blur),
+        "blur": torch.from_numpy(blurred_by_scipy(inputs.numpy(), (1, 2))),
         "black": model.normalise(torch.zeros_like(image)),
         "mean": torch.stack([torch.full_like(channel, channel.mean()) for channel in inputs]),
         "zero": torch.zeros_like(inputs),
@@ -219,12 +221,7 @@ def test_both_share_the_order_of_ties():
 @pytest.mark.parametrize("size", [(1, 1), (1, 4), (3, 2), (12, 20)])
 def test_blur_is_scipys_at_any_size_and_leaves_uniform_images(size):
     images = torch.randn(2, 3, *size, dtype=torch.float64)
-    offsets = np.arange(-5, 6)
-    weights = np.exp(-(offsets**2) / 50.0)
-    expected = images.numpy()
-    for axis in (2, 3):
-        expected = correlate1d(expected, weights / weights.sum(), axis=axis, mode="mirror")
-    assert blurred(images).numpy() == pytest.approx(expected, abs=1e-12)
+    assert blurred(images).numpy() == pytest.approx(blurred_by_scipy(images.numpy(), (2, 3)), abs=1e-12)
     uniform = torch.full((1, 1, *size), 0.3, dtype=torch.float64)
     assert blurred(uniform).numpy() == pytest.approx(uniform.numpy(), abs=1e-12)
 
