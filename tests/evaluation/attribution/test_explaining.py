@@ -286,13 +286,16 @@ def test_faults_in_one_line(network, changes, words):
     assert "\n" not in str(caught.value)
 
 
-class Outputs(nn.Module):
-    def __init__(self, change):
+class Odd(nn.Module):
+    """A linear network, with something done to its signal or its logits."""
+
+    def __init__(self, before=lambda x: x, after=lambda logits: logits):
         super().__init__()
-        self.dense, self.change = nn.Linear(96, 2), change
+        torch.manual_seed(0)
+        self.dense, self.before, self.after = nn.Linear(96, 2), before, after
 
     def forward(self, x):
-        return self.change(self.dense(x.flatten(1)))
+        return self.after(self.dense(self.before(x).flatten(1)))
 
 
 def one_infinite(logits):
@@ -315,11 +318,11 @@ OUTPUTS = [
 @pytest.mark.parametrize("targets", [None, 0])
 def test_models_that_return_no_logits(change, words, method, targets):
     with pytest.raises(SalgenError, match=words):
-        salgen.explain(Outputs(change), IMAGES, targets, method=method)
+        salgen.explain(Odd(after=change), IMAGES, targets, method=method)
 
 
 def test_a_model_that_cannot_be_copied_says_why():
-    model = Outputs(lambda logits: logits)
+    model = Odd()
     model.lock = threading.Lock()
     with pytest.raises(SalgenError, match=r"cannot be copied for explaining: .*lock"):
         salgen.explain(model, IMAGES, 0, method="gradient")
@@ -400,18 +403,6 @@ def test_one_name_is_a_list_of_one(network):
 
 
 # Models whose maps would mean nothing --------------------------------------------------------------
-
-
-class Odd(nn.Module):
-    """A linear network, with something done to its signal or its logits."""
-
-    def __init__(self, before=lambda x: x, after=lambda logits: logits):
-        super().__init__()
-        torch.manual_seed(0)
-        self.dense, self.before, self.after = nn.Linear(96, 2), before, after
-
-    def forward(self, x):
-        return self.after(self.dense(self.before(x).flatten(1)))
 
 
 @pytest.mark.parametrize("method", ["gradient", "grad-cam:layer=dense", "occlusion", "lrp-z"])

@@ -185,9 +185,6 @@ def test_an_output_that_is_read_beside_a_gradient(order):
         torch.testing.assert_close(found.gradient(layer), both.gradient(layer))  # that of `output` by its own pass
 
 
-# Time ------------------------------------------------------------------------------------------
-
-
 class Clock(TimedCache):
     """Time passes only when the test says so."""
 

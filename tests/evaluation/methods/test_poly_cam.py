@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from slow_resizing import enlarged_by_loops
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
@@ -47,28 +48,13 @@ def images():
 TARGETS = torch.tensor([0, 2, 1])
 
 
-def enlarge(values, size):
-    """Bilinear, pixel centres kept, one pixel at a time."""
-    found = np.zeros(size)
-    for y in range(size[0]):
-        for x in range(size[1]):
-            row = min(max((y + 0.5) * values.shape[0] / size[0] - 0.5, 0), values.shape[0] - 1)
-            column = min(max((x + 0.5) * values.shape[1] / size[1] - 0.5, 0), values.shape[1] - 1)
-            top, left = int(row), int(column)
-            bottom, right = min(top + 1, values.shape[0] - 1), min(left + 1, values.shape[1] - 1)
-            for r, weight_r in ((top, 1 - (row - top)), (bottom, row - top)):
-                for c, weight_c in ((left, 1 - (column - left)), (right, column - left)):
-                    found[y, x] += weight_r * weight_c * values[r, c]
-    return found
-
-
 def mask_of(channel, size, compat):
     if not compat:
-        channel = enlarge(channel, size)
+        channel = enlarged_by_loops(channel, size)
     low, high = np.percentile(channel, [0.1, 99.9])
     span = high if compat else high - low
     scaled = np.clip((channel - low) / span, 0, 1) if span > 0 else np.zeros_like(channel)
-    return enlarge(scaled, size) if compat else scaled
+    return enlarged_by_loops(scaled, size) if compat else scaled
 
 
 def value(network, image, target, output):
@@ -101,9 +87,9 @@ def slow(variant, network, image, target, channels=None, output="probability", c
         if found is None:
             found = total
             continue
-        local = enlarge(enlarge(total, found.shape), total.shape)
+        local = enlarged_by_loops(enlarged_by_loops(total, found.shape), total.shape)
         floor = 1e-12 if compat else 1e-6 * max(total.max(), 1e-30)
-        found = total / np.maximum(local, floor) * enlarge(found, total.shape)
+        found = total / np.maximum(local, floor) * enlarged_by_loops(found, total.shape)
     return found
 
 

@@ -80,9 +80,6 @@ def trapezoid(curve):
     return sum((a + b) / 2 for a, b in pairwise(curve)) / (len(curve) - 1)
 
 
-# The formulas ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("step", [None, 1, 4, 35, 1000])
 @pytest.mark.parametrize("kind", REFERENCES)
 def test_curves_are_those_of_one_step_at_a_time(kind, step):
@@ -125,9 +122,6 @@ def test_deletion_is_what_quantus_calls_pixel_flipping():
     maps = given_["maps"][:, None]
     found = flip(model.network, inputs, given_["targets"], maps, softmax=True, channel_first=True)
     assert whole[:, 1:] == pytest.approx(np.array(found), abs=1e-6)
-
-
-# Laws --------------------------------------------------------------------------------------------------
 
 
 @given(arrays(np.float32, (2, *SIZE), elements=st.integers(-3, 3).map(float)))
@@ -215,9 +209,6 @@ def test_both_share_the_order_of_ties():
     assert deletion_curve(data(model, **swapped), "twin", 6) == pytest.approx(forward, abs=1e-6)
 
 
-# References ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("size", [(1, 1), (1, 4), (3, 2), (12, 20)])
 def test_blur_is_scipys_at_any_size_and_leaves_uniform_images(size):
     images = torch.randn(2, 3, *size, dtype=torch.float64)
@@ -263,9 +254,6 @@ def test_a_model_that_resizes_is_changed_at_the_nearest_pixels():
         assert found[i] == pytest.approx(
             curve_by_hand(pixelwise, saliency, empty, image, given_["targets"][i], 4), abs=2e-7
         )
-
-
-# The edges -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 6), (5, 1)])

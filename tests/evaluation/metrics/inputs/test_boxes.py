@@ -37,9 +37,6 @@ def components_slowly(selected):
     return found
 
 
-# The mean ---------------------------------------------------------------------------------------------------
-
-
 @given(arrays(np.float32, SIDES, elements=st.integers(-3, 3).map(float)), st.data())
 def test_at_or_above_the_mean_of_the_region(saliency, data):
     region = data.draw(arrays(np.bool_, saliency.shape).filter(np.any))
@@ -71,9 +68,6 @@ def test_neighbouring_values_are_told_apart():
         saliency = np.full((7, 9), low)
         saliency[2, 3] = np.nextafter(low, np.inf)
         assert np.argwhere(above_mean(saliency, np.ones((7, 9), dtype=bool))).tolist() == [[2, 3]]
-
-
-# Components and boxes ---------------------------------------------------------------------------------------
 
 
 @given(MASKS)
@@ -115,8 +109,6 @@ def test_overlap_of_boxes_is_that_of_their_pixels(first, data):
 def test_a_box_within_a_box():
     assert Box(1, 2, 0, 3).within(Box(4, 9, 5, 9)) == Box(5, 6, 5, 8)
 
-
-# All metrics on maps that break things ----------------------------------------------------------------------
 
 MARKED = [
     "localization-error",
