@@ -235,11 +235,6 @@ def test_threads_may_explain_one_model_at_once(network):
 # Faults -----------------------------------------------------------------------------------------
 
 
-def bad(network, **changes):
-    call = {"model": network, "images": IMAGES, "targets": 0, "method": "gradient", **changes}
-    return salgen.explain(call.pop("model"), call.pop("images"), call.pop("targets"), **call)
-
-
 NAN = IMAGES.copy()
 NAN[3, 0, 0, 0] = np.nan
 
@@ -282,7 +277,7 @@ FAULTS = [
 @pytest.mark.parametrize(("changes", "words"), FAULTS)
 def test_faults_in_one_line(network, changes, words):
     with pytest.raises(SalgenError, match=words) as caught:
-        bad(network, **changes)
+        salgen.explain(**{"model": network, "images": IMAGES, "targets": 0, "method": "gradient", **changes})
     assert "\n" not in str(caught.value)
 
 

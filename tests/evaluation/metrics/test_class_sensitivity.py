@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import torch
+from small_networks import Pyramid
 from torch import nn
 import salgen
 
@@ -8,22 +9,9 @@ IMAGES = np.random.default_rng(0).random((5, 2, 8, 9)).astype(np.float32)
 TARGETS = np.zeros(5, dtype=int)
 
 
-class Small(nn.Module):
-    """A convolution, the mean of each channel, and three classes."""
-
-    def __init__(self):
-        super().__init__()
-        torch.manual_seed(4)
-        self.features = nn.Sequential(nn.Conv2d(2, 5, 3, padding=1), nn.ReLU())
-        self.head = nn.Linear(5, 3)
-
-    def forward(self, x):
-        return self.head(self.features(x).mean(dim=(2, 3)))
-
-
 @pytest.fixture
 def model():
-    return Small()
+    return Pyramid(channels=2)
 
 
 def scored(model, maps, images=IMAGES, **options):
@@ -33,7 +21,7 @@ def scored(model, maps, images=IMAGES, **options):
 
 @pytest.mark.parametrize("method", ["gradient", "input-x-gradient", "occlusion:window=3,3,stride=2"])
 def test_correlates_the_maps_of_the_most_and_least_likely_class(model, method):
-    logits = model(torch.tensor(IMAGES)).detach().numpy()
+    logits = model.eval()(torch.tensor(IMAGES)).detach().numpy()
     explained = [
         salgen.explain(model, IMAGES, classes, method=method, reduce="sum").values.numpy().astype(float)
         for classes in (logits.argmax(axis=1), logits.argmin(axis=1))

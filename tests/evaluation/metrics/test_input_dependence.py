@@ -59,17 +59,20 @@ def strength(level):
     return saliency
 
 
-def test_by_hand():
-    assert of(Idr(), strength(0.6), strength(0.5), MASK) == 1.0
-    assert of(IdrBam(), strength(0.6), strength(0.5), MASK) == 0.0
-    assert of(Iir(), strength(0.54), strength(0.5), MASK) == 1.0
-    assert of(Iir(), strength(0.56), strength(0.5), MASK) == 0.0
-    assert of(Iir(), strength(0.46), strength(0.5), MASK) == 1.0
+BY_HAND = [
+    (Idr(), 0.6, 0.5, 1.0),
+    (IdrBam(), 0.6, 0.5, 0.0),
+    (Iir(), 0.54, 0.5, 1.0),
+    (Iir(), 0.56, 0.5, 0.0),
+    (Iir(), 0.46, 0.5, 1.0),
+    (Iir(), 1.0, 0.905, 0.0),  # 0.095 is more than a tenth of 0.905: the share is of the image without the patch
+    (Iir(), 0.905, 1.0, 1.0),
+]
 
 
-def test_the_share_is_of_the_image_without_the_patch():
-    assert of(Iir(), strength(1.0), strength(0.905), MASK) == 0.0  # 0.095 is more than a tenth of 0.905
-    assert of(Iir(), strength(0.905), strength(1.0), MASK) == 1.0
+@pytest.mark.parametrize(("metric", "present", "absent", "expected"), BY_HAND)
+def test_by_hand(metric, present, absent, expected):
+    assert of(metric, strength(present), strength(absent), MASK) == expected
 
 
 def test_ties_count_zero_in_both_rates_and_nothing_is_independent_of_nothing():

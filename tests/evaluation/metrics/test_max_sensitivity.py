@@ -103,16 +103,6 @@ def test_draws_are_uniform_in_pixels_and_the_same_directions_for_every_radius(mo
     np.testing.assert_allclose(4 * scores[0], scores[1], rtol=1e-4)  # this method is linear
 
 
-def test_a_curve_over_radii_in_one_call(model):
-    curve = scored(model, "max-sensitivity:samples=3,radius=0|0.05|0.1|0.2|0.4,norm=rms")
-    values = np.array(list(curve.values()))
-    assert list(curve) == [
-        f"max-sensitivity:radius={r},samples=3,norm=rms".replace("radius=0.2,", "") for r in ("0", 0.05, 0.1, 0.2, 0.4)
-    ]
-    assert (values[0] == 0).all()
-    assert (np.diff(values, axis=0) > 0).all()
-
-
 def test_the_norms_share_their_maps(model):
     seen = []
     scored(model, [f"{CALL},norm={n}" for n in ("l2", "relative", "rms")], maps=np.ones((3, 6, 7)), method=record(seen))

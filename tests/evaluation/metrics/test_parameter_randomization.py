@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import torch
+from small_networks import Pyramid
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
@@ -17,23 +18,9 @@ NAME = "parameter-randomization"
 LAYERS = (",layers=1", ",layers=2", ",layers=3")
 
 
-class Small(nn.Module):
-    """Three layers; the middle one has a batch norm."""
-
-    def __init__(self):
-        super().__init__()
-        torch.manual_seed(4)
-        self.first = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.ReLU())
-        self.second = nn.Sequential(nn.Conv2d(4, 5, 3, padding=1), nn.BatchNorm2d(5), nn.ReLU())
-        self.head = nn.Linear(5, 3)
-
-    def forward(self, x):
-        return self.head(self.second(self.first(x)).mean(dim=(2, 3)))
-
-
 @pytest.fixture
 def model():
-    return Small()
+    return Pyramid()
 
 
 def scored(model, calls, by="input-x-gradient", chosen=(0, 1, 2, 3), **options):
@@ -51,7 +38,7 @@ def stages_by_hand(model, order, by):
     layers = layers_of(view, torch.tensor(IMAGES[:1]))
     found = []
     for stage in randomised(view, layers, order == "cascading", range(len(layers)), 0):
-        other = Small()
+        other = Pyramid()
         other.load_state_dict(stage.network.state_dict())
         found.append(salgen.explain(other, IMAGES, TARGETS, method=by, ids=IDS).values.numpy())
     return found
@@ -97,7 +84,7 @@ def test_independent_stages_leave_the_other_layers_as_they_are(model):
         return images.mean(dim=1)
 
     scored(model, call, maps=IMAGES.mean(axis=1), method=method)
-    features = model.eval().second(model.first(torch.tensor(IMAGES))).mean(dim=(2, 3)).detach()
+    features = model.eval().coarse(model.fine(torch.tensor(IMAGES))).mean(dim=(2, 3)).detach()
     view = ModelView.of(model)
     (stage,) = randomised(view, layers_of(view, torch.tensor(IMAGES[:1])), False, [0], 0)
     torch.testing.assert_close(seen[0], stage.network.head(features))

@@ -94,20 +94,13 @@ def test_oracle_of_two_lesions_at_the_papers_size():
     assert round(200 / (200 + 266), 2) == 0.43
 
 
-def test_constant_map_has_the_prevalence():
-    mask = np.zeros((20, 20), dtype=bool)
+def test_a_constant_map_has_the_prevalence_and_a_plateau_at_the_top_its_part():
+    mask, constant, plateau = np.zeros((20, 20), dtype=bool), np.full((20, 20), 0.3), np.zeros((20, 20))
     mask[:4, :5] = True
-    assert value(Prec99(), np.full((20, 20), 0.3), mask) == 20 / 400
-    assert value(Prec99(compat="authors_exact"), np.full((20, 20), 0.3), mask) == 0.0
-
-
-def test_plateau_at_the_top():
-    mask = np.zeros((20, 20), dtype=bool)
-    mask[:4, :5] = True
-    plateau = np.zeros((20, 20))
     plateau[:10] = 1.0  # all 20 mask pixels and 180 others; FP* = 3 of 380
+    assert value(Prec99(), constant, mask) == 20 / 400
     assert value(Prec99(), plateau, mask) == pytest.approx((3 / 180 * 20) / (3 / 180 * 20 + 3))
-    assert value(Prec99(compat="authors_exact"), plateau, mask) == 1.0
+    assert [value(Prec99("authors_exact"), saliency, mask) for saliency in (constant, plateau)] == [0.0, 1.0]
 
 
 def test_no_false_positive_allowed():
