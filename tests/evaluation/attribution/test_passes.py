@@ -10,7 +10,8 @@ from salgen.evaluation.attribution.passes import Passes, PassRequirements, Timed
 from salgen.evaluation.models.inspection.model_view import ModelView
 
 IMAGES = torch.rand(5, 2, 8, 8, generator=torch.Generator().manual_seed(0))
-ONE_PASS = ["gradient", "input-x-gradient", "grad-cam:layer=relu1", "grad-cam:layer=relu2"]
+CAMS = ["grad-cam", "grad-cam++", "layer-cam", "eigen-cam", "eigen-grad-cam", "xgrad-cam", "hires-cam", "fast-cam"]
+ONE_PASS = ["gradient", "input-x-gradient", "grad-cam:layer=relu1", *(f"{method}:layer=relu2" for method in CAMS)]
 
 
 class Counted(torch.autograd.Function):

@@ -62,10 +62,21 @@ ACTIVATIONS = {
 }
 
 
+NORMALISED = {
+    "root of the mean square": lambda x: functional.rms_norm(x, (3,), torch.tensor([2.0, -1, 3]).double()),
+    "response": lambda x: x * (x.norm(dim=1, keepdim=True) / (x.norm(dim=1, keepdim=True).mean(2, keepdim=True) + 1)),
+    "divided by the sum": lambda x: x / x.abs().sum(dim=2, keepdim=True),
+    "divided by the deviation": lambda x: x / torch.sqrt(x.var(dim=2, keepdim=True) + 1e-6),
+    "times the inverse": lambda x: x * torch.rsqrt(x.square().mean(dim=2, keepdim=True)),
+    "times a negative power": lambda x: x * (x.pow(2).mean(dim=2, keepdim=True) + 1) ** -0.5,
+    "times one over it": lambda x: x * (1 / x.std(dim=2, keepdim=True)),
+}
+
+
 @pytest.mark.parametrize("method", LRP)
-@pytest.mark.parametrize("name", ACTIVATIONS)
-def test_what_acts_on_each_value_alone_keeps_relevance(name, method):
-    found = relevance(ACTIVATIONS[name], noise(2, 4, 3), 5, method)
+@pytest.mark.parametrize("name", ACTIVATIONS | NORMALISED)
+def test_what_acts_on_each_value_alone_or_normalises_keeps_relevance(name, method):
+    found = relevance((ACTIVATIONS | NORMALISED)[name], noise(2, 4, 3), 5, method)
     torch.testing.assert_close(found, functional.one_hot(torch.tensor([5, 5]), 12).view(2, 4, 3).float())
 
 
@@ -166,13 +177,6 @@ def test_norms_centre_in_proportion_and_hold_the_deviation(groups):
     torch.testing.assert_close(found, expected)
 
 
-@pytest.mark.parametrize("method", LRP)
-def test_the_root_of_the_mean_square_is_constant(method):
-    images, weight = noise(2, 4, 3), torch.tensor([2.0, -1, 3]).double()
-    found = relevance(lambda x: functional.rms_norm(x, (3,), weight), images, 7, method)
-    torch.testing.assert_close(found, functional.one_hot(torch.tensor([7, 7]), 12).view(2, 4, 3).float())
-
-
 FIXED = noise(4, 3, seed=7)
 PIECEWISE_LINEAR = {
     "minus": lambda x: x - x.roll(1, 1),
@@ -233,23 +237,6 @@ def test_a_length_shares_by_squares(length):
     expected = torch.zeros(2, 4, 3)
     expected[:, 1] = (images[:, 1].square() / images[:, 1].square().sum(dim=1, keepdim=True)).float()
     torch.testing.assert_close(relevance(length, images, 1), expected)
-
-
-NORMALISED = {
-    "response": lambda x: x * (x.norm(dim=1, keepdim=True) / (x.norm(dim=1, keepdim=True).mean(2, keepdim=True) + 1)),
-    "divided by the sum": lambda x: x / x.abs().sum(dim=2, keepdim=True),
-    "divided by the deviation": lambda x: x / torch.sqrt(x.var(dim=2, keepdim=True) + 1e-6),
-    "times the inverse": lambda x: x * torch.rsqrt(x.square().mean(dim=2, keepdim=True)),
-    "times a negative power": lambda x: x * (x.pow(2).mean(dim=2, keepdim=True) + 1) ** -0.5,
-    "times one over it": lambda x: x * (1 / x.std(dim=2, keepdim=True)),
-}
-
-
-@pytest.mark.parametrize("method", LRP)
-@pytest.mark.parametrize("name", NORMALISED)
-def test_what_normalises_takes_nothing(name, method):
-    found = relevance(NORMALISED[name], noise(2, 4, 3), 7, method)
-    torch.testing.assert_close(found, functional.one_hot(torch.tensor([7, 7]), 12).view(2, 4, 3).float())
 
 
 class Constant(TorchFunctionMode):

@@ -2,14 +2,28 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from maps_and_masks import cases, value
 from skimage.measure import label
 from sklearn.metrics import f1_score
 import salgen
+from salgen.evaluation.metrics.box_accuracy import BoxAccuracy
 from salgen.evaluation.metrics.inputs.boxes import above_mean, largest_component, tight_box
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.localization_error import F1Box, F1Mask, LocalizationErrorMetric, MaskLocalizationError
 
 BOX, MASK, OFFICIAL = "localization-error", "mask-localization-error", "official-localization-error"
+
+
+def pixels_of(image):
+    return set(map(tuple, np.argwhere(image).tolist()))
+
+
+def box_slowly(pixels):
+    if not pixels:
+        return set()
+    rows, columns = zip(*pixels, strict=True)
+    return {(i, j) for i in range(min(rows), max(rows) + 1) for j in range(min(columns), max(columns) + 1)}
 
 
 def marked_slowly(saliency):
@@ -19,12 +33,7 @@ def marked_slowly(saliency):
     selected = np.array([[v >= mean for v in row] for row in values])
     labels = label(selected, connectivity=2)
     sizes = [int((labels == k).sum()) for k in range(1, labels.max() + 1)]
-    return set(map(tuple, np.argwhere(labels == 1 + sizes.index(max(sizes))).tolist()))
-
-
-def box_slowly(pixels):
-    rows, columns = [i for i, _ in pixels], [j for _, j in pixels]
-    return {(i, j) for i in range(min(rows), max(rows) + 1) for j in range(min(columns), max(columns) + 1)}
+    return pixels_of(labels == 1 + sizes.index(max(sizes)))
 
 
 def error_slowly(found, wanted, compat):
@@ -37,7 +46,7 @@ def error_slowly(found, wanted, compat):
 @given(cases(min_negatives=0, max_side=9))
 def test_is_one_minus_iou_or_one_minus_recall(compat, case):
     saliency = np.rint(case[0] * 4) / 4  # sums are exact
-    found, wanted = marked_slowly(saliency), set(map(tuple, np.argwhere(case[1]).tolist()))
+    found, wanted = marked_slowly(saliency), pixels_of(case[1])
     assert value(MaskLocalizationError(compat), saliency, case[1]) == float(error_slowly(found, wanted, compat))
     boxes = box_slowly(found), box_slowly(wanted)
     assert value(LocalizationErrorMetric(compat), saliency, case[1]) == float(error_slowly(*boxes, compat))
@@ -93,3 +102,73 @@ def test_by_hand():
     saliency[1:4, 1:3] = saliency[3, 3] = 1.0
     assert value(F1Mask(), saliency, mask) == 2 * 4 / (4 + 7)
     assert value(F1Box(), saliency, mask) == 2 * 4 / (4 + 9)
+
+
+def ious_slowly(saliency, mask, within, region):
+    """All hundred selections, each labelled in the whole image."""
+    values = saliency[region].astype(np.float64)
+    low, high = values.min(), values.max()
+    scaled = (saliency.astype(np.float64) - low) / (high - low) if high > low else np.zeros(saliency.shape)
+    result = []
+    for percent in range(100):
+        labels = label((scaled >= percent / 100) & region, connectivity=2)
+        sizes = [int((labels == k).sum()) for k in range(1, labels.max() + 1)]
+        found = pixels_of(labels == 1 + sizes.index(max(sizes))) if sizes else set()
+        wanted = pixels_of(mask & region)
+        if within == "box":
+            found, wanted = box_slowly(found), box_slowly(wanted)
+        result.append(len(found & wanted) / len(found | wanted))
+    return result
+
+
+@pytest.mark.parametrize("within", ["box", "mask"])
+@given(cases(min_negatives=0, max_side=9), st.data())
+def test_measures_are_the_overlaps_at_a_hundred_thresholds(within, case, data):
+    saliency, mask = case
+    region = np.ones(mask.shape, dtype=bool)
+    if data.draw(st.booleans()):
+        region.flat[data.draw(st.lists(st.integers(0, mask.size - 1), max_size=5))] = False
+    if not (mask & region).any():
+        region[:] = True
+    expected = ious_slowly(saliency, mask, within, region)
+    found = BoxAccuracy(within=within).partial([Ranking(saliency, mask, region)])
+    assert np.array_equal(found, expected)
+
+
+def test_one_threshold_serves_all_maps():
+    """Each map is right at one threshold alone, and two of the three at the same."""
+    overlaps = np.zeros((3, 100))
+    overlaps[0, 30] = overlaps[1, 60] = overlaps[2, 60] = 0.5
+    overlaps[:, 10] = 0.49
+    assert BoxAccuracy().aggregate(overlaps).tolist() == [0.0, 1.0, 1.0]
+    assert BoxAccuracy(threshold="image").aggregate(overlaps).tolist() == [1.0, 1.0, 1.0]
+    assert BoxAccuracy(iou=0.4).aggregate(overlaps).tolist() == [1.0, 1.0, 1.0]
+    assert BoxAccuracy(iou=0.6).aggregate(overlaps).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_of_equally_good_thresholds_the_lowest():
+    overlaps = np.zeros((2, 100))
+    overlaps[0, 70] = overlaps[1, 20] = 1.0
+    assert BoxAccuracy().aggregate(overlaps).tolist() == [0.0, 1.0]
+    assert BoxAccuracy().aggregate(overlaps[:1]).tolist() == [1.0]
+
+
+def test_best_of_several_masks_at_each_threshold():
+    random = np.random.default_rng(1)
+    saliency = random.random((8, 8))
+    masks = [np.zeros((8, 8), dtype=bool) for _ in range(2)]
+    masks[0][1:4, 1:4] = masks[1][2:8, 3:8] = True
+    rankings = [Ranking(saliency, mask) for mask in masks]
+    for within in ("box", "mask"):
+        metric = BoxAccuracy(within=within)
+        alone = [metric.partial([ranking]) for ranking in rankings]
+        assert np.array_equal(metric.partial(rankings), np.maximum(*alone))
+
+
+def test_a_constant_map_selects_the_region_at_the_lowest_threshold():
+    mask = np.zeros((5, 8), dtype=bool)
+    mask[:, :6] = True
+    for within in ("box", "mask"):
+        found = BoxAccuracy(within=within).partial([Ranking(np.full((5, 8), 0.3), mask)])
+        assert found[0] == 0.75
+        assert not found[1:].any()
