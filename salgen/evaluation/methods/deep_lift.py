@@ -309,33 +309,20 @@ class _SeparatePool(nn.Module):
     pixels of the window instead.
     """
 
-    def __init__(
-        self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
-    ) -> None:
+    def __init__(self, **options: Any) -> None:
         super().__init__()
-        self.kernel, self.padding, self.dilation = _pair(kernel_size), _pair(padding), _pair(dilation)
-        self.stride = _pair(stride) if stride else self.kernel
-        self.ceil_mode = ceil_mode
+        self.options = {**options, "stride": options.get("stride") or options["kernel_size"]}
+        self.kernel, self.stride = _pair(self.options["kernel_size"]), _pair(self.options["stride"])
+        self.padding, self.dilation = _pair(options.get("padding", 0)), _pair(options.get("dilation", 1))
         self.maximum = nn.MaxPool1d(self.kernel[0] * self.kernel[1])
 
     def forward(self, signal: Tensor) -> Tensor:
         """(n, C, h, w) to (n, C, h', w')."""
-        size = self._size(signal)
+        size = functional.max_pool2d(torch.empty(signal.shape, device="meta"), **self.options).shape[2:]
         rows, columns = (self._places(axis, size[axis], signal) for axis in (0, 1))
         windows = signal[:, :, rows[:, None, :, None], columns[None, :, None, :]]
         pooled: Tensor = self.maximum(windows.flatten(2)).view(*signal.shape[:2], *size)
         return pooled
-
-    def _size(self, signal: Tensor) -> tuple[int, int]:
-        shape = functional.max_pool2d(
-            torch.empty(signal.shape, device="meta"),
-            self.kernel,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.ceil_mode,
-        ).shape
-        return shape[2], shape[3]
 
     def _places(self, axis: int, count: int, signal: Tensor) -> Tensor:
         """The positions of each window's pixels along one axis, int64 (windows, k); each inside the image."""

@@ -14,7 +14,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.patterns import NO_CEILING, Patterns
-from salgen.evaluation.attribution.propagation.relevance_network import RelevanceNetwork, Rules
+from salgen.evaluation.attribution.propagation.relevance_network import Rules
 from salgen.evaluation.attribution.relevance import STARTS, first_maps, relevance, relevance_network
 from salgen.evaluation.methods.lrp import RelevanceMethod
 from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
@@ -67,9 +67,10 @@ class PatternMethod(RelevanceMethod):
 
     def _signal(self, context: AttributionContext, replaced: Replacement) -> Tensor:
         network = relevance_network(context, self.name)
-        weights, patterns = _weights_and_patterns(context, network)
-        places = zip(weights, patterns, strict=True)
-        rules = [_gradient_with(replaced(weight, pattern)) for weight, pattern in places]
+        fitted, weights = context.patterns, [network.calls[place].weight for place in range(network.linear_maps)]
+        assert fitted is not None  # the method declares that it needs them
+        patterns = context.cache.get(Patterns, lambda: fitted.matched(weights, context.model.precision))
+        rules = [_gradient_with(replaced(*pair)) for pair in zip(weights, patterns, strict=True)]
         chosen = Rules(linear=lambda place: rules[place.position], passing=None, sharing=None)
         with projected(network.output) if self.project else nullcontext():
             signal = relevance(context, self.name, chosen, self.start)
@@ -104,14 +105,6 @@ def _in_double(context: AttributionContext) -> AttributionContext:
     return context.again(
         PassRequirements(), model=replace(context.model, network=network), inputs=context.inputs.double()
     )
-
-
-def _weights_and_patterns(context: AttributionContext, network: RelevanceNetwork) -> tuple[list[Tensor], list[Tensor]]:
-    """The weights and patterns of all linear maps in the order of calls, checked once for both methods."""
-    patterns = context.patterns
-    assert patterns is not None  # the method declares that it needs them
-    weights = [network.calls[place].weight for place in range(network.linear_maps)]
-    return weights, context.cache.get(Patterns, lambda: patterns.matched(weights, context.model.precision))
 
 
 def _gradient_with(weight: Tensor) -> BasicHook:
