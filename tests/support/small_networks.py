@@ -30,7 +30,13 @@ def with_statistics(network, std, low=0.5, high=2.0, dense=False):
 def batch_sizes(network):
     """The sizes of the batches that the network, or a copy of it, takes from now on."""
     sizes = []
-    network.register_forward_pre_hook(lambda _module, inputs: sizes.append(len(inputs[0])))
+
+    class Counted(type(network)):
+        def forward(self, images):
+            sizes.append(len(images))
+            return super().forward(images)
+
+    network.__class__ = Counted  # a private copy takes no hooks along
     return sizes
 
 
