@@ -16,7 +16,6 @@ from salgen.evaluation.attribution.batch_explainer import BatchExplainer
 from salgen.evaluation.attribution.reductions import REDUCTIONS, reduce_channels, resize
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.parameters import call_text, parse_call
 from salgen.registry import METHODS
 from salgen.testing.methods import state_of
 
@@ -130,12 +129,6 @@ def test_a_method_may_be_a_name_a_call_or_an_instance(network):
     assert changed.method == "smoothgrad:n=3,noise=0.3"
 
 
-def test_a_described_call_reads_back_as_the_same_method():
-    for method in [METHODS.create("deep-taylor", {"low": -1, "high": 2.5, "bias": True}), METHODS.create("gradient")]:
-        name, values = parse_call(call_text(method))
-        assert METHODS.create(name, values) == method
-
-
 def test_the_input_space_is_the_normalised_one(network):
     inputs, model = (torch.from_numpy(IMAGES) - 0.5) / 0.25, Classifier(network, Normalise(0.5, 0.25))
     for method in ("gradient", "input-x-gradient", "lrp-z", "guided-backprop"):
@@ -179,14 +172,6 @@ def test_any_gradient_mode_gives_the_same_map_and_stays(network, mode, method):
         before = torch.is_grad_enabled(), torch.is_inference_mode_enabled(), state_of(network)
         assert torch.equal(salgen.explain(network, images, 0, method=method).values, expected)
         assert (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), state_of(network)) == before
-
-
-def test_explaining_is_in_evaluation_mode():
-    model = nn.Sequential(nn.BatchNorm2d(2), nn.Flatten(), nn.Dropout(0.5), nn.Linear(96, 2)).train()
-    first = salgen.explain(model, IMAGES, 0, method="gradient").values
-    assert torch.equal(salgen.explain(model, IMAGES, 0, method="gradient").values, first)
-    assert model.training
-    assert model[0].num_batches_tracked == 0
 
 
 def test_no_parameter_gradient_is_computed(network):

@@ -7,7 +7,7 @@ measure again and hold every difference to what that page states.
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -296,18 +296,13 @@ ROWS = (
 )
 
 
-def measure() -> Iterator[tuple[Row, dict[str, float | None]]]:
-    """Every row on every network."""
-    for row in ROWS:
-        yield row, {name: difference(row, name) for name in NETWORKS}
-
-
 def page() -> str:
     """The table in Markdown, every difference rounded up to a power of ten."""
     heads = ["method", "library", *NETWORKS, "taken out of the comparison"]
     lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
-    for row, found in measure():
-        cells = [UNDEFINED if value is None else _bound(value) for value in found.values()]
+    for row in ROWS:
+        found = [difference(row, name) for name in NETWORKS]
+        cells = [UNDEFINED if value is None else _bound(value) for value in found]
         lines.append("| " + " | ".join([f"`{row.call}`", row.library, *cells, row.note]) + " |")
     return "\n".join(lines) + "\n"
 

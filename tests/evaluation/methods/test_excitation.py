@@ -9,7 +9,6 @@ from small_networks import with_statistics
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.explaining import explain_all
 from salgen.evaluation.attribution.propagation.relevance_network import RelevanceNetwork
 from salgen.evaluation.methods.excitation import ExcitationBackprop, default_contrast, default_layer, place
 from salgen.evaluation.models.classifier import Classifier
@@ -267,14 +266,3 @@ def test_equals_zennit(name, layer):
     resized = nn.functional.interpolate(expected, (33, 47), mode="bilinear", align_corners=False)
     torch.testing.assert_close(found, resized, rtol=1e-4, atol=1e-6 * float(resized.max()))
     assert found.max() > 0
-
-
-def test_rules_have_no_memory_of_the_dual():
-    """One network serves both methods in either order."""
-    net, images = randomised("resnet18", (33, 47)), torch.rand(2, 3, 33, 47)
-    one = explain_all(net, images, [0, 1], methods=[EXCITATION, CONTRASTIVE])
-    other = explain_all(net, images, [0, 1], methods=[CONTRASTIVE, EXCITATION])
-    for method in (EXCITATION, CONTRASTIVE):
-        assert torch.equal(one[method].values, other[method].values)
-        assert torch.equal(one[method].values, salgen.explain(net, images, [0, 1], method=method).values)
-    assert not torch.allclose(one[EXCITATION].values, one[CONTRASTIVE].values)

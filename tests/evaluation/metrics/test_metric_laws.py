@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from maps_and_masks import cases, odd_maps, odd_masks
+from maps_and_masks import VARIANTS, cases, odd_maps, odd_masks
 from small_classifiers import case, classifier
 import salgen
 from salgen.errors import SalgenError
@@ -26,22 +26,6 @@ BY_RANK = (
 )
 OF_MASKS = tuple(name for name in METRICS.names() if METRICS.load(name).needs <= OF_THE_MASK)
 OF_MORE = tuple(name for name in METRICS.names() if name not in OF_MASKS)
-VARIANTS = (
-    "prec99:compat=authors_exact",
-    "pointing-game:tolerance=1.5",
-    "pointing-game:ties=first",
-    "pointing-game:compat=xaibenchmark",
-    *(f"{name}:select=area" for name in ("iou", "dice", "precision", "recall")),
-    *(f"{name}:compat=xaibenchmark" for name in ("iou", "precision", "recall")),
-    "iou:compat=aabid",
-    "iosr:threshold=0.99",
-    "energy-pointing-game:within=mask",
-    "energy-pointing-game:relative=true",
-    "energy-pointing-game:within=mask,relative=true",
-    "soft-f1:within=box",
-    "box-accuracy:within=mask,threshold=image",
-    "warping-error:warp=reference",
-)
 ASKING = (
     *(f"average-{which}:{how}" for which in ("drop", "increase") for how in ("space=pixel", "compat=aabid")),
     *(f"insertion-auc:variant={variant},baseline=twin,step=3" for variant in ("petsiuk", "li2020", "saliency-bench")),

@@ -6,15 +6,20 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from maps_and_masks import cases, value
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import average_precision_score, precision_score, roc_auc_score, roc_curve
 import salgen
+from salgen.errors import SalgenError
 from salgen.evaluation.metrics.average_precision import AveragePrecision
 from salgen.evaluation.metrics.energy_pointing_game import EnergyPointingGame
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.m_gt import MGt
+from salgen.evaluation.metrics.pointing_game import PointingGame
+from salgen.evaluation.metrics.prec99 import Prec99, allowed_false_positives
 from salgen.evaluation.metrics.relevance_mass import RelevanceMass
 from salgen.evaluation.metrics.roc_auc import RocAuc
+from salgen.evaluation.scoring.metric_selection import create_metric
 
 
 def ap_by_thresholds(saliency, mask):
@@ -150,3 +155,156 @@ def test_relative_reaches_its_ceiling_and_its_worst_is_zero():
     assert value(relative, mask.astype(float), mask) == relative.ceiling(4, 12) == 4.0
     scores = salgen.score(np.full((1, 4, 4), np.nan), mask[np.newaxis], [relative])
     assert [float(worst[0]) for worst in scores.worst_case.values()] == [0.0]
+
+
+@st.composite
+def tie_free(draw):
+    """A map without ties whose mask leaves between 101 and some 400 pixels outside it."""
+    height, width = draw(st.integers(11, 20)), draw(st.integers(11, 20))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    size = height * width
+    saliency = rng.permutation(size).astype(np.float32)
+    mask = np.zeros(size, dtype=bool)
+    mask[rng.permutation(size)[: draw(st.integers(1, size - 101))]] = True
+    saliency[mask] += draw(st.sampled_from([0, size // 2])) + 0.5  # some maps find the mask
+    return saliency.reshape(height, width), mask.reshape(height, width)
+
+
+def coarse(case, steps):
+    saliency, mask = case
+    return np.floor(saliency / saliency.max() * steps), mask
+
+
+def precision_at_lowest_threshold(saliency, mask):
+    """The definition, literally: the lowest threshold with specificity > 0.99."""
+    n = int((~mask).sum())
+    for threshold in sorted(saliency.ravel().tolist()):
+        selected = saliency >= threshold
+        false = int((selected & ~mask).sum())
+        if Fraction(n - false, n) > Fraction(99, 100):
+            return Fraction(int((selected & mask).sum()), int(selected.sum()))
+    return None
+
+
+def precision_in_proportion(saliency, mask):
+    """Enter groups of ties from the top; the one that goes over the limit in proportion."""
+    n = int((~mask).sum())
+    allowed = math.ceil(Fraction(n, 100)) - 1
+    true, false = Fraction(0), Fraction(0)
+    for level in sorted(set(saliency.ravel().tolist()), reverse=True):
+        group = saliency == level
+        positives, negatives = int((group & mask).sum()), int((group & ~mask).sum())
+        if false + negatives > allowed:
+            true += Fraction(allowed - false, negatives) * positives
+            break
+        true, false = true + positives, false + negatives
+    return true / (true + allowed) if true + allowed else None
+
+
+@given(tie_free())
+def test_is_the_definition_where_nothing_ties(case):
+    assert value(Prec99(), *case) == float(precision_at_lowest_threshold(*case))
+    assert value(Prec99(compat="authors_exact"), *case) == float(precision_at_lowest_threshold(*case))
+
+
+@given(tie_free(), st.integers(1, 60))
+def test_enters_ties_in_proportion(case, steps):
+    saliency, mask = coarse(case, steps)
+    expected = precision_in_proportion(saliency, mask)
+    found = value(Prec99(), saliency, mask)
+    assert math.isnan(found) if expected is None else found == float(expected)
+
+
+@given(tie_free(), st.integers(1, 60))
+def test_authors_exact_is_scikit_learns_curve(case, steps):
+    saliency, mask = coarse(case, steps)
+    fpr, _, thresholds = roc_curve(mask.ravel(), saliency.ravel(), drop_intermediate=False)
+    threshold = thresholds[np.flatnonzero(1 - fpr > 0.99)[-1]]
+    found = value(Prec99(compat="authors_exact"), saliency, mask)
+    if np.isinf(threshold):  # the curve's artificial end point
+        assert found == (0.0 if saliency.min() == saliency.max() else 1.0)
+    else:
+        assert found == precision_score(mask.ravel(), saliency.ravel() >= threshold)
+
+
+@pytest.mark.parametrize(("n", "allowed"), [(0, 0), (1, 0), (100, 0), (101, 1), (200, 1), (201, 2), (26_680, 266)])
+def test_limit_is_strictly_below_one_percent(n, allowed):
+    assert allowed_false_positives(n) == allowed
+    assert n == 0 or (100 * allowed < n <= 100 * (allowed + 1))
+
+
+def test_oracle_of_two_lesions_at_the_papers_size():
+    mask = np.zeros((140, 192), dtype=bool)
+    mask[20:30, 40:50] = mask[50:60, 100:110] = True
+    assert value(Prec99(), mask.astype(np.float32), mask) == 200 / (200 + 266)
+    assert Prec99().ceiling(200, 140 * 192 - 200) == 200 / (200 + 266)
+    assert round(200 / (200 + 266), 2) == 0.43
+
+
+def test_a_constant_map_has_the_prevalence_and_a_plateau_at_the_top_its_part():
+    mask, constant, plateau = np.zeros((20, 20), dtype=bool), np.full((20, 20), 0.3), np.zeros((20, 20))
+    mask[:4, :5] = True
+    plateau[:10] = 1.0  # all 20 mask pixels and 180 others; FP* = 3 of 380
+    assert value(Prec99(), constant, mask) == 20 / 400
+    assert value(Prec99(), plateau, mask) == pytest.approx((3 / 180 * 20) / (3 / 180 * 20 + 3))
+    assert [value(Prec99("authors_exact"), saliency, mask) for saliency in (constant, plateau)] == [0.0, 1.0]
+
+
+def test_no_false_positive_allowed():
+    mask = np.array([[True, True, False, False]])
+    metric = Prec99()
+    assert value(metric, [[4.0, 1.0, 3.0, 2.0]], mask) == 1.0
+    assert metric(Ranking(np.array([[3.0, 1.0, 3.0, 2.0]]), mask))[1] == "too_few_negatives"
+    assert metric(Ranking(np.array([[3.0, 1.0, 4.0, 2.0]]), mask))[1] == "too_few_negatives"
+    assert metric(Ranking(np.zeros((1, 4)), mask))[1] == "too_few_negatives"
+
+
+def hits(saliency, mask, tolerance=0.0, valid=None):
+    """For each of the largest pixels in reading order, whether it lies in the mask or close to it."""
+    valid = np.ones_like(mask) if valid is None else valid
+    places = [place for place in np.ndindex(mask.shape) if valid[place]]
+    highest = max(float(saliency[place]) for place in places)
+    truth = [place for place in places if mask[place]]
+
+    def close(place):
+        return any((place[0] - r) ** 2 + (place[1] - c) ** 2 < tolerance**2 or place == (r, c) for r, c in truth)
+
+    return [close(place) for place in places if float(saliency[place]) == highest]
+
+
+def test_hit_and_miss():
+    mask = np.array([[True, False]])
+    assert value(PointingGame(), [[1.0, 0.0]], mask) == 1.0
+    assert value(PointingGame(), [[0.0, 1.0]], mask) == 0.0
+    assert value(PointingGame(), [[-0.0, 0.0]], mask) == 0.5
+
+
+@given(cases(min_negatives=0), st.sampled_from([0.0, 0.5, 1.0, 1.25, 2.0, 3.0, 100.0]), st.randoms())
+def test_tolerance_and_ties_pixel_by_pixel(case, tolerance, random):
+    saliency, mask = case
+    valid = mask | np.array([random.random() < 0.7 for _ in range(mask.size)]).reshape(mask.shape)
+    found = hits(saliency, mask, tolerance, valid)
+    outside = np.where(valid, saliency, np.nan)
+    assert value(PointingGame(tolerance), outside, mask, valid) == float(Fraction(sum(found), len(found)))
+    assert value(PointingGame(tolerance, "any"), outside, mask, valid) == float(any(found))
+    assert value(PointingGame(tolerance, "first"), outside, mask, valid) == float(found[0])
+
+
+def test_the_mask_grows_from_its_part_in_the_region_only():
+    mask, valid = np.array([[True, False, False, True]]), np.array([[False, True, True, True]])
+    saliency = np.array([[0.0, 1.0, 0.0, 0.0]])
+    assert value(PointingGame(1.5), saliency, mask, valid) == 0.0
+    assert value(PointingGame(1.5), saliency, mask) == 1.0
+
+
+def test_xaibenchmark_always_hits_with_a_constant_map():
+    masks, constant = np.zeros((2, 3, 3), dtype=bool), np.ones((2, 3, 3))
+    masks[0, 0, 0] = masks[1, 2, 2] = True
+    scores = salgen.score(constant, masks, ["pointing-game:compat=xaibenchmark", "pointing-game:ties=first"])
+    assert [values.tolist() for values in scores.values()] == [[1.0, 1.0], [1.0, 0.0]]
+
+
+@pytest.mark.parametrize("call", ["tolerance=15", "ties=first"])
+def test_compat_stands_alone(call):
+    with pytest.raises(SalgenError, match="give compat alone"):
+        create_metric(f"pointing-game:compat=xaibenchmark,{call}")

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from maps_and_masks import odd_maps, odd_masks
+from maps_and_masks import VARIANTS, odd_maps, odd_masks
 from salgen.evaluation.metrics.inputs import device_maps
 from salgen.evaluation.metrics.inputs.batched_ranking import BatchedRanking, RankedMap
 from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps, SortedMaps
@@ -19,17 +19,10 @@ from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.registry import METRICS
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-COUNTED = (
-    *(name for name in METRICS.names() if not getattr(METRICS.create(name), "reads_pixels", True)),
-    "prec99:compat=authors_exact",
-    "pointing-game:ties=any",
-    "iou:threshold=0",
-    *(f"{name}:select=area" for name in ("iou", "dice", "precision", "recall")),
-    *(f"{name}:compat=xaibenchmark" for name in ("iou", "precision", "recall")),
-    "iosr:threshold=0.99",
-    "energy-pointing-game:within=mask",
-    "energy-pointing-game:relative=true",
-    "soft-f1:within=box",
+COUNTED = tuple(
+    call
+    for call in (*METRICS.names(), *VARIANTS, "pointing-game:ties=any", "iou:threshold=0")
+    if not getattr(create_metric(call), "reads_pixels", True)
 )
 OF_PIXELS = ("pointing-game:tolerance=2", "pointing-game:ties=first", "iou:compat=aabid", "warping-error")
 
