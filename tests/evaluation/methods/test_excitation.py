@@ -179,16 +179,9 @@ def test_a_layer_without_space_is_refused(by_hand):
 def without_biases(seed, scale):
     torch.manual_seed(seed)
     net = nn.Sequential(
-        nn.Conv2d(2, 3, 3, padding=1, bias=False),
-        nn.ReLU(),
-        nn.MaxPool2d(2),
-        nn.Conv2d(3, 4, 2, bias=False),
-        nn.ReLU(),
-        nn.AvgPool2d(2, ceil_mode=True),
-        nn.Flatten(),
-        nn.Linear(8, 5, bias=False),
-        nn.ReLU(),
-        nn.Linear(5, 3, bias=False),
+        *(nn.Conv2d(2, 3, 3, padding=1, bias=False), nn.ReLU(), nn.MaxPool2d(2)),
+        *(nn.Conv2d(3, 4, 2, bias=False), nn.ReLU(), nn.AvgPool2d(2, ceil_mode=True), nn.Flatten()),
+        *(nn.Linear(8, 5, bias=False), nn.ReLU(), nn.Linear(5, 3, bias=False)),
     ).double()
     net[9].weight.data *= scale
     return net.eval()

@@ -329,13 +329,8 @@ def test_a_model_of_two_branches_has_no_default():
 
 
 OF_BROKEN_LAYERS = [
-    "eigen-cam",
-    "grad-cam",
-    "cam",
-    "score-cam",
-    "ablation-cam",
-    "fast-cam:layers=relu",
-    "poly-cam-plus:layers=relu",
+    *("eigen-cam", "grad-cam", "cam", "score-cam", "ablation-cam"),
+    *("fast-cam:layers=relu", "poly-cam-plus:layers=relu"),
 ]
 
 

@@ -23,15 +23,9 @@ def raw(net, images, targets, method, patterns, **parameters):
 def network():
     torch.manual_seed(2)
     net = nn.Sequential(
-        nn.Conv2d(2, 3, 3, padding=1),
-        nn.ReLU(),
-        nn.MaxPool2d(2),
-        nn.Conv2d(3, 4, 3, stride=2, padding=1),
-        nn.ReLU(),
-        nn.Flatten(),
-        nn.Linear(16, 5),
-        nn.ReLU(),
-        nn.Linear(5, 3),
+        *(nn.Conv2d(2, 3, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)),
+        *(nn.Conv2d(3, 4, 3, stride=2, padding=1), nn.ReLU(), nn.Flatten()),
+        *(nn.Linear(16, 5), nn.ReLU(), nn.Linear(5, 3)),
     ).double()
     for place in (0, 3, 6, 8):
         nn.init.normal_(net[place].bias, std=0.3)

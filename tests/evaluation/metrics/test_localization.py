@@ -278,14 +278,8 @@ def test_a_box_within_a_box():
 
 
 MARKED = [
-    "localization-error",
-    "mask-localization-error",
-    "f1-box",
-    "f1-mask",
-    "box-accuracy",
-    "box-accuracy:within=mask,threshold=image",
-    "warping-error",
-    "warping-error:warp=reference",
+    *("localization-error", "mask-localization-error", "f1-box", "f1-mask"),
+    *("box-accuracy", "box-accuracy:within=mask,threshold=image", "warping-error", "warping-error:warp=reference"),
 ]
 SHAPE = (9, 10)
 
