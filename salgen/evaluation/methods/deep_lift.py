@@ -31,31 +31,16 @@ _FUNCTIONS: dict[Any, type[nn.Module]] = {
     **dict.fromkeys(operations.RELU, nn.ReLU),
     **dict.fromkeys((torch.sigmoid, Tensor.sigmoid, functional.sigmoid), nn.Sigmoid),
     **dict.fromkeys((torch.tanh, Tensor.tanh, functional.tanh), nn.Tanh),
-    functional.elu: nn.ELU,
+    **{getattr(functional, kind.__name__.lower()): kind for kind in (nn.ELU, nn.Softplus, *OTHER_ACTIVATIONS)},
     functional.leaky_relu: nn.LeakyReLU,
-    functional.softplus: nn.Softplus,
-    functional.silu: nn.SiLU,
-    functional.gelu: nn.GELU,
-    functional.hardswish: nn.Hardswish,
-    functional.hardsigmoid: nn.Hardsigmoid,
-    functional.mish: nn.Mish,
-    functional.selu: nn.SELU,
 }
 _MAX_POOL = frozenset({functional.max_pool2d, torch.max_pool2d})
 _POOL_ARGUMENTS = ("input", "kernel_size", "stride", "padding", "dilation", "ceil_mode")
 _CLIPS = (nn.ReLU6, nn.Hardtanh)
 _IN_PLACE: dict[Any, str] = {Tensor.add_: "add", Tensor.sub_: "sub"}
 _SUMS = operations.ADD | {
-    Tensor.sub_,
-    operator.add,
-    operator.sub,
-    operator.neg,
-    torch.sub,
-    Tensor.sub,
-    torch.cat,
-    torch.concat,
-    torch.stack,
-    both,
+    *(operator.add, operator.sub, operator.neg, torch.sub, Tensor.sub, Tensor.sub_),
+    *(torch.cat, torch.concat, torch.stack, both),
 }
 _DIVISIONS = frozenset({torch.div, Tensor.div, operator.truediv})
 _PRODUCTS = (operations.SCALE | {operator.mul}) - _DIVISIONS

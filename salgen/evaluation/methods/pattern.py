@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 NAMES = ("pattern-net", "pattern-attribution")
 
-Replacement = Callable[[Tensor, Tensor], Tensor]
-
 REFERENCE = "Kindermans et al. 2018, Learning how to explain neural networks: PatternNet and PatternAttribution"
 
 
@@ -40,6 +38,7 @@ class PatternMethod(RelevanceMethod):
 
     name: ClassVar[str]
     reference: ClassVar[str] = REFERENCE
+    times_weights: ClassVar[bool] = False  # whether the other weights are patterns times weights, or patterns alone
     needs: ClassVar[frozenset[str]] = frozenset({"model", "patterns"})
     version: ClassVar[str] = "2"
     defined_for: ClassVar[str] = "networks of convolutions, linear maps, batch norm, ReLU, pooling, sums and dropout"
@@ -57,20 +56,21 @@ class PatternMethod(RelevanceMethod):
         if first_maps(self.name, model, image).clipped:
             raise SalgenError(f"{self.name} has no rule for ReLU6: {NO_CEILING}")
 
-    def through(self, context: AttributionContext, replaced: Replacement) -> Tensor:
-        """The gradient, signed (n, C, h, w), with each map's weights replaced by ``replaced(weights, patterns)``."""
-        signal = self._signal(context, replaced)
+    def attribute(self, context: AttributionContext) -> Tensor:
+        """Signed (n, C, h, w)."""
+        signal = self._signal(context)
         overflown = ~signal.isfinite().flatten(1).all(dim=1)
         if self.project and bool(overflown.any()):  # as between the bottlenecks of a dense block
-            signal[overflown] = self._signal(_in_double(context), replaced)[overflown].to(signal)
+            signal[overflown] = self._signal(_in_double(context))[overflown].to(signal)
         return signal
 
-    def _signal(self, context: AttributionContext, replaced: Replacement) -> Tensor:
+    def _signal(self, context: AttributionContext) -> Tensor:
         network = relevance_network(context, self.name)
         fitted, weights = context.patterns, [network.calls[place].weight for place in range(network.linear_maps)]
         assert fitted is not None  # the method declares that it needs them
         patterns = context.cache.get(Patterns, lambda: fitted.matched(weights, context.model.precision))
-        rules = [_gradient_with(replaced(*pair)) for pair in zip(weights, patterns, strict=True)]
+        pairs = zip(weights, patterns, strict=True)
+        rules = [_gradient_with(weight * pattern if self.times_weights else pattern) for weight, pattern in pairs]
         chosen = Rules(linear=lambda place: rules[place.position], passing=None, sharing=None)
         with projected(network.output) if self.project else nullcontext():
             signal = relevance(context, self.name, chosen, self.start)
@@ -83,20 +83,13 @@ class PatternNet(PatternMethod):
 
     name: ClassVar[str] = "pattern-net"
 
-    def attribute(self, context: AttributionContext) -> Tensor:
-        """Signed (n, C, h, w)."""
-        return self.through(context, lambda _weight, pattern: pattern)
-
 
 @dataclass(frozen=True)
 class PatternAttribution(PatternMethod):
     """The signal's share of the output: the gradient, with each unit's pattern times its weights."""
 
     name: ClassVar[str] = "pattern-attribution"
-
-    def attribute(self, context: AttributionContext) -> Tensor:
-        """Signed (n, C, h, w)."""
-        return self.through(context, lambda weight, pattern: weight * pattern)
+    times_weights: ClassVar[bool] = True
 
 
 def _in_double(context: AttributionContext) -> AttributionContext:
