@@ -71,7 +71,7 @@ def read_file_maps(name: str, path: Path, ids: Sequence[str], size: tuple[int, .
         digest.update(canonical_json([sample, list(shape)]).encode())
         digest.update(np.ascontiguousarray(array, dtype="<f4").tobytes())
         signed = signed or bool((array < 0).any())
-    return FileMaps(name, files, signed, digest.hexdigest())
+    return FileMaps(name=name, files=files, signed=signed, sha256=digest.hexdigest())
 
 
 def check_smaller(path: Path, sample: str, shape: Sequence[int], size: Sequence[int]) -> None:

@@ -160,7 +160,7 @@ def _method(record: MethodRecord) -> Any:
     """The method of a record; one from elsewhere cannot explain, since nothing is imported for it."""
     if record.files is not None:
         files = ArrayFiles(Path(record.files.path), {})  # its maps are those of the run
-        return FileMaps(record.call, files, record.signed, record.files.sha256)
+        return FileMaps(name=record.call, files=files, signed=record.signed, sha256=record.files.sha256)
     if record.foreign is None:
         return METHODS.create(*parse_call(record.call))
     return ForeignMethod(
