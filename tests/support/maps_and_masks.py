@@ -1,4 +1,4 @@
-"""Small maps with many ties, and masks on them."""
+"""Small maps with many ties, masks on them, and the metrics that take both."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -7,6 +7,23 @@ from salgen.evaluation.metrics.inputs.ranking import Ranking
 
 FLOATS = st.floats(-1e3, 1e3, width=32)
 COARSE = st.integers(-2, 2).map(float)
+# metrics of masks with other parameters than their defaults
+VARIANTS = (
+    "prec99:compat=authors_exact",
+    "pointing-game:tolerance=1.5",
+    "pointing-game:ties=first",
+    "pointing-game:compat=xaibenchmark",
+    *(f"{name}:select=area" for name in ("iou", "dice", "precision", "recall")),
+    *(f"{name}:compat=xaibenchmark" for name in ("iou", "precision", "recall")),
+    "iou:compat=aabid",
+    "iosr:threshold=0.99",
+    "energy-pointing-game:within=mask",
+    "energy-pointing-game:relative=true",
+    "energy-pointing-game:within=mask,relative=true",
+    "soft-f1:within=box",
+    "box-accuracy:within=mask,threshold=image",
+    "warping-error:warp=reference",
+)
 
 
 @st.composite

@@ -83,14 +83,9 @@ class ArrayFiles:
 
 
 def open_arrays(path: Path, kind: str = MAP, ids: Sequence[str] | None = None) -> ArrayFiles:
-    """The arrays of a folder or a file.
+    """The arrays of a folder or a file; `ids` are the names of the samples in their order, where a file has none.
 
-    Parameters
-    ----------
-    kind
-        ``"map"``, or ``"mask"``, where PNG files may be in colours.
-    ids
-        The names of the samples in their order, for a file that does not name them.
+    Masks may be PNG files in colours.
     """
     forms = (
         f"give a folder with a {kind} ({', '.join(SUFFIXES)}) for each sample, named by its id, or one file "

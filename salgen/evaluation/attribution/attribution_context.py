@@ -50,7 +50,7 @@ class AttributionContext:
         """The same question to another model or about other normalised inputs, read as `requirements` says."""
         model = self.model if model is None else model
         inputs = self.inputs if inputs is None else inputs
-        passes = Passes.of(model, inputs, requirements, self.targets, self.score)
+        passes = Passes(model, inputs, requirements, self.targets, self.score)
         return replace(self, model=model, inputs=inputs, passes=passes)
 
     def black(self) -> Tensor:
@@ -74,10 +74,6 @@ class AttributionContext:
         """The explained value (m,) of any normalised inputs at their targets."""
         return self.model.scores(inputs, targets, self.score)
 
-    def scores(self, inputs: Tensor) -> Tensor:
-        """The explained value (n,) of normalised inputs, in the context's order."""
-        return self.scores_of(inputs, self.targets)
-
     def start(self, logits: Tensor) -> Tensor:
         """The score's gradient at the logits, (n, K): +1 at the target, and -1 at the best other class of a margin."""
         return score_gradient(logits.detach(), self.targets, self.score)
@@ -93,14 +89,9 @@ class AttributionContext:
     def values_of(self, output: str, owners: Tensor, inputs: Callable[[slice], Tensor]) -> Tensor:
         """The target's value of many changed images, made and run a part at a time: float64 (m,).
 
-        Parameters
-        ----------
-        output
-            ``"probability"`` of the target, or ``"score"`` for what is explained (a logit, or a margin).
-        owners
-            int64 (m,): the sample of the context that each changed image was made from.
-        inputs
-            Makes the normalised inputs of a part of ``range(m)``.
+        It is the ``"probability"`` of the target, or the ``"score"`` that is explained (a logit, or a margin).
+        `owners`, int64 (m,), is the sample of the context that each image was made from. `inputs` makes the normalised
+        inputs of a part of ``range(m)``.
         """
         values = self.inputs.new_zeros(len(owners), dtype=torch.float64)
         size = self.batches.size
@@ -127,7 +118,7 @@ class AttributionContext:
         At `self.inputs` it is ``self.passes.input_gradient()``, which other methods share.
         """
         leaf = inputs.detach().requires_grad_()
-        return torch.autograd.grad(self.scores(leaf).sum(), leaf)[0]
+        return torch.autograd.grad(self.scores_of(leaf, self.targets).sum(), leaf)[0]
 
 
 @dataclass(frozen=True)

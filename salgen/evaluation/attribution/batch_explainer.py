@@ -184,7 +184,7 @@ class BatchExplainer:
             seed=self.seed,
             score=self.score,
             masks=None if self.masks is None else self.masks[part],
-            passes=Passes.of(self.view, inputs, requirements, stated, self.score),
+            passes=Passes(self.view, inputs, requirements, stated, self.score),
             batches=batches,
             untrained=self._untrained,
             patterns=self.patterns,

@@ -6,14 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 from salgen.errors import SalgenError, unknown_name
-from salgen.evaluation.attribution.arguments import (
-    at_least,
-    check_ids,
-    check_images,
-    check_layers,
-    check_masks,
-    check_targets,
-)
+from salgen.evaluation.attribution import arguments
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.batch_explainer import BATCH_SIZE, BatchExplainer, Explained
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod, foreign_method, is_foreign
@@ -106,7 +99,7 @@ def explain(
     torch.Size([2, 8, 8])
     """
     if layer is not None:
-        parameters["layer"] = check_layers(layer)
+        parameters["layer"] = arguments.check_layers(layer)
     chosen = _method(method, parameters)
     explained = explain_all(
         model,
@@ -163,21 +156,21 @@ def explain_all(
         raise SalgenError(f"patterns are {type(patterns).__name__}: give what salgen.fit_patterns returned")
     with torch.inference_mode(False):
         view = _view(model, chosen)
-        pixels = check_images(images)
+        pixels = arguments.check_images(images)
         count = len(pixels)
         explainer = BatchExplainer.of(
             view,
             methods=chosen,
             reduce=reduce,
             score=score,
-            seed=at_least(0, seed, "seed"),
+            seed=arguments.at_least(0, seed, "seed"),
             pixels=pixels,
-            targets=check_targets(targets, count),
-            ids=check_ids(ids, count),
-            masks=None if masks is None else check_masks(masks, pixels),
+            targets=arguments.check_targets(targets, count),
+            ids=arguments.check_ids(ids, count),
+            masks=None if masks is None else arguments.check_masks(masks, pixels),
             patterns=patterns,
         )
-        most = at_least(1, BATCH_SIZE if batch_size is None else batch_size, "batch_size")
+        most = arguments.at_least(1, BATCH_SIZE if batch_size is None else batch_size, "batch_size")
         return explainer.explain(max_memory, most)
 
 

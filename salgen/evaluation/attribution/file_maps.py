@@ -55,14 +55,7 @@ class FileMaps(Method):
 def read_file_maps(name: str, path: Path, ids: Sequence[str], size: tuple[int, ...], owner: str) -> FileMaps:
     """The maps in a folder or a file, each of them read and checked.
 
-    Parameters
-    ----------
-    ids
-        The names of the split's samples.
-    size
-        (H, W) of the images; maps may be smaller.
-    owner
-        The split in words.
+    `ids` are the samples of the split, which `owner` names. Maps may be smaller than the images' `size`, (H, W).
     """
     files = open_arrays(path, ids=ids)
     files.check_samples([], ids, owner)
@@ -93,10 +86,7 @@ def check_smaller(path: Path, sample: str, shape: Sequence[int], size: Sequence[
 def paths_by_name(maps: Maps) -> dict[str, Path]:
     """Method's name to the folder or file of its maps.
 
-    Parameters
-    ----------
-    maps
-        A mapping; or a path, or several, or ``"NAME=PATH"``, where a path alone is named by its folder or file.
+    They come from a mapping, or from paths and ``"NAME=PATH"``: a path alone is named by its folder or file.
     """
     listed = [maps] if isinstance(maps, (str, PathLike)) else maps
     pairs = list(maps.items()) if isinstance(maps, Mapping) else [_pair(item) for item in listed]

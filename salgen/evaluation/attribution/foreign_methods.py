@@ -126,17 +126,10 @@ def is_foreign(given: Any) -> bool:
 
 
 def foreign_method(given: Any, call: str | None = None, values: Mapping[str, Any] | None = None) -> ForeignMethod:
-    """A method of what was given.
+    """A method of what was given, by its name in the tables, with `values` besides the arguments that it holds.
 
-    Parameters
-    ----------
-    given
-        A function, a class or an object of a library, ``functools.partial`` of these or of a captum object's
-        ``attribute``, or ``"package.module:name:key=value"``.
-    call
-        Its name in the tables; by default that of the function or class, with its parameters.
-    values
-        Arguments besides those that `given` holds.
+    It may be a function, a class or an object of a library, ``functools.partial`` of these or of a captum object's
+    ``attribute``, or ``"package.module:name:key=value"``. By default its name is its own, with its parameters.
     """
     thing, path, stated = given, None, dict(values or {})
     if isinstance(given, str):

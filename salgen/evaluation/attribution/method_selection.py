@@ -42,12 +42,7 @@ class MethodSelection:
     ) -> tuple[dict[str, Method], dict[str, str]]:
         """The methods that can explain a model, and the reasons why the others cannot.
 
-        Parameters
-        ----------
-        pixels
-            One image (1, C, H, W) as the model takes it.
-        lacking
-            Needs that cannot be met here, and the reasons.
+        `pixels` is one image (1, C, H, W) as the model takes it; `lacking` has needs that cannot be met, and reasons.
         """
         view, left_out = ModelView.of(model), {}
         for call, method in self.methods.items():
@@ -79,17 +74,9 @@ def select_methods(
 ) -> MethodSelection:
     """Methods by their calls, the controls always among them.
 
-    Parameters
-    ----------
-    calls
-        Names, calls with parameters, groups (``all``, a protocol's name), or methods; None means no others than the
-        `earlier` ones, or without any ``all``, at scale demo `DEMO_METHODS`.
-    scale
-        The scale whose defaults hold for parameters that a call does not set.
-    earlier
-        Calls with all their parameters, or methods, from the record of a run, that come first.
-    outside
-        Maps from files, by their names. With them, None means no others than the `earlier` ones.
+    Calls are names, calls with parameters, groups (``all``, a protocol's name), or methods. None means no others than
+    the `earlier` ones of a run's record and the maps from `outside`; without any, ``all``, or at scale demo
+    `DEMO_METHODS`. The scale's defaults hold for parameters that a call does not set.
     """
     requested = list(calls or [])
     named = [METHODS.create(*parse_call(call)) if isinstance(call, str) else call for call in earlier]

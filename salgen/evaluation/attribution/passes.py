@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 import torch
@@ -101,36 +101,26 @@ class PassRequirements:
         )
 
 
-@dataclass
 class Passes:
-    """One forward pass, and at most one backward pass, of a batch.
+    """One forward pass, and at most one backward pass, of a batch of normalised images (n, C, h, w).
 
     Nothing runs before it is first read. The graph begins at the first layer whose gradient is
     required, or at the input if its gradient is. Without either there is no graph. A value outside the
-    requirements gets a pass of its own.
+    requirements gets a pass of its own. `stated` are the classes to explain, int64 (n,); None the predicted ones.
     """
 
-    model: ModelView
-    inputs: Tensor  # normalised images (n, C, h, w) without gradient
-    score: str  # ``"logit"`` of the target, or ``"margin"`` over the best other class
-    requirements: PassRequirements  # what will be read
-    stated: Tensor | None  # int64 (n,): the classes to explain; the predicted ones if None
-    cache: TimedCache  # the values computed so far, with their times
-    _outputs: dict[str, Tensor] = field(default_factory=dict)
-    # where gradients are read; the input's key is None
-    _places: dict[str | None, list[Tensor]] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls,
-        model: ModelView,
-        inputs: Tensor,
-        requirements: PassRequirements,
-        stated: Tensor | None = None,
-        score: str = "logit",
-    ) -> Passes:
-        """Passes with a cache of their own."""
-        return cls(model, inputs, score, requirements, stated, TimedCache(inputs.device))
+    def __init__(
+        self, model: ModelView, inputs: Tensor, requirements: PassRequirements, stated: Tensor | None = None,
+        score: str = "logit", cache: TimedCache | None = None,
+    ) -> None:  # fmt: skip
+        self.model = model
+        self.inputs = inputs
+        self.requirements = requirements
+        self.stated = stated
+        self.score = score
+        self.cache = cache or TimedCache(inputs.device)  # the values computed so far, with their times
+        self._outputs: dict[str, Tensor] = {}
+        self._places: dict[str | None, list[Tensor]] = {}  # where gradients are read; the input's key is None
 
     def logits(self) -> Tensor:
         """Checked logits (n, K), detached."""
@@ -177,7 +167,7 @@ class Passes:
 
     def _separate_pass(self, requirements: PassRequirements) -> Passes:
         return self.cache.get(
-            requirements, lambda: Passes(self.model, self.inputs, self.score, requirements, self.stated, self.cache)
+            requirements, lambda: Passes(self.model, self.inputs, requirements, self.stated, self.score, self.cache)
         )
 
     def _run_forward(self) -> Tensor:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 import numpy as np
@@ -70,7 +70,7 @@ class Patterns:
 
     def save(self, path: str | Path) -> None:
         """Write a safetensors file, whole or not at all."""
-        tensors = {_key(place): pattern.contiguous() for place, pattern in enumerate(self.by_map)}
+        tensors = {f"map{place:04d}": pattern.contiguous() for place, pattern in enumerate(self.by_map)}
         data = safetensors.torch.save(tensors, metadata={KIND: json.dumps(self.degenerate)})
         try:
             write_bytes(Path(path), data)
@@ -91,7 +91,7 @@ class Patterns:
                 f"{path} is damaged ({reason(error)}): fit the patterns again, or restore the file"
             ) from None
         degenerate = _parse_counts(metadata.get(KIND, ""))
-        keys = [_key(place) for place in range(len(tensors))]
+        keys = [f"map{place:04d}" for place in range(len(tensors))]
         if degenerate is None or len(degenerate) != len(tensors) or set(keys) != tensors.keys():
             raise SalgenError(f"{path} does not hold patterns: give a file that Patterns.save wrote")
         if not all(tensor.dtype == torch.float64 and bool(tensor.isfinite().all()) for tensor in tensors.values()):
@@ -131,7 +131,7 @@ def fit_patterns(
     """
     if not isinstance(model, (nn.Module, ModelView)):
         raise SalgenError(f"model is {type(model).__name__}: must be a torch.nn.Module")
-    moments = NetworkMoments()
+    moments: list[MapMoments] = []
     with torch.inference_mode(False):
         view = model if isinstance(model, ModelView) else ModelView.of(model)
         batches: MicroBatches | None = None
@@ -149,18 +149,35 @@ def fit_patterns(
             _add(moments, view, inputs, batches)
     if batches is None:
         raise SalgenError("there are no images to fit patterns to: give some, preferably the training images")
-    return Patterns(*zip(*(map_moments.pattern() for map_moments in moments.by_map), strict=True))
+    return Patterns(*zip(*(map_moments.pattern() for map_moments in moments), strict=True))
 
 
-def _add(moments: NetworkMoments, view: ModelView, inputs: Tensor, batches: MicroBatches) -> None:
+def _add(moments: list[MapMoments], view: ModelView, inputs: Tensor, batches: MicroBatches) -> None:
+    """Add the moments of normalised images (n, C, h, w)."""
     try:
         with view.failures(inputs, "has no patterns"):
-            batches.over(len(inputs), lambda part: moments.add(view, inputs[part]))
+            batches.over(len(inputs), lambda part: _add_part(moments, view, inputs[part]))
     except MemoryError:
         raise SalgenError(
             f"fitting patterns to one image of {tuple(inputs.shape[1:])} needs more memory than {inputs.device} has: "
             "use smaller images or a smaller model"
         ) from None
+
+
+def _add_part(moments: list[MapMoments], view: ModelView, inputs: Tensor) -> None:
+    """Add those of all linear maps in the order of calls, or of none if that fails."""
+    network = _Observed.forward("fit_patterns", view, inputs)
+    try:
+        more = [MapMoments.of(call, place in network.rectified) for place, call in sorted(network.calls.items())]
+    finally:
+        network.release()
+    if not moments:
+        moments.extend(more)
+    elif [of_map.weight.shape for of_map in more] != [of_map.weight.shape for of_map in moments]:
+        raise SalgenError("fit_patterns: the model calls other layers for some images than for others")
+    else:
+        for own, added in zip(moments, more, strict=True):
+            own.add(added)
 
 
 def _iterate_batches(images: Any) -> Iterator[Any]:
@@ -183,10 +200,6 @@ def _fits(pattern: Tensor, weight: Tensor, precision: torch.dtype) -> bool:
 
 def _mismatch(difference: str) -> SalgenError:
     return SalgenError(f"the patterns are not those of this model: {difference}; {ADVICE}")
-
-
-def _key(place: int) -> str:
-    return f"map{place:04d}"
 
 
 def _parse_counts(text: str) -> tuple[int, ...] | None:
@@ -243,30 +256,6 @@ class MapMoments:
     def _along(self, direction: Tensor) -> Tensor:
         """wᵀ times a direction, (U,)."""
         return (self.weight * direction).reshape(len(self.weight), -1).sum(dim=1)
-
-
-@dataclass
-class NetworkMoments:
-    """The moments of all linear maps, in the order of calls."""
-
-    by_map: list[MapMoments] = field(default_factory=list)
-
-    def add(self, view: ModelView, inputs: Tensor) -> None:
-        """Add the moments of normalised images (n, C, h, w), or of none if that fails."""
-        network = _Observed.forward("fit_patterns", view, inputs)
-        try:
-            moments_of_maps = [
-                MapMoments.of(call, place in network.rectified) for place, call in sorted(network.calls.items())
-            ]
-        finally:
-            network.release()
-        if not self.by_map:
-            self.by_map = moments_of_maps
-        elif [moments.weight.shape for moments in moments_of_maps] != [moments.weight.shape for moments in self.by_map]:
-            raise SalgenError("fit_patterns: the model calls other layers for some images than for others")
-        else:
-            for own, added in zip(self.by_map, moments_of_maps, strict=True):
-                own.add(added)
 
 
 class _Observed(RelevanceNetwork):

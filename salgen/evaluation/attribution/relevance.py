@@ -39,7 +39,7 @@ def relevance(context: AttributionContext, method: str, rules: Rules, start: str
 
 def last_mixing(network: RelevanceNetwork) -> int:
     """The position of the last linear map that mixes its inputs; -1 if there is none."""
-    return max((place for place, call in network.calls.items() if not call.map.elementwise), default=-1)
+    return max((place for place, call in network.calls.items() if not call.elementwise), default=-1)
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ def _find_first_maps(method: str, view: ModelView, image: Tensor) -> FirstMaps:
     network = RelevanceNetwork.forward(method, view, image)
     try:
         last = last_mixing(network)
-        maps = [call.map for place, call in network.calls.items() if place != last and not call.map.elementwise]
-        first = {linear.position: linear.from_input for linear in maps if linear.from_input is not None}
+        mixing = {place: call for place, call in network.calls.items() if place != last and not call.elementwise}
+        first = {place: call.from_input for place, call in mixing.items() if call.from_input is not None}
         leaf, unbounded = network.leaf.detach(), ""
         try:
             for bounds in first.values():

@@ -10,7 +10,7 @@ import safetensors
 import safetensors.torch
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 from torchvision.models import detection, get_model, list_models
 from salgen.errors import SalgenError, reason, unknown_name
 
@@ -46,11 +46,12 @@ class TorchvisionDetector:
     def detect(self, images: Sequence[NDArray[np.uint8]]) -> list[list[tuple[str, float]]]:
         """For each image, uint8 (H, W, 3), the categories found, each with its confidence, the most confident first."""
         batch = [torch.tensor(image, device=self._device).permute(2, 0, 1) / 255.0 for image in images]
-        return [self._named(detections) for detections in self._network(batch)]
-
-    def _named(self, detections: Mapping[str, Tensor]) -> list[tuple[str, float]]:
-        pairs = zip(detections["labels"].tolist(), detections["scores"].tolist(), strict=True)
-        return sorted(((self.categories[label], score) for label, score in pairs), key=lambda pair: -pair[1])
+        found = []
+        for detections in self._network(batch):
+            pairs = zip(detections["labels"].tolist(), detections["scores"].tolist(), strict=True)
+            named = ((self.categories[label], score) for label, score in pairs)
+            found.append(sorted(named, key=lambda pair: -pair[1]))
+        return found
 
 
 def _coco(path: Path) -> tuple[nn.Module, tuple[str, ...]]:

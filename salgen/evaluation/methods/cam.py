@@ -62,17 +62,10 @@ class Cam(ClassActivation):
 def check_pooled_head(view: ModelView, image: Tensor, layer: str) -> None:
     """Raise a SalgenError unless the logits are W m + b, with m the layer's spatial means, for any image.
 
-    Made-up values of several sizes replace the layer's output. So no property of this image, such as
-    a rectifier that is on everywhere, stands in for the structure. Let f(P) be the logits less those of
-    zeros. Then f(-2 p - q / 2) must be -2 f(P) - f(Q) / 2 for any outputs P and Q of a size, where p
-    and q have their means at every pixel.
-
-    Parameters
-    ----------
-    view, image
-        The network and one normalised image (1, C, h, w).
-    layer
-        A layer that gives channels, all of whose numbers are pixels.
+    Made-up values of several sizes replace the layer's output, so that no property of this image stands in for the
+    structure, such as a rectifier that is on everywhere. Let f(P) be the logits less those of zeros. Then
+    f(-2 p - q / 2) must be -2 f(P) - f(Q) / 2 for any outputs P and Q of a size, where p and q have their means at
+    every pixel.
     """
     grid = layer_grid(view, image, layer)
     if not grid.whole or not _is_linear_in_means(view, image, layer, grid.channel_axis):

@@ -31,31 +31,16 @@ _FUNCTIONS: dict[Any, type[nn.Module]] = {
     **dict.fromkeys(operations.RELU, nn.ReLU),
     **dict.fromkeys((torch.sigmoid, Tensor.sigmoid, functional.sigmoid), nn.Sigmoid),
     **dict.fromkeys((torch.tanh, Tensor.tanh, functional.tanh), nn.Tanh),
-    functional.elu: nn.ELU,
+    **{getattr(functional, kind.__name__.lower()): kind for kind in (nn.ELU, nn.Softplus, *OTHER_ACTIVATIONS)},
     functional.leaky_relu: nn.LeakyReLU,
-    functional.softplus: nn.Softplus,
-    functional.silu: nn.SiLU,
-    functional.gelu: nn.GELU,
-    functional.hardswish: nn.Hardswish,
-    functional.hardsigmoid: nn.Hardsigmoid,
-    functional.mish: nn.Mish,
-    functional.selu: nn.SELU,
 }
 _MAX_POOL = frozenset({functional.max_pool2d, torch.max_pool2d})
 _POOL_ARGUMENTS = ("input", "kernel_size", "stride", "padding", "dilation", "ceil_mode")
 _CLIPS = (nn.ReLU6, nn.Hardtanh)
 _IN_PLACE: dict[Any, str] = {Tensor.add_: "add", Tensor.sub_: "sub"}
 _SUMS = operations.ADD | {
-    Tensor.sub_,
-    operator.add,
-    operator.sub,
-    operator.neg,
-    torch.sub,
-    Tensor.sub,
-    torch.cat,
-    torch.concat,
-    torch.stack,
-    both,
+    *(operator.add, operator.sub, operator.neg, torch.sub, Tensor.sub, Tensor.sub_),
+    *(torch.cat, torch.concat, torch.stack, both),
 }
 _DIVISIONS = frozenset({torch.div, Tensor.div, operator.truediv})
 _PRODUCTS = (operations.SCALE | {operator.mul}) - _DIVISIONS
@@ -309,33 +294,20 @@ class _SeparatePool(nn.Module):
     pixels of the window instead.
     """
 
-    def __init__(
-        self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
-    ) -> None:
+    def __init__(self, **options: Any) -> None:
         super().__init__()
-        self.kernel, self.padding, self.dilation = _pair(kernel_size), _pair(padding), _pair(dilation)
-        self.stride = _pair(stride) if stride else self.kernel
-        self.ceil_mode = ceil_mode
+        self.options = {**options, "stride": options.get("stride") or options["kernel_size"]}
+        self.kernel, self.stride = _pair(self.options["kernel_size"]), _pair(self.options["stride"])
+        self.padding, self.dilation = _pair(options.get("padding", 0)), _pair(options.get("dilation", 1))
         self.maximum = nn.MaxPool1d(self.kernel[0] * self.kernel[1])
 
     def forward(self, signal: Tensor) -> Tensor:
         """(n, C, h, w) to (n, C, h', w')."""
-        size = self._size(signal)
+        size = functional.max_pool2d(torch.empty(signal.shape, device="meta"), **self.options).shape[2:]
         rows, columns = (self._places(axis, size[axis], signal) for axis in (0, 1))
         windows = signal[:, :, rows[:, None, :, None], columns[None, :, None, :]]
         pooled: Tensor = self.maximum(windows.flatten(2)).view(*signal.shape[:2], *size)
         return pooled
-
-    def _size(self, signal: Tensor) -> tuple[int, int]:
-        shape = functional.max_pool2d(
-            torch.empty(signal.shape, device="meta"),
-            self.kernel,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.ceil_mode,
-        ).shape
-        return shape[2], shape[3]
 
     def _places(self, axis: int, count: int, signal: Tensor) -> Tensor:
         """The positions of each window's pixels along one axis, int64 (windows, k); each inside the image."""

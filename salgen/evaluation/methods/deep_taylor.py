@@ -8,7 +8,7 @@ from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.propagation.input_bounds import Box
-from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, Rules
+from salgen.evaluation.attribution.propagation.relevance_network import Affine, Rules
 from salgen.evaluation.attribution.relevance import (
     STARTS,
     first_maps,
@@ -66,12 +66,12 @@ class DeepTaylor(RelevanceMethod):
 
         network = relevance_network(context, self.name)
         box, last = self._box(context, network.leaf), last_mixing(network)
-        first = {} if box is None else {place: call.map.from_input for place, call in network.calls.items()}
+        first = {} if box is None else {place: call.from_input for place, call in network.calls.items()}
         boxes = {place: bounds(box) for place, bounds in first.items() if box is not None and bounds is not None}
         rules = Rules(lambda layer: self._rule(layer, last, boxes), sharing=Norm(stabilised(self.stabiliser)))
         return relevance(context, self.name, rules, self.start, positive=True)
 
-    def _rule(self, layer: LinearMap, last: int, boxes: Mapping[int, Box]) -> Any:
+    def _rule(self, layer: Affine, last: int, boxes: Mapping[int, Box]) -> Any:
         from zennit.rules import Pass, WSquare, ZBox, ZPlus
 
         stabiliser = stabilised(self.stabiliser)

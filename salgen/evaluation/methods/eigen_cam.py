@@ -35,15 +35,13 @@ class Principal(ClassActivation):
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w); zero where the layer is constant in space."""
-        values = self.decomposed(layer, context)
+        values = activations_at(layer, context)
+        if self.reads_gradients:
+            values = values * gradients_at(layer, context)
         component = context.cache.get((self.name, layer), lambda: principal_component(values))
         if self.sign == "align":
             component = aligned(component, values)
         return component.clamp(min=0)
-
-    def decomposed(self, layer: str, context: AttributionContext) -> Tensor:
-        """The values to decompose, (n, K, h, w)."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -55,10 +53,6 @@ class EigenCam(Principal):
     class_dependent: ClassVar[bool] = False
     reads_gradients: ClassVar[bool] = False
 
-    def decomposed(self, layer: str, context: AttributionContext) -> Tensor:
-        """The activations."""
-        return activations_at(layer, context)
-
 
 @dataclass(frozen=True)
 class EigenGradCam(Principal):
@@ -67,27 +61,13 @@ class EigenGradCam(Principal):
     name: ClassVar[str] = "eigen-grad-cam"
     reference: ClassVar[str] = "Gildenblat et al. 2021, pytorch-grad-cam: EigenGradCAM, after Muhammad and Yeasin 2020"
 
-    def decomposed(self, layer: str, context: AttributionContext) -> Tensor:
-        """Activations times gradients."""
-        return activations_at(layer, context) * gradients_at(layer, context)
-
 
 def principal_component(values: Tensor) -> Tensor:
-    """Pixels projected on the first principal component of their channels.
+    """Pixels projected on the first principal component of their channels, (n, K, h, w) to (n, 1, h, w).
 
     The first eigenvector of the smaller Gram matrix, of pixels or of channels, replaces the full
     singular value decomposition. The matrix squares singular values, which makes the gap after the
     first one wider, so that in the same precision the first vector loses nothing.
-
-    Parameters
-    ----------
-    values
-        Floating-point (n, K, h, w).
-
-    Returns
-    -------
-    Tensor
-        (n, 1, h, w) of mean zero; zero where `values` is constant in space.
     """
     largest = values.abs().amax(dim=(1, 2, 3), keepdim=True)
     columns = (values / torch.where(largest > 0, largest, 1)).flatten(2)  # squares must neither vanish nor overflow

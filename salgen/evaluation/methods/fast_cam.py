@@ -51,7 +51,7 @@ class FastCam(ClassActivation):
             layer_grid(model, image, layer)
         self._shares(layers)
         if self.layers:  # the default ones are rectified
-            passes = Passes.of(model, image, PassRequirements(layers=frozenset(layers)))
+            passes = Passes(model, image, PassRequirements(layers=frozenset(layers)))
             for layer in layers:
                 self._check_rectified(passes.output(layer), layer)
 

@@ -82,7 +82,7 @@ def _is_complete(view: ModelView, image: Tensor) -> bool:
         if isinstance(module, nn.Linear) and module.bias is not None and name in ran:
             known[name] = module.bias
     requirements = PassRequirements(gradients=frozenset(known), input_gradient=True)
-    passes = Passes.of(view, image, requirements)
+    passes = Passes(view, image, requirements)
     with torch.enable_grad():
         parts = [image * passes.input_gradient()]
         for name, bias in known.items():

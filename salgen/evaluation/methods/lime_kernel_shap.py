@@ -28,6 +28,7 @@ class Surrogate(Explanation):
     shares: ClassVar[str | None] = None
     quick: ClassVar[Mapping[str, Any]] = {"n": 20, "cells": 3, "segments": 6}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"n": 300}, "small": {"n": 500}}
+    complete: ClassVar[bool] = False  # whether the attributions of all regions sum to what removing all changes
 
     n: int = param(1000, "changed images per image", low=3)
     features: str = param("grid", "the regions: cells of a grid, or SLIC segments", choices=("grid", "slic"))
@@ -54,16 +55,21 @@ class Surrogate(Explanation):
             owners = torch.full((len(changed),), sample, device=image.device)
             return context.values_of(self.output, owners, lambda part: changed[part])
 
+        if self.complete and not bool(regions.any()):  # of a single region there is nothing to draw
+            return (value(image) - value(removed)).to(image)[regions]
         with random_state(context.seed, self.name, context.ids[sample]):
-            coefficients = self._coefficients(value, image, removed, regions[None, None], context.batches.size)
+            coefficients: Tensor = self._peer(value).attribute(
+                image,
+                baselines=removed,
+                feature_mask=regions[None, None],
+                n_samples=self.n,
+                perturbations_per_eval=context.batches.size,
+                return_input_shape=False,
+            )
         return coefficients.flatten().to(image)[regions]
 
-    def _coefficients(self, value: Value, image: Tensor, removed: Tensor, regions: Tensor, at_once: int) -> Tensor:
-        """One number per region, (1, m).
-
-        `value` gives the network's values (k,) of changed images (k, C, h, w), which are made `at_once`. What replaces
-        regions of the image is `removed`, both (1, C, h, w); `regions` is int64 (1, 1, h, w) in 0 .. m - 1.
-        """
+    def _peer(self, value: Value) -> Any:
+        """Captum's object, which asks `value` for the network's values (k,) of changed images (k, C, h, w)."""
         raise NotImplementedError
 
 
@@ -83,20 +89,11 @@ class Lime(Surrogate):
     width: float = param(0.25, "width of the kernel", low=1e-3)
     ridge: float = param(1.0, "weight of the squared coefficients", low=0.0)
 
-    def _coefficients(self, value: Value, image: Tensor, removed: Tensor, regions: Tensor, at_once: int) -> Tensor:
+    def _peer(self, value: Value) -> Any:
         import captum.attr
         from captum._utils.models.linear_model import SkLearnRidge
 
-        peer = captum.attr.Lime(value, SkLearnRidge(alpha=self.ridge), similarity_func=self._nearness)
-        coefficients: Tensor = peer.attribute(
-            image,
-            baselines=removed,
-            feature_mask=regions,
-            n_samples=self.n,
-            perturbations_per_eval=at_once,
-            return_input_shape=False,
-        )
-        return coefficients
+        return captum.attr.Lime(value, SkLearnRidge(alpha=self.ridge), similarity_func=self._nearness)
 
     def _nearness(self, _image: Tensor, _changed: Tensor, kept: Tensor, **_: Any) -> float:
         distance = 1 - kept.float().mean().sqrt()  # the cosine of zeros and ones with all ones
@@ -112,23 +109,14 @@ class KernelShap(Surrogate):
     """
 
     name: ClassVar[str] = "kernel-shap"
+    complete: ClassVar[bool] = True
     shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Lundberg and Lee 2017, A unified approach to interpreting model predictions"
 
-    def _coefficients(self, value: Value, image: Tensor, removed: Tensor, regions: Tensor, at_once: int) -> Tensor:
+    def _peer(self, value: Value) -> Any:
         import captum.attr
 
-        if not bool(regions.any()):  # with a single region there is nothing to draw
-            return (value(image) - value(removed))[None]
-        coefficients: Tensor = captum.attr.KernelShap(value).attribute(
-            image,
-            baselines=removed,
-            feature_mask=regions,
-            n_samples=self.n,
-            perturbations_per_eval=at_once,
-            return_input_shape=False,
-        )
-        return coefficients
+        return captum.attr.KernelShap(value)
 
 
 def grid(height: int, width: int, cells: int) -> Tensor:

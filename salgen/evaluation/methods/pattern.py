@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,7 +14,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.patterns import NO_CEILING, Patterns
-from salgen.evaluation.attribution.propagation.relevance_network import RelevanceNetwork, Rules
+from salgen.evaluation.attribution.propagation.relevance_network import Rules
 from salgen.evaluation.attribution.relevance import STARTS, first_maps, relevance, relevance_network
 from salgen.evaluation.methods.lrp import RelevanceMethod
 from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from zennit.core import BasicHook
 
 NAMES = ("pattern-net", "pattern-attribution")
-
-Replacement = Callable[[Tensor, Tensor], Tensor]
 
 REFERENCE = "Kindermans et al. 2018, Learning how to explain neural networks: PatternNet and PatternAttribution"
 
@@ -40,6 +38,7 @@ class PatternMethod(RelevanceMethod):
 
     name: ClassVar[str]
     reference: ClassVar[str] = REFERENCE
+    times_weights: ClassVar[bool] = False  # whether the other weights are patterns times weights, or patterns alone
     needs: ClassVar[frozenset[str]] = frozenset({"model", "patterns"})
     version: ClassVar[str] = "2"
     defined_for: ClassVar[str] = "networks of convolutions, linear maps, batch norm, ReLU, pooling, sums and dropout"
@@ -57,19 +56,21 @@ class PatternMethod(RelevanceMethod):
         if first_maps(self.name, model, image).clipped:
             raise SalgenError(f"{self.name} has no rule for ReLU6: {NO_CEILING}")
 
-    def through(self, context: AttributionContext, replaced: Replacement) -> Tensor:
-        """The gradient, signed (n, C, h, w), with each map's weights replaced by ``replaced(weights, patterns)``."""
-        signal = self._signal(context, replaced)
+    def attribute(self, context: AttributionContext) -> Tensor:
+        """Signed (n, C, h, w)."""
+        signal = self._signal(context)
         overflown = ~signal.isfinite().flatten(1).all(dim=1)
         if self.project and bool(overflown.any()):  # as between the bottlenecks of a dense block
-            signal[overflown] = self._signal(_in_double(context), replaced)[overflown].to(signal)
+            signal[overflown] = self._signal(_in_double(context))[overflown].to(signal)
         return signal
 
-    def _signal(self, context: AttributionContext, replaced: Replacement) -> Tensor:
+    def _signal(self, context: AttributionContext) -> Tensor:
         network = relevance_network(context, self.name)
-        weights, patterns = _weights_and_patterns(context, network)
-        places = zip(weights, patterns, strict=True)
-        rules = [_gradient_with(replaced(weight, pattern)) for weight, pattern in places]
+        fitted, weights = context.patterns, [network.calls[place].weight for place in range(network.linear_maps)]
+        assert fitted is not None  # the method declares that it needs them
+        patterns = context.cache.get(Patterns, lambda: fitted.matched(weights, context.model.precision))
+        pairs = zip(weights, patterns, strict=True)
+        rules = [_gradient_with(weight * pattern if self.times_weights else pattern) for weight, pattern in pairs]
         chosen = Rules(linear=lambda place: rules[place.position], passing=None, sharing=None)
         with projected(network.output) if self.project else nullcontext():
             signal = relevance(context, self.name, chosen, self.start)
@@ -82,20 +83,13 @@ class PatternNet(PatternMethod):
 
     name: ClassVar[str] = "pattern-net"
 
-    def attribute(self, context: AttributionContext) -> Tensor:
-        """Signed (n, C, h, w)."""
-        return self.through(context, lambda _weight, pattern: pattern)
-
 
 @dataclass(frozen=True)
 class PatternAttribution(PatternMethod):
     """The signal's share of the output: the gradient, with each unit's pattern times its weights."""
 
     name: ClassVar[str] = "pattern-attribution"
-
-    def attribute(self, context: AttributionContext) -> Tensor:
-        """Signed (n, C, h, w)."""
-        return self.through(context, lambda weight, pattern: weight * pattern)
+    times_weights: ClassVar[bool] = True
 
 
 def _in_double(context: AttributionContext) -> AttributionContext:
@@ -104,14 +98,6 @@ def _in_double(context: AttributionContext) -> AttributionContext:
     return context.again(
         PassRequirements(), model=replace(context.model, network=network), inputs=context.inputs.double()
     )
-
-
-def _weights_and_patterns(context: AttributionContext, network: RelevanceNetwork) -> tuple[list[Tensor], list[Tensor]]:
-    """The weights and patterns of all linear maps in the order of calls, checked once for both methods."""
-    patterns = context.patterns
-    assert patterns is not None  # the method declares that it needs them
-    weights = [network.calls[place].weight for place in range(network.linear_maps)]
-    return weights, context.cache.get(Patterns, lambda: patterns.matched(weights, context.model.precision))
 
 
 def _gradient_with(weight: Tensor) -> BasicHook:
@@ -135,10 +121,9 @@ def project(values: Tensor) -> Tensor:
 def projected(output: Tensor) -> Iterator[None]:
     """Scale backward passes from `output` at every bottleneck for as long as the block runs.
 
-    A bottleneck is a place that every path from the output to the input passes. A backward pass is linear in what it
-    starts from. So one factor for all that goes back there scales its result and changes nothing else; a factor within
-    one branch would. All samples have the same factor, since the axis of the samples inside a network is not known. It
-    is a power of two, which changes no digit. The largest absolute value there comes to lie in [0.5, 1).
+    A bottleneck is a place that every path from the output to the input passes, so one factor for all that goes back
+    there changes nothing else. All samples share it, since their axis inside a network is not known. It is a power of
+    two, which changes no digit, and brings the largest absolute value there into [0.5, 1).
     """
     handles = [node.register_prehook(_scale) for node in bottlenecks(output)]
     try:

@@ -33,6 +33,7 @@ class PolyCam(Explanation):
     """The base of the three variants, which differ in their channels' weights."""
 
     name: ClassVar[str]
+    kinds: ClassVar[tuple[str, ...]]  # what a channel's weight is the sum of, see `_compare`
     reference: ClassVar[str] = (
         "Englebert et al. 2022, Poly-CAM: high resolution class activation map for convolutional neural networks"
     )
@@ -100,7 +101,9 @@ class PolyCam(Explanation):
 
     def _weights(self, context: AttributionContext, layer: str) -> Tensor:
         """The weight of each channel, (n, K)."""
-        raise NotImplementedError
+        first, *others = (self._compare(context, layer, kind) for kind in self.kinds)
+        weights = sum(others, first)
+        return weights.clamp(min=0) if "fall" in self.kinds else weights
 
     def _compare(self, context: AttributionContext, layer: str, kind: str) -> Tensor:
         """Per image and channel (n, K), the value where the mask is ``"kept"``, or the ``"fall"`` where it is removed.
@@ -141,9 +144,7 @@ class PolyCamPlus(PolyCam):
     """Poly-CAM+: a channel weighs the network's output where the channel keeps the image."""
 
     name: ClassVar[str] = "poly-cam-plus"
-
-    def _weights(self, context: AttributionContext, layer: str) -> Tensor:
-        return self._compare(context, layer, "kept")
+    kinds: ClassVar[tuple[str, ...]] = ("kept",)
 
 
 @dataclass(frozen=True)
@@ -151,9 +152,7 @@ class PolyCamMinus(PolyCam):
     """Poly-CAM-: a channel weighs the fall of the output where the channel removes the image, if it falls."""
 
     name: ClassVar[str] = "poly-cam-minus"
-
-    def _weights(self, context: AttributionContext, layer: str) -> Tensor:
-        return self._compare(context, layer, "fall").clamp(min=0)
+    kinds: ClassVar[tuple[str, ...]] = ("fall",)
 
 
 @dataclass(frozen=True)
@@ -161,9 +160,7 @@ class PolyCamPm(PolyCam):
     """Poly-CAM+-: a channel weighs the sum of Poly-CAM+'s weight and of the fall of Poly-CAM-, if positive."""
 
     name: ClassVar[str] = "poly-cam-pm"
-
-    def _weights(self, context: AttributionContext, layer: str) -> Tensor:
-        return (self._compare(context, layer, "kept") + self._compare(context, layer, "fall")).clamp(min=0)
+    kinds: ClassVar[tuple[str, ...]] = ("kept", "fall")
 
 
 def _choose_channels(activations: Tensor, most: int | None) -> Tensor:

@@ -117,12 +117,7 @@ class DeletionAuc(ModelMetric):
 def insertion_curve(data: MetricInputs, baseline: str = "blur", step: int | None = None) -> Float64:
     """The explained class's probability after each step of putting pixels in, float64 (N, steps + 1).
 
-    Parameters
-    ----------
-    baseline
-        One of `REFERENCES`, where it starts; with ``"twin"`` every sample must have one. It ends at the image itself.
-    step
-        Pixels per step, W by default.
+    It starts at one of `REFERENCES`, and ends at the image itself; with ``"twin"`` every sample must have one.
     """
     return _curve(data, baseline, step, insertion=True)
 

@@ -3,14 +3,7 @@
 import math
 from dataclasses import dataclass
 from typing import ClassVar
-from salgen.evaluation.metrics.inputs.boxes import (
-    Overlap,
-    above_mean,
-    box_overlap,
-    largest_component,
-    mask_overlap,
-    tight_box,
-)
+from salgen.evaluation.metrics.inputs import boxes
 from salgen.evaluation.metrics.inputs.metric import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
@@ -111,7 +104,7 @@ class OfficialLocalizationError(MarkMetric):
         return error(marked_box_overlap(ranking), self.compat), ""
 
 
-def error(overlap: Overlap, compat: str | None) -> float:
+def error(overlap: boxes.Overlap, compat: str | None) -> float:
     """One minus the intersection over union; under `compat` over the reference alone. Counted, and divided once."""
     whole = overlap.reference if compat else overlap.union
     return (whole - overlap.both) / whole
@@ -163,14 +156,14 @@ class F1Mask(MarkMetric):
 
 def marked(ranking: Ranking) -> Mask:
     """The pixels that a map marks within the scored region: the largest component of those at or above its mean."""
-    return largest_component(above_mean(ranking.saliency, ranking.region))
+    return boxes.largest_component(boxes.above_mean(ranking.saliency, ranking.region))
 
 
-def marked_mask_overlap(ranking: Ranking) -> Overlap:
+def marked_mask_overlap(ranking: Ranking) -> boxes.Overlap:
     """The overlap of the pixels that the map marks with the mask."""
-    return mask_overlap(marked(ranking), ranking.truth)
+    return boxes.mask_overlap(marked(ranking), ranking.truth)
 
 
-def marked_box_overlap(ranking: Ranking) -> Overlap:
+def marked_box_overlap(ranking: Ranking) -> boxes.Overlap:
     """The overlap of the box around the marked pixels with the box around the whole mask."""
-    return box_overlap(tight_box(marked(ranking)), tight_box(ranking.truth))
+    return boxes.box_overlap(boxes.tight_box(marked(ranking)), boxes.tight_box(ranking.truth))

@@ -108,11 +108,15 @@ def test_a_file_that_changed_is_read_again(tmp_path, maps):
     assert np.array_equal(arrays(tmp_path / "maps.npz")[:, 0], maps.astype(np.float64) + 1)
 
 
-def said(path, kind="map"):
+def said(path, kind="map", file=None):
     with pytest.raises(SalgenError) as caught:
         arrays(path, kind=kind)
-    assert str(path) in str(caught.value)
+    assert str(file or path) in str(caught.value)
     return str(caught.value)
+
+
+def first(path):
+    return list(open_arrays(path).read(IDS[:1]))
 
 
 @pytest.mark.parametrize("suffix", ["npy", "npz", "safetensors"])
@@ -130,10 +134,6 @@ def test_a_file_that_is_cut_empty_or_of_another_kind_is_named(tmp_path, maps, su
         first(tmp_path / "folder")
 
 
-def first(path):
-    return list(open_arrays(path).read(IDS[:1]))
-
-
 def test_pictures_that_are_cut_of_another_kind_or_in_colours_are_named(tmp_path, rng):
     (tmp_path / "maps").mkdir()
     for sample in IDS:
@@ -142,18 +142,11 @@ def test_pictures_that_are_cut_of_another_kind_or_in_colours_are_named(tmp_path,
     file = tmp_path / "maps" / f"{IDS[2]}.png"
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
-    assert "cannot be read as a picture (image file is truncated" in said_of(tmp_path / "maps", file)
+    assert "cannot be read as a picture (image file is truncated" in said(tmp_path / "maps", file=file)
     Image.fromarray(noise).save(file, format="JPEG")
-    assert "cannot be read as a picture (it is JPEG" in said_of(tmp_path / "maps", file)
+    assert "cannot be read as a picture (it is JPEG" in said(tmp_path / "maps", file=file)
     Image.fromarray(noise).convert("RGB").save(file)
-    assert "is in colours: a map is one number for each pixel" in said_of(tmp_path / "maps", file)
-
-
-def said_of(path, file):
-    with pytest.raises(SalgenError) as caught:
-        arrays(path)
-    assert str(file) in str(caught.value)
-    return str(caught.value)
+    assert "is in colours: a map is one number for each pixel" in said(tmp_path / "maps", file=file)
 
 
 def test_what_is_no_map_is_said(tmp_path, maps):

@@ -1,12 +1,13 @@
 import gc
 import threading
+import warnings
 import numpy as np
 import pytest
 import timm
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
-from small_networks import Normalise
+from small_networks import Normalise, batch_sizes
 from torch import nn
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
@@ -15,7 +16,6 @@ from salgen.evaluation.attribution.batch_explainer import BatchExplainer
 from salgen.evaluation.attribution.reductions import REDUCTIONS, reduce_channels, resize
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.parameters import call_text, parse_call
 from salgen.registry import METHODS
 from salgen.testing.methods import state_of
 
@@ -31,18 +31,12 @@ IMAGES = np.random.default_rng(0).random((5, 2, 6, 8)).astype(np.float32)
 
 def test_what_comes_back(network):
     found = salgen.explain(network, IMAGES, 0, method="lrp-alpha-beta", alpha=1, beta=0)
-    assert found.values.shape == (5, 6, 8)
-    assert found.values.dtype == torch.float32
+    assert (found.values.shape, found.values.dtype) == ((5, 6, 8), torch.float32)
     assert found.method == "lrp-alpha-beta:alpha=1,beta=0"
     assert (found.reduction, found.signed, found.native_resolution) == ("sum", True, (6, 8))
-
-
-def test_raw_maps_keep_channels_and_sign(network):
-    found = salgen.explain(network, IMAGES, 0, method="gradient", reduce=None)
-    assert found.values.shape == (5, 2, 6, 8)
-    assert found.reduction is None
-    assert found.signed
-    assert (found.values < 0).any()
+    raw = salgen.explain(network, IMAGES, 0, method="gradient", reduce=None)
+    assert (raw.values.shape, raw.reduction, raw.signed) == ((5, 2, 6, 8), None, True)
+    assert (raw.values < 0).any()
 
 
 def test_what_explained_a_batch_is_freed_with_it(network):
@@ -86,54 +80,37 @@ def test_resizing_is_bilinear(height, width, to_height, to_width, seed, dtype):
 
 
 @given(SIDES, SIDES, st.lists(st.floats(-1e6, 1e6, width=32), min_size=1, max_size=12))
+@example(33, 47, [0.1] * 7).via("torch's own resizing is off by a rounding")
 def test_resizing_keeps_the_order_and_plateaus(height, width, values):
     """A row that never falls gives one that never falls; equal rows stay exactly equal."""
     row = torch.tensor(sorted(values))
     found = resize(row.expand(1, 1, 3, -1), (height, width))[0, 0]
     assert bool((found.diff(dim=1) >= 0).all())
     assert torch.equal(found, found[:1].expand_as(found))
+    assert row[0] <= found.min()
+    assert found.max() <= row[-1]
     column = resize(row.expand(1, 1, 3, -1).mT, (width, height))[0, 0]
     assert torch.equal(column, found.mT)
 
 
-@pytest.mark.parametrize("side", [1, 7])
-@pytest.mark.parametrize("value", [0.1, -1 / 3, 1e-30, 16777217.0 / 3])
-def test_a_constant_map_stays_exactly_constant(side, value):
-    """Torch's own resizing is off by a rounding here and there, which metrics would rank."""
-    for size in ((32, 32), (224, 224), (33, 47)):
-        found = resize(torch.full((1, 1, side, side), value), size)
-        assert torch.equal(found, torch.full((1, 1, *size), value))
+TWO = [2, np.int64(2), [2] * 5, np.full(5, 2), np.full(5, 2, np.uint8), torch.full((5,), 2), torch.tensor(2)]
 
 
-def test_plateaus_stay_exactly_flat():
-    maps = torch.tensor([0.1, 0.1, 0.1, 0.7, 0.7, 0.7]).view(1, 1, 1, 6).expand(1, 1, 6, 6)
-    found = resize(maps, (48, 48))[0, 0]
-    assert torch.equal(found[:, :20], torch.full((48, 20), 0.1))
-    assert torch.equal(found[:, 28:], torch.full((48, 20), 0.7))
-
-
-@pytest.mark.parametrize("targets", [None, "pred"])
-def test_the_predicted_class_is_the_default(network, targets):
-    predicted = network(torch.from_numpy(IMAGES)).argmax(dim=1)
-    expected = salgen.explain(network, IMAGES, predicted, method="gradient").values
-    assert torch.equal(salgen.explain(network, IMAGES, targets, method="gradient").values, expected)
-
-
-@pytest.mark.parametrize(
-    "targets", [2, np.int64(2), [2] * 5, np.full(5, 2), np.full(5, 2, np.uint8), torch.full((5,), 2), torch.tensor(2)]
-)
-def test_targets_may_be_written_in_many_ways(network, targets):
-    expected = salgen.explain(network, IMAGES, [2, 2, 2, 2, 2], method="gradient").values
+@pytest.mark.parametrize("targets", [None, "pred", *TWO])
+def test_targets_may_be_written_in_many_ways_and_are_predicted_by_default(network, targets):
+    predicted = targets is None or isinstance(targets, str)
+    classes = network(torch.from_numpy(IMAGES)).argmax(dim=1) if predicted else [2, 2, 2, 2, 2]
+    expected = salgen.explain(network, IMAGES, classes, method="gradient").values
     assert torch.equal(salgen.explain(network, IMAGES, targets, method="gradient").values, expected)
 
 
 @pytest.mark.parametrize(
     "images",
     [
-        torch.from_numpy(IMAGES),
+        torch.tensor(IMAGES),
         IMAGES.astype(np.float64),
-        IMAGES[:, :, ::-1][:, :, ::-1],
-        torch.from_numpy(IMAGES).requires_grad_(),
+        IMAGES[..., ::-1][..., ::-1],
+        torch.tensor(IMAGES).requires_grad_(),
     ],
 )
 def test_images_may_be_any_floating_array(network, images):
@@ -150,19 +127,6 @@ def test_a_method_may_be_a_name_a_call_or_an_instance(network):
         assert found.method == expected.method == "smoothgrad:n=2,noise=0.3"
     changed = salgen.explain(network, IMAGES, 0, method=instance, n=3)
     assert changed.method == "smoothgrad:n=3,noise=0.3"
-
-
-def test_a_described_call_reads_back_as_the_same_method():
-    for method in [METHODS.create("deep-taylor", {"low": -1, "high": 2.5, "bias": True}), METHODS.create("gradient")]:
-        name, values = parse_call(call_text(method))
-        assert METHODS.create(name, values) == method
-
-
-def test_batches_do_not_matter(network):
-    whole = salgen.explain(network, IMAGES, 0, method="integrated-gradients").values
-    for batch_size in (1, 2, 5, 9):
-        found = salgen.explain(network, IMAGES, 0, method="integrated-gradients", batch_size=batch_size).values
-        torch.testing.assert_close(found, whole, rtol=1e-4, atol=1e-6)
 
 
 def test_the_input_space_is_the_normalised_one(network):
@@ -208,35 +172,6 @@ def test_any_gradient_mode_gives_the_same_map_and_stays(network, mode, method):
         before = torch.is_grad_enabled(), torch.is_inference_mode_enabled(), state_of(network)
         assert torch.equal(salgen.explain(network, images, 0, method=method).values, expected)
         assert (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), state_of(network)) == before
-
-
-@pytest.mark.parametrize("method", [name for name in METHODS.names() if "model" in METHODS.load(name).needs])
-def test_a_model_that_fails_half_way_is_left_as_it_was(network, method):
-    class Fuse(nn.Module):
-        runs = 0
-
-        def forward(self, x):
-            Fuse.runs += 1
-            if Fuse.runs > 1:
-                raise ZeroDivisionError("blown")
-            return x
-
-    model = nn.Sequential(*network[:3], Fuse(), network[3]).train()
-    model[0].weight.requires_grad_(False)
-    model[3].register_forward_hook(lambda *_: None)
-    network[3](torch.ones(1, 144)).sum().backward()  # a gradient that must stay
-    before = state_of(model)
-    with pytest.raises((ZeroDivisionError, SalgenError)):  # some are not defined for such a network
-        salgen.explain(model, IMAGES, method=method, batch_size=2)
-    assert state_of(model) == before
-
-
-def test_explaining_is_in_evaluation_mode():
-    model = nn.Sequential(nn.BatchNorm2d(2), nn.Flatten(), nn.Dropout(0.5), nn.Linear(96, 2)).train()
-    first = salgen.explain(model, IMAGES, 0, method="gradient").values
-    assert torch.equal(salgen.explain(model, IMAGES, 0, method="gradient").values, first)
-    assert model.training
-    assert model[0].num_batches_tracked == 0
 
 
 def test_no_parameter_gradient_is_computed(network):
@@ -285,22 +220,25 @@ def test_threads_may_explain_one_model_at_once(network):
 # Faults -----------------------------------------------------------------------------------------
 
 
-def bad(network, **changes):
-    call = {"model": network, "images": IMAGES, "targets": 0, "method": "gradient", **changes}
-    return salgen.explain(call.pop("model"), call.pop("images"), call.pop("targets"), **call)
-
-
 NAN = IMAGES.copy()
 NAN[3, 0, 0, 0] = np.nan
 
+
+class Bare:
+    def attribute(self, context):
+        return context.inputs
+
+
+NO_NAMES = ([], "", [1], 5, ["0", ""])
 FAULTS = [
     ({"method": "gradeint"}, "unknown method 'gradeint': did you mean 'gradient'"),
     ({"method": "lrp-z", "epsilon": 1}, "unknown parameter of lrp-z 'epsilon'"),
     ({"method": "smoothgrad:n=x"}, "smoothgrad: n = 'x' is not of type int"),
     ({"method": "smoothgrad:n=0"}, "n = 0: must be at least 1"),
     ({"method": 3}, "method 3: give a name"),
+    ({"method": Bare()}, "an instance of a method, which is a dataclass"),
+    *(({"method": "grad-cam", "layer": layer}, "layer = .*: give the dotted name of a module") for layer in NO_NAMES),
     ({"reduce": "mean"}, "unknown reduction 'mean'"),
-    ({"score": "softmax"}, "unknown score 'softmax'"),
     ({"model": None}, "'gradient' explains a model"),
     ({"model": "resnet18"}, "model is str: must be a torch.nn.Module"),
     ({"images": (IMAGES * 255).astype(np.uint8)}, "images are uint8: must be float32.*divide by 255"),
@@ -318,24 +256,26 @@ FAULTS = [
     ({"ids": ["a"]}, "1 ids for 5 images"),
     ({"seed": -1}, "seed = -1: must be an integer of 0 or more"),
     ({"batch_size": 0}, "batch_size = 0"),
-    ({"method": "oracle"}, "give masks="),
 ]
 
 
 @pytest.mark.parametrize(("changes", "words"), FAULTS)
 def test_faults_in_one_line(network, changes, words):
     with pytest.raises(SalgenError, match=words) as caught:
-        bad(network, **changes)
+        salgen.explain(**{"model": network, "images": IMAGES, "targets": 0, "method": "gradient", **changes})
     assert "\n" not in str(caught.value)
 
 
-class Outputs(nn.Module):
-    def __init__(self, change):
+class Odd(nn.Module):
+    """A linear network, with something done to its signal or its logits."""
+
+    def __init__(self, before=lambda x: x, after=lambda logits: logits):
         super().__init__()
-        self.dense, self.change = nn.Linear(96, 2), change
+        torch.manual_seed(0)
+        self.dense, self.before, self.after = nn.Linear(96, 2), before, after
 
     def forward(self, x):
-        return self.change(self.dense(x.flatten(1)))
+        return self.after(self.dense(self.before(x).flatten(1)))
 
 
 def one_infinite(logits):
@@ -358,11 +298,11 @@ OUTPUTS = [
 @pytest.mark.parametrize("targets", [None, 0])
 def test_models_that_return_no_logits(change, words, method, targets):
     with pytest.raises(SalgenError, match=words):
-        salgen.explain(Outputs(change), IMAGES, targets, method=method)
+        salgen.explain(Odd(after=change), IMAGES, targets, method=method)
 
 
 def test_a_model_that_cannot_be_copied_says_why():
-    model = Outputs(lambda logits: logits)
+    model = Odd()
     model.lock = threading.Lock()
     with pytest.raises(SalgenError, match=r"cannot be copied for explaining: .*lock"):
         salgen.explain(model, IMAGES, 0, method="gradient")
@@ -400,26 +340,6 @@ def test_parametrised_weights(network):
 # What is wrong with a call is said before any work -------------------------------------------------
 
 
-class Watched(nn.Module):
-    """Counts the images that pass."""
-
-    def __init__(self, classes=3):
-        super().__init__()
-        self.body = nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.Flatten(), nn.Linear(72, classes))
-        self.seen = []
-
-    def __deepcopy__(self, memo):
-        copied = Watched(self.body[3].out_features)
-        copied.body.load_state_dict(self.body.state_dict())
-        copied.seen = self.seen
-        copied.multi_label = getattr(self, "multi_label", False)
-        return copied
-
-    def forward(self, x):
-        self.seen.append(len(x))
-        return self.body(x)
-
-
 @pytest.mark.parametrize(
     ("method", "arguments", "says"),
     [
@@ -432,64 +352,37 @@ class Watched(nn.Module):
         ("gradient", {"patterns": "file"}, "patterns are str: give what salgen.fit_patterns returned"),
     ],
 )
-def test_nothing_runs_before_the_call_is_right(method, arguments, says):
-    model = Watched()
+def test_nothing_runs_before_the_call_is_right(network, method, arguments, says):
+    seen = batch_sizes(network)
     with pytest.raises(SalgenError, match=says):
-        salgen.explain_all(model, IMAGES, methods=["rise:n=50", method], **arguments)
-    assert set(model.seen) <= {1, 2}  # a first look, before the five
-
-
-@pytest.mark.parametrize("layer", [[], "", [1], 5, ["body.0", ""]])
-def test_layers_are_names(layer):
-    with pytest.raises(SalgenError, match=r"layer = .*: give the dotted name of a module"):
-        salgen.explain(Watched(), IMAGES, 0, method="grad-cam", layer=layer)
+        salgen.explain_all(network, IMAGES, methods=["rise:n=50", method], **arguments)
+    assert set(seen) <= {1, 2}  # a first look, before the five
 
 
 def test_a_margin_takes_two_classes():
-    model = Watched(classes=1)
-    model.multi_label = True
+    model = nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.Flatten(), nn.Linear(72, 1))
+    model.multi_label, seen = True, batch_sizes(model)
     with pytest.raises(SalgenError, match=r"margin.*two classes"):
         salgen.explain(model, IMAGES, 0, method="grad-cam", score="margin")
-    assert set(model.seen) <= {1, 2}  # a first look, before the five
+    assert set(seen) <= {1, 2}  # a first look, before the five
     assert salgen.explain(model, IMAGES, 0, method="gradient").values.shape == (5, 6, 8)
 
 
 @pytest.mark.parametrize("method", ["gradient", "rise:n=2", "lrp-z", "grad-cam"])
-def test_images_that_the_model_does_not_take_are_one_line(method):
+def test_images_that_the_model_does_not_take_are_one_line(network, method):
     for images in (np.zeros((2, 3, 6, 8), np.float32), np.zeros((2, 2, 2, 2), np.float32)):
         with pytest.raises(
             SalgenError, match=r"the model \(.*\) fails on an image of .*does it take this many channels"
         ) as caught:
-            salgen.explain(Watched(), images, 0, method=method)
+            salgen.explain(network, images, 0, method=method)
         assert "\n" not in str(caught.value)
 
 
-def test_one_name_is_a_list_of_one():
-    assert list(salgen.explain_all(Watched(), IMAGES, 0, methods="gradient")) == ["gradient"]
-
-
-def test_a_method_that_is_no_dataclass_is_refused():
-    class Bare:
-        def attribute(self, request):
-            return request.inputs
-
-    with pytest.raises(SalgenError, match=r"an instance of a method, which is a dataclass"):
-        salgen.explain(Watched(), IMAGES, 0, method=Bare())
+def test_one_name_is_a_list_of_one(network):
+    assert list(salgen.explain_all(network, IMAGES, 0, methods="gradient")) == ["gradient"]
 
 
 # Models whose maps would mean nothing --------------------------------------------------------------
-
-
-class Odd(nn.Module):
-    """A linear network, with something done to its signal or its logits."""
-
-    def __init__(self, before=lambda x: x, after=lambda logits: logits):
-        super().__init__()
-        torch.manual_seed(0)
-        self.dense, self.before, self.after = nn.Linear(96, 2), before, after
-
-    def forward(self, x):
-        return self.after(self.dense(self.before(x).flatten(1)))
 
 
 @pytest.mark.parametrize("method", ["gradient", "grad-cam:layer=dense", "occlusion", "lrp-z"])
@@ -612,3 +505,43 @@ def test_an_output_without_gradient_is_refused_unless_it_is_constant(method):
         salgen.explain(Odd(after=torch.detach), IMAGES, 0, method=method)
     constant = salgen.explain(Odd(after=lambda logits: torch.ones(len(logits), 2)), IMAGES, 0, method=method)
     assert not constant.values.any()
+
+
+GREY = torch.rand(3, 1, 8, 8, generator=torch.Generator().manual_seed(0)) + 0.1
+
+
+def dead(bias):
+    net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(72, 2))
+    nn.init.constant_(net[0].bias, bias)
+    return net
+
+
+def said(view, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        salgen.explain_all(view, GREY, 0, **options)
+    return [str(warning.message) for warning in caught if warning.category is SalgenWarning]
+
+
+def test_maps_of_nothing_are_said_once():
+    view = ModelView.of(dead(-100.0))
+    (text,) = said(view, methods=["gradient", "center"])
+    assert text.startswith("gradient: 3 of 3 maps are zero everywhere")
+    assert said(view, methods=["gradient"]) == []
+    assert said(ModelView.of(dead(0.0)), methods=["gradient", "oracle"], masks=GREY[:, 0] > 5) == []
+
+
+@pytest.mark.parametrize(("value", "kind"), [(2.0, "constant"), (torch.inf, "not finite"), (0.0, "zero everywhere")])
+def test_each_kind_is_named(value, kind, monkeypatch):
+    from salgen.evaluation.methods.gradient import Gradient
+
+    monkeypatch.setattr(Gradient, "attribute", lambda self, context: torch.full_like(context.inputs, value))
+    assert any(f"3 of 3 maps are {kind}" in text for text in said(ModelView.of(dead(0.0)), methods=["gradient"]))
+
+
+def test_gradients_are_single_precision_within_autocast():
+    view = ModelView.of(dead(0.0))
+    maps = [salgen.explain(view, GREY, 0, method="gradient").values]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        maps.append(salgen.explain(view, GREY, 0, method="gradient").values)
+    assert torch.equal(*maps)

@@ -30,7 +30,9 @@ GIVEN = {"reduce": None, "targets": TARGETS}
 def cnn():
     torch.manual_seed(0)
     layers = [nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Conv2d(4, 6, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(2)]
-    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(24, 4)).eval()
+    made = nn.Sequential(*layers, nn.Flatten(), nn.Linear(24, 4)).eval()
+    made.cam_layer = "3"
+    return made
 
 
 def vit():
@@ -38,6 +40,7 @@ def vit():
     sizes = {"num_layers": 3, "num_heads": 2, "hidden_dim": 8, "mlp_dim": 16}
     made = torchvision.models.VisionTransformer(32, 8, num_classes=4, **sizes).eval()
     nn.init.normal_(made.heads.head.weight)  # they begin at 0
+    made.cam_layer = "encoder.layers.encoder_layer_1"
     return made
 
 
@@ -46,15 +49,11 @@ def grid_of_tokens(tokens):
 
 
 IMAGES = torch.rand(3, 3, 32, 32, generator=torch.Generator().manual_seed(1))
-NETWORKS = {"cnn": (cnn, "3"), "vit": (vit, "encoder.layers.encoder_layer_1")}
 
 
-@pytest.fixture(params=NETWORKS)
+@pytest.fixture(params=[cnn, vit])
 def network(request):
-    make, layer = NETWORKS[request.param]
-    made = make()
-    made.cam_layer = layer
-    return made
+    return request.param()
 
 
 def normalised():
@@ -130,7 +129,7 @@ def test_captum_of_a_layer_with_tokens_on_their_grid(kind, network):
 
 @pytest.mark.parametrize("name", ["AblationCAM", "FullGrad", "SESS", "ShapleyCAM"])
 def test_pytorch_grad_cam_of_a_cnn_alone(name):
-    network = with_layer(cnn())
+    network = cnn()
     kind = getattr(pytorch_grad_cam, name)
     theirs = cam(kind, network)
     expected = theirs(leaf(), targets=goals())
@@ -140,23 +139,19 @@ def test_pytorch_grad_cam_of_a_cnn_alone(name):
 
 def test_captum_of_a_cnn_alone():
     model = cnn()
+    explained = partial(salgen.explain, model, IMAGES, **GIVEN)
     cam = captum.attr.LayerGradCam(model, model[3])
     expected = cam.attribute(leaf(), target=TARGETS)
-    raw = salgen.explain(model, IMAGES, method=cam, **GIVEN)
-    assert torch.equal(raw.values, resize(expected.detach(), (32, 32)))
+    assert torch.equal(explained(method=cam).values, resize(expected.detach(), (32, 32)))
     guided = captum.attr.GuidedGradCam(model, model[3])
-    assert same(salgen.explain(model, IMAGES, method=guided, **GIVEN), guided.attribute(leaf(), target=TARGETS))
-    assert same(
-        salgen.explain(model, IMAGES, method=captum.attr.GuidedGradCam, layer="3", **GIVEN),
-        guided.attribute(leaf(), target=TARGETS),
-    )
-    noisy = captum.attr.NoiseTunnel(captum.attr.Saliency(model))
-    once = salgen.explain(model, IMAGES, method=noisy, nt_samples=2, **GIVEN)
-    alone = salgen.explain(model, IMAGES[1:2], TARGETS[1], method=noisy, nt_samples=2, ids=["1"], reduce=None)
-    assert torch.equal(once.values[1:2], alone.values)
-    assert not torch.equal(
-        once.values, salgen.explain(model, IMAGES, method=noisy, nt_samples=2, seed=1, **GIVEN).values
-    )
+    expected = guided.attribute(leaf(), target=TARGETS)
+    assert same(explained(method=guided), expected)
+    assert same(explained(method=captum.attr.GuidedGradCam, layer="3"), expected)
+    noisy = {"method": captum.attr.NoiseTunnel(captum.attr.Saliency(model)), "nt_samples": 2}
+    once = explained(**noisy).values
+    alone = salgen.explain(model, IMAGES[1:2], TARGETS[1], ids=["1"], reduce=None, **noisy)
+    assert torch.equal(once[1:2], alone.values)
+    assert not torch.equal(once, explained(seed=1, **noisy).values)
 
 
 @pytest.mark.parametrize("name", ["GradCAM", "HiResCAM", "EigenCAM", "ScoreCAM", "RefineCAM", "KPCA_CAM"])
@@ -218,18 +213,15 @@ def test_composites_of_zennit_by_class():
 def test_what_is_bound_to_a_classifier_takes_pixels():
     model = normalised()
     of_pixels, of_inputs = captum.attr.Saliency(model), captum.attr.Saliency(model.network)
-    expected = [
-        of_pixels.attribute(leaf(), target=TARGETS),
-        of_inputs.attribute(leaf(model.normalise(IMAGES)), target=TARGETS),
-    ]
+    pixels = of_pixels.attribute(leaf(), target=TARGETS)
+    inputs = of_inputs.attribute(leaf(model.normalise(IMAGES)), target=TARGETS)
     of_a_layer = captum.attr.LayerActivation(model, model.network[3])
     methods = {"pixels": of_pixels, "inputs": of_inputs, "class": captum.attr.Saliency, "layer": of_a_layer}
     found = salgen.explain_all(model, IMAGES, methods=methods, **GIVEN)
-    assert same(found["pixels"], expected[0])
-    assert same(found["inputs"], expected[1])
-    assert same(found["class"], expected[1])
+    for name, expected in {"pixels": pixels, "inputs": inputs, "class": inputs}.items():
+        assert same(found[name], expected), name
     assert torch.equal(found["layer"].values, resize(of_a_layer.attribute(IMAGES).detach(), (32, 32)))
-    assert not torch.equal(*expected)
+    assert not torch.equal(pixels, inputs)
 
 
 # Functions --------------------------------------------------------------------------------------------
@@ -277,7 +269,7 @@ def test_functions(network):
 
 
 def test_a_function_that_asks_the_layer_alone_for_gradients():
-    model = with_layer(cnn())
+    model = cnn()
     expected = cam(pytorch_grad_cam.GradCAM, model)(IMAGES, goals())
     assert same(salgen.explain(model, IMAGES, method=grad_cam, batch_size=3, **GIVEN), expected)
 
@@ -425,7 +417,7 @@ def test_an_object_is_bound_to_the_model_that_is_explained():
         other[0].bias += 1
     for theirs in (
         captum.attr.Saliency(other),
-        cam(pytorch_grad_cam.GradCAM, with_layer(other)),
+        cam(pytorch_grad_cam.GradCAM, other),
         zennit.attribution.Gradient(other),
     ):
         with pytest.raises(SalgenError, match="it is bound to another model than the one that is explained, or to"):
@@ -434,14 +426,9 @@ def test_an_object_is_bound_to_the_model_that_is_explained():
         salgen.explain(model, IMAGES, method=captum.attr.Saliency(lambda images: model(images)), **GIVEN)
 
 
-def with_layer(network):
-    network.cam_layer = "3"
-    return network
-
-
 def test_objects_that_were_used_leave_their_model_alone():
     """pytorch-grad-cam keeps hooks on the model, and outputs that cannot be copied; gradients of weights add up."""
-    model = with_layer(cnn())
+    model = cnn()
     theirs = cam(pytorch_grad_cam.GradCAM, model)
     expected = theirs(leaf(), targets=goals())
     gradients = {name: parameter.grad.clone() for name, parameter in model.named_parameters()}

@@ -10,7 +10,8 @@ from salgen.evaluation.attribution.passes import Passes, PassRequirements, Timed
 from salgen.evaluation.models.inspection.model_view import ModelView
 
 IMAGES = torch.rand(5, 2, 8, 8, generator=torch.Generator().manual_seed(0))
-ONE_PASS = ["gradient", "input-x-gradient", "grad-cam:layer=relu1", "grad-cam:layer=relu2"]
+CAMS = ["grad-cam", "grad-cam++", "layer-cam", "eigen-cam", "eigen-grad-cam", "xgrad-cam", "hires-cam", "fast-cam"]
+ONE_PASS = ["gradient", "input-x-gradient", "grad-cam:layer=relu1", *(f"{method}:layer=relu2" for method in CAMS)]
 
 
 class Counted(torch.autograd.Function):
@@ -51,11 +52,14 @@ def whole_batches(counts):
     return [n for n in counts if n == len(IMAGES)]
 
 
-def test_methods_of_one_pass_cost_one_pass():
+def test_methods_of_one_pass_cost_one_pass_and_the_backward_pass_ends_at_the_layer():
     network = Network()
     explain_all(network, IMAGES, "pred", methods=ONE_PASS)
     assert whole_batches(network.counts["forward"]) == [5]
     assert whole_batches(network.counts["backward"]) == [5]
+    network = Network()
+    explain_all(network, IMAGES, 0, methods=["grad-cam:layer=relu1"])
+    assert network.counts["backward"] == []
 
 
 def test_together_they_say_what_each_says_alone():
@@ -71,20 +75,6 @@ def test_together_they_say_what_each_says_alone():
     assert all(seconds > 0 for seconds in together.seconds.values())
 
 
-def test_the_backward_pass_ends_at_the_layer():
-    network = Network()
-    explain_all(network, IMAGES, 0, methods=["grad-cam:layer=relu1"])
-    assert network.counts["backward"] == []
-
-
-def test_predictions_come_from_the_same_forward_pass():
-    network = Network()
-    explained = explain_all(network, IMAGES, "pred", methods=["gradient"])
-    assert whole_batches(network.counts["forward"]) == [5]
-    expected = salgen.explain(network, IMAGES, explained.logits.argmax(dim=1), method="gradient")
-    torch.testing.assert_close(explained["gradient"].values, expected.values)
-
-
 def test_controls_ask_no_model():
     network = Network()
     explained = explain_all(network, IMAGES, methods=["sobel", "center"])
@@ -93,7 +83,7 @@ def test_controls_ask_no_model():
 
 
 def passes(requirements, score="logit"):
-    return Passes.of(ModelView.of(Network()), IMAGES, requirements, torch.tensor([0, 1, 2, 0, 1]), score)
+    return Passes(ModelView.of(Network()), IMAGES, requirements, torch.tensor([0, 1, 2, 0, 1]), score)
 
 
 @pytest.mark.parametrize("score", ["logit", "margin"])
@@ -131,7 +121,7 @@ def test_a_layer_after_which_nothing_matters_has_zero_gradient():
             return self.head(torch.zeros(len(x), 4))
 
     requirements = PassRequirements(gradients=frozenset({"relu1"}), input_gradient=True)
-    found = Passes.of(ModelView.of(Blind()), IMAGES, requirements, torch.zeros(5).long())
+    found = Passes(ModelView.of(Blind()), IMAGES, requirements, torch.zeros(5).long())
     assert not found.gradient("relu1").any()
     assert not found.input_gradient().any()
 
@@ -150,20 +140,7 @@ def test_layers_that_cannot_be_read_are_named():
 
     view = ModelView.of(Pair())
     with pytest.raises(SalgenError, match="'pair' gives tuple: choose a layer that gives one tensor"):
-        Passes.of(view, IMAGES, PassRequirements(frozenset({"pair"}))).logits()
-
-
-def test_wanted_together():
-    layers, gradients = frozenset({"a"}), frozenset({"b", "c"})
-    parts = [
-        PassRequirements(layers),
-        PassRequirements(gradients=frozenset({"b"})),
-        PassRequirements(gradients=gradients),
-        PassRequirements(input_gradient=True),
-    ]
-    assert PassRequirements.together(parts) == PassRequirements(layers, gradients, True)
-    assert PassRequirements.together(parts[:2]) == PassRequirements(layers, frozenset({"b"}))
-    assert PassRequirements.together([]) == PassRequirements()
+        Passes(view, IMAGES, PassRequirements(frozenset({"pair"}))).logits()
 
 
 class Graphs(Network):
@@ -209,9 +186,6 @@ def test_an_output_that_is_read_beside_a_gradient(order):
         torch.testing.assert_close(found.gradient(layer), both.gradient(layer))  # that of `output` by its own pass
 
 
-# Time ------------------------------------------------------------------------------------------
-
-
 class Clock(TimedCache):
     """Time passes only when the test says so."""
 
@@ -225,13 +199,6 @@ class Clock(TimedCache):
     def spend(self, seconds, result=None):
         self.time += seconds
         return result
-
-
-def test_a_value_is_computed_once():
-    once, calls = TimedCache(torch.device("cpu")), []
-    assert once.get("a", lambda: calls.append(1) or 5) == 5
-    assert once.get("a", lambda: calls.append(2) or 6) == 5
-    assert calls == [1]
 
 
 def test_shared_time_is_divided_among_those_who_asked():

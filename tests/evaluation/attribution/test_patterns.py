@@ -33,24 +33,17 @@ def patches_of(images, conv):
     (kh, kw), (sh, sw), (dh, dw) = conv.kernel_size, conv.stride, conv.dilation
     both = {"valid": (0, 0), "same": (dh * (kh - 1), dw * (kw - 1))}.get(conv.padding)  # sides together
     down, right = both or (2 * conv.padding[0], 2 * conv.padding[1])
-    ph, pw = down // 2, right // 2
-    count, channels, height, width = images.shape
-    per_group, outs = channels // conv.groups, conv.out_channels // conv.groups
-    high = (height + down - dh * (kh - 1) - 1) // sh + 1
-    wide = (width + right - dw * (kw - 1) - 1) // sw + 1
+    padded = np.pad(images, ((0, 0), (0, 0), (down // 2, down - down // 2), (right // 2, right - right // 2)))
+    per_group, outs = images.shape[1] // conv.groups, conv.out_channels // conv.groups
+    high, wide = dh * (kh - 1) + 1, dw * (kw - 1) + 1
     found = {unit: [] for unit in range(conv.out_channels)}
-    for n in range(count):
-        for top in range(high):
-            for left in range(wide):
-                for unit in range(conv.out_channels):
-                    patch = np.zeros((per_group, kh, kw))
-                    for c in range(per_group):
-                        for i in range(kh):
-                            for j in range(kw):
-                                row, column = top * sh + i * dh - ph, left * sw + j * dw - pw
-                                if 0 <= row < height and 0 <= column < width:
-                                    patch[c, i, j] = images[n, unit // outs * per_group + c, row, column]
-                    found[unit].append(patch.ravel())
+    for image in padded:
+        for top in range(0, image.shape[1] - high + 1, sh):
+            for left in range(0, image.shape[2] - wide + 1, sw):
+                window = image[:, top : top + high : dh, left : left + wide : dw]
+                for unit, patches in found.items():
+                    first = unit // outs * per_group
+                    patches.append(window[first : first + per_group].ravel())
     return found
 
 
@@ -275,7 +268,7 @@ def test_a_part_that_fails_is_counted_once(network, images, monkeypatch):
     of = patterns.MapMoments.of
 
     def short_of_memory(call, rectified):
-        if len(call.signal) > 4 and call.map.position == 2:
+        if len(call.signal) > 4 and call.position == 2:
             raise MemoryError
         return of(call, rectified)
 

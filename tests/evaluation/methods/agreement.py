@@ -7,7 +7,7 @@ measure again and hold every difference to what that page states.
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -84,31 +84,15 @@ Peer = Callable[[nn.Module, Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Row:
-    """One method beside one library.
+    """One method beside one library."""
 
-    Attributes
-    ----------
-    call
-        How ours is called so that both mean the same.
-    peer
-        The library's raw maps (N, C, h, w).
-    note
-        The intended difference that the call or the comparison takes out.
-    only
-        The kind of network on which both mean the same, if not on both.
-    rectified
-        Whether ours sums over channels and rectifies, and the library's maps do not.
-    either_sign
-        Whether a map's sign is arbitrary in the library.
-    """
-
-    call: str
+    call: str  # how ours is called so that both mean the same
     library: str
-    peer: Peer
-    note: str = ""
-    only: str = ""
-    rectified: bool = False
-    either_sign: bool = False
+    peer: Peer  # the library's raw maps (N, C, h, w)
+    note: str = ""  # the intended difference that the call or the comparison takes out
+    only: str = ""  # the kind of network on which both mean the same, if not on both
+    rectified: bool = False  # whether ours sums over channels and rectifies, and the library's maps do not
+    either_sign: bool = False  # whether a map's sign is arbitrary in the library
 
     @property
     def name(self) -> str:
@@ -312,18 +296,13 @@ ROWS = (
 )
 
 
-def measure() -> Iterator[tuple[Row, dict[str, float | None]]]:
-    """Every row on every network."""
-    for row in ROWS:
-        yield row, {name: difference(row, name) for name in NETWORKS}
-
-
 def page() -> str:
     """The table in Markdown, every difference rounded up to a power of ten."""
     heads = ["method", "library", *NETWORKS, "taken out of the comparison"]
     lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
-    for row, found in measure():
-        cells = [UNDEFINED if value is None else _bound(value) for value in found.values()]
+    for row in ROWS:
+        found = [difference(row, name) for name in NETWORKS]
+        cells = [UNDEFINED if value is None else _bound(value) for value in found]
         lines.append("| " + " | ".join([f"`{row.call}`", row.library, *cells, row.note]) + " |")
     return "\n".join(lines) + "\n"
 

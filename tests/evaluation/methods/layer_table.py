@@ -143,23 +143,12 @@ def build(network: str) -> tuple[nn.Module, Tensor]:
 
 @dataclass(frozen=True)
 class Row:
-    """What came of one block.
+    """What came of one block."""
 
-    Attributes
-    ----------
-    arranged
-        How its output is; empty if refused.
-    difference
-        The largest difference of Grad-CAM from the library's, by its largest value; None if refused.
-    instead
-        The layer that the refusal names.
-    """
-
-    network: str
     block: str
-    arranged: str
-    difference: float | None
-    instead: str | None = None
+    arranged: str  # how its output is; empty if refused
+    difference: float | None  # of Grad-CAM from the library's, by its largest value; None if refused
+    instead: str | None = None  # the layer that the refusal names
     peak: float = 0.0
 
     @property
@@ -181,11 +170,11 @@ def rows(network: str) -> tuple[Row, ...]:
     made = []
     for block, arrange in blocks.items():
         if arrange is None:
-            made.append(Row(network, block, "", None, suggestion(view, images, block)))
+            made.append(Row(block, "", None, suggestion(view, images, block)))
         else:
             peak = float(expected[block].abs().max())
             difference = float((found[block] - expected[block]).abs().max()) / (peak or 1)
-            made.append(Row(network, block, arrange.__name__.replace("_", " "), difference, None, peak))
+            made.append(Row(block, arrange.__name__.replace("_", " "), difference, None, peak))
     return tuple(made)
 
 
@@ -202,13 +191,6 @@ def found_maps(model: nn.Module | ModelView, images: Tensor, blocks: list[str]) 
     methods = {block: f"grad-cam:layer={block}" for block in blocks}
     maps = explain_all(model, images, TARGETS, methods=list(methods.values()), reduce=None)
     return {block: maps[method].values for block, method in methods.items()}
-
-
-def arrangement(network: str, block: str) -> Callable[[Tensor], Tensor]:
-    """How a block's output is arranged."""
-    arrange = BLOCKS[network][block]
-    assert arrange is not None
-    return arrange
 
 
 def suggestion(view: ModelView, images: Tensor, block: str) -> str | None:

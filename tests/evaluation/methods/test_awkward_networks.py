@@ -11,8 +11,6 @@ from salgen.testing.methods import state_of
 
 BACKWARD = ["gradient", "input-x-gradient", "guided-backprop", "deconvnet", "lrp-z", "lrp-alpha-beta", "deep-taylor"]
 MODIFIED = BACKWARD[2:]
-
-
 STYLES = [Reused, InPlace, Functional, InPlaceFunctional]
 
 

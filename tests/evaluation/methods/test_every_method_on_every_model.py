@@ -3,7 +3,7 @@
 import pytest
 import repeats
 import torch
-from small_networks import with_statistics
+from small_networks import batch_sizes, with_statistics
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain, explain_all
 from salgen.evaluation.attribution.method_selection import MethodSelection
@@ -136,8 +136,8 @@ REFUSED = [(name, method) for name in ("lesion-cnn", "vit-b-16") for method in s
 @pytest.mark.parametrize(("name", "method"), REFUSED)
 def test_a_method_that_is_not_defined_says_so_before_any_work(name, method):
     """By name, in one line, after a look at one image (or, for `cam`, at what follows made-up activations)."""
-    model, seen = classifier_of(name, 1, MODELS.load(name).quick), []
-    model.network.register_forward_pre_hook(lambda _module, inputs: seen.append(len(inputs[0])))
+    model = classifier_of(name, 1, MODELS.load(name).quick)
+    seen = batch_sizes(model.network)
     methods = [METHODS.create("rise", {"n": 50}), METHODS.create(method, METHODS.load(method).quick)]
     with pytest.raises(SalgenError, match=method) as caught:
         explain_all(model, images_of(1), 0, methods=methods)

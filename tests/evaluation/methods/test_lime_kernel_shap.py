@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_networks import Normalise, Tidy, linear
+from small_networks import Normalise, Tidy, batch_sizes, linear
 import salgen
 from salgen.evaluation.methods.lime_kernel_shap import grid, slic
 from salgen.evaluation.models.classifier import Classifier
@@ -112,53 +112,42 @@ def test_equals_captum_called_plainly(images):
         torch.testing.assert_close(found.values, peer, rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.parametrize("method", ["lime", "kernel-shap", "gradient-shap"])
+REGIONS = ["lime:cells=3,n=20", "kernel-shap:cells=3,n=20"]
+
+
+@pytest.mark.parametrize("method", [*REGIONS, "gradient-shap:n=20", "smoothgrad:n=20", "rise:n=20", "random"])
 def test_draws_belong_to_the_sample(method, images):
-    """Not to the batch, the memory budget, or anybody's global generator; and the seed changes them."""
-    net, ids = Tidy(), ["a", "b", "c"]
-    options = {"method": method, "n": 20} | ({"cells": 3} if method != "gradient-shap" else {})
+    """Not to the batch or anybody's global generator; and the seed changes them."""
+    net, ids, options = Tidy(), ["a", "b", "c"], {"method": method}
     before = torch.get_rng_state(), str(np.random.get_state())  # noqa: NPY002
     maps = salgen.explain(net, images, 1, ids=ids, **options).values
     assert torch.equal(before[0], torch.get_rng_state())
     assert before[1] == str(np.random.get_state())  # noqa: NPY002
     turned = salgen.explain(net, images.flip(0), 1, ids=ids[::-1], **options).values.flip(0)
     torch.testing.assert_close(turned, maps, rtol=1e-4, atol=1e-6)
-    poor = salgen.explain(net, images, 1, ids=ids, max_memory=1e-9, **options).values
-    torch.testing.assert_close(poor, maps, rtol=1e-4, atol=1e-6)
     other = salgen.explain(net, images, 1, ids=ids, seed=1, **options).values
     assert not torch.allclose(other, maps, rtol=1e-2)
 
 
-@pytest.mark.parametrize("method", ["lime", "kernel-shap"])
+@pytest.mark.parametrize(
+    "method", [*REGIONS, "rise:n=20", "gradient-shap:n=20", "score-cam:layer=relu2", "ablation-cam:layer=relu2"]
+)
 def test_changed_images_keep_to_the_memory_budget(method, images):
-    sizes = []
-
-    class Measured(Tidy):
-        def forward(self, x):
-            sizes.append(len(x))
-            return super().forward(x)
-
-    salgen.explain(Measured(), images, 1, method=method, cells=3, n=12, max_memory=1e-9)
+    net = Tidy()
+    whole, sizes = salgen.explain(net, images, 1, method=method).values, batch_sizes(net)
+    poor = salgen.explain(net, images, 1, method=method, max_memory=1e-9).values
     assert sizes.count(2) == 1  # at a first look
     assert max(sizes) == 2
+    torch.testing.assert_close(poor, whole, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("method", ["lime", "kernel-shap"])
+@pytest.mark.parametrize("method", REGIONS)
 def test_margins_and_probabilities_are_two_questions(method, images):
-    options = {"method": method, "n": 20, "cells": 3}
-    logit, margin = (
-        salgen.explain(Tidy(), images, 1, output="score", score=score, **options).values
-        for score in ("logit", "margin")
-    )
-    opposite = salgen.explain(Tidy(), images, 0, output="score", score="margin", **options).values
+    options = {"method": method, "output": "score"}
+    logit, margin = (salgen.explain(Tidy(), images, 1, score=s, **options).values for s in ("logit", "margin"))
+    opposite = salgen.explain(Tidy(), images, 0, score="margin", **options).values
     torch.testing.assert_close(opposite, -margin, rtol=1e-3, atol=1e-5)
     assert not torch.allclose(logit, margin, rtol=1e-2)
-
-
-def test_one_region_takes_all(images):
-    found = salgen.explain(linear(), images, 0, method="kernel-shap", cells=1, output="score").values
-    gap = (linear()(images) - linear()(torch.zeros_like(images))).detach()[:, 0]
-    torch.testing.assert_close(found, gap[:, None, None].expand(3, 8, 8), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize(("height", "width", "cells"), [(8, 8, 14), (30, 17, 14), (5, 1, 3), (28, 42, 14)])

@@ -83,27 +83,6 @@ def test_modified_gradients_by_hand(method, style):
     torch.testing.assert_close(found, back.detach(), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("style", ["module", "in place", "function", "bounds"])
-def test_deep_lift_is_the_rescale_rule(style):
-    """Backwards by hand: at every unit the multiplier is the change of its output by that of its input."""
-    net = Network()
-    black = torch.zeros_like(IMAGES)
-    passes = []
-    for images in (IMAGES, black):
-        first = net.conv1(images)
-        passes.append((first, net.conv2(net.clip1(first))))
-    multipliers = net.head.weight[TARGETS].view_as(passes[0][1])
-    for layer, conv in ((1, net.conv2), (0, net.conv1)):
-        signal, base = passes[0][layer].double(), passes[1][layer].double()
-        ratio = (functional.relu6(signal) - functional.relu6(base)) / (signal - base)
-        multipliers = functional.conv_transpose2d(multipliers.double() * ratio, conv.weight.double())
-    expected = (multipliers * (IMAGES - black)).detach().float()
-    found = salgen.explain(Network(STYLES[style]), IMAGES, TARGETS, method="deep-lift", reduce=None).values
-    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4 * float(expected.abs().max()))
-    change = (net(IMAGES) - net(black))[torch.arange(3), TARGETS]
-    torch.testing.assert_close(found.sum(dim=(1, 2, 3)), change.detach(), rtol=1e-3, atol=1e-3)
-
-
 METHODS = ["deep-taylor:low=0,high=4", "excitation-backprop:layer=clip1", "contrastive-excitation-backprop:layer=clip1"]
 
 

@@ -4,9 +4,10 @@ import copy
 import numpy as np
 import pytest
 import torch
-from small_networks import Normalise
+from small_networks import Normalise, by_hand
 from torch import nn
 import salgen
+from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
 
 SIZE = 8
@@ -42,9 +43,8 @@ def images():
     return np.random.default_rng(1).random((4, 2, SIZE, SIZE)).astype(np.float32)
 
 
-def conv_matrix(conv, side):
-    """The matrix (outputs, inputs) of a convolution with padding 1, and the bias of every output."""
-    weight, stride = conv.weight.detach().numpy(), conv.stride[0]
+def conv_matrix(weight, stride, side):
+    """The matrix (outputs, inputs) of a convolution with padding 1."""
     outs, ins = weight.shape[:2]
     after = (side - 1) // stride + 1
     matrix = np.zeros((outs, after, after, ins, side, side))
@@ -55,8 +55,7 @@ def conv_matrix(conv, side):
                     row, column = y * stride + dy - 1, x * stride + dx - 1
                     if 0 <= row < side and 0 <= column < side:
                         matrix[:, y, x, :, row, column] = weight[:, :, dy, dx]
-    bias = np.zeros(outs) if conv.bias is None else conv.bias.detach().numpy()
-    return matrix.reshape(outs * after * after, -1), np.repeat(bias, after * after)
+    return matrix.reshape(outs * after * after, -1)
 
 
 def average_matrix(channels, side):
@@ -70,17 +69,16 @@ def average_matrix(channels, side):
 
 def layers_of(network):
     """(kind, matrix, bias) in order, the batch norm merged by hand."""
-    first, bias = conv_matrix(network[0], SIZE)
-    norm = network[1]
+    first, norm, second = network[0], network[1], network[4].weight.detach().numpy()
     scale = (norm.weight / torch.sqrt(norm.running_var + norm.eps)).detach().numpy()
-    shift = norm.bias.detach().numpy() - norm.running_mean.numpy() * scale
-    scale, shift = np.repeat(scale, SIZE**2), np.repeat(shift, SIZE**2)
+    bias = (first.bias - norm.running_mean).detach().numpy() * scale + norm.bias.detach().numpy()
+    merged = first.weight.detach().numpy() * scale[:, None, None, None]
     dense = [(layer.weight.detach().numpy(), layer.bias.detach().numpy()) for layer in (network[8], network[10])]
     return [
-        ("linear", first * scale[:, None], bias * scale + shift),
+        ("linear", conv_matrix(merged, 1, SIZE), np.repeat(bias, SIZE**2)),
         ("relu", None, None),
         ("max", (3, SIZE), None),
-        ("linear", *conv_matrix(network[4], SIZE // 2)),
+        ("linear", conv_matrix(second, 2, SIZE // 2), np.zeros(4 * (SIZE // 4) ** 2)),
         ("relu", None, None),
         ("average", average_matrix(4, SIZE // 4), np.zeros(4)),
         ("linear", *dense[0]),
@@ -218,11 +216,24 @@ def test_the_slow_forward_pass_is_the_models(model, images):
     assert (expected < 0).any()  # negative logits are among the cases
 
 
-@pytest.mark.parametrize("first", ["auto", "alpha1beta0"])
-def test_deep_taylor_conserves_what_it_can(model, images, first):
-    raw = salgen.explain(model, images, method="deep-taylor", first=first, reduce="sum").values
-    assert (raw >= 0).all()
-    assert (raw.sum(dim=(1, 2)) <= 1 + 1e-5).all()
+@pytest.mark.parametrize("method", ["pattern-net", "pattern-attribution"])
+def test_patterns_equal_the_formula(model, images, method):
+    """The backward pass with other weights; what it gives is then scaled by each image's largest value."""
+    layers, patterns = layers_of(model.network), salgen.fit_patterns(model, images)
+    first, second, *dense = (pattern.numpy() for pattern in patterns.by_map)
+    others = {0: conv_matrix(first, 1, SIZE), 3: conv_matrix(second, 2, SIZE // 2), 6: dense[0], 8: dense[1]}
+
+    def rule(number, matrix, _bias, _x, signal):
+        return (others[number] * (matrix if method == "pattern-attribution" else 1)).T @ signal
+
+    asked = {"method": method, "patterns": patterns, "reduce": None}
+    plain, scaled = (salgen.explain(model, images, 2, project=project, **asked).values for project in (False, True))
+    for image, found, share in zip(images, plain.numpy(), scaled.numpy(), strict=True):
+        inputs, _ = forward(layers, ((image.astype(np.float64) - 0.4) / 0.3).ravel())
+        slow = backward(layers, inputs, np.eye(3)[2], rule, gate, transpose).reshape(image.shape)
+        assert np.abs(slow).max() > 0
+        np.testing.assert_allclose(found, slow, rtol=1e-4, atol=1e-5 * np.abs(slow).max())
+        np.testing.assert_allclose(share, slow / np.abs(slow).max(), atol=1e-5)
 
 
 def rule_excitation(_, matrix, bias, x, signal):
@@ -257,3 +268,60 @@ def test_excitation_equals_the_formula(model, images, target):
     assert plain.max() > 0
     assert contrastive.max() > 0
     assert not np.allclose(plain, contrastive)
+
+
+@pytest.fixture
+def hand_network():
+    return by_hand()
+
+
+IMAGE = torch.tensor([1.0, 2.0]).view(1, 1, 1, 2)
+
+BY_HAND = [
+    ("gradient", 0, {}, (5, -4)),
+    ("gradient", 1, {}, (-3, 3)),  # from +1, although the logit is negative
+    ("gradient", 0, {"score": "margin"}, (8, -7)),
+    ("gradient", 1, {"score": "margin"}, (-8, 7)),
+    ("smoothgrad", 0, {"noise": 0, "n": 2}, (5, -4)),
+    ("input-x-gradient", 0, {}, (5, -8)),
+    ("guided-backprop", 0, {}, (6, -3)),
+    ("guided-backprop", 1, {}, (1, 1)),
+    ("deconvnet", 0, {}, (2, -3)),  # the third unit is off, and passes all the same
+    ("deconvnet", 0, {"score": "margin"}, (6, -5)),
+    ("lrp-z", 0, {}, (5, -8)),
+    ("lrp-z", 1, {}, (2, -4)),
+    ("lrp-z", 1, {"start": "logit"}, (-3, 6)),
+    ("lrp-alpha-beta", 0, {}, (10 / 3, -10 / 3)),
+    ("lrp-alpha-beta", 0, {"bias": True}, (2, -10 / 3)),
+    ("lrp-alpha-beta", 0, {"alpha": 1, "beta": 0}, (1, 0)),
+    ("deep-taylor", 0, {}, (28 / 78, 2 / 78)),
+    ("deep-taylor", 1, {}, (4 / 5 + 1 / 15, 2 / 15)),
+    ("deep-taylor", 1, {"start": "logit"}, (0, 0)),
+    ("deep-taylor", 0, {"first": "box", "low": -3, "high": 3}, (220 / 234, 14 / 234)),
+]
+
+
+@pytest.mark.parametrize(("method", "target", "options", "expected"), BY_HAND)
+def test_attributions_by_hand(hand_network, method, target, options, expected):
+    raw = salgen.explain(hand_network, IMAGE, target, method=method, reduce=None, **options)
+    torch.testing.assert_close(raw.values.flatten(), torch.tensor(expected).float(), rtol=1e-4, atol=1e-5)
+
+
+def test_integrated_gradients_by_hand(hand_network):
+    """The second unit turns on at a third of the way, so the gradient has two pieces."""
+    raw = salgen.explain(hand_network, IMAGE, 0, method="integrated-gradients", reduce=None, steps=300)
+    torch.testing.assert_close(raw.values.flatten(), torch.tensor([16 / 3, -22 / 3]), rtol=0, atol=0.03)
+
+
+FAULTS = [
+    ("lrp-alpha-beta:alpha=3", r"alpha - beta must be 1.*alpha=3, beta=1.*try alpha=2"),
+    ("deep-taylor", "needs their bounds: give low= and high="),
+    ("deep-taylor:low=-1", "both low and high"),
+    ("deep-taylor:low=1,high=0", "must be below"),
+]
+
+
+@pytest.mark.parametrize(("method", "words"), FAULTS)
+def test_parameters_that_give_no_relevance_of_signed_inputs_are_refused(hand_network, method, words):
+    with pytest.raises(SalgenError, match=words):
+        salgen.explain(hand_network, -IMAGE, 0, method=method)

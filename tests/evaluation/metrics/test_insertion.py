@@ -19,7 +19,6 @@ from salgen.evaluation.metrics.insertion import (
     blurred,
     deletion_curve,
     insertion_curve,
-    reference_images,
 )
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -28,18 +27,6 @@ from salgen.seeding import Stream
 
 SIZE = (5, 7)
 BOTH = ["insertion-auc", "deletion-auc"]
-
-
-class Linear(nn.Module):
-    """Two logits: the logarithm of the pixels' sum, and of what is left to `total`; so p = sum / total."""
-
-    def __init__(self, total):
-        super().__init__()
-        self.total = total
-
-    def forward(self, images):
-        share = images.double().flatten(1).sum(dim=1) / self.total
-        return torch.stack([share.log(), (1 - share).log()], dim=1).clamp(min=-100)
 
 
 def classifier(size=SIZE, channels=2):
@@ -55,16 +42,18 @@ def data(model, maps, images, targets, twins=None, ids=None, seed=0):
     return metric_inputs_of(maps, model=model, images=images, targets=targets, twins=twins, ids=ids, seed=seed)
 
 
+def blurred_by_scipy(images, axes):
+    weights = np.exp(-(np.arange(-5, 6) ** 2) / 50.0)
+    for axis in axes:
+        images = correlate1d(images, weights / weights.sum(), axis=axis, mode="mirror")
+    return images
+
+
 def references_by_hand(model, image, twin):
     """Each reference of one normalised image (C, H, W)."""
     inputs = model.normalise(image)
-    offsets = np.arange(-5, 6)
-    gauss = np.exp(-(offsets**2) / 50.0)
-    blur = inputs.numpy()
-    for axis in (1, 2):
-        blur = correlate1d(blur, gauss / gauss.sum(), axis=axis, mode="mirror")
     return {
-        "blur": torch.from_numpy(blur),
+        "blur": torch.from_numpy(blurred_by_scipy(inputs.numpy(), (1, 2))),
         "black": model.normalise(torch.zeros_like(image)),
         "mean": torch.stack([torch.full_like(channel, channel.mean()) for channel in inputs]),
         "zero": torch.zeros_like(inputs),
@@ -89,9 +78,6 @@ def curve_by_hand(model, saliency, start, end, target, step):
 
 def trapezoid(curve):
     return sum((a + b) / 2 for a, b in pairwise(curve)) / (len(curve) - 1)
-
-
-# The formulas ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("step", [None, 1, 4, 35, 1000])
@@ -126,21 +112,6 @@ def test_variants_are_their_formulas_on_their_references():
     assert scores["deletion-auc:step=3"] == pytest.approx(gone, abs=1e-12)
 
 
-def test_linear_model_has_the_analytic_area():
-    """Where p is the pixels' share of the sum, the curve is the cumulative sum in the map's order."""
-    image = np.random.default_rng(1).random((1, 1, 4, 4)).astype(np.float32)
-    total, image_sorted = 2 * float(image.sum()), np.sort(image.ravel().astype(np.float64))[::-1]
-    appears = np.concatenate([[0], np.cumsum(image_sorted)]) / total
-    asked = {"model": Linear(total), "images": image, "targets": np.array([0])}
-    names = ["insertion-auc:step=1,baseline=zero", "deletion-auc:step=1"]
-    best = salgen.score(image[:, 0], None, names, **asked)
-    assert best[names[0]][0] == pytest.approx(trapezoid(appears), abs=1e-6)
-    assert best[names[1]][0] == pytest.approx(0.5 - trapezoid(appears), abs=1e-6)
-    worst = salgen.score(-image[:, 0], None, names, **asked)
-    assert worst[names[0]][0] < best[names[0]][0]
-    assert worst[names[1]][0] > best[names[1]][0]
-
-
 def test_deletion_is_what_quantus_calls_pixel_flipping():
     """On one channel without ties; quantus leaves out the image itself and divides by no number of steps."""
     model, given_ = classifier(channels=1).float(), case(channels=1)
@@ -151,25 +122,6 @@ def test_deletion_is_what_quantus_calls_pixel_flipping():
     maps = given_["maps"][:, None]
     found = flip(model.network, inputs, given_["targets"], maps, softmax=True, channel_first=True)
     assert whole[:, 1:] == pytest.approx(np.array(found), abs=1e-6)
-
-
-# Laws --------------------------------------------------------------------------------------------------
-
-
-def test_insertion_ends_and_deletion_starts_at_the_image():
-    known = data(classifier(), **case())
-    original = known.predictor.original[torch.arange(4), torch.from_numpy(known.targets)].double().numpy()
-    for kind in REFERENCES:
-        assert np.array_equal(insertion_curve(known, kind)[:, -1], original)
-        assert np.array_equal(deletion_curve(known, kind)[:, 0], original)
-
-
-def test_one_order_backwards_is_the_other_curve():
-    """Without ties, the best pixels last is deletion read from its end."""
-    model, given_ = classifier(), case()
-    reversed_ = data(model, **{**given_, "maps": -given_["maps"]})
-    inserted, deleted = insertion_curve(data(model, **given_), "mean", 5), deletion_curve(reversed_, "mean", 5)
-    assert inserted == pytest.approx(deleted[:, ::-1], abs=1e-6)
 
 
 @given(arrays(np.float32, (2, *SIZE), elements=st.integers(-3, 3).map(float)))
@@ -257,18 +209,10 @@ def test_both_share_the_order_of_ties():
     assert deletion_curve(data(model, **swapped), "twin", 6) == pytest.approx(forward, abs=1e-6)
 
 
-# References ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("size", [(1, 1), (1, 4), (3, 2), (12, 20)])
 def test_blur_is_scipys_at_any_size_and_leaves_uniform_images(size):
     images = torch.randn(2, 3, *size, dtype=torch.float64)
-    offsets = np.arange(-5, 6)
-    weights = np.exp(-(offsets**2) / 50.0)
-    expected = images.numpy()
-    for axis in (2, 3):
-        expected = correlate1d(expected, weights / weights.sum(), axis=axis, mode="mirror")
-    assert blurred(images).numpy() == pytest.approx(expected, abs=1e-12)
+    assert blurred(images).numpy() == pytest.approx(blurred_by_scipy(images.numpy(), (2, 3)), abs=1e-12)
     uniform = torch.full((1, 1, *size), 0.3, dtype=torch.float64)
     assert blurred(uniform).numpy() == pytest.approx(uniform.numpy(), abs=1e-12)
 
@@ -312,9 +256,6 @@ def test_a_model_that_resizes_is_changed_at_the_nearest_pixels():
         )
 
 
-# The edges -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("size", [(1, 1), (1, 6), (5, 1)])
 @pytest.mark.parametrize("level", [0.0, 1e38, -1e-45])
 def test_small_constant_maps(size, level):
@@ -334,9 +275,3 @@ def test_two_variants_on_one_reference_and_parts_of_any_size_give_the_same():
     small = data(view, **given_)
     small.predictor.batches.size = 3  # parts that straddle two images
     assert insertion_curve(small, "blur") == pytest.approx(insertion_curve(data(view, **given_), "blur"), abs=1e-7)
-
-
-def test_references_are_normalised_as_the_network_takes_them():
-    known = data(classifier(), **case())
-    for kind in REFERENCES:
-        assert reference_images(known, kind).shape == known.predictor.inputs.shape

@@ -34,7 +34,7 @@ def scored(model, calls, by="input-x-gradient", images=IMAGES, **options):
     return salgen.score(maps, metrics=calls, **given)
 
 
-def draws(samples, radius, seed=0):
+def draws(samples, radius, seed):
     """What is added to the images, (samples, N, C, H, W)."""
     streams = [Stream(seed, "max-sensitivity", sample) for sample in IDS]
     unit = [[stream.uniform(2 * 6 * 7, -1, 1).reshape(2, 6, 7) for stream in streams] for _ in range(samples)]
@@ -54,14 +54,15 @@ def norm_by_loops(start, moved, norm):
 @pytest.mark.parametrize("radius", [0.05, 0.2])
 def test_is_the_largest_change_over_the_draws(model, norm, radius):
     start = maps_of(model, IMAGES).values.numpy().astype(float)
-    moved = [maps_of(model, (IMAGES + d).astype(np.float32)).values.numpy() for d in draws(4, radius)]
+    moved = [maps_of(model, (IMAGES + d).astype(np.float32)).values.numpy() for d in draws(4, radius, seed=3)]
     expected = [max(norm_by_loops(start[i], each[i], norm) for each in moved) for i in range(3)]
     call = f"{CALL},norm={norm},radius={radius}"
-    np.testing.assert_allclose(scored(model, call)[call], expected, rtol=1e-5)
+    np.testing.assert_allclose(scored(model, call, seed=3)[call], expected, rtol=1e-5)
 
 
 def test_relative_is_captums(model):
-    deltas = torch.tensor(draws(4, 0.1), dtype=torch.float32).transpose(0, 1)  # captum repeats each image in turn
+    # captum repeats each image in turn
+    deltas = torch.tensor(draws(4, 0.1, seed=0), dtype=torch.float32).transpose(0, 1)
     moved = (torch.tensor(IMAGES)[:, None] + deltas).flatten(0, 1)
     explain = InputXGradient(model)
     expected = sensitivity_max(
@@ -100,21 +101,6 @@ def test_draws_are_uniform_in_pixels_and_the_same_directions_for_every_radius(mo
     assert abs(second.std() - 0.4 / math.sqrt(3)) < 0.01
     assert second[:, 0].tolist() != second[:, 1].tolist()
     np.testing.assert_allclose(4 * scores[0], scores[1], rtol=1e-4)  # this method is linear
-
-
-def test_a_curve_over_radii_in_one_call(model):
-    curve = scored(model, "max-sensitivity:samples=3,radius=0|0.05|0.1|0.2|0.4,norm=rms")
-    values = np.array(list(curve.values()))
-    assert list(curve) == [
-        f"max-sensitivity:radius={r},samples=3,norm=rms".replace("radius=0.2,", "") for r in ("0", 0.05, 0.1, 0.2, 0.4)
-    ]
-    assert (values[0] == 0).all()
-    assert (np.diff(values, axis=0) > 0).all()
-
-
-def test_more_draws_find_no_less(model):
-    scores = scored(model, [f"max-sensitivity:samples={n}" for n in (1, 2, 5, 9)])
-    assert (np.diff(list(scores.values()), axis=0) >= 0).all()
 
 
 def test_the_norms_share_their_maps(model):
@@ -177,15 +163,3 @@ def test_constant_maps_are_zero_and_maps_out_of_nothing_undefined(model):
     ]
     assert scores[calls[0]][1] > 0
     assert scores.worst_case[calls[0]][2] == scores[calls[0]][1]  # the worst that was observed
-
-
-def test_no_sample_depends_on_its_batch(model):
-    method = "gradient-shap:n=3"
-    call = f"{CALL},norm=rms"
-    together = scored(model, call, method)[call]
-    for part in ([0], [2, 1], [1, 0]):
-        ids = [IDS[i] for i in part]
-        maps = salgen.explain(model, IMAGES[part], TARGETS[part], method=method, ids=ids)
-        alone = salgen.score(maps, metrics=call, model=model, images=IMAGES[part], targets=TARGETS[part], ids=ids)
-        np.testing.assert_allclose(alone[call], together[part], rtol=1e-4)
-    assert not np.allclose(scored(model, call, method, seed=1)[call], together, rtol=1e-3)

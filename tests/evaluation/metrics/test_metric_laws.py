@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from maps_and_masks import cases, odd_maps, odd_masks
+from maps_and_masks import VARIANTS, cases, odd_maps, odd_masks
+from small_classifiers import case, classifier
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, TRIVIAL_FULL_MASK, UNUSABLE_SAMPLE
 from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.scoring.metric_computation import worst_of
-from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE, create_metric
+from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE, create_metric, swept
 from salgen.registry import METRICS, Entry
 from salgen.testing import check_metric
 
@@ -25,22 +26,6 @@ BY_RANK = (
 )
 OF_MASKS = tuple(name for name in METRICS.names() if METRICS.load(name).needs <= OF_THE_MASK)
 OF_MORE = tuple(name for name in METRICS.names() if name not in OF_MASKS)
-VARIANTS = (
-    "prec99:compat=authors_exact",
-    "pointing-game:tolerance=1.5",
-    "pointing-game:ties=first",
-    "pointing-game:compat=xaibenchmark",
-    *(f"{name}:select=area" for name in ("iou", "dice", "precision", "recall")),
-    *(f"{name}:compat=xaibenchmark" for name in ("iou", "precision", "recall")),
-    "iou:compat=aabid",
-    "iosr:threshold=0.99",
-    "energy-pointing-game:within=mask",
-    "energy-pointing-game:relative=true",
-    "energy-pointing-game:within=mask,relative=true",
-    "soft-f1:within=box",
-    "box-accuracy:within=mask,threshold=image",
-    "warping-error:warp=reference",
-)
 ASKING = (
     *(f"average-{which}:{how}" for which in ("drop", "increase") for how in ("space=pixel", "compat=aabid")),
     *(f"insertion-auc:variant={variant},baseline=twin,step=3" for variant in ("petsiuk", "li2020", "saliency-bench")),
@@ -183,40 +168,43 @@ def test_what_needs_more_than_a_mask_says_so(name):
     assert not needed or any(str(caught.value).endswith(HOW_TO_GIVE[need]) for need in needed)
 
 
-class ByPixelOrder:
-    """What check_metric must find: a metric that lets the order of pixels decide."""
+@pytest.mark.parametrize("name", [name for name in OF_MORE if "model" in METRICS.load(name).needs])
+def test_no_sample_depends_on_its_batch(name):
+    """Nor does what is drawn for it, by the metric or by the method that explains it again."""
+    model, given_, ids = classifier((8, 9)), case((8, 9)), np.array(list("abcd"))
+    calls = swept([f"{name}:samples=3" if name == "max-sensitivity" else name])
 
-    def __call__(self, ranking):
-        largest = np.argsort(ranking.saliency, axis=None, kind="stable")[-ranking.p :]
-        return float(ranking.mask.ravel()[largest].mean()), ""
+    def scored(part):
+        own = {key: values[part] for key, values in given_.items() if key != "maps"} | {"ids": list(ids[part])}
+        maps = salgen.explain(model, method="gradient-shap:n=2", **own)
+        return salgen.score(maps, metrics=calls, model=model, **own)
+
+    together = scored(slice(None))
+    for part in ([0], [3, 1], [2, 0, 1]):
+        for call, values in scored(part).items():
+            np.testing.assert_allclose(values, together[call][part], atol=1e-3)
 
 
-class NeverAtItsCeiling:
-    def __call__(self, ranking):
-        return 0.5, ""
+def by_pixel_order(_metric, ranking):
+    largest = np.argsort(ranking.saliency, axis=None, kind="stable")[-ranking.p :]
+    return float(ranking.mask.ravel()[largest].mean()), ""
 
 
-class UnexplainedNan:
-    def __call__(self, ranking):
-        return math.nan, ""
-
-
-class ReadsPixelsInSecret:
-    def __call__(self, ranking):
-        return float(ranking.positives.mean() > ranking.negatives.mean()), ""
+def by_values_in_secret(_metric, ranking):
+    return float(ranking.positives.mean() > ranking.negatives.mean()), ""
 
 
 @pytest.mark.parametrize(
     ("fault", "law"),
     [
-        (ByPixelOrder, "by their positions"),
-        (NeverAtItsCeiling, "ceiling"),
-        (UnexplainedNan, "without a reason"),
-        (ReadsPixelsInSecret, "reads_pixels is False, but: .*'positives'"),
+        (by_pixel_order, "by their positions"),
+        (lambda _metric, ranking: (0.5, ""), "ceiling"),
+        (lambda _metric, ranking: (math.nan, ""), "without a reason"),
+        (by_values_in_secret, "reads_pixels is False, but: .*'positives'"),
     ],
 )
 def test_check_metric_finds_faults(fault, law, monkeypatch):
-    faulty = type("Faulty", (METRICS.load("m-gt"),), {"name": "faulty", "aliases": (), "__call__": fault.__call__})
+    faulty = type("Faulty", (METRICS.load("m-gt"),), {"name": "faulty", "aliases": (), "__call__": fault})
 
     class Fake(Entry):
         def load(self):

@@ -2,14 +2,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from maps_and_masks import cases, value
-from sklearn.metrics import f1_score, jaccard_score, precision_score, recall_score
+from sklearn.metrics import f1_score, jaccard_score, mean_absolute_error, precision_score, recall_score
 import salgen
 from salgen.errors import SalgenError
+from salgen.evaluation.metrics.inputs.ranking import Ranking
+from salgen.evaluation.metrics.iosr import IoSR
 from salgen.evaluation.metrics.m_gt import MGt
+from salgen.evaluation.metrics.mae import Mae
 from salgen.evaluation.metrics.overlap import Dice, IoU, Precision, Recall
+from salgen.evaluation.metrics.soft_f1 import SoftF1
 from salgen.evaluation.scoring.metric_selection import create_metric
-from salgen.parameters import build
 
 SKLEARN = {IoU: jaccard_score, Dice: f1_score, Precision: precision_score, Recall: recall_score}
 THRESHOLDS = (0.0, 0.25, 0.5, 0.9)
@@ -50,13 +54,6 @@ def test_agrees_with_scikit_learn(metric, case):
     assert value(metric(), *case) == pytest.approx(SKLEARN[metric](mask.ravel(), predicted, zero_division=0.0))
 
 
-def test_the_threshold_itself_is_not_predicted():
-    saliency, mask = np.array([[0.0, 1.0, 2.0, 4.0]]), np.array([[False, False, True, True]])
-    assert value(IoU(), saliency, mask) == 0.5
-    assert value(IoU(0.25), saliency, mask) == 1.0
-    assert value(IoU(0.2), saliency, mask) == 2 / 3
-
-
 @pytest.mark.parametrize("metric", [IoU(), Dice(), Precision(), Recall()])
 def test_a_constant_map_predicts_nothing(metric):
     for level in (-1.0, 0.0, 0.7):
@@ -86,13 +83,6 @@ def test_xaibenchmark_compares_the_raw_map(case):
     assert value(Precision(compat="xaibenchmark"), *case) == (true / (true + false) if true + false else 0.0)
     true, false, missed = counts([v > 0.5 for v in saliency], mask)
     assert value(Recall(compat="xaibenchmark"), *case) == true / (true + missed)
-
-
-def test_xaibenchmark_gives_positive_maps_the_masks_share():
-    rng = np.random.default_rng(1)
-    mask = rng.random((8, 8)) < 0.3
-    for saliency in rng.random((3, 8, 8)) + 0.01:
-        assert value(IoU(compat="xaibenchmark"), saliency, mask) == mask.mean()
 
 
 @given(cases(min_negatives=0))
@@ -140,8 +130,116 @@ def test_contradictions_are_refused(call, fault):
         create_metric(call)
 
 
-def test_a_sweep_over_thresholds():
-    saliency, mask = np.array([[[0.0, 1.0, 2.0, 4.0]]]), np.array([[[False, False, True, True]]])
-    scores = salgen.score(saliency, mask, "iou:threshold=0.2|0.5|0.8")
-    assert [float(v[0]) for v in scores.values()] == [2 / 3, 0.5, 0.5]
-    assert build(IoU, {"threshold": "0.5"}) == IoU()
+def mae_slowly(saliency, mask):
+    """The mean of |mm(S) - M|, a pixel at a time."""
+    low, high = min(saliency), max(saliency)
+    scaled = [(v - low) / (high - low) if high > low else 0.0 for v in saliency]
+    return sum(abs(s - m) for s, m in zip(scaled, mask, strict=True)) / len(mask)
+
+
+@given(cases(min_negatives=0))
+def test_mae_is_the_mean_absolute_difference(case):
+    saliency, mask = case[0].astype(np.float64), case[1]
+    assert value(Mae(), *case) == pytest.approx(mae_slowly(saliency.ravel().tolist(), mask.ravel().tolist()), abs=1e-14)
+    assert value(Mae(), *case) == pytest.approx(mean_absolute_error(mask.ravel(), Ranking(*case).scaled.ravel()))
+
+
+def test_mae_of_a_constant_map_is_the_masks_share():
+    for level in (-3.0, 0.0, 0.2, 1e300):
+        assert value(Mae(), np.full((4, 4), level), np.eye(4, dtype=bool)) == 0.25
+
+
+def test_empty_masks_have_a_value_and_full_ones_are_trivial():
+    maps = np.array([[[0.0, 1.0], [0.5, 0.5]]] * 3 + [[[0.0, np.nan], [0.5, 0.5]]])
+    masks = np.zeros((4, 2, 2), dtype=bool)
+    masks[1], masks[2, 0, 1] = True, True
+    scores = salgen.score(maps, masks, ["mae", "iou"])
+    assert np.allclose(scores["mae"], [0.5, 0.5, 0.25, np.nan], equal_nan=True)
+    assert scores.reasons["mae"] == ["", "trivial_full_mask", "", "non_finite_map"]
+    assert scores.worst_case["mae"][3] == 1.0
+    assert scores.reasons["iou"][0] == "empty_mask"
+    assert Mae().ceiling(0, 4) == salgen.score(np.zeros((1, 2, 2)), masks[:1], "mae")["mae"][0] == 0.0
+    assert Mae().ceiling(4, 0) == salgen.score(np.ones((1, 2, 2)), masks[1:2], "mae")["mae"][0] == 1.0
+
+
+def test_of_several_masks_an_empty_one_is_none_at_all():
+    saliency = np.array([[[0.0, 0.0, 0.0, 1.0]]])
+    masks = np.array([[[[False] * 4], [[True, True, True, False]]]])
+    assert salgen.score(saliency, masks, "mae")["mae"][0] == 1.0  # the empty one would give 0.25
+
+
+@given(cases(min_negatives=0), st.sampled_from([0.0, 0.25, 0.5, 0.75]))
+def test_iosr_is_counted_pixel_by_pixel(case, threshold):
+    saliency, mask = case[0].astype(np.float64).ravel().tolist(), case[1].ravel().tolist()
+    highest, inside, salient = max(saliency), 0, 0
+    for v, m in zip(saliency, mask, strict=True):
+        if v > threshold * highest:
+            salient += 1
+            inside += m
+    if highest <= 0:
+        assert IoSR(threshold)(Ranking(*case))[1] == "zero_energy"
+    else:
+        assert value(IoSR(threshold), *case) == inside / salient
+
+
+def test_iosr_by_hand():
+    mask = np.array([[True, True, False, False]])
+    assert value(IoSR(), [[4.0, 2.0, 3.0, -9.0]], mask) == 0.5  # half of the largest is not above it
+    assert value(IoSR(0.4), [[4.0, 2.0, 3.0, -9.0]], mask) == 2 / 3
+    assert value(IoSR(), [[4.0, 2.0, 3.0, 9.0]], mask, np.array([[True, True, True, False]])) == 0.5
+
+
+def test_a_constant_positive_map_has_the_masks_share():
+    for level in (5e-324, 0.3, 1.7e308):
+        for threshold in (0.0, 0.5, 0.99):
+            assert value(IoSR(threshold), np.full((4, 4), level), np.eye(4, dtype=bool)) == 0.25
+
+
+def test_no_value_is_above_the_largest():
+    with pytest.raises(SalgenError, match="no value is above the largest"):
+        create_metric("iosr:threshold=1")
+
+
+def soft_f1_slowly(saliency, mask):
+    """2 P R / (P + R) from the sums, a pixel at a time; None where precision is 0 / 0."""
+    low, high = min(saliency), max(saliency)
+    if high == low:
+        return None
+    scaled = [(v - low) / (high - low) for v in saliency]
+    inside = sum(s for s, m in zip(scaled, mask, strict=True) if m)
+    precision, recall = inside / sum(scaled), inside / sum(mask)
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+@given(cases(min_negatives=0))
+def test_is_the_harmonic_mean_of_soft_precision_and_recall(case):
+    expected = soft_f1_slowly(case[0].astype(np.float64).ravel().tolist(), case[1].ravel().tolist())
+    if expected is None:
+        assert SoftF1()(Ranking(*case))[1] == "zero_energy"
+    else:
+        assert value(SoftF1(), *case) == pytest.approx(expected, rel=1e-12)
+
+
+def test_within_the_box_it_is_compared_with_the_bounding_box_of_the_mask():
+    saliency = np.random.default_rng(0).normal(size=(5, 6))
+    mask, box = np.zeros((5, 6), bool), np.zeros((5, 6), bool)
+    mask[1, 2] = mask[3, 4] = True
+    box[1:4, 2:5] = True
+    expected = soft_f1_slowly(saliency.ravel().tolist(), box.ravel().tolist())
+    assert value(SoftF1(within="box"), saliency, mask) == pytest.approx(expected, rel=1e-12)
+
+
+@given(cases(min_negatives=0))
+def test_of_a_map_of_two_values_it_is_dice(case):
+    saliency = np.where(case[0] > 0, 3.0, -1.0)
+    if saliency.min() < saliency.max():
+        assert value(SoftF1(), saliency, case[1]) == value(Dice(), saliency, case[1])
+
+
+def test_nothing_in_the_mask_is_zero_and_a_constant_map_undefined():
+    mask = np.array([[True, False, False]])
+    assert value(SoftF1(), [[0.0, 1.0, 2.0]], mask) == 0.0
+    scores = salgen.score(np.ones((1, 1, 3)), mask[np.newaxis], "soft-f1")
+    assert scores.reasons["soft-f1"] == ["zero_energy"]
+    assert scores.worst_case["soft-f1"][0] == 0.0
+    assert np.isnan(SoftF1().ceiling(3, 0))

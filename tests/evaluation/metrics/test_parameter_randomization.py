@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from scipy.stats import spearmanr
+from small_networks import Pyramid
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
@@ -18,23 +18,9 @@ NAME = "parameter-randomization"
 LAYERS = (",layers=1", ",layers=2", ",layers=3")
 
 
-class Small(nn.Module):
-    """Three layers; the middle one has a batch norm."""
-
-    def __init__(self):
-        super().__init__()
-        torch.manual_seed(4)
-        self.first = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.ReLU())
-        self.second = nn.Sequential(nn.Conv2d(4, 5, 3, padding=1), nn.BatchNorm2d(5), nn.ReLU())
-        self.head = nn.Linear(5, 3)
-
-    def forward(self, x):
-        return self.head(self.second(self.first(x)).mean(dim=(2, 3)))
-
-
 @pytest.fixture
 def model():
-    return Small()
+    return Pyramid()
 
 
 def scored(model, calls, by="input-x-gradient", chosen=(0, 1, 2, 3), **options):
@@ -52,7 +38,7 @@ def stages_by_hand(model, order, by):
     layers = layers_of(view, torch.tensor(IMAGES[:1]))
     found = []
     for stage in randomised(view, layers, order == "cascading", range(len(layers)), 0):
-        other = Small()
+        other = Pyramid()
         other.load_state_dict(stage.network.state_dict())
         found.append(salgen.explain(other, IMAGES, TARGETS, method=by, ids=IDS).values.numpy())
     return found
@@ -72,14 +58,6 @@ def test_is_the_mean_similarity_over_the_stages(model, order, by):
         for k, at in enumerate(LAYERS):
             alone = [similarities(name, own[i], [stages[k][i]])[0] for i in range(4)]
             np.testing.assert_allclose(found[call + at], alone, atol=1e-4)
-
-
-def test_spearman_is_scipys(model):
-    own = salgen.explain(model, IMAGES, TARGETS, method="input-x-gradient").values.numpy()
-    stage = stages_by_hand(model, "cascading", "input-x-gradient")[2]
-    expected = [spearmanr(a.ravel(), b.ravel()).statistic for a, b in zip(own, stage, strict=True)]
-    call = f"{NAME}:layers=3"
-    np.testing.assert_allclose(scored(model, call)[call], expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("by", ["sobel", "random", "intensity"])
@@ -106,7 +84,7 @@ def test_independent_stages_leave_the_other_layers_as_they_are(model):
         return images.mean(dim=1)
 
     scored(model, call, maps=IMAGES.mean(axis=1), method=method)
-    features = model.eval().second(model.first(torch.tensor(IMAGES))).mean(dim=(2, 3)).detach()
+    features = model.eval().coarse(model.fine(torch.tensor(IMAGES))).mean(dim=(2, 3)).detach()
     view = ModelView.of(model)
     (stage,) = randomised(view, layers_of(view, torch.tensor(IMAGES[:1])), False, [0], 0)
     torch.testing.assert_close(seen[0], stage.network.head(features))
@@ -160,17 +138,50 @@ def test_the_callers_model_stays_as_it_was(model):
     assert state_of(model) == before
 
 
-@pytest.mark.parametrize("by", ["gradient", "gradient-shap:n=2"])
-def test_no_sample_depends_on_its_batch(model, by):
-    calls = [f"{NAME}:similarity={name}" for name in SIMILARITIES]
-    together = scored(model, calls, by)
-    for part in ([0], [3, 1], [2, 0, 1]):
-        alone = scored(model, calls, by, part)
-        for call in calls:
-            np.testing.assert_allclose(alone[call], together[call][part], atol=1e-3)
-
-
 def test_the_seed_matters(model):
     first, again, other = (scored(model, NAME, seed=seed)[NAME] for seed in (0, 0, 1))
     assert np.array_equal(first, again)
     assert not np.allclose(first, other, atol=1e-3)
+
+
+LABELS = "label-randomization"
+MAPS, OTHERS = np.random.default_rng(0).normal(size=(2, 5, 12, 13)).astype(np.float32)
+
+
+def compared(maps, others, calls=LABELS, **options):
+    return salgen.score(maps, metrics=calls, shuffled_maps=others, **options)
+
+
+@pytest.mark.parametrize("name", SIMILARITIES)
+def test_every_similarity(name):
+    call = f"{LABELS}:similarity={name}"
+    expected = [similarities(name, a, [b])[0] for a, b in zip(MAPS, OTHERS, strict=True)]
+    assert compared(MAPS, OTHERS, call)[call].tolist() == expected
+    assert compared(MAPS, MAPS, call)[call] == pytest.approx(np.ones(5), abs=1e-12)
+
+
+def test_a_run_takes_all_four():
+    assert len(swept([LABELS])) == 4
+    assert len(compared(MAPS, OTHERS, swept([LABELS]))) == 4
+
+
+def test_faults():
+    maps, others = MAPS.copy(), OTHERS.copy()
+    maps[0], others[1], others[2, 0, 0], maps[3, 0, 0] = 0.5, 0.0, np.nan, np.inf
+    region = np.ones((12, 13), dtype=bool)
+    scores = compared(maps, others)
+    assert scores.reasons[LABELS] == ["constant_map", "constant_map", "non_finite_map", "non_finite_map", ""]
+    np.testing.assert_array_equal(scores[LABELS][:4], [np.nan, 0.0, np.nan, np.nan])
+    assert scores.worst_case[LABELS][:4].tolist() == [1.0, 0.0, 1.0, 1.0]
+    region[0, 0] = False  # the whole map counts all the same
+    assert compared(maps, others, valid=region).reasons == scores.reasons
+
+
+def test_wrongly_classified_samples_count_and_no_mask_is_needed():
+    found = compared(MAPS, OTHERS, correct=[False] * 5)
+    assert found.reasons[LABELS] == [""] * 5
+
+
+def test_another_similarity_is_refused():
+    with pytest.raises(SalgenError, match="must be one of spearman, spearman-abs, ssim, hog"):
+        compared(MAPS, OTHERS, f"{LABELS}:similarity=mse")

@@ -3,9 +3,9 @@ import warnings
 import numpy as np
 import pytest
 import torch
+from slow_resizing import enlarged_by_loops
 from torch import nn
 import salgen
-from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
 
 NAME, CODE = "saliency-metric", "saliency-metric:compat=aabid"
@@ -31,26 +31,11 @@ def images():
     return np.random.default_rng(0).random((5, 2, SIDE, SIDE)).astype(np.float32)
 
 
-def resized_slowly(crop):
-    """Bilinearly to SIDE x SIDE, the centres of the corner pixels being held at the rim."""
-    height, width = crop.shape
-    result = np.zeros((SIDE, SIDE))
-    for i in range(SIDE):
-        for j in range(SIDE):
-            y, x = max((i + 0.5) * height / SIDE - 0.5, 0.0), max((j + 0.5) * width / SIDE - 0.5, 0.0)
-            top, left = int(y), int(x)
-            bottom, right = min(top + 1, height - 1), min(left + 1, width - 1)
-            above = crop[top, left] * (1 - (x - left)) + crop[top, right] * (x - left)
-            below = crop[bottom, left] * (1 - (x - left)) + crop[bottom, right] * (x - left)
-            result[i, j] = above * (1 - (y - top)) + below * (y - top)
-    return result
-
-
 def value_slowly(model, image, target, box, cropped=True):
     top, bottom, left, right = box
     pixels = image.astype(np.float64)
     if cropped:
-        pixels = np.stack([resized_slowly(channel[top:bottom, left:right]) for channel in pixels])
+        pixels = np.stack([enlarged_by_loops(channel[top:bottom, left:right], (SIDE, SIDE)) for channel in pixels])
     with torch.no_grad():
         logits = model(torch.tensor(pixels)[None])[0].numpy()
     p = math.exp(logits[target]) / sum(map(math.exp, logits))
@@ -114,17 +99,3 @@ def test_maps_that_break_things(model, images):
     assert scores.reasons[NAME] == ["", "", "", "", "non_finite_map"]
     assert np.isfinite(scores[NAME][:4]).all()
     assert scores.worst_case[NAME][4] == scores[NAME][:4].max()
-
-
-def test_batches_do_not_matter(model, images):
-    targets, maps = np.array([0, 1, 2, 0, 1]), maps_of(BOXES)
-    together = salgen.score(maps, None, [NAME], model=model, images=images, targets=targets)[NAME]
-    for i in range(5):
-        one = slice(i, i + 1)
-        alone = salgen.score(maps[one], None, [NAME], model=model, images=images[one], targets=targets[one])[NAME]
-        assert alone[0] == pytest.approx(together[i], abs=1e-9)
-
-
-def test_a_target_that_is_no_class_is_named(model, images):
-    with pytest.raises(SalgenError, match="target 3"):
-        salgen.score(maps_of(BOXES), None, [NAME], model=model, images=images, targets=[3] * 5)

@@ -6,7 +6,7 @@ still input times gradient, of a network in which some factors are constant: f(x
 norm, a gate, a divisor, and one half of each product after the other.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 import torch
 from torch import Tensor
@@ -14,9 +14,10 @@ from torch.nn import functional
 from salgen.evaluation.attribution.propagation.operations import DIVISIONS, Operation, name_of, tensors_in
 
 Function = Callable[[Tensor], Tensor]
+Rule = Callable[..., Any]  # of the network, the operation and its arguments
 
 
-class _Steps(Protocol):
+class _Network(Protocol):
     """What rules are made of: functions of one signal, with a rule for the way back. `RelevanceNetwork` has them."""
 
     gates: set[int]
@@ -28,8 +29,6 @@ class _Steps(Protocol):
     def add(self, input: Any, other: Any) -> Tensor: ...
     def refuse(self, operation: str, advice: str) -> Exception: ...
 
-
-Rule = Callable[[_Steps, Operation, Sequence[Any], Mapping[str, Any]], Any]
 
 SIGMOIDS: frozenset[Operation] = frozenset({torch.sigmoid, Tensor.sigmoid, functional.sigmoid, functional.hardsigmoid})
 LENGTHS: frozenset[Operation] = frozenset(
@@ -43,49 +42,44 @@ GATES = SIGMOIDS | LENGTHS | INVERSES
 _ADVICE = "choose another network, or a method that takes any: gradient, integrated-gradients, occlusion or rise"
 
 
-def _kept(steps: _Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-    signal, *options = _only_signal(steps, operation, args, kwargs)
+def _kept(network: _Network, operation: Operation, *args: Any, **kwargs: Any) -> Tensor:
+    signal, *options = _only_signal(network, operation, args, kwargs)
     new = {**kwargs, "inplace": False} if kwargs.get("inplace") else kwargs
-    return steps.keep(lambda t: operation(t, *options, **new), signal)
+    return network.keep(lambda t: operation(t, *options, **new), signal)
 
 
-def _shared(steps: _Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-    signal, *options = _only_signal(steps, operation, args, kwargs)
-    return steps.share(lambda t: operation(t, *options, **kwargs), signal)
+def _shared(network: _Network, operation: Operation, *args: Any, **kwargs: Any) -> Tensor:
+    signal, *options = _only_signal(network, operation, args, kwargs)
+    return network.share(lambda t: operation(t, *options, **kwargs), signal)
 
 
-def _only_signal(steps: _Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any]:
+def _only_signal(network: _Network, operation: Operation, args: Sequence[Any], kwargs: Any) -> Sequence[Any]:
     """The arguments, if the first alone is a signal."""
     if not args or any(tensor.requires_grad for tensor in tensors_in((args[1:], kwargs))):
-        raise steps.refuse(f"{name_of(operation)} of several signals", _ADVICE)
+        raise network.refuse(f"{name_of(operation)} of several signals", _ADVICE)
     return args
 
 
-def _difference(steps: _Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _difference(network: _Network, operation: Operation, input: Any, other: Any, alpha: float = 1) -> Tensor:
     """A sum with a negative term."""
-    parts = {**dict(zip(("input", "other"), args, strict=False)), **kwargs}
-    first, second = parts.pop("input"), parts.pop("other")
-    if operation in (torch.rsub, Tensor.__rsub__):
-        first, second = second, first
-    if parts.get("alpha", 1) != 1:
-        raise steps.refuse("a difference with alpha", "multiply the term in the model")
+    first, second = (other, input) if operation in (torch.rsub, Tensor.__rsub__) else (input, other)
+    if alpha != 1:
+        raise network.refuse("a difference with alpha", "multiply the term in the model")
     signal = isinstance(second, Tensor) and second.requires_grad
-    return steps.add(first, steps.keep(torch.neg, second) if signal else -second)
+    return network.add(first, network.keep(torch.neg, second) if signal else -second)
 
 
-def _scaled_sum(steps: _Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _scaled_sum(
+    network: _Network, _operation: Operation, input: Tensor, tensor1: Tensor, tensor2: Tensor, value: float = 1
+) -> Tensor:
     """A sum with a product (`addcmul`)."""
-
-    def parts(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: float = 1) -> Tensor:
-        if not (tensor1.requires_grad or tensor2.requires_grad):
-            return steps.add(input, value * tensor1 * tensor2)
-        product = _product(steps, torch.mul, (tensor1, tensor2), {})
-        return steps.add(input, steps.keep(lambda t: value * t, product))
-
-    return parts(*args, **kwargs)
+    if not (tensor1.requires_grad or tensor2.requires_grad):
+        return network.add(input, value * tensor1 * tensor2)
+    product = _product(network, torch.mul, tensor1, tensor2)
+    return network.add(input, network.keep(lambda t: value * t, product))
 
 
-def _winner(steps: _Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def _winner(_network: _Network, operation: Operation, *args: Any, **kwargs: Any) -> Any:
     """The first of the largest values takes all, or of the smallest, as in a max pool."""
     result = operation(*args, **kwargs)
     if not isinstance(result, Tensor):
@@ -101,7 +95,7 @@ def _winner(steps: _Steps, operation: Operation, args: Sequence[Any], kwargs: Ma
     return last.gather(-1, place[..., None]).reshape(result.shape)
 
 
-def _product(steps: _Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _product(network: _Network, _operation: Operation, input: Any, other: Any) -> Tensor:
     """Half of it to each factor, or all to the signal if the other is constant or a gate.
 
     Halves are AttnLRP's uniform rule (proposition 3.2). A gate is what comes from a sigmoid; that it takes nothing is
@@ -109,48 +103,49 @@ def _product(steps: _Steps, _operation: Operation, args: Sequence[Any], kwargs: 
     et al. 2023 (Optimizing explanations by network canonization and hyperparameter search) have for
     squeeze-and-excitation.
     """
-    factors = [torch.as_tensor(factor) for factor in (*args, *kwargs.values())]
+    factors = [torch.as_tensor(factor) for factor in (input, other)]
     first, second = torch.broadcast_tensors(*factors)  # type: ignore[no-untyped-call]
     takes = [first.requires_grad, second.requires_grad]
-    gates = [id(factor) in steps.gates for factor in factors]
+    gates = [id(factor) in network.gates for factor in factors]
     if all(takes) and gates[0] != gates[1]:
         takes = [not gate for gate in gates]
     sides = []
     if takes[0]:
-        sides.append(steps.keep(lambda t: t * second.detach(), first))
+        sides.append(network.keep(lambda t: t * second.detach(), first))
     if takes[1]:
-        sides.append(steps.keep(lambda t: first.detach() * t, second))
+        sides.append(network.keep(lambda t: first.detach() * t, second))
     return _mean(sides)
 
 
-def _quotient(steps: _Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _quotient(
+    network: _Network, _operation: Operation, input: Any, other: Any, rounding_mode: str | None = None
+) -> Tensor:
     """All of it to the dividend: a divisor is constant, as the deviation of a norm is (AttnLRP, proposition 3.4)."""
-    parts = {**dict(zip(("input", "other"), args, strict=False)), **kwargs}
-    signal, divisor = (torch.as_tensor(part) for part in (parts.pop("input"), parts.pop("other")))
-    if parts.get("rounding_mode") is not None:
-        raise steps.refuse("division that rounds", _ADVICE)
+    signal, divisor = torch.as_tensor(input), torch.as_tensor(other)
+    if rounding_mode is not None:
+        raise network.refuse("division that rounds", _ADVICE)
     if not signal.requires_grad:
-        return steps.keep(lambda t: signal / t, divisor.expand((signal + divisor).shape))
-    return _product(steps, torch.mul, (signal, 1 / divisor.detach()), {})
+        return network.keep(lambda t: signal / t, divisor.expand((signal + divisor).shape))
+    return _product(network, torch.mul, signal, 1 / divisor.detach())
 
 
-def _variance(steps: _Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _variance(network: _Network, _operation: Operation, *args: Any, **kwargs: Any) -> Tensor:
     """The square of the deviation."""
-    return steps.keep(torch.square, _shared(steps, torch.std, args, kwargs))
+    return network.keep(torch.square, _shared(network, torch.std, *args, **kwargs))
 
 
-def _bilinear(steps: _Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _bilinear(network: _Network, operation: Operation, *args: Any, **kwargs: Any) -> Tensor:
     """Half of it to each factor, in proportion (AttnLRP, proposition 3.3); all of it to the only signal."""
     equation = [part for part in args if isinstance(part, str)]  # einsum's equation
     factors = list(tensors_in((args, kwargs)))
     if len(factors) != 2:
-        raise steps.refuse(f"{name_of(operation)} of {len(factors)} tensors", _ADVICE)
+        raise network.refuse(f"{name_of(operation)} of {len(factors)} tensors", _ADVICE)
     first, second = factors
     sides = []
     if first.requires_grad:
-        sides.append(steps.share(lambda t: operation(*equation, t, second.detach()), first))
+        sides.append(network.share(lambda t: operation(*equation, t, second.detach()), first))
     if second.requires_grad:
-        sides.append(steps.share(lambda t: operation(*equation, first.detach(), t), second))
+        sides.append(network.share(lambda t: operation(*equation, first.detach(), t), second))
     return _mean(sides)
 
 
@@ -159,37 +154,37 @@ def _mean(sides: list[Tensor]) -> Tensor:
     return sides[0] if len(sides) == 1 else 0.5 * (sides[0] + sides[1])
 
 
-def _layer_norm(steps: _Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-    def parts(input: Tensor, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
-        return _normed(steps, input, input.shape, tuple(range(-len(normalized_shape), 0)), weight, bias, eps)
+def _layer_norm(
+    network: _Network, _operation: Operation, input: Tensor, normalized_shape: Sequence[int],
+    weight: Any = None, bias: Any = None, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    return _normed(network, input, input.shape, tuple(range(-len(normalized_shape), 0)), weight, bias, eps)
 
-    return parts(*args, **kwargs)
 
-
-def _rms_norm(steps: _Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+def _rms_norm(
+    network: _Network, _operation: Operation, input: Tensor, normalized_shape: Sequence[int],
+    weight: Any = None, eps: float | None = None,
+) -> Tensor:  # fmt: skip
     """The root of the mean square is constant, as a deviation is."""
-
-    def parts(input: Tensor, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Tensor:
-        axes = tuple(range(-len(normalized_shape), 0))
-        least = torch.finfo(input.dtype).eps if eps is None else eps
-        inverse = (input.detach().square().mean(dim=axes, keepdim=True) + least).rsqrt().expand_as(input)
-        return steps.scale(input, inverse if weight is None else inverse * weight, None)
-
-    return parts(*args, **kwargs)
+    axes = tuple(range(-len(normalized_shape), 0))
+    least = torch.finfo(input.dtype).eps if eps is None else eps
+    inverse = (input.detach().square().mean(dim=axes, keepdim=True) + least).rsqrt().expand_as(input)
+    return network.scale(input, inverse if weight is None else inverse * weight, None)
 
 
-def _group_norm(steps: _Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-    def parts(input: Tensor, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
-        grouped = (len(input), num_groups, -1, *input.shape[2:])
-        weight, bias = (None if v is None else v.view(-1, *[1] * (input.ndim - 2)) for v in (weight, bias))
-        return _normed(steps, input, grouped, tuple(range(2, len(grouped))), weight, bias, eps)
-
-    return parts(*args, **kwargs)
+def _group_norm(
+    network: _Network, _operation: Operation, input: Tensor, num_groups: int,
+    weight: Any = None, bias: Any = None, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    grouped = (len(input), num_groups, -1, *input.shape[2:])
+    weight, bias = (None if v is None else v.view(-1, *[1] * (input.ndim - 2)) for v in (weight, bias))
+    return _normed(network, input, grouped, tuple(range(2, len(grouped))), weight, bias, eps)
 
 
 def _normed(
-    steps: _Steps, signal: Tensor, shape: Sequence[int], axes: tuple[int, ...], weight: Any, bias: Any, eps: float
-) -> Tensor:
+    network: _Network, signal: Tensor, shape: Sequence[int], axes: tuple[int, ...],
+    weight: Any, bias: Any, eps: float,
+) -> Tensor:  # fmt: skip
     """Over some axes of the signal in that shape: centring shares relevance in proportion, the deviation is constant.
 
     This is the LN-rule of Ali et al. 2022 (XAI for transformers: better explanations through conservative propagation)
@@ -200,52 +195,50 @@ def _normed(
         values = values.reshape(shape)
         return (values - values.mean(dim=axes, keepdim=True)).reshape(signal.shape)
 
-    centred = steps.share(centre, signal)
+    centred = network.share(centre, signal)
     groups = centred.detach().reshape(shape)
     inverse = (groups.square().mean(dim=axes, keepdim=True) + eps).rsqrt().expand_as(groups).reshape(signal.shape)
-    return steps.scale(centred, inverse if weight is None else inverse * weight, bias)
+    return network.scale(centred, inverse if weight is None else inverse * weight, bias)
 
 
-def _attention(steps: _Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-    def parts(
-        query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
-        is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
-    ) -> Tensor:  # fmt: skip
-        if dropout_p or is_causal or enable_gqa:
-            raise steps.refuse("attention with dropout, a causal mask or grouped queries", _ADVICE)
-        return _bilinear(steps, torch.matmul, (_weights(steps, query, key, attn_mask, scale), value), {})
-
-    return parts(*args, **kwargs)
+def _attention(
+    network: _Network, _operation: Operation, query: Tensor, key: Tensor, value: Tensor,
+    attn_mask: Tensor | None = None, dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:  # fmt: skip
+    if dropout_p or is_causal or enable_gqa:
+        raise network.refuse("attention with dropout, a causal mask or grouped queries", _ADVICE)
+    return _bilinear(network, torch.matmul, _weights(network, query, key, attn_mask, scale), value)
 
 
-def _weights(steps: _Steps, query: Tensor, key: Tensor, mask: Tensor | None, scale: float | None) -> Tensor:
+def _weights(network: _Network, query: Tensor, key: Tensor, mask: Tensor | None, scale: float | None) -> Tensor:
     """Attention weights (..., T, S) from queries (..., T, d) and keys (..., S, d); a mask is constant there."""
     if mask is not None and mask.dtype == torch.bool:
         mask = torch.zeros(mask.shape).to(query).masked_fill(~mask, -torch.inf)
     factor = query.shape[-1] ** -0.5 if scale is None else scale
-    scores = _bilinear(steps, torch.matmul, (query, key.transpose(-2, -1)), {})
-    scaled = steps.keep(lambda t: t * factor, scores)
-    return steps.share(lambda t: torch.softmax(t if mask is None else t + mask, dim=-1), scaled)
+    scores = _bilinear(network, torch.matmul, query, key.transpose(-2, -1))
+    scaled = network.keep(lambda t: t * factor, scores)
+    return network.share(lambda t: torch.softmax(t if mask is None else t + mask, dim=-1), scaled)
 
 
 def _multi_head_attention(
-    steps: _Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]
+    network: _Network, _operation: Operation, *args: Any, **kwargs: Any
 ) -> tuple[Tensor, Tensor | None]:
     """Projections, attention by head and a projection, of (T, n, E), as ``nn.MultiheadAttention`` calls it."""
     tokens, heads, packed, packed_bias = args[:3], args[4], args[5], args[6]
     bias_k, bias_v, add_zero, dropout, out_weight, out_bias = args[7:13]
     masks = [kwargs.get("key_padding_mask"), kwargs.get("attn_mask"), bias_k, bias_v, add_zero or None]
     if any(mask is not None for mask in masks) or (dropout and kwargs["training"]) or args[0].ndim != 3:
-        raise steps.refuse("attention with masks, added keys or dropout, or without an axis for the batch", _ADVICE)
+        raise network.refuse("attention with masks, added keys or dropout, or without an axis for the batch", _ADVICE)
     separate = [kwargs.get(f"{name}_proj_weight") for name in "qkv"]
     weights = separate if kwargs.get("use_separate_proj_weight") else packed.chunk(3)
     biases = [None] * 3 if packed_bias is None else packed_bias.chunk(3)
-    query, key, value = (_by_head(steps.linear(*parts), heads) for parts in zip(tokens, weights, biases, strict=True))
-    shares = _weights(steps, query, key, None, None)
-    attended = _bilinear(steps, torch.matmul, (shares, value), {}).permute(2, 0, 1, 3).flatten(2)
+    query, key, value = (_by_head(network.linear(*parts), heads) for parts in zip(tokens, weights, biases, strict=True))
+    shares = _weights(network, query, key, None, None)
+    attended = _bilinear(network, torch.matmul, shares, value).permute(2, 0, 1, 3).flatten(2)
     average = kwargs.get("average_attn_weights", True)
     shown = (shares.mean(dim=1) if average else shares) if kwargs.get("need_weights", True) else None
-    return steps.linear(attended, out_weight, out_bias), shown
+    return network.linear(attended, out_weight, out_bias), shown
 
 
 def _by_head(tokens: Tensor, heads: int) -> Tensor:

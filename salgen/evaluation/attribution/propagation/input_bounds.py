@@ -12,42 +12,28 @@ Box = tuple[Tensor, Tensor]  # lowest and highest values
 Bounds = Callable[[Box], Box]
 
 
-class InputBounds:
-    """Follows a network's input `leaf` through what moves, scales, pools or adds up its values."""
+def follow_bounds(
+    known: dict[int, Bounds], operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any
+) -> None:
+    """Note an operation whose output grows with each of its inputs, or falls with all.
 
-    def __init__(self, leaf: Tensor) -> None:
-        self._bounds: dict[int, Bounds] = {id(leaf): lambda box: box}
-
-    def of(self, signal: Tensor) -> Bounds | None:
-        """A function from bounds of the input to bounds of `signal`; None if a linear map or a ReLU came before.
-
-        It raises a SalgenError where the bounds are not known.
-        """
-        return self._bounds.get(id(signal))
-
-    def follow(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
-        """Note an operation whose output grows with each of its inputs, or falls with all."""
-        signals = [tensor for tensor in tensors_in((args, kwargs)) if tensor.requires_grad]
-        bounds = {id(signal): self._bounds[id(signal)] for signal in signals if id(signal) in self._bounds}
-        if not bounds:
-            return
-        partly = any(id(signal) not in bounds for signal in signals)
-        call = torch.add if operation in ADD else operation  # bounds are not changed in place
-        for number, output in enumerate(tensors_in(result)):
-            if id(output) not in bounds:
-                unknown = partial(_refuse_bounds, name_of(operation))
-                self._bounds[id(output)] = (
-                    unknown if partly else partial(_map_bounds, call, args, kwargs, bounds, number)
-                )
+    `known` holds, by the id of each signal that no linear map or ReLU came before, a function from bounds of the
+    network's input to its own. It raises a SalgenError where they are not known.
+    """
+    signals = [tensor for tensor in tensors_in((args, kwargs)) if tensor.requires_grad]
+    bounds = {id(signal): known[id(signal)] for signal in signals if id(signal) in known}
+    if not bounds:
+        return
+    partly = any(id(signal) not in bounds for signal in signals)
+    call = torch.add if operation in ADD else operation  # bounds are not changed in place
+    for number, output in enumerate(tensors_in(result)):
+        if id(output) not in bounds:
+            mapped = partial(_map_bounds, call, args, kwargs, bounds, number)
+            known[id(output)] = partial(_refuse_bounds, name_of(operation)) if partly else mapped
 
 
 def _map_bounds(
-    operation: Operation,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    signal_bounds: Mapping[int, Bounds],
-    number: int,
-    box: Box,
+    operation: Operation, args: Sequence[Any], kwargs: Any, signal_bounds: Mapping[int, Bounds], number: int, box: Box
 ) -> Box:
     """Bounds of the operation's output of that number."""
     boxes = {key: bounds(box) for key, bounds in signal_bounds.items()}

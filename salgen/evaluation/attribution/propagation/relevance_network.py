@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.propagation.attnlrp_rules import GATES, RULES, Function
-from salgen.evaluation.attribution.propagation.input_bounds import Bounds, InputBounds
+from salgen.evaluation.attribution.propagation.input_bounds import Bounds, follow_bounds
 from salgen.evaluation.attribution.propagation.operations import (
     ADD,
     ANY_NETWORK,
@@ -64,25 +64,31 @@ def lrp_only_error(method: str, operation: str) -> SalgenError:
 
 
 @dataclass(frozen=True)
-class LinearMap:
-    """One linear operation of the network."""
+class Affine:
+    """A linear operation as it was called."""
 
-    position: int  # its place in the order of calls, from 0
+    operation: Callable[..., Tensor]
+    signal: Tensor
+    weight: Tensor
+    bias: Tensor | None
+    position: int  # its place in the order of calls, from 0; -1 for the scaling of a norm, which methods do not look up
     # if the operation takes the network's own input, perhaps moved, scaled, pooled or added up: a function from
     # bounds of the network's input to bounds of the operation's. It raises a SalgenError where they are not known.
-    from_input: Bounds | None
+    from_input: Bounds | None = None
     # whether it only scales and shifts each value, as a batch norm does with no linear map before it
     elementwise: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)  # its other arguments, such as a stride
 
-
-SCALING = LinearMap(position=-1, from_input=None, elementwise=True)  # a norm's scaling: no call that methods look up
+    def call(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """The operation on other tensors."""
+        return self.operation(signal, weight, bias, **self.options)
 
 
 @dataclass(frozen=True)
 class Rules:
     """The zennit rule of a backward pass for each kind of operation; None is the plain gradient."""
 
-    linear: Callable[[LinearMap], BasicHook | None]  # the rule for a given linear map
+    linear: Callable[[Affine], BasicHook | None]  # the rule for a given linear operation
     # for activations, for scaling by a constant, and for products
     passing: BasicHook | None = field(default_factory=lambda: _rule("Pass"))
     # for sums and averages, and for what LRP treats alike
@@ -94,22 +100,6 @@ def _rule(name: str) -> BasicHook:
     from zennit import rules
 
     return getattr(rules, name)()
-
-
-@dataclass(frozen=True)
-class Affine:
-    """A linear operation as it was called; `options` are its arguments besides the three tensors, such as a stride."""
-
-    operation: Callable[..., Tensor]
-    signal: Tensor
-    weight: Tensor
-    bias: Tensor | None
-    map: LinearMap
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    def call(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        """The operation on other tensors."""
-        return self.operation(signal, weight, bias, **self.options)
 
 
 class RelevanceNetwork(Rewiring):
@@ -129,7 +119,7 @@ class RelevanceNetwork(Rewiring):
         self.calls: dict[int, Affine] = {}
         self._rules = Rules(linear=lambda _: None)
         self._affine: dict[int, Affine] = {}
-        self._bounds = InputBounds(leaf)
+        self._bounds: dict[int, Bounds] = {id(leaf): lambda box: box}
 
     def propagate(self, rules: Rules, source: Tensor, relevance: Tensor, target: Tensor) -> Tensor:
         """The relevance at `target` that `relevance` at `source` gives.
@@ -150,10 +140,10 @@ class RelevanceNetwork(Rewiring):
         """The operation with its rule."""
         result = self._with_rule(operation, args, kwargs)
         affine = self._affine.get(id(result))
-        if affine is not None and affine.map.elementwise:
-            self._bounds.follow(affine.call, (affine.signal, affine.weight, affine.bias), {}, result)
+        if affine is not None and affine.elementwise:
+            follow_bounds(self._bounds, affine.call, (affine.signal, affine.weight, affine.bias), {}, result)
         elif not self.lrp_only and operation not in NOT_FOLLOWED and rectifier(operation, args, kwargs) is None:
-            self._bounds.follow(operation, args, kwargs, result)
+            follow_bounds(self._bounds, operation, args, kwargs, result)
         moved = operation in MOVE | DIVISIONS and all(id(t) in self.gates for t in tensors_in(args[:1] or kwargs))
         exponent = kwargs.get("exponent", args[1] if len(args) > 1 else None)
         inverse = name_of(operation) == "pow" and isinstance(exponent, (int, float)) and exponent < 0
@@ -171,7 +161,8 @@ class RelevanceNetwork(Rewiring):
 
     def scale(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         """Each value times its weight plus its bias, by the rule of a batch norm with no linear map before it."""
-        return self.run(_Parametrised(_scale_values, weight, bias), lambda: self._rules.linear(SCALING), signal)
+        scaling = Affine(_scale_values, signal, weight, bias, position=-1, elementwise=True)
+        return self.run(_Parametrised(scaling), lambda: self._rules.linear(scaling), signal)
 
     def linear(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         """``functional.linear`` with the method's rule."""
@@ -200,7 +191,7 @@ class RelevanceNetwork(Rewiring):
             return self.keep(lambda t: operation(t, args[1]), args[0])
         if operation in RULES:
             self.lrp_only = self.lrp_only or name_of(operation)
-            return RULES[operation](self, operation, args, kwargs)
+            return RULES[operation](self, operation, *args, **kwargs)
         result = operation(*args, **kwargs)
         if operation not in WINNER | MOVE and any(tensor.requires_grad for tensor in tensors_in(result)):
             raise self.refuse(name_of(operation), ADVICE)
@@ -211,16 +202,8 @@ class RelevanceNetwork(Rewiring):
         signal, weight, bias = arguments.pop("input"), arguments.pop("weight"), arguments.pop("bias", None)
         if weight.requires_grad:
             raise self.refuse(f"{name_of(operation)} with weights that depend on the image", ADVICE)
-        return self._apply(
-            Affine(
-                operation=operation,
-                signal=signal,
-                weight=weight.to(signal.dtype),
-                bias=None if bias is None else bias.to(signal.dtype),
-                map=self._next_map(signal),
-                options=arguments,
-            )
-        )
+        bias = None if bias is None else bias.to(signal.dtype)
+        return self._apply(self._next(operation, signal, weight.to(signal.dtype), bias, options=arguments))
 
     def _batch_norm(
         self,
@@ -241,23 +224,23 @@ class RelevanceNetwork(Rewiring):
         shift = (0 if bias is None else bias) - mean * scale
         before = self._affine.get(id(input))
         if before is None:
-            own_map = self._next_map(input, elementwise=True)
-            return self._apply(Affine(_scale_channels, input, scale, shift, own_map))
+            return self._apply(self._next(_scale_channels, input, scale, shift, elementwise=True))
         merged_weight = before.weight * scale.view(-1, *[1] * (before.weight.ndim - 1))
         merged_bias = shift if before.bias is None else before.bias * scale + shift
         return self._apply(replace(before, weight=merged_weight, bias=merged_bias))
 
-    def _next_map(self, signal: Tensor, *, elementwise: bool = False) -> LinearMap:
+    def _next(self, operation: Operation, signal: Tensor, weight: Tensor, bias: Tensor | None, **others: Any) -> Affine:
+        """The next linear operation in the order of calls."""
+        affine = Affine(operation, signal, weight, bias, self.linear_maps, self._bounds.get(id(signal)), **others)
         self.linear_maps += 1
-        if not elementwise:
+        if not affine.elementwise:
             self.before_last_map = tuple(self.outputs)
-        return LinearMap(self.linear_maps - 1, self._bounds.of(signal), elementwise)
+        return affine
 
     def _apply(self, affine: Affine) -> Tensor:
-        self.calls[affine.map.position] = affine
-        module = _Parametrised(affine.call, affine.weight, affine.bias)
-        output = self.run(module, lambda: self._rules.linear(affine.map), affine.signal)
-        if affine.map.elementwise or output.ndim == affine.weight.ndim:  # channels stand where a batch norm has them
+        self.calls[affine.position] = affine
+        output = self.run(_Parametrised(affine), lambda: self._rules.linear(affine), affine.signal)
+        if affine.elementwise or output.ndim == affine.weight.ndim:  # channels stand where a batch norm has them
             self._affine[id(output)] = affine
         return output
 
@@ -279,11 +262,11 @@ class RelevanceNetwork(Rewiring):
 class _Parametrised(nn.Module):
     """One call of a linear operation as a module, which is what zennit's rules take."""
 
-    def __init__(self, call: Callable[..., Tensor], weight: Tensor, bias: Tensor | None) -> None:
+    def __init__(self, affine: Affine) -> None:
         super().__init__()
-        self.call = call
-        self.weight = nn.Parameter(weight.detach(), requires_grad=False)
-        self.bias = None if bias is None else nn.Parameter(bias.detach(), requires_grad=False)
+        self.call = affine.call
+        self.weight = nn.Parameter(affine.weight.detach(), requires_grad=False)
+        self.bias = None if affine.bias is None else nn.Parameter(affine.bias.detach(), requires_grad=False)
 
     def forward(self, signal: Tensor) -> Tensor:
         return self.call(signal, self.weight, self.bias)

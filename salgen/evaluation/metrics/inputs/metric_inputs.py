@@ -75,53 +75,24 @@ class Counterpart:
 
 @dataclass(frozen=True, eq=False)
 class MetricInputs:
-    """The maps of one method for a batch of N samples, with what else is known; None where it is not.
+    """The maps of one method for a batch of N samples, with what else is known; None where it is not."""
 
-    Attributes
-    ----------
-    saliency
-        The maps, float32 or float64 (N, H, W), or where they still are on an accelerator.
-    masks
-        bool (N, K, H, W): K acceptable masks.
-    valid
-        bool (N, H, W): the scored region.
-    images
-        float32 (N, C, H, W), as the model takes them before its normalisation.
-    targets
-        int64 (N,): the class that each map explains.
-    twins
-        For each sample its twin, float32 (C, H, W), or None.
-    correct
-        bool (N,): whether the model classifies it rightly.
-    attributions
-        float32 (N, rows, columns): the exact attribution of the explained class, see
-        :class:`~salgen.generators.interfaces.Attributed`.
-    counterparts
-        Of `COUNTERPARTS` to the second maps.
-    view, max_memory
-        The model, and GB that asking it may use.
-    explain
-        Explains again by the same method: ``explain(pixels, targets, ids=, masks=, view=)`` gives
-        maps (n, H, W).
-    fitted
-        Whether the method was fitted to this model, so that it can explain no other one.
-    ids, seed
-        The samples' names and the run's seed, which key all randomness.
-    """
-
-    saliency: Values | DeviceMaps
-    masks: Mask | None = None
-    valid: Mask | None = None
-    images: Float32 | None = None
-    targets: NDArray[np.int64] | None = None
-    twins: Sequence[Float32 | None] | None = None
-    correct: NDArray[np.bool_] | None = None
+    saliency: Values | DeviceMaps  # float32 or float64 (N, H, W), or where they still are on an accelerator
+    masks: Mask | None = None  # bool (N, K, H, W): K acceptable masks
+    valid: Mask | None = None  # bool (N, H, W): the scored region
+    images: Float32 | None = None  # (N, C, H, W), as the model takes them before its normalisation
+    targets: NDArray[np.int64] | None = None  # (N,): the class that each map explains
+    twins: Sequence[Float32 | None] | None = None  # for each sample its twin (C, H, W), or None
+    correct: NDArray[np.bool_] | None = None  # (N,): whether the model classifies it rightly
+    # (N, rows, columns): the exact attribution of the explained class, see `salgen.generators.interfaces.Attributed`
     attributions: Float32 | None = None
-    counterparts: dict[str, Counterpart] = field(default_factory=dict)
-    view: ModelView | None = None
-    max_memory: float | None = None
+    counterparts: dict[str, Counterpart] = field(default_factory=dict)  # of `COUNTERPARTS` to the second maps
+    view: ModelView | None = None  # the model
+    max_memory: float | None = None  # GB that asking it may use
+    # explains again by the same method: ``explain(pixels, targets, ids=, masks=, view=)`` gives maps (n, H, W)
     explain: Explain | None = None
-    fitted: bool = False
+    fitted: bool = False  # whether the method was fitted to this model, so that it can explain no other one
+    # ids, seed: the samples' names and the run's seed, which key all randomness
     ids: Sequence[str] = ()
     seed: int = 0
     _cache: dict[Hashable, Any] = field(default_factory=dict, repr=False)
@@ -222,19 +193,13 @@ class MetricInputs:
         if len(chosen) == len(self):
             return self
 
-        def part(value: Any) -> Any:
-            return None if value is None else value[chosen]
-
+        arrays = ("masks", "valid", "images", "targets", "correct", "attributions")
+        given = {name: value[chosen] for name in arrays if (value := getattr(self, name)) is not None}
         return replace(
             self,
             saliency=self.saliency[chosen],
-            masks=part(self.masks),
-            valid=part(self.valid),
-            images=part(self.images),
-            targets=part(self.targets),
+            **given,
             twins=None if self.twins is None else [self.twins[i] for i in chosen],
-            correct=part(self.correct),
-            attributions=part(self.attributions),
             counterparts={name: counterpart.take(chosen) for name, counterpart in self.counterparts.items()},
             ids=[self.ids[i] for i in chosen],
             _cache={},

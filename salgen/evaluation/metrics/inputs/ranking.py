@@ -112,15 +112,6 @@ class Ranking:
     the order of pixels. Each side is sorted on first use, and all metrics share it. Values are
     compared in the map's own type, so -0.0 equals 0.0 and two pixels are tied when they are equal.
 
-    Parameters
-    ----------
-    saliency
-        float32 or float64 (H, W).
-    mask
-        bool (H, W): the ground truth; its pixels outside `valid` do not count.
-    valid
-        bool (H, W): the scored region, or None for the whole image.
-
     Examples
     --------
     >>> ranking = Ranking(np.array([[0.9, 0.1], [0.1, 0.0]]), np.array([[True, True], [False, False]]))
@@ -128,9 +119,9 @@ class Ranking:
     ([1, 2], [1, 0])
     """
 
-    saliency: Values
-    mask: Mask
-    valid: Mask | None = None
+    saliency: Values  # float32 or float64 (H, W)
+    mask: Mask  # bool (H, W): the ground truth; its pixels outside `valid` do not count
+    valid: Mask | None = None  # bool (H, W): the scored region, or None for the whole image
 
     @cached_property
     def positives(self) -> Values:

@@ -8,27 +8,21 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from maps_and_masks import odd_maps, odd_masks
+from maps_and_masks import VARIANTS, odd_maps, odd_masks
 from salgen.evaluation.metrics.inputs import device_maps
 from salgen.evaluation.metrics.inputs.batched_ranking import BatchedRanking, RankedMap
 from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps, SortedMaps
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.scoring.metric_computation import aggregate_scores, compute_metrics
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.registry import METRICS
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-COUNTED = (
-    *(name for name in METRICS.names() if not getattr(METRICS.create(name), "reads_pixels", True)),
-    "prec99:compat=authors_exact",
-    "pointing-game:ties=any",
-    "iou:threshold=0",
-    *(f"{name}:select=area" for name in ("iou", "dice", "precision", "recall")),
-    *(f"{name}:compat=xaibenchmark" for name in ("iou", "precision", "recall")),
-    "iosr:threshold=0.99",
-    "energy-pointing-game:within=mask",
-    "energy-pointing-game:relative=true",
-    "soft-f1:within=box",
+COUNTED = tuple(
+    call
+    for call in (*METRICS.names(), *VARIANTS, "pointing-game:ties=any", "iou:threshold=0")
+    if not getattr(create_metric(call), "reads_pixels", True)
 )
 OF_PIXELS = ("pointing-game:tolerance=2", "pointing-game:ties=first", "iou:compat=aabid", "warping-error")
 
@@ -169,3 +163,44 @@ def batch_of_noise():
     maps, masks = rng.normal(size=(5, 8, 9)).astype(np.float32).round(1), rng.random((5, 2, 8, 9)) < 0.3
     maps[4, 0, 0] = np.nan
     return maps, masks
+
+
+PIXELS = arrays(np.float32, (5, 6), elements=st.integers(-3, 3).map(float))
+MASKS = arrays(np.bool_, (5, 6))
+
+
+@given(PIXELS, MASKS, MASKS)
+def test_levels_and_cuts_are_counts(saliency, mask, valid):
+    ranking = Ranking(saliency, mask, valid)
+    inside, outside = saliency[mask & valid], saliency[~mask & valid]
+    assert (ranking.p, ranking.n) == (len(inside), len(outside))
+    levels = sorted(set(inside.tolist()))
+    assert ranking.levels.positives.tolist() == [int((inside == v).sum()) for v in levels]
+    assert ranking.levels.negatives_below.tolist() == [int((outside < v).sum()) for v in levels]
+    assert ranking.levels.negatives_tied.tolist() == [int((outside == v).sum()) for v in levels]
+    assert ranking.levels.positives_from.tolist() == [int((inside >= v).sum()) for v in levels]
+    assert ranking.levels.negatives_from.tolist() == [int((outside >= v).sum()) for v in levels]
+    assert ranking.over_positives(lambda levels: levels.negatives_tied) == sum((outside == v).sum() for v in inside)
+    for v in range(-4, 5):
+        expected = [int(op.sum()) for side in (inside, outside) for op in (side > v, side == v)]
+        assert list(ranking.cut(np.float32(v))) == expected
+
+
+@given(PIXELS, MASKS, st.integers(0, 29), st.sampled_from([np.nan, np.inf, -np.inf]))
+def test_a_value_that_is_not_finite_is_seen(saliency, mask, place, bad):
+    assert Ranking(saliency, mask).finite
+    spoilt = saliency.copy()
+    spoilt.ravel()[place] = bad
+    assert not Ranking(spoilt, mask).finite
+
+
+def test_signed_zeros_are_tied():
+    ranking = Ranking(np.array([[0.0, -0.0, 0.0, -0.0]]), np.array([[True, True, False, False]]))
+    assert [counts.tolist() for counts in ranking.levels] == [[2], [0], [2], [2], [2]]
+
+
+def test_the_map_is_left_as_it_is():
+    saliency = np.array([[3.0, 1.0, 2.0]])
+    ranking = Ranking(saliency, np.array([[True, True, True]]))
+    assert ranking.positives.tolist() == [1.0, 2.0, 3.0]
+    assert saliency.tolist() == [[3.0, 1.0, 2.0]]

@@ -1,0 +1,310 @@
+"""Metrics of how a map ranks its pixels, against their definitions and against scikit-learn."""
+
+import math
+from fractions import Fraction
+from itertools import permutations, product
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from maps_and_masks import cases, value
+from sklearn.metrics import average_precision_score, precision_score, roc_auc_score, roc_curve
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.metrics.average_precision import AveragePrecision
+from salgen.evaluation.metrics.energy_pointing_game import EnergyPointingGame
+from salgen.evaluation.metrics.inputs.ranking import Ranking
+from salgen.evaluation.metrics.m_gt import MGt
+from salgen.evaluation.metrics.pointing_game import PointingGame
+from salgen.evaluation.metrics.prec99 import Prec99, allowed_false_positives
+from salgen.evaluation.metrics.relevance_mass import RelevanceMass
+from salgen.evaluation.metrics.roc_auc import RocAuc
+from salgen.evaluation.scoring.metric_selection import create_metric
+
+
+def ap_by_thresholds(saliency, mask):
+    total, recall_before = Fraction(0), Fraction(0)
+    for threshold in sorted(set(saliency.ravel().tolist()), reverse=True):
+        selected = saliency >= threshold
+        true = int((selected & mask).sum())
+        recall = Fraction(true, int(mask.sum()))
+        total += (recall - recall_before) * Fraction(true, int(selected.sum()))
+        recall_before = recall
+    return total
+
+
+def auc_by_pairs(saliency, mask):
+    won = Fraction(0)
+    for inside, outside in product(saliency[mask].tolist(), saliency[~mask].tolist()):
+        won += Fraction(int(inside > outside)) + Fraction(int(inside == outside), 2)
+    return won / int(mask.sum()) / int((~mask).sum())
+
+
+def m_gt_by_counting(saliency, mask):
+    """The formula of the paper's metric with ties, by counting over the whole map."""
+    p = int(mask.sum())
+    t = np.sort(saliency, axis=None)[::-1][p - 1]
+    above, tied = saliency > t, saliency == t
+    hits = int((above & mask).sum()) + (p - int(above.sum())) * Fraction(int((tied & mask).sum()), int(tied.sum()))
+    return hits / p
+
+
+DEFINITIONS = {AveragePrecision: ap_by_thresholds, RocAuc: auc_by_pairs, MGt: m_gt_by_counting}
+SCIKIT_LEARN = {AveragePrecision: average_precision_score, RocAuc: roc_auc_score}
+IN_THE_FIRST_ROW = np.array([[True, True], [False, False]])
+BY_HAND = [
+    # 3 alone: precision 1 at recall 1/2; then both pixels of value 2 at once: 2/3 at recall 1
+    (AveragePrecision, [[3.0, 2.0], [1.0, 2.0]], 1 / 2 + 1 / 2 * 2 / 3),
+    (RocAuc, [[3.0, 2.0], [1.0, 2.0]], 3.5 / 4),  # 3 beats 1 and 2; 2 beats 1 and ties with 2
+    (RelevanceMass, [[3.0, -5.0], [1.0, -9.0]], 0.75),
+]
+
+
+@pytest.mark.parametrize("metric", DEFINITIONS)
+@given(cases())
+def test_is_its_definition(metric, case):
+    assert value(metric(), *case) == pytest.approx(float(DEFINITIONS[metric](*case)), rel=0, abs=1e-14)
+
+
+@pytest.mark.parametrize("metric", SCIKIT_LEARN)
+@given(cases())
+def test_agrees_with_scikit_learn(metric, case):
+    saliency, mask = case
+    expected = SCIKIT_LEARN[metric](mask.ravel(), saliency.ravel())
+    assert value(metric(), saliency, mask) == pytest.approx(expected, rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize(("metric", "saliency", "expected"), BY_HAND)
+def test_by_hand(metric, saliency, expected):
+    assert value(metric(), saliency, IN_THE_FIRST_ROW) == pytest.approx(expected, rel=0, abs=1e-15)
+
+
+@given(cases(min_negatives=0, max_side=2))
+def test_m_gt_is_the_mean_over_all_orders_of_the_pixels(case):
+    """Sort under every order, take the first p, count the hits, average."""
+    values, inside = (part.ravel().tolist() for part in case)
+    p, orders = sum(inside), list(permutations(range(len(values))))
+    firsts = [sorted(order, key=lambda i: -values[i])[:p] for order in orders]  # a stable sort: ties stay as drawn
+    hits = sum(inside[i] for first in firsts for i in first)
+    assert value(MGt(), *case) == float(Fraction(hits, p * len(orders)))
+
+
+@given(cases(min_negatives=0))
+def test_relevance_mass_is_the_share_of_the_positive_part(case):
+    saliency, mask = case
+    inside, total = (math.fsum(max(v, 0.0) for v in part.ravel().tolist()) for part in (saliency[mask], saliency))
+    if total > 0:
+        assert value(RelevanceMass(), saliency, mask) == pytest.approx(inside / total, rel=1e-13)
+    else:
+        assert RelevanceMass()(Ranking(saliency, mask))[1] == "zero_energy"
+
+
+@pytest.mark.parametrize("level", [1.7e308, 5e-324, np.float32(3e38)])
+def test_relevance_mass_of_huge_and_tiny_values_does_not_overflow(level):
+    assert value(RelevanceMass(), np.full((2, 2), level), np.eye(2, dtype=bool)) == 0.5
+
+
+BOX, MASK = EnergyPointingGame(), EnergyPointingGame(within="mask")
+
+
+def in_box(saliency, mask):
+    """The share and the box's pixels, a pixel at a time; None for the share of nothing."""
+    places = [place for place in np.ndindex(mask.shape) if mask[place]]
+    (top, bottom), (left, right) = ((min(ends), max(ends)) for ends in zip(*places, strict=True))
+    inside, total, pixels = [], [], 0
+    for (row, column), v in np.ndenumerate(saliency):
+        total.append(max(float(v), 0.0))
+        if top <= row <= bottom and left <= column <= right:
+            pixels += 1
+            inside.append(max(float(v), 0.0))
+    return (math.fsum(inside) / math.fsum(total) if any(total) else None), pixels
+
+
+@given(cases(min_negatives=0))
+def test_is_the_share_in_the_box(case):
+    expected, pixels = in_box(*case)
+    if expected is None:
+        assert BOX(Ranking(*case))[1] == "zero_energy"
+        return
+    assert value(BOX, *case) == pytest.approx(expected, rel=1e-12)
+    relative = expected * case[1].size / pixels
+    assert value(EnergyPointingGame(relative=True), *case) == pytest.approx(relative, rel=1e-12)
+
+
+@given(cases(min_negatives=0))
+def test_in_the_mask_it_is_relevance_mass_and_no_more_than_in_the_box(case):
+    inside, mass = MASK(Ranking(*case)), RelevanceMass()(Ranking(*case))
+    if mass[1]:
+        assert inside[1] == mass[1]
+    else:
+        assert inside == mass
+        assert value(BOX, *case) >= inside[0] - 1e-12
+
+
+def test_a_constant_map_has_the_areas_share_and_relatively_one():
+    mask, saliency = np.eye(6, dtype=bool)[:, :3], np.full((6, 3), 0.1)
+    assert value(BOX, saliency, mask) == pytest.approx(9 / 18)
+    assert value(MASK, saliency, mask) == pytest.approx(3 / 18)
+    for within in ("box", "mask"):
+        assert value(EnergyPointingGame(within, relative=True), saliency, mask) == pytest.approx(1.0)
+
+
+def test_relative_reaches_its_ceiling_and_its_worst_is_zero():
+    assert (MASK.ignores_position, BOX.ignores_position) == (True, False)
+    relative, mask = EnergyPointingGame("mask", relative=True), np.eye(4, dtype=bool)
+    assert value(relative, mask.astype(float), mask) == relative.ceiling(4, 12) == 4.0
+    scores = salgen.score(np.full((1, 4, 4), np.nan), mask[np.newaxis], [relative])
+    assert [float(worst[0]) for worst in scores.worst_case.values()] == [0.0]
+
+
+@st.composite
+def tie_free(draw):
+    """A map without ties whose mask leaves between 101 and some 400 pixels outside it."""
+    height, width = draw(st.integers(11, 20)), draw(st.integers(11, 20))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    size = height * width
+    saliency = rng.permutation(size).astype(np.float32)
+    mask = np.zeros(size, dtype=bool)
+    mask[rng.permutation(size)[: draw(st.integers(1, size - 101))]] = True
+    saliency[mask] += draw(st.sampled_from([0, size // 2])) + 0.5  # some maps find the mask
+    return saliency.reshape(height, width), mask.reshape(height, width)
+
+
+def coarse(case, steps):
+    saliency, mask = case
+    return np.floor(saliency / saliency.max() * steps), mask
+
+
+def precision_at_lowest_threshold(saliency, mask):
+    """The definition, literally: the lowest threshold with specificity > 0.99."""
+    n = int((~mask).sum())
+    for threshold in sorted(saliency.ravel().tolist()):
+        selected = saliency >= threshold
+        false = int((selected & ~mask).sum())
+        if Fraction(n - false, n) > Fraction(99, 100):
+            return Fraction(int((selected & mask).sum()), int(selected.sum()))
+    return None
+
+
+def precision_in_proportion(saliency, mask):
+    """Enter groups of ties from the top; the one that goes over the limit in proportion."""
+    n = int((~mask).sum())
+    allowed = math.ceil(Fraction(n, 100)) - 1
+    true, false = Fraction(0), Fraction(0)
+    for level in sorted(set(saliency.ravel().tolist()), reverse=True):
+        group = saliency == level
+        positives, negatives = int((group & mask).sum()), int((group & ~mask).sum())
+        if false + negatives > allowed:
+            true += Fraction(allowed - false, negatives) * positives
+            break
+        true, false = true + positives, false + negatives
+    return true / (true + allowed) if true + allowed else None
+
+
+@given(tie_free())
+def test_is_the_definition_where_nothing_ties(case):
+    assert value(Prec99(), *case) == float(precision_at_lowest_threshold(*case))
+    assert value(Prec99(compat="authors_exact"), *case) == float(precision_at_lowest_threshold(*case))
+
+
+@given(tie_free(), st.integers(1, 60))
+def test_enters_ties_in_proportion(case, steps):
+    saliency, mask = coarse(case, steps)
+    expected = precision_in_proportion(saliency, mask)
+    found = value(Prec99(), saliency, mask)
+    assert math.isnan(found) if expected is None else found == float(expected)
+
+
+@given(tie_free(), st.integers(1, 60))
+def test_authors_exact_is_scikit_learns_curve(case, steps):
+    saliency, mask = coarse(case, steps)
+    fpr, _, thresholds = roc_curve(mask.ravel(), saliency.ravel(), drop_intermediate=False)
+    threshold = thresholds[np.flatnonzero(1 - fpr > 0.99)[-1]]
+    found = value(Prec99(compat="authors_exact"), saliency, mask)
+    if np.isinf(threshold):  # the curve's artificial end point
+        assert found == (0.0 if saliency.min() == saliency.max() else 1.0)
+    else:
+        assert found == precision_score(mask.ravel(), saliency.ravel() >= threshold)
+
+
+@pytest.mark.parametrize(("n", "allowed"), [(0, 0), (1, 0), (100, 0), (101, 1), (200, 1), (201, 2), (26_680, 266)])
+def test_limit_is_strictly_below_one_percent(n, allowed):
+    assert allowed_false_positives(n) == allowed
+    assert n == 0 or (100 * allowed < n <= 100 * (allowed + 1))
+
+
+def test_oracle_of_two_lesions_at_the_papers_size():
+    mask = np.zeros((140, 192), dtype=bool)
+    mask[20:30, 40:50] = mask[50:60, 100:110] = True
+    assert value(Prec99(), mask.astype(np.float32), mask) == 200 / (200 + 266)
+    assert Prec99().ceiling(200, 140 * 192 - 200) == 200 / (200 + 266)
+    assert round(200 / (200 + 266), 2) == 0.43
+
+
+def test_a_constant_map_has_the_prevalence_and_a_plateau_at_the_top_its_part():
+    mask, constant, plateau = np.zeros((20, 20), dtype=bool), np.full((20, 20), 0.3), np.zeros((20, 20))
+    mask[:4, :5] = True
+    plateau[:10] = 1.0  # all 20 mask pixels and 180 others; FP* = 3 of 380
+    assert value(Prec99(), constant, mask) == 20 / 400
+    assert value(Prec99(), plateau, mask) == pytest.approx((3 / 180 * 20) / (3 / 180 * 20 + 3))
+    assert [value(Prec99("authors_exact"), saliency, mask) for saliency in (constant, plateau)] == [0.0, 1.0]
+
+
+def test_no_false_positive_allowed():
+    mask = np.array([[True, True, False, False]])
+    metric = Prec99()
+    assert value(metric, [[4.0, 1.0, 3.0, 2.0]], mask) == 1.0
+    assert metric(Ranking(np.array([[3.0, 1.0, 3.0, 2.0]]), mask))[1] == "too_few_negatives"
+    assert metric(Ranking(np.array([[3.0, 1.0, 4.0, 2.0]]), mask))[1] == "too_few_negatives"
+    assert metric(Ranking(np.zeros((1, 4)), mask))[1] == "too_few_negatives"
+
+
+def hits(saliency, mask, tolerance=0.0, valid=None):
+    """For each of the largest pixels in reading order, whether it lies in the mask or close to it."""
+    valid = np.ones_like(mask) if valid is None else valid
+    places = [place for place in np.ndindex(mask.shape) if valid[place]]
+    highest = max(float(saliency[place]) for place in places)
+    truth = [place for place in places if mask[place]]
+
+    def close(place):
+        return any((place[0] - r) ** 2 + (place[1] - c) ** 2 < tolerance**2 or place == (r, c) for r, c in truth)
+
+    return [close(place) for place in places if float(saliency[place]) == highest]
+
+
+def test_hit_and_miss():
+    mask = np.array([[True, False]])
+    assert value(PointingGame(), [[1.0, 0.0]], mask) == 1.0
+    assert value(PointingGame(), [[0.0, 1.0]], mask) == 0.0
+    assert value(PointingGame(), [[-0.0, 0.0]], mask) == 0.5
+
+
+@given(cases(min_negatives=0), st.sampled_from([0.0, 0.5, 1.0, 1.25, 2.0, 3.0, 100.0]), st.randoms())
+def test_tolerance_and_ties_pixel_by_pixel(case, tolerance, random):
+    saliency, mask = case
+    valid = mask | np.array([random.random() < 0.7 for _ in range(mask.size)]).reshape(mask.shape)
+    found = hits(saliency, mask, tolerance, valid)
+    outside = np.where(valid, saliency, np.nan)
+    assert value(PointingGame(tolerance), outside, mask, valid) == float(Fraction(sum(found), len(found)))
+    assert value(PointingGame(tolerance, "any"), outside, mask, valid) == float(any(found))
+    assert value(PointingGame(tolerance, "first"), outside, mask, valid) == float(found[0])
+
+
+def test_the_mask_grows_from_its_part_in_the_region_only():
+    mask, valid = np.array([[True, False, False, True]]), np.array([[False, True, True, True]])
+    saliency = np.array([[0.0, 1.0, 0.0, 0.0]])
+    assert value(PointingGame(1.5), saliency, mask, valid) == 0.0
+    assert value(PointingGame(1.5), saliency, mask) == 1.0
+
+
+def test_xaibenchmark_always_hits_with_a_constant_map():
+    masks, constant = np.zeros((2, 3, 3), dtype=bool), np.ones((2, 3, 3))
+    masks[0, 0, 0] = masks[1, 2, 2] = True
+    scores = salgen.score(constant, masks, ["pointing-game:compat=xaibenchmark", "pointing-game:ties=first"])
+    assert [values.tolist() for values in scores.values()] == [[1.0, 1.0], [1.0, 0.0]]
+
+
+@pytest.mark.parametrize("call", ["tolerance=15", "ties=first"])
+def test_compat_stands_alone(call):
+    with pytest.raises(SalgenError, match="give compat alone"):
+        create_metric(f"pointing-game:compat=xaibenchmark,{call}")
