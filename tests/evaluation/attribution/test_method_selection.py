@@ -1,3 +1,5 @@
+import re
+from pathlib import Path
 import pytest
 import torch
 from torch import nn
@@ -36,6 +38,12 @@ def test_scale_demo_takes_a_dozen_by_default_and_all_on_demand():
     methods, left_out = default.defined_for(convolutional(), PIXELS)
     assert "attention-rollout" in left_out
     assert [method.name for method in methods.values() if not method.control] == list(DEMO_METHODS[:-1])
+
+
+def test_the_page_names_the_methods_of_scale_demo():
+    page = (Path(__file__).parents[3] / "docs" / "methods.intro.md").read_text(encoding="utf-8")
+    listed = page.partition("takes a dozen methods by default")[2].partition("`-m all`")[0]
+    assert tuple(re.findall(r"`([a-z0-9+-]+)`", listed)) == DEMO_METHODS
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS.names())
