@@ -38,21 +38,7 @@ class RatingTrials:
         seed: int = 0,
         model: str | None = None,
     ) -> Self:
-        """The trials of a run that kept its maps.
-
-        Parameters
-        ----------
-        run, data
-            The run's folder, and that of its data set.
-        methods
-            As the run names them; if empty, its first five that are no controls.
-        images
-            How many of the scored images are drawn, at most.
-        seed
-            Draws them, and the orders.
-        model
-            The model's name, where the run has several.
-        """
+        """The trials of a run that kept its maps: by default its first five methods, on images drawn by the seed."""
         evaluated = Run(run)
         record = evaluated.record
         dataset = open_dataset(data, record.dataset.split)
