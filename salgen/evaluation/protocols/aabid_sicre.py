@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from salgen.evaluation.protocols.paper_table import PaperTable, Row
-from salgen.evaluation.protocols.protocol import ADAM, Experiment, Protocol, stand_in_of
+from salgen.evaluation.protocols.protocol import ADAM, Experiment, Networks, Protocol, stand_in_of
 from salgen.parameters import param
 
 NAMES = ("aabid-sicre",)
@@ -64,11 +64,7 @@ class AabidSicre(Protocol):
     name: ClassVar[str] = "aabid-sicre"
     reference: ClassVar[str] = "Aabid & Sicre, Foreground segmentation to measure deep neural networks interpretability"
     methods: ClassVar[tuple[str, ...]] = METHODS[:-1]
-    networks: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "demo": ("resnet18",),
-        "small": ("resnet18",),
-        "full": ("resnet50",),
-    }
+    networks: ClassVar[Networks] = {"demo": ("resnet18",), "small": ("resnet18",), "full": ("resnet50",)}
     limits: ClassVar[Mapping[str, int | None]] = {"demo": 48, "small": 200, "full": None}
     title: ClassVar[str] = "The paper's table and metrics"
     tables: ClassVar[tuple[PaperTable, ...]] = (TABLE_1, TWELVE)

@@ -32,11 +32,7 @@ class Order(NamedTuple):
     """One of the orders of a comparison: all but `rank` - 1 of some differences are above 0."""
 
     differences: Sequence[Estimate]
-    rank: int = 1
-
-    def margin(self, values: Sequence[float]) -> float:
-        """The value of rank `rank` from below, of the differences or of bounds on them."""
-        return sorted(values)[self.rank - 1]
+    rank: int = 1  # that of the margin from below, among the differences
 
 
 class Margin(NamedTuple):
@@ -71,7 +67,7 @@ class Margin(NamedTuple):
         for order in self.orders:
             shares = SHARE / order.rank, SHARE / bounds_from_above
             numbers = [(one.value, *jackknife.interval(one, shares)) for one in order.differences]
-            found.append([order.margin(values) for values in zip(*numbers, strict=True)])
+            found.append([sorted(values)[order.rank - 1] for values in zip(*numbers, strict=True)])
         margin, low, high = map(min, zip(*found, strict=True))
         return margin, low, high
 

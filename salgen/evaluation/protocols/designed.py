@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from salgen.evaluation.protocols.paper_table import PaperTable, Row
-from salgen.evaluation.protocols.protocol import OUT, Experiment, Protocol
+from salgen.evaluation.protocols.protocol import OUT, Experiment, Networks, Protocol
 from salgen.parameters import by_parameters, param
 from salgen.registry import GENERATORS, METHODS
 
@@ -64,7 +64,7 @@ class Designed(Protocol):
 
     name: ClassVar[str] = "designed"
     reference: ClassVar[str] = "this project; networks with weights in closed form"
-    networks: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
+    networks: ClassVar[Networks] = dict.fromkeys(
         ("demo", "small", "full"), tuple(dict.fromkeys(network for _, _, network in DATASETS.values()))
     )
     title: ClassVar[str] = "Agreement with what the networks compute"

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from salgen.evaluation.protocols.claims import Claim, highest, on_each
 from salgen.evaluation.protocols.paper_table import PaperTable, Row, RunFolders
-from salgen.evaluation.protocols.protocol import ADAM, Experiment, Protocol, stand_in_of
+from salgen.evaluation.protocols.protocol import ADAM, Experiment, Networks, Protocol, stand_in_of
 from salgen.evaluation.report.study import StudyTable, TableRow
 from salgen.evaluation.statistics.jackknife import combined
 from salgen.parameters import param
@@ -122,10 +122,7 @@ def printed(network: str, dataset: str, measure: str) -> list[str]:
 
 
 def correlations(tables: Mapping[str, StudyTable]) -> StudyTable:
-    """Table 3: the correlation of two measures over data sets, from the tables of the measures.
-
-    Beside it stand the paper's number, and what follows from its Table 2.
-    """
+    """Table 3: the correlation of two measures over data sets, from the tables of the measures."""
     by_label = {(row.label, row.network): row for table in tables.values() for row in table.rows}
     networks = dict.fromkeys(network for _, network in by_label)
     methods = next(iter(tables.values())).methods
@@ -180,11 +177,7 @@ class SaliencyBench(Protocol):
         "Zhang et al. 2025, Saliency-Bench: a comprehensive benchmark for evaluating visual explanations (KDD)"
     )
     methods: ClassVar[tuple[str, ...]] = METHODS
-    networks: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "demo": ("resnet18", VIT),
-        "small": ("resnet18", VIT),
-        "full": (*CNNS, VIT),
-    }
+    networks: ClassVar[Networks] = {"demo": ("resnet18", VIT), "small": ("resnet18", VIT), "full": (*CNNS, VIT)}
     limits: ClassVar[Mapping[str, int | None]] = {"demo": 48, "small": 200, "full": None}
     title: ClassVar[str] = "The paper's tables"
     claims: ClassVar[tuple[Claim, ...]] = CLAIMS

@@ -15,7 +15,7 @@ from salgen.evaluation.protocols.claims import (
     on,
     share_left,
 )
-from salgen.evaluation.protocols.protocol import ADAM, Experiment, Protocol
+from salgen.evaluation.protocols.protocol import ADAM, Experiment, Networks, Protocol
 from salgen.parameters import param
 
 NAMES = ("szczepankiewicz2023",)
@@ -76,11 +76,7 @@ class Szczepankiewicz2023(Protocol):
         *("gradient", "guided-backprop", "smoothgrad", "grad-cam", "grad-cam++", "smooth-grad-cam++"),
         *("guided-grad-cam", "fast-cam", "fast-cam++", "eigen-cam", "eigen-grad-cam", "layer-cam", "poly-cam-pm"),
     )
-    networks: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "demo": ("scnn",),
-        "small": ("scnn",),
-        "full": ("resnet50", "vgg16", "scnn"),
-    }
+    networks: ClassVar[Networks] = {"demo": ("scnn",), "small": ("scnn",), "full": ("resnet50", "vgg16", "scnn")}
     limits: ClassVar[Mapping[str, int | None]] = {"demo": 24, "small": 100, "full": None}
     title: ClassVar[str] = "The paper's tables and figures"
     metric: ClassVar[str] = "m-gt"
