@@ -34,10 +34,7 @@ class ImageGrid(NamedTuple):
 
 
 def image_grid(row: GridRow, methods: Sequence[str]) -> ImageGrid:
-    """The first samples with a mask, their classes alternating, from the first run of a cell that has some.
-
-    There is a column for each of the methods, in the given order.
-    """
+    """The first samples with a mask, their classes alternating, from the first run of a cell that has some."""
     gallery, fault = None, "its runs hold none"
     try:
         for run, model in row.members:

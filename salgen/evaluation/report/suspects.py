@@ -42,14 +42,7 @@ def save_gallery_of(
 ) -> Path:
     """Draw the first suspects as pairs of image and map, the mask's outline on both, and write a PNG.
 
-    Parameters
-    ----------
-    run
-        The run folder, which must hold the models that it trained.
-    data
-        The data set that was evaluated.
-    method
-        The method whose map is shown; a false positive's map explains the class that the image lacks.
+    The run must hold the models that it trained. A false positive's map explains the class that the image lacks.
     """
     record = RunRecord.read(Path(run) / RECORD)
     dataset, first = _dataset(run, data, record), suspects[:most]
