@@ -55,12 +55,6 @@ def test_a_method_that_is_not_defined_on_a_network_is_ranked_on_the_others(wider
     assert found.datasets[found.methods.index("cam")] == 1
 
 
-def test_a_quick_rank_is_of_few_images(spec, results, tmp_path, monkeypatch):
-    monkeypatch.setattr("salgen.evaluation.bench.rank_method.QUICK_IMAGES", 8)
-    assert "slope" in rank_method(spec, "test_rank_method:slope", results, tmp_path, quick=True).methods
-    assert not [path for path in tmp_path.rglob("maps") if path.is_dir()]
-
-
 @pytest.mark.parametrize(
     ("method", "message"), [("all", "a group of methods"), ("li2020", "a group of methods"), ("sobel", "a control")]
 )

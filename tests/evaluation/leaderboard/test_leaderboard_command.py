@@ -1,13 +1,13 @@
 """`salgen leaderboard` as it is typed."""
 
-import run_folders
+from run_folders import make_run
 from salgen.cli.main import main
 
 SMALL = {"samples": 6, "pictures": 1, "size": 16, "methods": ("gradient", "random", "oracle"), "metrics": ("m-gt",)}
 
 
 def test_a_site_from_two_runs(tmp_path, capsys):
-    runs = [str(run_folders.make_run(tmp_path / name, **SMALL)) for name in ("one", "two")]
+    runs = [str(make_run(tmp_path / name, **SMALL)) for name in ("one", "two")]
     out = tmp_path / "site"
     assert main(["leaderboard", *runs, "--out", str(out)]) == 0
     assert capsys.readouterr().out == f"leaderboard: {out / 'index.html'}\n"
@@ -17,7 +17,7 @@ def test_a_site_from_two_runs(tmp_path, capsys):
 
 
 def test_faults_are_one_line(tmp_path, capsys):
-    run = str(run_folders.make_run(tmp_path / "one", **SMALL))
+    run = str(make_run(tmp_path / "one", **SMALL))
     assert main(["leaderboard", run, str(tmp_path / "two"), "--out", str(tmp_path / "site")]) == 2
     errors = capsys.readouterr().err.strip().splitlines()
     assert len(errors) == 1

@@ -62,9 +62,6 @@ def withheld(run):
     return run
 
 
-# What is in it --------------------------------------------------------------------------------------
-
-
 def test_the_published_record_keeps_its_order_with_the_maps_last(run, unpacked):
     """Published bytes depend on it."""
     names = list(json.loads((run / "run.json").read_text()))
@@ -138,9 +135,6 @@ def test_checksums_and_citation(unpacked):
     assert "On pixel-wise explanations by layer-wise relevance propagation" in titles
 
 
-# Read without salgen --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("config", ["scores", "predictions", "samples", f"maps-{folder_name(CALLS[1])}"])
 def test_hugging_face_reads_every_table(unpacked, tmp_path, config):
     found = datasets.load_dataset(str(unpacked), config, split="train", cache_dir=str(tmp_path))
@@ -170,9 +164,6 @@ def test_croissant_reads_the_scores_record_by_record(unpacked):
         count += 1
     assert count == len(table)
     assert set(FIELDS) == set(RESULT_COLUMNS)
-
-
-# Pixels that may not be passed on -------------------------------------------------------------------
 
 
 def test_pixels_are_left_out_unless_they_may_be_passed_on(copy, tmp_path):
@@ -222,9 +213,6 @@ def test_a_run_of_before_that_does_not_say_is_taken_to_forbid(copy, tmp_path):
         del record["dataset"]["redistributable"]
     with open_release(copy, **STATED) as found:
         assert "gallery.npz" not in found.files
-
-
-# What is wrong with it ------------------------------------------------------------------------------
 
 
 def test_a_sound_run_has_no_problems(run, archive, unpacked, tmp_path):
@@ -277,9 +265,6 @@ def test_what_is_missing_is_named(copy):
     with pytest.raises(SalgenError, match="cannot be published: "):
         salgen.publish(copy, copy.parent / "run.tar", **STATED)
     assert not (copy.parent / "run.tar").exists()
-
-
-# The commands ---------------------------------------------------------------------------------------
 
 
 def test_the_commands_go_together(archive, tmp_path, capsys, monkeypatch):

@@ -33,12 +33,8 @@ def effects_of(paths):
 
 def test_the_numbers_are_those_of_a_slow_count(pair):
     (effect,) = effects_of(pair)
-    (plain, reliant), counts, concordant, total = (
-        [side.verdict for side in (effect.plain, effect.reliant)],
-        [0, 0, 0],
-        0,
-        0,
-    )
+    plain, reliant = effect.plain.verdict, effect.reliant.verdict
+    counts, concordant, total = [0, 0, 0], 0, 0
     methods = plain.run.under_test("lesion-cnn")
     for a, b in combinations(methods, 2):
         signs, sure = [], True
@@ -52,10 +48,8 @@ def test_the_numbers_are_those_of_a_slow_count(pair):
     assert effect.pairs == total > 1
     assert counts[2] < total, "some pairs should be decided"
     assert effect.tau == pytest.approx(concordant / total)
-    assert effect.tau_bounds == (
-        (counts[0] - counts[1] - counts[2]) / total,
-        (counts[0] - counts[1] + counts[2]) / total,
-    )
+    decided = counts[0] - counts[1]
+    assert effect.tau_bounds == ((decided - counts[2]) / total, (decided + counts[2]) / total)
     assert effect.tau_bounds[0] <= effect.tau <= effect.tau_bounds[1]
 
 

@@ -23,6 +23,7 @@ def test_values_are_spaced_as_said(text, name, values, log):
     dose = Dose.parse(text, name)
     assert dose.parameter == text.partition("=")[0].replace("-", "_")
     assert (dose.values, dose.log) == (values, log)
+    assert np.array_equal(dose.array, values)
     assert [type(value) for value in dose.values] == [type(value) for value in values] or not log
 
 
@@ -58,7 +59,3 @@ def test_values_are_checked_by_the_generator_before_any_work():
     with pytest.raises(SalgenError, match="depth is the dose: leave it out"):
         Dose.parse("depth=0.1:0.5:6", "perlin-lesions").check("perlin-lesions", None, "demo", {"depth": 0.7})
     Dose.parse("depth=0.1:0.5:6", "perlin-lesions").check("perlin-lesions", None, "demo", parameters)
-
-
-def test_the_values_are_an_array():
-    assert np.array_equal(Dose("depth", (0.1, 0.5), True).array, [0.1, 0.5])

@@ -128,9 +128,7 @@ def test_a_dose_without_scores_does_not_count():
     assert empty.own_share == pytest.approx(Trials(trials.sums[kept], trials.counts[kept]).own_share)
     (_, row), _ = thresholds(DOSES, empty, {}, Axis(), draws=50)
     assert row.low < row.threshold < row.high
-
-
-def test_a_training_without_scores_at_a_dose_does_not_count_there():
+    # nor does a training without scores at a dose count there
     of_training = np.array([0.2, 0.9, 0.0])
     trials = Trials(np.broadcast_to(of_training[:, None], (8, 3, 40)).copy(), np.ones((8, 3, 40)))
     trials.counts[:, 2] = 0.0
@@ -143,7 +141,7 @@ def test_few_trainings_have_wider_intervals_as_students():
 
 
 @pytest.mark.parametrize(("level", "outcome"), [(0.5, NOT_REACHED), (1.0, EVERYWHERE)])
-def test_what_is_not_between_the_doses_is_no_number(level, outcome):
+def test_what_is_not_between_the_doses_is_no_number_and_less_it_anything(level, outcome):
     (_, model), rows = thresholds(DOSES, observer(0), {"m": flat(level)}, Axis(), draws=50)
     (_, row) = rows["m"]
     end = np.inf if outcome == NOT_REACHED else -np.inf
@@ -151,9 +149,6 @@ def test_what_is_not_between_the_doses_is_no_number(level, outcome):
     assert np.isnan([row.threshold, row.slope, row.minus_model]).all()
     assert (row.low, row.high) == (end, end)
     assert (row.minus_low, row.minus_high) == (end, end)
-
-
-def test_less_a_model_that_finds_nothing_is_anything():
     _, rows = thresholds(DOSES, flat(0.5), {"m": flat(0.5), "n": observer(0)}, Axis(), draws=50)
     assert (rows["m"][1].minus_low, rows["m"][1].minus_high) == (-np.inf, np.inf)
     assert rows["n"][1].minus_high == -np.inf  # lower than whatever the model needs

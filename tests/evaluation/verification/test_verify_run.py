@@ -182,8 +182,6 @@ def test_every_fault_is_named_at_once(copy):
         assert any(expected in problem for problem in problems), expected
 
 
-# Sound runs -----------------------------------------------------------------------------------------
-
 KINDS = {
     "of two classes, as predicted": {"target": "pred", "methods": ["gradient", "smoothgrad:n=2"]},
     "limited": {"limit": 6},
