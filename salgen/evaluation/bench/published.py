@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError, reason
@@ -23,6 +23,7 @@ from salgen.types import Float64
 if TYPE_CHECKING:
     import pandas as pd
 
+T = TypeVar("T")
 SPEC = "salgen-bench.json"
 SAMPLE = ["training_seed", "sample_id"]
 SCORED = ["method", "metric", *SAMPLE]
@@ -160,19 +161,17 @@ def read_rows(spec: BenchSpec, results: Path) -> pd.DataFrame:
     import pandas as pd
 
     open_results(spec, results)
-    rows: pd.DataFrame = _read(pd.read_parquet, results / SCORES)
-    return rows
+    return _read(pd.read_parquet, results / SCORES)
 
 
 def read_summary(results: Path) -> pd.DataFrame:
     """``summary.csv`` of one entry."""
     import pandas as pd
 
-    summary: pd.DataFrame = _read(pd.read_csv, results / SUMMARY)
-    return summary
+    return _read(pd.read_csv, results / SUMMARY)
 
 
-def _read(reader: Callable[[Path], Any], path: Path) -> Any:
+def _read(reader: Callable[[Path], T], path: Path) -> T:
     """What a reader makes of a file of results."""
     try:
         return reader(path)

@@ -27,18 +27,15 @@ class Standing:
     low: Float64
     high: Float64
     datasets: NDArray[np.int64]  # int64 (M,): the number of data sets on which the method is defined
-    # by_metric, by_dataset: float64 (M, F) and (M, D): the mean place by each metric, and on each data set; NaN where
-    # there is none
-    by_metric: Float64
-    by_dataset: Float64
-    # share_first, rank_low, rank_high: float64 (M,): the share of 1,000 draws of data sets and trainings, with
-    # replacement, in which the method is the best, and the 2.5th and 97.5th percentile of its rank, from 1; NaN for a
-    # method that lacks a data set
+    by_metric: Float64  # (M, F): the mean place by each metric; NaN where there is none
+    by_dataset: Float64  # (M, D): the same on each data set
+    # share_first, rank_low, rank_high: float64 (M,): over draws of data sets and trainings, how often the method is the
+    # best, and the 95 % range of its rank, from 1; NaN for a method that lacks a data set
     share_first: Float64
     rank_low: Float64
     rank_high: Float64
-    # float64 (M, M): of the hypothesis that two methods have the same place, corrected for all pairs of methods that
-    # are defined on all data sets; NaN for others, and where there are fewer than six data sets
+    # float64 (M, M): corrected for all pairs of methods that are defined on all data sets; NaN for others, and where
+    # there are fewer than six data sets
     p_values: Float64
 
     @property

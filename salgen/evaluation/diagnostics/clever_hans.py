@@ -1,8 +1,7 @@
 """Right for the wrong reason, and wrong for the same one: samples that a person should look at.
 
-A Clever Hans candidate is an image that the model classifies rightly and surely while a faithful map
-points elsewhere than at the object (Li et al. 2020, eq. 19). A false positive is an image without a
-class in which the model sees that class surely.
+A Clever Hans candidate is an image that the model classifies rightly and surely while a faithful map points elsewhere
+than at the object (Li et al. 2020, eq. 19).
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,6 @@
 """Metrics on maps of known quality: the truth itself, made worse step by step.
 
-A metric that does not fall while its map gets worse measures something other than the map's quality. The
-images have one bright square, and the model is made by hand so that nothing else moves it; hence the
-mask is what it uses, exactly.
+The images have one bright square, and the model is made by hand so that nothing else moves it.
 """
 
 import math

@@ -1,9 +1,7 @@
 """A paper's claims: each a sentence, the means that it compares, the comparison, and the methods that it names.
 
 Each claim is an order of means, so it has a margin: by how much the order holds, negative if it does not. It is held
-or not held where the 95 % interval of the margin, about other clusters of samples and other trainings, is above or
-below 0, and undecided else. Whether it holds here is a finding, not a test: images may be stand-ins, and networks are
-trained anew.
+or not held where the 95 % interval of the margin, about other clusters and trainings, is above or below 0.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,9 +36,8 @@ class Order(NamedTuple):
 class Margin(NamedTuple):
     """The orders of a comparison, all of which must hold, and the numbers behind them in words.
 
-    The margin is the least of the orders' own, and its bounds follow from those of the differences. The lower bound is
-    wrong only if that of one of the `rank` least differences of an order is. The upper one is wrong only if that of any
-    of the other differences is, of any order. So these many bounds share the chance of an error.
+    The lower bound is wrong only if that of one of the `rank` least differences of an order is; the upper one only if
+    that of any other difference is, of any order. So these many bounds share the chance of an error.
     """
 
     orders: Sequence[Order]

@@ -26,26 +26,22 @@ MOST = 24
 COLUMNS = 4
 
 
-def check_gallery(
-    suspects: Sequence[Suspect], run: str | Path, data: str | Path, method: str, most: int = MOST
-) -> None:
+def check_gallery(suspects: Sequence[Suspect], run: str | Path, data: str | Path, method: str) -> None:
     """Check the inputs of :func:`save_gallery_of` before anything is explained."""
     record = RunRecord.read(Path(run) / RECORD)
     _dataset(run, data, record)
     METHODS.create(*parse_call(method))
-    for suspect in suspects[:most]:
+    for suspect in suspects[:MOST]:
         _checkpoint(Path(run), record, (suspect.model, suspect.training_seed))
 
 
-def save_gallery_of(
-    suspects: Sequence[Suspect], run: str | Path, data: str | Path, method: str, path: Path, most: int = MOST
-) -> Path:
+def save_gallery_of(suspects: Sequence[Suspect], run: str | Path, data: str | Path, method: str, path: Path) -> Path:
     """Draw the first suspects as pairs of image and map, the mask's outline on both, and write a PNG.
 
     The run must hold the models that it trained. A false positive's map explains the class that the image lacks.
     """
     record = RunRecord.read(Path(run) / RECORD)
-    dataset, first = _dataset(run, data, record), suspects[:most]
+    dataset, first = _dataset(run, data, record), suspects[:MOST]
     figure = _figure(first, _maps(first, Path(run), dataset, record, method), dataset, method)
     with atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=110)

@@ -146,13 +146,6 @@ def test_checkpoints_are_ranked_on_as_they_were_frozen(spec, out, tmp_path, monk
     rank_method(spec, "gradient", out / RESULTS, tmp_path, quick=True)
 
 
-def test_a_method_that_has_results_is_compared_by_the_new_ones(spec, out, tmp_path):
-    found = rank_method(spec, "gradient", out / RESULTS, tmp_path)
-    stated = standing_by(spec, method_scores(spec, out / RESULTS, main_entries(spec)))
-    assert found.methods == stated.methods
-    assert found.places == pytest.approx(stated.places)
-
-
 def test_results_of_another_version_are_refused(spec, out, tmp_path):
     shutil.copytree(out / RESULTS, tmp_path / RESULTS)
     (tmp_path / RESULTS / NAME / SPEC).write_text('{"version": 1, "sha256": "0"}', encoding="utf-8")

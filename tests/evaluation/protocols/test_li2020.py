@@ -100,20 +100,18 @@ def test_own_copies_take_the_stand_ins_place_and_full_is_the_papers_training(ask
 
 
 @pytest.mark.parametrize(
-    ("how", "said"), [({"models": ("scnn", "scnn")}, "name each once"), ({"radii": (0.1, 0.4)}, "0.2, the paper's own")]
+    ("how", "extra", "said"),
+    [
+        ({"models": ("scnn", "scnn")}, (), "name each once"),
+        ({"radii": (0.1, 0.4)}, (), "0.2, the paper's own"),
+        ({}, ["grad-kam"], "did you mean"),
+        ({"models": ("scn",)}, (), "did you mean"),
+    ],
 )
-def test_what_it_cannot_be_is_refused(how, said):
+def test_what_it_cannot_be_is_refused_before_any_work(asked, tmp_path, how, extra, said):
     with pytest.raises(SalgenError, match=said):
-        Li2020(**how)
-
-
-def test_a_wrong_name_is_found_before_any_work(asked, tmp_path):
-    made, _, _ = asked
-    with pytest.raises(SalgenError, match="did you mean"):
-        Li2020().run(tmp_path, "demo", ["grad-kam"])
-    with pytest.raises(SalgenError, match="did you mean"):
-        Li2020(models=("scn",)).run(tmp_path, "demo")
-    assert made == []
+        Li2020(**how).run(tmp_path, "demo", extra)
+    assert asked[0] == []
 
 
 CELL = ("multi-objects", "scnn")

@@ -22,6 +22,7 @@ from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.tables import means_table
 from salgen.evaluation.report.undefined import DROPPED, KEPT, WORST, undefined_lines
 from salgen.evaluation.report.verdicts import verdict
+from salgen.evaluation.statistics.mean_intervals import NOTE
 
 SMALL = {"samples": 12, "pictures": 2, "size": 16, "metrics": ("roc-auc", "prec99")}
 VOID = {"meta", "img", "br", "hr", "link", "input", "line", "circle", "rect", "path", "use", "image"}
@@ -218,15 +219,33 @@ def test_too_few_samples_are_said_to_tell_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("seeds", "words"),
     [
-        (1, "One training: intervals and tests are about this one trained model on other images"),
-        (2, "2 trainings, too few to say anything about others: intervals are about these trained models on"),
-        (5, "5 trainings: intervals and tests are about other trainings and other images."),
+        (1, ["One training: intervals and tests are about this one trained model on other images"]),
+        (
+            2,
+            [
+                "2 trainings, too few to say anything about others: intervals are about these trained models on",
+                "With two trainings no difference between",
+                "and there is no test",
+            ],
+        ),
+        (
+            3,
+            [
+                f"{NOTE}. They are about other trainings too: where a method fails in one training of four, those of 3 "
+                "trainings hold its mean in only 58 % of cases."
+            ],
+        ),
+        (5, ["5 trainings: intervals and tests are about other trainings and other images."]),
     ],
 )
 def test_page_says_what_the_intervals_cover(tmp_path, seeds, words):
-    text = read(report([make_run(tmp_path / "run", seeds=seeds, **SMALL)])).text
-    assert words in text
+    path = make_run(tmp_path / "run", seeds=seeds, **SMALL)
+    text = read(report([path])).text
+    assert [said for said in words if said not in text] == []
     assert ("Each training seed on its own" in text) == (seeds > 1)
+    assert ("They are about other trainings too" in text) == (seeds > 2)
+    assert ("sign-flip" in text) == (seeds != 2)
+    assert ("two trainings are too few to tell methods apart" in console_summary([path])) == (seeds == 2)
 
 
 def test_undefined_scores_are_counted_with_their_reasons(full, loaded):

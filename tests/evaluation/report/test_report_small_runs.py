@@ -24,7 +24,6 @@ from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.tables import means_table, panels
 from salgen.evaluation.report.undefined import DROPPED, NOT_RANKED, meaning, undefined_lines
 from salgen.evaluation.report.verdicts import verdict
-from salgen.evaluation.statistics.mean_intervals import NOTE
 
 MODEL = "lesion-cnn"
 SMALL = {"samples": 24, "pictures": 0, "metrics": ("roc-auc", "prec99"), "undefined": False}
@@ -244,16 +243,3 @@ def test_images_that_share_an_object_are_counted_as_clusters(tmp_path):
     assert "means over 40 images with a mask in 5 clusters, 1 training" in text
     page = report([few]).read_text(encoding="utf-8")
     assert "With 40 images in 5 clusters no difference" in page
-
-
-def test_two_trainings_are_too_few_for_a_verdict_and_of_three_it_is_said_what_they_may_miss(tmp_path):
-    two, three = (make_run(tmp_path / str(seeds), **SMALL, seeds=seeds) for seeds in (2, 3))
-    assert "two trainings are too few to tell methods apart" in console_summary([two])
-    page = read(report([two])).text
-    assert "With two trainings no difference between" in page
-    assert "and there is no test" in page
-    assert "sign-flip" not in page
-    assert NOTE in page
-    assert "They are about other trainings too" not in page
-    said = f"{NOTE}. They are about other trainings too: where a method fails in one training of four"
-    assert f"{said}, those of 3 trainings hold its mean in only 58 % of cases." in read(report([three])).text

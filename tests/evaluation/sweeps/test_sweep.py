@@ -157,15 +157,13 @@ def test_help_lists_the_parameters_and_an_unknown_shape_is_refused(capsys):
         salgen.sweep("perlin-lesions", DOSE, shape="probit")
 
 
-def test_images_of_several_classes_have_no_common_chance(tmp_path, monkeypatch):
+def test_doses_without_a_common_chance_are_refused(folder, tmp_path, monkeypatch):
     data = SimpleNamespace(manifest=SimpleNamespace(multi_label=("object",)))
-    monkeypatch.setattr(module, "make", lambda *given, **named: tmp_path)
-    monkeypatch.setattr(module, "open_dataset", lambda path: data)
-    with pytest.raises(SalgenError, match="images of perlin-lesions show several classes"):
-        salgen.sweep("perlin-lesions", DOSE, tmp_path / "sweep", **ARGUMENTS)
-
-
-def test_doses_with_other_shares_of_the_classes_are_refused(folder):
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "make", lambda *given, **named: tmp_path)
+        patch.setattr(module, "open_dataset", lambda path: data)
+        with pytest.raises(SalgenError, match="images of perlin-lesions show several classes"):
+            salgen.sweep("perlin-lesions", DOSE, tmp_path / "sweep", **ARGUMENTS)
     sweep, runs = found(folder)
     runs[2].models[0] = replace(runs[2].models[0], chance=0.625)
     with pytest.raises(SalgenError, match=r"guessing is right on 50.0% to 62.5% of the images"):

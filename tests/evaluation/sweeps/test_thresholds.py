@@ -72,6 +72,9 @@ def test_a_draw_has_as_many_clusters_and_one_training_less():
     assert (of_trainings.sum(axis=1) == 2).all()
     assert of_trainings.mean(axis=0) == pytest.approx(np.full(3, 2 / 3), abs=0.2)
     assert (_drawn((8, 1, 40), 5, 0)[1] == 1).all()
+    # few trainings have wider intervals, as Student's
+    assert _share(1) == pytest.approx(0.025)
+    assert _share(3) == pytest.approx(norm.cdf(t.ppf(0.025, 2)))
 
 
 def own_share_of(trials):
@@ -133,11 +136,6 @@ def test_a_dose_without_scores_does_not_count():
     trials = Trials(np.broadcast_to(of_training[:, None], (8, 3, 40)).copy(), np.ones((8, 3, 40)))
     trials.counts[:, 2] = 0.0
     assert trials.own_share == pytest.approx(1.0)
-
-
-def test_few_trainings_have_wider_intervals_as_students():
-    assert _share(1) == pytest.approx(0.025)
-    assert _share(3) == pytest.approx(norm.cdf(t.ppf(0.025, 2)))
 
 
 @pytest.mark.parametrize(("level", "outcome"), [(0.5, NOT_REACHED), (1.0, EVERYWHERE)])
