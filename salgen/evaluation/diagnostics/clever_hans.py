@@ -64,11 +64,6 @@ def suspicious(
 
     The confidence is f_c of the class that the map explains. Of a metric of which less is better, values above the
     threshold of localisation are bad, and those below the threshold of faithfulness are good.
-
-    Examples
-    --------
-    >>> suspicious(np.array([0.95, 0.99, 0.5]), np.zeros(3), np.array([0.6, 0.7, 0.9]), Thresholds())
-    [1, 0]
     """
     towards_best = [1.0 if higher_is_better(metric) else -1.0 for metric in metrics]
     elsewhere = towards_best[0] * localization < towards_best[0] * thresholds.localization

@@ -45,14 +45,7 @@ class RunCorrelations(NamedTuple):
 
 
 def correlations(means: Means, model: str = "", method: str = "") -> list[MetricCorrelation]:
-    """The correlation of each pair of metrics, by their means on data sets in one order, NaN where there is none.
-
-    Examples
-    --------
-    >>> (correlation,) = correlations({"iou": np.array([0.1, 0.2, 0.3]), "pg": np.array([0.5, 0.7, 0.6])})
-    >>> round(correlation.pearson, 3)
-    0.5
-    """
+    """The correlation of each pair of metrics, by their means on data sets in one order, NaN where there is none."""
     pairs = []
     for first, second in combinations(means, 2):
         both = np.isfinite(means[first]) & np.isfinite(means[second])

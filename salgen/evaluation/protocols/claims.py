@@ -146,9 +146,6 @@ def judge(claims: Sequence[Claim], study: Study) -> tuple[Finding, ...]:
     return tuple(claim.judged(rankings) for claim in claims)
 
 
-# The rankings that a claim is about ----------------------------------------------------------------------
-
-
 def on(name: str, *networks: str) -> Choice:
     """A data set or a table's row on each of the networks, by default on every network with scores."""
 
@@ -238,9 +235,6 @@ def mean_of(method: str) -> Callable[[Means], Estimate]:
 def spread(means: Means) -> Estimate:
     """How far the methods' means lie apart: the largest less the least."""
     return combined(lambda values: np.asarray(np.ptp(values, axis=1)), list(means.values()))
-
-
-# Comparisons of the named methods with the others --------------------------------------------------------
 
 
 def highest(means: Means, named: Sequence[str]) -> Margin:

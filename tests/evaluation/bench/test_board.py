@@ -11,7 +11,6 @@ from run_folders import edited_record
 from scipy.stats import kendalltau
 from scipy.stats import t as student
 from salgen.cli.main import main
-from salgen.errors import SalgenError
 from salgen.evaluation.bench.board import board, standing_figure
 from salgen.evaluation.bench.rankings import main_entries, method_scores, metric_agreement, standing_by
 from salgen.evaluation.bench.run_entry import RESULTS
@@ -156,13 +155,6 @@ def test_the_command_takes_a_folder_of_results_and_replaces_the_site(spec, resul
     assert main(["leaderboard", str(results), "--out", str(site)]) == 0
     assert capsys.readouterr().out == f"leaderboard: {site / 'index.html'}\n"
     assert (site / "methods" / "gradient.html").is_file()
-
-
-def test_a_folder_with_other_files_is_not_replaced(spec, results, tmp_path):
-    board(spec, results, tmp_path / "site")
-    (tmp_path / "site" / "data" / "notes.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(SalgenError, match=r"also holds data/notes\.txt"):
-        board(spec, results, tmp_path / "site")
 
 
 def test_pages_open_from_a_file_on_a_phone_and_by_keyboard(site, watched):

@@ -55,6 +55,12 @@ def test_places_are_those_of_the_definition(values):
     assert found.places[:3].tolist() == sorted(found.places[:3])
     assert found.methods[0] == "b"
     assert found.methods[3] == "d", "a method that lacks a data set stands after the others"
+    for number, method in enumerate(found.methods):
+        m = METHODS.index(method)
+        assert found.by_dataset[number] == pytest.approx(slow_places(values, m), nan_ok=True)
+        for family in range(3):
+            of_family = [mean([slow_place(scores, m) for scores in dataset[family]]) for dataset in values.tolist()]
+            assert found.by_metric[number, family] == pytest.approx(mean(of_family))
 
 
 def test_methods_are_told_apart_by_their_places_on_each_data_set(values):
@@ -115,16 +121,6 @@ def test_the_interval_covers_the_place_over_all_data_sets():
         inside = zip(found.methods, found.low, found.high, strict=True)
         covered += [low <= expected[name] <= high for name, low, high in inside]
     assert 0.92 < np.mean(covered) < 0.98
-
-
-def test_places_by_metric_and_by_data_set_are_means_of_the_same_places(values):
-    found = standing(values, METHODS)
-    for number, method in enumerate(found.methods):
-        m = METHODS.index(method)
-        assert found.by_dataset[number] == pytest.approx(slow_places(values, m), nan_ok=True)
-        for family in range(3):
-            of_family = [mean([slow_place(scores, m) for scores in dataset[family]]) for dataset in values.tolist()]
-            assert found.by_metric[number, family] == pytest.approx(mean(of_family))
 
 
 def test_equal_methods_share_the_first_rank_and_one_that_lacks_a_data_set_has_none(values):

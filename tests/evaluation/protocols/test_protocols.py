@@ -74,6 +74,6 @@ def test_a_model_of_another_data_set_is_recorded_as_such(folder, tmp_path):
     other = salgen.make("mri-lesions", tmp_path / "mri", splits=splits, parameters=QUICK)
     record = salgen.open(evaluate(other, model=run / "lesion-cnn-seed0", out=tmp_path / "o", **how)).record
     (model,) = record.models
-    assert model.trained_on.fingerprint == salgen.open(folder).fingerprint
+    assert model.trained_on["fingerprint"] == salgen.open(folder).fingerprint
     assert len(model.weights_sha256) == 64
     assert any("was trained on another data set: data" in note for note in record.notes)

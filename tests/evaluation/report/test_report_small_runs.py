@@ -124,10 +124,8 @@ def test_images_without_a_mask_are_counted_apart(tmp_path):
     run = read_runs([path])[0]
     assert run.cube.correct.sum() == 23
     text = console_summary([path])
-    assert (
-        "means over 24 images with a mask in 24 clusters, 1 training, region:brain (the whole image: roar:fraction=0.1"
-        in text
-    )
+    means = "means over 24 images with a mask in 24 clusters, 1 training, region:brain"
+    assert f"{means} (the whole image: roar:fraction=0.1" in text
     assert "; roar, kar: all 48 images\n" in text
     words = read(report([path])).text
     counted = "24 images with a mask in 24 clusters, including those that the model misclassifies"
@@ -232,11 +230,7 @@ def test_images_that_share_an_object_are_counted_as_clusters(tmp_path):
     )
     (run,) = read_runs([many])
     outcome = verdict(run, run.model_names[0], run.headline)
-    assert (outcome.sampled, outcome.n_clusters, outcome.subject) == (
-        "40 images in 10 clusters",
-        10,
-        "for this one trained model",
-    )
+    assert (outcome.sampled, outcome.subject) == ("40 images in 10 clusters", "for this one trained model")
     assert {(row.n_clusters, row.n_samples, row.n_trainings) for row in outcome.tests} == {(10, 40, 1)}
     text = console_summary([few])
     assert "40 images in 5 clusters are too few to tell methods apart" in text

@@ -2,6 +2,7 @@
 
 import math
 import re
+from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -133,24 +134,22 @@ def test_the_sample_is_the_first_that_all_variants_kept(tmp_path):
     assert [row.id for row in section(runs).rows] == ["test-000002", "test_moved-000002"]
 
 
+def of_other_samples(path):
+    with edited_gallery(path.parent) as data:
+        data["ids"] = np.array([f"test-00001{i}" for i in range(4)])
+
+
 @pytest.mark.parametrize(
-    ("fault", "words"),
+    ("change", "words"),
     [
-        ("absent", "a run holds no maps of this model"),
-        ("damaged", "gallery.npz is damaged"),
-        ("others", "no sample was kept and scored in all variants"),
+        (Path.unlink, "a run holds no maps of this model"),
+        (lambda path: path.write_bytes(b"no"), "gallery.npz is damaged"),
+        (of_other_samples, "no sample was kept and scored in all variants"),
     ],
 )
-def test_without_common_pictures_the_page_says_why_and_keeps_the_means(tmp_path, fault, words):
+def test_without_common_pictures_the_page_says_why_and_keeps_the_means(tmp_path, change, words):
     runs = made(tmp_path)
-    path = runs["moved"] / "gallery.npz"
-    if fault == "absent":
-        path.unlink()
-    elif fault == "damaged":
-        path.write_bytes(b"no")
-    else:
-        with edited_gallery(runs["moved"]) as data:
-            data["ids"] = np.array([f"test-00001{i}" for i in range(4)])
+    change(runs["moved"] / "gallery.npz")
     assert words in section(runs).fault
     variants = Variants("lesion-cnn", runs)
     page = report([runs["original"]], tmp_path / "r.html", Study("t", "r", "m-gt", PAPER, (), (variants,)))

@@ -114,14 +114,10 @@ def test_the_ceiling_of_a_step_is_the_mean_above_it():
     assert curve.ceiling[0] == pytest.approx(np.mean(means[1:]), abs=1e-6)
 
 
-def test_rows_are_fitted_as_if_alone():
+def test_rows_are_fitted_as_if_alone_and_doses_count_by_their_images():
     rows = np.stack([observed(seed) for seed in range(20)])
     together = fit(PLACES, rows, np.full(rows.shape, 300.0))
-    alone = [fit_one(row).thresholds[0] for row in rows]
-    assert together.thresholds == pytest.approx(alone, abs=1e-7)
-
-
-def test_doses_count_by_their_images_and_a_row_without_any_reaches_no_threshold():
+    assert together.thresholds == pytest.approx([fit_one(row).thresholds[0] for row in rows], abs=1e-7)
     means, extra = observed(0), observed(0)
     extra[3] = 0.95
     weights = np.full((1, 8), 300.0)
@@ -161,18 +157,12 @@ def test_the_threshold_is_where_bisection_finds_halfway(centre, steepness, ceili
 
 
 @settings(max_examples=20, deadline=None)
-@given(seed=st.integers(0, 1000), factor=st.floats(0.01, 100), shape=st.sampled_from(sorted(SHAPES)))
-def test_scaling_the_dose_scales_the_threshold(seed, factor, shape):
+@given(st.integers(0, 1000), st.floats(0.01, 100), st.permutations(range(8)), st.sampled_from(sorted(SHAPES)))
+def test_scaling_the_dose_scales_the_threshold_and_the_order_of_doses_does_not_matter(seed, factor, order, shape):
     means = observed(seed)
     for axis in (Axis(), Axis(log=False)):
         one, scaled = (fit_one(means, shape, axis.places(doses)) for doses in (DOSES, factor * DOSES))
         assert axis.doses(scaled.thresholds) == pytest.approx(factor * axis.doses(one.thresholds), rel=1e-5)
-
-
-@settings(max_examples=20, deadline=None)
-@given(seed=st.integers(0, 1000), order=st.permutations(range(8)), shape=st.sampled_from(sorted(SHAPES)))
-def test_the_order_of_doses_does_not_matter(seed, order, shape):
-    means = observed(seed)
     assert fit_one(means[order], shape, PLACES[order]).thresholds[0] == fit_one(means, shape).thresholds[0]
 
 
