@@ -74,6 +74,7 @@ class Protocol(ABC):
     tables: ClassVar[tuple[PaperTable, ...]] = ()
     claims: ClassVar[tuple[Claim, ...]] = ()
     notes: ClassVar[tuple[str, ...]] = ()
+    papers: ClassVar[tuple[str, ...]] = ()  # the paper's data sets in whose place others may be drawn
 
     seed: int = param(0, "seed of the data sets and of the methods' randomness", low=0)
 
@@ -99,7 +100,7 @@ class Protocol(ABC):
 
     def in_place_of(self, dataset: str) -> str:
         """The paper's name of a data set, by which claims call it: that of the one that a stand-in is for."""
-        return dataset
+        return {stand_in_of(name): name for name in self.papers}.get(dataset, dataset)
 
     def networks_on(self, dataset: str, scale: str) -> Sequence[str]:
         """The networks that are evaluated on a data set: by the parameter `models` where there is one, or the scale."""

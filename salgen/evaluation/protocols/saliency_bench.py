@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, ClassVar
 import numpy as np
 from salgen.evaluation.protocols.claims import Claim, highest, on_each
@@ -179,6 +180,7 @@ class SaliencyBench(Protocol):
     methods: ClassVar[tuple[str, ...]] = METHODS
     networks: ClassVar[Networks] = {"demo": ("resnet18", VIT), "small": ("resnet18", VIT), "full": (*CNNS, VIT)}
     limits: ClassVar[Mapping[str, int | None]] = {"demo": 48, "small": 200, "full": None}
+    papers: ClassVar[tuple[str, ...]] = DATASETS
     title: ClassVar[str] = "The paper's tables"
     claims: ClassVar[tuple[Claim, ...]] = CLAIMS
     notes: ClassVar[tuple[str, ...]] = (
@@ -216,10 +218,6 @@ class SaliencyBench(Protocol):
                 how[stand_in_of(name)] = {"source": None, "parameters": STAND_INS.get(name, {})}
         return how
 
-    def in_place_of(self, dataset: str) -> str:
-        """The paper's data set that a stand-in is for; any other is itself."""
-        return {stand_in_of(name): name for name in DATASETS}.get(dataset, dataset)
-
     def settings(self, dataset: str, model: str, scale: str) -> dict[str, Any]:
         """The paper's training at scale full, a short one otherwise."""
         if scale != "full":
@@ -248,12 +246,10 @@ class SaliencyBench(Protocol):
         first = next(iter(named))
         tables = {}
         for measure in MEASURES:
-            rows = [
-                Row(f"{definition}, {name}", call, texts, dataset, otherwise=f"{dataset}, absolute")
-                for dataset, name in named.items()
-                for definition, call in DEFINITIONS[measure].items()
-                for texts in [_texts(CNNS, name, measure, definition)]
-            ]
+            rows = []
+            for (dataset, name), (definition, call) in product(named.items(), DEFINITIONS[measure].items()):
+                texts, absolute = _texts(CNNS, name, measure, definition), f"{dataset}, absolute"
+                rows.append(Row(f"{definition}, {name}", call, texts, dataset, otherwise=absolute))
             columns = (*METHODS, BASELINE)
             table = PaperTable(f"Table 2, {measure}", CAPTIONS[measure], first, columns, rows, networks=CNNS)
             tables[measure] = table.filled(runs, scale)

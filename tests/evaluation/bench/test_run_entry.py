@@ -59,13 +59,10 @@ def test_results_name_the_version_and_hold_the_weights_that_were_scored(spec, ou
         np.testing.assert_allclose(both["value_x"], both["value_y"], atol=1e-4)
 
 
-def test_both_kinds_of_training_are_there(out):
+def test_both_kinds_of_training_are_there_and_taken(spec, out, tmp_path, monkeypatch):
     folders = [out / CHECKPOINTS / f"perlin-lesions-lesion-cnn-{kind}" for kind in ("plain", "reliance")]
     cards = [load_checkpoint(folder / "lesion-cnn-seed1").card for folder in folders]
     assert [card.settings.get("reliance", 0.0) for card in cards] == [0.0, 2.0]
-
-
-def test_checkpoints_that_are_there_are_taken(spec, out, tmp_path, monkeypatch):
     shutil.copytree(out / CHECKPOINTS, tmp_path / CHECKPOINTS)
     monkeypatch.setattr("salgen.evaluation.training.training._run", None)
     (results,) = run_entry(spec, spec.entry(NAME), tmp_path, methods=["gradient", "grad-cam", "input-x-gradient"])

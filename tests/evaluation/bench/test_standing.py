@@ -37,10 +37,8 @@ def mean(numbers):
 
 
 def slow_places(values, method):
-    return [
-        mean([mean([slow_place(scores, method) for scores in family]) for family in dataset])
-        for dataset in values.tolist()
-    ]
+    by_family = [[mean([slow_place(s, method) for s in family]) for family in dataset] for dataset in values.tolist()]
+    return [mean(places) for places in by_family]
 
 
 def test_places_are_those_of_the_definition(values):
@@ -77,9 +75,8 @@ def test_it_depends_on_no_order_and_on_no_scale(methods, datasets, factor, offse
     values = np.random.default_rng(1).normal(size=(5, 2, 3, 4)).round(1)
     first = standing(values, METHODS)
     second = standing((values * factor + offset)[datasets][..., methods], [METHODS[m] for m in methods])
-    assert dict(zip(second.methods, second.places, strict=True)) == pytest.approx(
-        dict(zip(first.methods, first.places, strict=True))
-    )
+    found, again = (dict(zip(one.methods, one.places, strict=True)) for one in (first, second))
+    assert again == pytest.approx(found)
 
 
 def test_a_method_that_is_always_best_has_the_place_0():

@@ -74,10 +74,9 @@ def test_rows_are_the_summaries(runs, built):
     for row in found:
         own = expected[row["model"], row["method"], row["metric"]]
         assert {key: row[key] for key in NUMBERS} == {key: own[key] for key in NUMBERS}
-    assert {(row["model"], row["dataset"], row["accuracy"], row["warning"], row["trainings"]) for row in found} == {
-        ("lesion-cnn", "perlin-lesions", "0.9925", "", "1"),
-        ("scnn", "b & <i>", "0.5", "near chance", "3"),
-    }
+    of_runs = ("model", "dataset", "accuracy", "warning", "trainings")
+    expected = {("lesion-cnn", "perlin-lesions", "0.9925", "", "1"), ("scnn", "b & <i>", "0.5", "near chance", "3")}
+    assert {tuple(row[name] for name in of_runs) for row in found} == expected
     roles = dict(zip(METHODS, ("method", "method", "floor", "floor", "ceiling"), strict=True))
     assert all(row["role"] == roles[row["method"]] for row in found)
     directions = {("relevance-mass", "more is better"), ("mae", "less is better")}
@@ -139,10 +138,8 @@ def test_models_that_mostly_use_something_else_are_not_ranked_and_reliant_ones_a
 
 
 def row_of(**changes):
-    values = (
-        {field.name: "" for field in fields(BoardRow)} | {"direction": DIRECTIONS[True], "role": "method"} | changes
-    )
-    return BoardRow(**(values | {"mean_worst_case": values["mean"], "label": values["method"]}))
+    usual = {field.name: "" for field in fields(BoardRow)} | {"direction": DIRECTIONS[True], "role": "method"}
+    return BoardRow(**(usual | changes | {"mean_worst_case": changes["mean"], "label": changes["method"]}))
 
 
 def test_a_matrix_names_all_that_share_the_best_mean_and_ranks_on_models_that_learnt():
@@ -262,10 +259,8 @@ def test_data_sets_of_one_name_are_told_apart(runs, tmp_path):
     with edited_record(tmp_path / "a" / "one") as record:
         record["dataset"]["fingerprint"] = "9" * 64
     rows = rows_in(leaderboard([runs[0], tmp_path / "a" / "one"], tmp_path / "site").parent)
-    assert {(row["dataset"], row["page"]) for row in rows} == {
-        ("perlin-lesions (01234567)", "one.html"),
-        ("perlin-lesions (99999999)", "one-2.html"),
-    }
+    expected = {("perlin-lesions (01234567)", "one.html"), ("perlin-lesions (99999999)", "one-2.html")}
+    assert {(row["dataset"], row["page"]) for row in rows} == expected
 
 
 @given(st.lists(st.text(max_size=90) | st.sampled_from(["a", "A", "a-2", "con", "nul.x", "..", "é"]), max_size=8))

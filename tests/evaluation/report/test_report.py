@@ -89,10 +89,8 @@ def check_accessible(page):
 @pytest.fixture(scope="module")
 def full(tmp_path_factory):
     folder = tmp_path_factory.mktemp("full")
-    runs = [
-        make_run(folder / "perlin", seeds=3),
-        make_run(folder / "mri", name="mri-lesions", seeds=3, shift=-0.15, accuracy=(0.99, 0.53, 0.97), random_seed=1),
-    ]
+    other = {"name": "mri-lesions", "shift": -0.15, "accuracy": (0.99, 0.53, 0.97), "random_seed": 1}
+    runs = [make_run(folder / "perlin", seeds=3), make_run(folder / "mri", seeds=3, **other)]
     return runs, report(runs)
 
 
@@ -187,13 +185,10 @@ def test_a_method_does_not_gain_by_failing(tmp_path):
 def test_the_headline_says_what_the_tests_separate(full, loaded):
     headline = Headline(loaded[0], loaded[0].model_names[0])
     text = read(full[1]).text
-    names = {"best": [headline.verdict.best], "tied": headline.verdict.tied, "floor": [headline.verdict.floor]}
-    assert {part: headline.verdict.labels(keys) for part, keys in names.items()} == {
-        "best": ["guided-backprop"],
-        "tied": ["lrp-alpha-beta", "lrp-alpha-beta:alpha=1,beta=0", "deep-taylor"],
-        "floor": ["sobel"],
-    }
-    assert headline.verdict.labels(headline.verdict.below_edges) == ["deconvnet"]
+    found = headline.verdict
+    assert found.labels([found.best, found.floor]) == ["guided-backprop", "sobel"]
+    assert found.labels(found.tied) == ["lrp-alpha-beta", "lrp-alpha-beta:alpha=1,beta=0", "deep-taylor"]
+    assert found.labels(found.below_edges) == ["deconvnet"]
     assert "Over 3 trainings, guided-backprop has the highest mean roc-auc :" in text
     tied = "lrp-alpha-beta , lrp-alpha-beta:alpha=1,beta=0 and deep-taylor ."
     assert f"Not significantly different from it: {tied}" in text

@@ -86,11 +86,9 @@ def test_one_method_without_an_edge_filter_without_floors_or_with_few_images(tmp
 def test_one_method_bears_no_star_and_two_do(tmp_path):
     one = make_run(tmp_path / "one", **SMALL, methods=("deconvnet", "sobel"))
     two = make_run(tmp_path / "two", **SMALL, methods=("deconvnet", "gradient", "sobel"))
-    stars = [
-        [line.label for line in means_table(run, MODEL, "region:brain").lines if line.cells["roc-auc"].best]
-        for run in read_runs([one, two])
-    ]
-    assert stars == [[], ["gradient"]]
+    for run, stars in zip(read_runs([one, two]), ([], ["gradient"]), strict=True):
+        lines = means_table(run, MODEL, "region:brain").lines
+        assert [line.label for line in lines if line.cells["roc-auc"].best] == stars
     text = console_summary([one])
     assert re.search(r"^deconvnet +0\.\d{3}< ", text, re.MULTILINE)
     assert "< not better than the strongest floor" in text.splitlines()
@@ -225,9 +223,7 @@ def test_a_damaged_gallery_is_left_out_and_said(tmp_path, damage):
 
 def test_images_that_share_an_object_are_counted_as_clusters(tmp_path):
     """On the page, in the terminal and in the tests; five objects are too few for a verdict."""
-    few, many = (
-        make_run(tmp_path / str(n), **(SMALL | {"samples": 40, "undefined": False}), per_cluster=n) for n in (8, 4)
-    )
+    few, many = (make_run(tmp_path / str(n), **(SMALL | {"samples": 40}), per_cluster=n) for n in (8, 4))
     (run,) = read_runs([many])
     outcome = verdict(run, run.model_names[0], run.headline)
     assert (outcome.sampled, outcome.subject) == ("40 images in 10 clusters", "for this one trained model")

@@ -107,9 +107,8 @@ def test_effects_are_turned_towards_the_method(rich):
     of = verdict(run, MODEL, "roc-auc")
     table = means_table(run, MODEL, "region:brain", ["roc-auc"])
     rows = {effect.line.label: effect for effect in effects(of, table)}
-    assert [effect.row.mean_worst_case for effect in rows.values()] == sorted(
-        (effect.row.mean_worst_case for effect in rows.values()), reverse=True
-    )
+    means = [effect.row.mean_worst_case for effect in rows.values()]
+    assert means == sorted(means, reverse=True)
     assert rows[of.best[0]].against_best is None
     assert "oracle" not in rows
     for test in compare_families([family(run.cube, MODEL, "roc-auc", "region:brain")]):

@@ -31,9 +31,8 @@ def with_values(path, chosen):
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
     """The best mean of roc-auc is shared by three as printed, that of m-gt by two; deconvnet is far below."""
-    path = make_run(
-        tmp_path_factory.mktemp("ties") / "run", methods=FOUR, metrics=("roc-auc", "m-gt"), samples=24, pictures=0
-    )
+    folder, metrics = tmp_path_factory.mktemp("ties"), ("roc-auc", "m-gt")
+    path = make_run(folder / "run", methods=FOUR, metrics=metrics, samples=24, pictures=0)
     values = {
         ("gradient", "roc-auc"): lambda i: 0.9896 + 0.01 * (-1) ** i,
         ("lrp-z", "roc-auc"): lambda i: 0.9904 - 0.01 * (-1) ** i,

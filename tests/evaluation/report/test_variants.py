@@ -57,7 +57,7 @@ def common_numbers(runs):
     return set.intersection(*found)
 
 
-def test_the_same_sample_is_shown_in_every_variant_with_its_own_scores(study, figure):
+def test_the_same_sample_is_shown_in_every_variant_with_its_own_scores_and_pictures(study, figure):
     runs = study.variants[0].runs
     common = common_numbers(runs)
     assert len(common) == 2
@@ -68,9 +68,6 @@ def test_the_same_sample_is_shown_in_every_variant_with_its_own_scores(study, fi
         for (picture, value), method in zip(row.cells, PAPER, strict=True):
             assert value == pytest.approx(own_score(runs[row.variant], method, row.id))
             assert picture.alt == f"{method}, {row.variant}"
-
-
-def test_pictures_are_of_that_sample_with_the_scored_mask(study, figure):
     signed = dict(figure.columns)
     assert signed["input-x-gradient"]
     assert not signed["gradient"]

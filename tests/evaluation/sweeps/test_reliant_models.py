@@ -130,15 +130,6 @@ def test_scale_full_has_twenty_trainings_and_what_is_asked_for_wins(source, tmp_
     assert asked == [(20, False, ["relevance-mass"]), (None, True, ["relevance-mass"]), (4, True, ["relevance-mass"])]
 
 
-def test_two_strengths_suffice_and_other_parameters_are_doses_of_a_curve():
-    assert Dose.parse("strength=1,0", NAME) == Dose("strength", (0.0, 1.0), False, True)
-    with pytest.raises(SalgenError, match="has 1 different values: a comparison takes at least 2"):
-        Dose.parse("strength=1", NAME)
-    with pytest.raises(SalgenError, match="a curve takes at least 6"):
-        Dose.parse("side=2,4", NAME)
-    assert not Dose.parse("side=2,3,4,5,6,7", NAME).spurious
-
-
 def constructed():
     """Ten models at each of three strengths: clean at 0, half of them at 0.5, and none at 1."""
     random = np.random.default_rng(0)
