@@ -159,11 +159,7 @@ def on(name: str, *networks: str) -> Choice:
 
 def on_each(*names: str) -> Choice:
     """Several data sets or rows, each on every network with scores."""
-
-    def choice(rankings: Rankings) -> list[MethodRanking]:
-        return [ranking for name in names for ranking in on(name)(rankings)]
-
-    return choice
+    return lambda rankings: [ranking for name in names for ranking in on(name)(rankings)]
 
 
 def averaged(dataset: str) -> Choice:
