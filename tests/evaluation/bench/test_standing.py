@@ -138,13 +138,6 @@ def test_the_range_of_ranks_is_that_of_draws_by_hand():
     assert found.rank_high.tolist() == [2.0, 2.0]
 
 
-def test_a_network_with_weights_in_closed_form_counts_with_its_one_training(values):
-    values[2, :, 1:] = np.nan
-    found = standing(values[:, :, :, :3], METHODS[:3])
-    assert not np.isnan([found.share_first, found.rank_low, found.rank_high]).any()
-    assert (found.rank_low <= found.rank_high).all()
-
-
 def test_draws_are_of_the_trainings_that_have_values(values):
     """On one data set the first training has none, as where no image is certified under it."""
     values = values[:, :, :, :3]

@@ -63,17 +63,14 @@ def test_a_metric_that_prefers_worse_maps_is_found():
     assert len({len(line) for line in lines}) == 1  # the columns stand below each other
 
 
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("roar", "trains models: it is no function of a given map"),
-        ("max-sensitivity", "explains again: it is no function of a given map"),
-        ("edge-correlation", "has no direction: it does not say which map is better"),
-        ("iou", ""),
-    ],
-)
-def test_what_stands_in_the_way(name, says):
-    assert obstacle(METRICS.create(name)) == says
+def test_what_stands_in_the_way():
+    names = ("roar", "max-sensitivity", "edge-correlation", "iou")
+    assert [obstacle(METRICS.create(name)) for name in names] == [
+        "trains models: it is no function of a given map",
+        "explains again: it is no function of a given map",
+        "has no direction: it does not say which map is better",
+        "",
+    ]
 
 
 PAGE = (Path(__file__).parents[3] / "docs" / "metric_check.md").read_text(encoding="utf-8")

@@ -94,16 +94,13 @@ def test_a_claim_needs_every_network_that_it_names(claim, missing, there):
     assert missing[1] in finding.claim
 
 
-def test_a_claim_that_fails_on_one_network_is_not_held_whether_the_other_was_run_or_not():
+def test_a_claim_fails_with_one_network_whether_the_other_was_run_or_not_and_says_which_were():
     fails = {("gtsrb-square", "vgg16"): ranked(*FAST)}
     for grid, other in (({}, "resnet50 was not run"), (HOLDING, "holds on resnet50 (")):
         finding = said(grid | fails)[LAST]
         assert finding.verdict == NOT_HELD
         assert finding.numbers.startswith(other)
         assert "; does not hold on vgg16 (" in finding.numbers
-
-
-def test_a_claim_of_no_named_network_says_which_were_run():
     found = said(without(("imagenet-s50", "resnext50")))
     assert found[LOWEST].verdict == HELD
     assert "on vgg16 (" in found[LOWEST].numbers

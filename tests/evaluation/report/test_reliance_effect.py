@@ -31,7 +31,7 @@ def effects_of(paths):
     return reliance_effects([Headline(run, "lesion-cnn") for run in read_runs(paths)])
 
 
-def test_the_numbers_are_those_of_a_slow_count(pair):
+def test_the_numbers_are_those_of_a_slow_count(pair, tmp_path):
     (effect,) = effects_of(pair)
     plain, reliant = effect.plain.verdict, effect.reliant.verdict
     counts, concordant, total = [0, 0, 0], 0, 0
@@ -51,9 +51,7 @@ def test_the_numbers_are_those_of_a_slow_count(pair):
     decided = counts[0] - counts[1]
     assert effect.tau_bounds == ((decided - counts[2]) / total, (decided + counts[2]) / total)
     assert effect.tau_bounds[0] <= effect.tau <= effect.tau_bounds[1]
-
-
-def test_a_run_alone_or_two_of_one_kind_are_not_compared(pair, tmp_path):
+    # a run alone, or two of one kind, are not compared
     assert effects_of(pair[:1]) == effects_of(pair[1:]) == []
     other = make_run(tmp_path / "other", **SMALL)
     with edited_record(other) as record:

@@ -48,18 +48,11 @@ def own_score(run, method, sample):
     return float(chosen[chosen.variant == "region:brain"].value.iloc[0])
 
 
-def common_numbers(runs):
-    """The numbers of samples that every run scored and kept."""
-    found = []
-    for run in runs.values():
-        found.append({name[-6:] for name in pq.read_table(run / "scores.parquet")["sample_id"].to_pylist()})
-        found.append({str(name)[-6:] for name in np.load(run / "gallery.npz")["ids"]})
-    return set.intersection(*found)
-
-
 def test_the_same_sample_is_shown_in_every_variant_with_its_own_scores_and_pictures(study, figure):
     runs = study.variants[0].runs
-    common = common_numbers(runs)
+    kept = [{str(name)[-6:] for name in np.load(run / "gallery.npz")["ids"]} for run in runs.values()]
+    scored = [set(pq.read_table(run / "scores.parquet")["sample_id"].to_pylist()) for run in runs.values()]
+    common = set.intersection(*kept, *({name[-6:] for name in names} for names in scored))
     assert len(common) == 2
     assert [row.variant for row in figure.rows] == list(NAMES)
     assert [row.id for row in figure.rows] == [f"test_{name}-{min(common)}" for name in NAMES]
