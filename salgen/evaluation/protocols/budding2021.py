@@ -86,10 +86,6 @@ class Budding2021(Protocol):
         """Lesions in noise and in MRI."""
         return {PERLIN: {}, MRI: {}}
 
-    def stand_ins(self) -> list[str]:
-        """None: noise is noise, and slices are of a brain."""
-        return []
-
     def experiments(self, scale: str) -> list[Experiment]:
         """One run for each data set, under every metric that ranks pixels."""
         how = {"limit": self.limit, "seeds": self.training_seeds[scale], "target": "pred", "reduce": "abs"}

@@ -87,10 +87,6 @@ class Designed(Protocol):
         grids = {name: {**made[name], "source": f"{OUT}/{CELLS}"} for name in made if DATASETS[name][2] in GRIDS}
         return {**({CELLS: {}} if grids else {}), **made, **grids}
 
-    def stand_ins(self) -> list[str]:
-        """None: the images are made for the networks."""
-        return []
-
     def networks_on(self, dataset: str, scale: str) -> Sequence[str]:
         """The network that a data set is made for."""
         return (AROUND if dataset == CELLS else DATASETS[dataset][2],)

@@ -95,8 +95,8 @@ class Protocol(ABC):
         """All experiments, in the report's order."""
 
     def stand_ins(self) -> Sequence[str]:
-        """The data sets that are drawn in place of the paper's."""
-        return [name for name, how in self.datasets().items() if how.get("source") is None]
+        """The data sets that are drawn in place of the paper's: whose `source` could be a user's own copy."""
+        return [name for name, how in self.datasets().items() if how.get("source", name) is None]
 
     def in_place_of(self, dataset: str) -> str:
         """The paper's name of a data set, by which claims call it: that of the one that a stand-in is for."""
