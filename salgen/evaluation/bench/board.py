@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from salgen.evaluation.bench.method_checks import PASSES, THRESHOLD, read_checks
 from salgen.evaluation.bench.published import SPEC, open_results, read_summary
@@ -25,7 +25,7 @@ from salgen.evaluation.bench.versions import BenchSpec
 from salgen.evaluation.leaderboard.index import MARK
 from salgen.evaluation.leaderboard.site import INDEX, page_names, site_folder
 from salgen.evaluation.report.chart import ROW, Chart, bar, mean_dot
-from salgen.evaluation.report.formatting import STYLE, call, templates
+from salgen.evaluation.report.formatting import STYLE, call, page_text
 from salgen.evaluation.report.gallery import GALLERY, SATURATED, Gallery, legend_urls, make_gallery, read_gallery
 from salgen.evaluation.report.runs import FLOOR, METHOD
 from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord
@@ -42,19 +42,14 @@ PICTURED = 8  # methods whose maps a data set's page shows
 METHODS, DATA = "methods", "data"
 
 
-@dataclass(frozen=True)
-class BoardView:
-    """An order of methods: over all data sets, by networks of one kind of training, on some of the samples.
-
-    `uncertified` are the data sets on fewer than half of whose samples the networks use the cause, where all
-    samples count.
-    """
+class BoardView(NamedTuple):
+    """An order of methods: over all data sets, by networks of one kind of training, on some of the samples."""
 
     title: str
     samples: str
     standing: Standing
     datasets: list[str]
-    uncertified: list[str]
+    uncertified: list[str]  # data sets on fewer than half of whose samples the networks use the cause, if all count
 
 
 @dataclass(frozen=True)
@@ -83,10 +78,6 @@ class NetworkResult:
     def method(self, call: str) -> MethodRecord | None:
         """The record of a method."""
         return next((one for one in self.record.methods if one.call == call), None)
-
-    def has(self, method: str) -> bool:
-        """Whether there are scores of a method."""
-        return any(method == name for name, _, _ in self._means)
 
     def mean(self, method: str, metric: str, samples: str = "all") -> Any:
         """The row of the summary, or None."""
@@ -139,7 +130,7 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
                 "board_method.html.j2",
                 **common,
                 method=method,
-                results=[one for one in found if one.has(method)],
+                results=[one for one in found if method in set(one.summary["method"])],
                 views=[(one, one.standing.methods.index(method)) for one in views if method in one.standing.methods],
                 record={one.name: one.method(method) for one in found},
                 checks=list(checks[checks["subject"] == method].itertuples()),
@@ -201,8 +192,7 @@ def _write(path: Path, template: str, **values: Any) -> None:
     style = "".join(one.read_text(encoding="utf-8") for one in styles)
     path.parent.mkdir(parents=True, exist_ok=True)
     known = {"style": style, "mark": MARK, "legend": legend_urls(), "saturated": SATURATED, "interval_note": NOTE}
-    page = templates(folder, STYLE.parent).get_template(template).render(**known, **values)
-    write_text(path, page.strip() + "\n")
+    write_text(path, page_text([folder, STYLE.parent], template, **known, **values))
 
 
 def standing_figure(standing: Standing, datasets: Sequence[str], title: str) -> str:

@@ -15,17 +15,9 @@ from salgen.evaluation.bench.versions import BenchSpec
 
 
 def fetch(spec: BenchSpec, source: str, out: Path) -> list[Path]:
-    """Copy published results into a new folder.
+    """Copy published results from a folder, or from an archive at a path or an address, into a new folder.
 
-    Parameters
-    ----------
-    source
-        A folder, or an archive of one (``.tar``, ``.tar.gz``, ``.zip``), as a path or an address; results may lie
-        anywhere in it, and what else it holds is left out. Of several folders of results the outermost is taken.
-
-    Returns
-    -------
-    The folders of the results.
+    Results may lie anywhere in it; of several folders of them the outermost is taken.
     """
     if out.exists():
         raise SalgenError(f"{out} is there already: name a new folder")

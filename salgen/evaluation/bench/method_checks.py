@@ -38,22 +38,11 @@ COLUMNS = ["subject", "measure", "outcome", "value", "low", "high"]
 def run_checks(spec: BenchSpec, out: Path, *, methods: Sequence[str] = ("all",), **options: Any) -> Path:
     """Compute the checks of a version, once the entry that they are of is done; goes on where it was stopped.
 
-    Parameters
-    ----------
-    out
-        The benchmark's folder; `checks` there holds the runs.
-    methods
-        Calls and groups; the controls are always added.
-    options
-        `max_memory` and `command`, as for :func:`~salgen.evaluation.runs.running.evaluate`.
-
     Returns
     -------
-    ``checks.csv`` beside the entry's results: `subject`, a method or the network; `measure`, a metric or ``threshold``,
-    the least dose at which the mean ROC-AUC (of the network the accuracy) is halfway from chance to 1, or ``passes``,
-    the operations that a map takes in those of a forward pass; `outcome` of a threshold, see
-    :class:`~salgen.evaluation.sweeps.thresholds.Threshold`; `value`, with its 95 % interval; the training's seed, and
-    version and digest.
+    ``checks.csv`` beside the entry's results: `subject`, a method or the network; `measure`, a metric, ``threshold`` or
+    ``passes``, the operations that a map takes in those of a forward pass; `outcome` of a threshold; `value`, with its
+    95 % interval; the training's seed, and version and digest.
     """
     import pandas as pd
 
@@ -116,8 +105,6 @@ def read_checks(spec: BenchSpec, results: Path) -> pd.DataFrame:
     import pandas as pd
 
     path = results / spec.checks.entry / CHECKS
-    return (
-        pd.read_csv(path, keep_default_na=False, na_values={"value": "", "low": "", "high": ""})
-        if path.is_file()
-        else pd.DataFrame(columns=COLUMNS)
-    )
+    if not path.is_file():
+        return pd.DataFrame(columns=COLUMNS)
+    return pd.read_csv(path, keep_default_na=False, na_values={"value": "", "low": "", "high": ""})

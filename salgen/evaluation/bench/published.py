@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError, reason
@@ -23,6 +23,7 @@ from salgen.types import Float64
 if TYPE_CHECKING:
     import pandas as pd
 
+T = TypeVar("T")
 SPEC = "salgen-bench.json"
 SAMPLE = ["training_seed", "sample_id"]
 SCORED = ["method", "metric", *SAMPLE]
@@ -32,11 +33,7 @@ PICTURES = 4
 
 
 def keep_results(spec: BenchSpec, run: Path, results: Path, *, gallery: bool = False) -> None:
-    """Write what is published of a run: its record, the scores of the headline region, perhaps maps for pictures.
-
-    ``scores.parquet`` has the columns of :func:`published_rows`, and ``summary.csv`` those of :func:`summarised`; each
-    row has the version of the benchmark and the first digits of its digest.
-    """
+    """Write what is published of a run: its record, the scores of the headline region, perhaps maps for pictures."""
     made = Run(run)
     rows = published_rows(made)
     results.mkdir(parents=True, exist_ok=True)
@@ -48,7 +45,7 @@ def keep_results(spec: BenchSpec, run: Path, results: Path, *, gallery: bool = F
 
 
 def write_rows(spec: BenchSpec, rows: pd.DataFrame, results: Path) -> None:
-    """Write ``scores.parquet`` and ``summary.csv``."""
+    """Write ``scores.parquet`` and ``summary.csv``, whose rows have the version of the benchmark and its digest."""
     stated = stated_in_rows(spec)
     with atomic_path(results / SCORES) as path:
         rows.assign(**stated).to_parquet(
@@ -72,11 +69,7 @@ def stated_in_rows(spec: BenchSpec) -> dict[str, Any]:
 def published_rows(run: Run) -> pd.DataFrame:
     """The scores of a run in the headline region, and those of metrics that are not of a region.
 
-    Returns
-    -------
-    A row for each method, metric, training and sample: `method`, `metric`, `training_seed`, `sample_id`; `cluster`,
-    whose samples are not independent; whether the sample is `correct` and `certified`; `value` float32, NaN where it is
-    undefined, and the metric's worst value where the map has `failed`.
+    `value`, float32, is NaN where it is undefined, and the metric's worst one where the map has `failed`.
     """
     scores, headline = run.scores, run.scores["variant"] == run.record.headline_variant
     scores = scores[headline | ~scores["metric"].isin(scores.loc[headline, "metric"])]
@@ -85,17 +78,9 @@ def published_rows(run: Run) -> pd.DataFrame:
 
 
 def summarised(rows: pd.DataFrame) -> pd.DataFrame:
-    """The mean over samples and trainings of each method by each metric, with its 95 % interval.
+    """The mean of each method by each metric, over all or the certified samples of :func:`published_rows`.
 
-    Parameters
-    ----------
-    rows
-        The columns of :func:`published_rows`.
-
-    Returns
-    -------
-    `samples`, all or the certified ones; `method`, `metric`; the numbers of clusters and samples that have values, and
-    the seeds of the trainings; and :func:`~salgen.evaluation.statistics.mean_intervals.mean_intervals`.
+    Beside its 95 % interval stand the numbers of clusters and samples that have values, and the trainings' seeds.
     """
     import pandas as pd
 
@@ -176,19 +161,17 @@ def read_rows(spec: BenchSpec, results: Path) -> pd.DataFrame:
     import pandas as pd
 
     open_results(spec, results)
-    rows: pd.DataFrame = _read(pd.read_parquet, results / SCORES)
-    return rows
+    return _read(pd.read_parquet, results / SCORES)
 
 
 def read_summary(results: Path) -> pd.DataFrame:
     """``summary.csv`` of one entry."""
     import pandas as pd
 
-    summary: pd.DataFrame = _read(pd.read_csv, results / SUMMARY)
-    return summary
+    return _read(pd.read_csv, results / SUMMARY)
 
 
-def _read(reader: Callable[[Path], Any], path: Path) -> Any:
+def _read(reader: Callable[[Path], T], path: Path) -> T:
     """What a reader makes of a file of results."""
     try:
         return reader(path)
@@ -197,12 +180,7 @@ def _read(reader: Callable[[Path], Any], path: Path) -> Any:
 
 
 def read_scores(spec: BenchSpec, results: Path) -> pd.DataFrame:
-    """The scores of the methods under test of one entry.
-
-    Returns
-    -------
-    The columns of :func:`read_rows`, and `better`: `value` with its sign so that higher is better.
-    """
+    """The scores of the methods under test of one entry, and `better`, the value with its sign so that higher is."""
     rows, record = read_rows(spec, results), open_results(spec, results)
     rows = rows[rows["method"].isin([method.call for method in record.methods if not method.control])]
     return rows.assign(better=rows["value"] * direction(rows["metric"]))

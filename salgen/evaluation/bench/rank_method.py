@@ -21,18 +21,8 @@ def rank_method(
 ) -> Standing:
     """Explain and score by one method what the benchmark's methods have explained, and rank it among them.
 
-    Parameters
-    ----------
-    method
-        A call, or ``package.module:name``, as for `salgen evaluate`.
-    results
-        The folder of results, with their checkpoints.
-    out
-        Holds for each method a folder like that of `salgen bench run`, which goes on where it was stopped.
-    quick
-        Whether the first 16 images and one training of each network are enough. Methods are then compared on these.
-    options
-        Further ones of :func:`~salgen.evaluation.bench.run_entry.run_entry`.
+    `out` holds for each method a folder like that of `salgen bench run`, which goes on where it was stopped. With
+    `quick` methods are compared on the first 16 images and one training of each network.
     """
     import pandas as pd
 

@@ -50,21 +50,7 @@ def method_scores(
     metrics: Collection[str] | None = None,
     samples: str = ALL,
 ) -> dict[str, pd.DataFrame]:
-    """The scores of methods, by the name of each entry that has results and such samples.
-
-    Parameters
-    ----------
-    folder
-        The folder of results.
-    metrics
-        Those by which methods are ranked if None.
-    samples
-        The samples that count: ``"all"``, ``"correct"`` or ``"certified"``.
-
-    Returns
-    -------
-    The columns `method`, `metric`, `training_seed`, `sample_id` and `better`.
-    """
+    """The scores of methods, by default by the headline metrics, of each entry that has results and such samples."""
     names = [entry.name for entry in entries if (folder / entry.name).is_dir()]
     if not names:
         raise SalgenError(
@@ -107,12 +93,9 @@ class OrderAgreement(NamedTuple):
 
 
 def metric_agreement(scores: Mapping[str, pd.DataFrame], metrics: Sequence[str]) -> OrderAgreement:
-    """How alike two metrics order methods by their means: Kendall's tau, over the entries in `scores`.
+    """How alike two metrics order methods by their means: Kendall's tau, with Student's interval over the entries.
 
-    Returns
-    -------
-    NaN where no entry has both metrics and three methods. What was sampled are data sets: the interval is Student's,
-    within -1 and 1, and NaN where only one has both.
+    It is NaN where no entry has both metrics and three methods, and the interval where only one has.
     """
     import pandas as pd
 

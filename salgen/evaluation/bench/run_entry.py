@@ -33,25 +33,11 @@ def run_entry(
     checkpoints: Path | None = None,
     **options: Any,
 ) -> list[Path]:
-    """Compute one entry of the benchmark, or go on where it was stopped.
+    """Compute one entry of the benchmark, or go on where it was stopped, and return its results of each split.
 
-    Parameters
-    ----------
-    out
-        The benchmark's folder. ``data`` holds data sets, ``checkpoints`` frozen weights, ``runs`` run folders, and
-        ``results`` what is published of these. Checkpoints that are there are taken, and not trained again.
-    methods
-        Calls and groups; the controls are always added.
-    recipes_only
-        Whether images are rendered as they are needed, and not stored.
-    checkpoints
-        A folder of frozen checkpoints, to be scored as they are; those of `out`, trained if need be, if None.
-    options
-        Further ones of :func:`~salgen.evaluation.runs.running.evaluate`, such as `max_memory`.
-
-    Returns
-    -------
-    The folders of the entry's results, one for each split that is scored.
+    The folder's ``data`` holds data sets, ``checkpoints`` frozen weights, ``runs`` run folders, and ``results`` what is
+    published of these. The frozen `checkpoints` are scored as they are; without them those of `out`, trained if need
+    be. `options` are further ones of :func:`~salgen.evaluation.runs.running.evaluate`.
     """
     data, (model, parameters) = entry.data, parse_call(entry.network)
     settings = {**parameters, "reliance": RELIANCE if entry.reliance else 0.0}
@@ -114,9 +100,7 @@ def run_name(entry: BenchEntry, split: str) -> str:
 def freeze(checkpoint: Path, dataset: Path) -> bool:
     """Store a checkpoint's weights in half precision if the network then predicts the same class of every test image.
 
-    Returns
-    -------
-    True if the weights are stored in half precision, now or before.
+    It returns whether they are stored so, now or before.
     """
     weights = safetensors.torch.load_file(checkpoint / WEIGHTS)
     if not any(tensor.dtype == torch.float32 for tensor in weights.values()):

@@ -27,18 +27,15 @@ class Standing:
     low: Float64
     high: Float64
     datasets: NDArray[np.int64]  # int64 (M,): the number of data sets on which the method is defined
-    # by_metric, by_dataset: float64 (M, F) and (M, D): the mean place by each metric, and on each data set; NaN where
-    # there is none
-    by_metric: Float64
-    by_dataset: Float64
-    # share_first, rank_low, rank_high: float64 (M,): the share of 1,000 draws of data sets and trainings, with
-    # replacement, in which the method is the best, and the 2.5th and 97.5th percentile of its rank, from 1; NaN for a
-    # method that lacks a data set
+    by_metric: Float64  # (M, F): the mean place by each metric; NaN where there is none
+    by_dataset: Float64  # (M, D): the same on each data set
+    # share_first, rank_low, rank_high: float64 (M,): over draws of data sets and trainings, how often the method is the
+    # best, and the 95 % range of its rank, from 1; NaN for a method that lacks a data set
     share_first: Float64
     rank_low: Float64
     rank_high: Float64
-    # float64 (M, M): of the hypothesis that two methods have the same place, corrected for all pairs of methods that
-    # are defined on all data sets; NaN for others, and where there are fewer than six data sets
+    # float64 (M, M): corrected for all pairs of methods that are defined on all data sets; NaN for others, and where
+    # there are fewer than six data sets
     p_values: Float64
 
     @property
@@ -60,23 +57,13 @@ class Standing:
 
 
 def standing(values: Float64, methods: Sequence[str]) -> Standing:
-    """The order of methods.
+    """The order of methods, by their mean scores float64 (D, F, T, M) on data sets by metrics under trainings.
 
-    Parameters
-    ----------
-    values
-        float64 (D, F, T, M): the mean score of M methods on D data sets, by the metric of each of F families, under T
-        trainings; higher is better. NaN where a method is not defined, or a data set lacks a family.
-    methods
-        Their calls.
-
-    Notes
-    -----
-    A method's place by one metric under one training is (rank - 1) / (methods - 1), ties sharing their mean rank.
-    Places are averaged over metrics, then over trainings, then over data sets, each of which counts once. What was
-    sampled are data sets: trainings and families of one data set are not independent. So the interval is Student's over
-    data sets, and pairs are compared by :func:`~salgen.evaluation.statistics.permutation.stepdown_p_values` of the
-    places on each data set.
+    Higher is better, and NaN stands where a method is not defined, or a data set lacks a family of metrics. A method's
+    place by one metric under one training is (rank - 1) / (methods - 1), ties sharing their mean rank. Places are
+    averaged over metrics, then over trainings, then over data sets, each of which counts once. What was sampled are
+    data sets: trainings and families of one data set are not independent. So the interval is Student's over data sets,
+    and pairs are compared by :func:`~salgen.evaluation.statistics.permutation.stepdown_p_values` of the places on each.
     """
     of_each = _places(values)
     by_training = _mean(of_each, axis=1)  # (D, T, M)
@@ -84,26 +71,23 @@ def standing(values: Float64, methods: Sequence[str]) -> Standing:
     defined = ~np.isnan(places)
     means, low, high = student_interval(places)
     order = np.lexsort((means, ~defined.all(axis=0)))
-    share_first, rank_low, rank_high = _stability(by_training)
     p_values = np.full((len(methods), len(methods)), np.nan)
     everywhere = np.flatnonzero(defined.all(axis=0))
     if len(everywhere) > 1:
         first, second = np.triu_indices(len(everywhere), 1)
         rows, columns = everywhere[first], everywhere[second]
         p_values[rows, columns] = p_values[columns, rows] = stepdown_p_values(places[:, everywhere])
-    return Standing(
-        methods=[methods[i] for i in order],
-        places=means[order],
-        low=np.maximum(low, 0.0)[order],
-        high=np.minimum(high, 1.0)[order],
-        datasets=defined.sum(axis=0)[order],
-        by_metric=_mean(_mean(of_each, axis=2), axis=0).T[order],
-        by_dataset=places.T[order],
-        share_first=share_first[order],
-        rank_low=rank_low[order],
-        rank_high=rank_high[order],
-        p_values=p_values[np.ix_(order, order)],
-    )
+    found = {
+        "places": means,
+        "low": np.maximum(low, 0.0),
+        "high": np.minimum(high, 1.0),
+        "datasets": defined.sum(axis=0),
+        "by_metric": _mean(_mean(of_each, axis=2), axis=0).T,
+        "by_dataset": places.T,
+        **dict(zip(("share_first", "rank_low", "rank_high"), _stability(by_training), strict=True)),
+        "p_values": p_values[:, order],
+    }
+    return Standing([methods[i] for i in order], **{name: array[order] for name, array in found.items()})
 
 
 def student_interval(values: Float64) -> tuple[Float64, Float64, Float64]:
@@ -116,7 +100,7 @@ def student_interval(values: Float64) -> tuple[Float64, Float64, Float64]:
     return mean, mean - half, mean + half
 
 
-def _stability(by_training: Float64) -> tuple[Float64, Float64, Float64]:
+def _stability(by_training: Float64) -> Float64:
     """How often each method is the best, and the range of its rank, over draws of data sets and of their trainings."""
     datasets, trainings, methods = by_training.shape
     stream = Stream("salgen-bench", 0, "stability")
@@ -135,7 +119,7 @@ def _stability(by_training: Float64) -> tuple[Float64, Float64, Float64]:
             (ranks == ranks.min(axis=1, keepdims=True)).mean(axis=0),
             *np.percentile(ranks, [2.5, 97.5], axis=0),
         )
-    return found[0], found[1], found[2]
+    return found
 
 
 def _mean(values: Float64, axis: int) -> Float64:

@@ -34,22 +34,11 @@ TOLERANCE = 1e-4
 
 
 def result_problems(spec: BenchSpec, results: Path, *, images: int = 8, methods: int = 3, seed: int) -> Iterator[str]:
-    """Check all results in a folder.
+    """A line for each problem of the results in a folder, which begins with the name of the result.
 
     The weights must be those of the record, and ``summary.csv`` must follow from ``scores.parquet``. The scores of some
     methods on the first images are computed again from the weights of one training, on data made anew, and must agree
     to 1e-4, and so must whether the network is right there, and certified to use the cause.
-
-    Parameters
-    ----------
-    images, methods
-        Numbers of what is computed again.
-    seed
-        Chooses methods and training.
-
-    Yields
-    ------
-    A line for each problem, which begins with the name of the result; none for sound results.
     """
     if not any((results / entry.name).is_dir() for entry in spec.entries):
         raise SalgenError(f"{results} holds no results of salgen-bench {spec.version}")

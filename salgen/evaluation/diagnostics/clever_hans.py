@@ -1,8 +1,7 @@
 """Right for the wrong reason, and wrong for the same one: samples that a person should look at.
 
-A Clever Hans candidate is an image that the model classifies rightly and surely while a faithful map
-points elsewhere than at the object (Li et al. 2020, eq. 19). A false positive is an image without a
-class in which the model sees that class surely.
+A Clever Hans candidate is an image that the model classifies rightly and surely while a faithful map points elsewhere
+than at the object (Li et al. 2020, eq. 19).
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,28 +62,14 @@ def suspicious(
 ) -> list[int]:
     """Indices of the set of eq. 19, the largest confidence times faithfulness first; NaN is never in it.
 
-    Parameters
-    ----------
-    confidence, localization, faithfulness
-        float64 (N,): f_c of the class that the map explains, and the map's two scores.
-    metrics
-        Calls of the two metrics. Where less is better, values above the threshold of localisation are bad, and
-        those below the threshold of faithfulness are good.
-
-    Examples
-    --------
-    >>> suspicious(np.array([0.95, 0.99, 0.5]), np.zeros(3), np.array([0.6, 0.7, 0.9]), Thresholds())
-    [1, 0]
+    The confidence is f_c of the class that the map explains. Of a metric of which less is better, values above the
+    threshold of localisation are bad, and those below the threshold of faithfulness are good.
     """
-    localization_call, faithfulness_call = metrics
-    elsewhere = localization < thresholds.localization
-    if not higher_is_better(localization_call):
-        elsewhere = localization > thresholds.localization
-    faithful = faithfulness > thresholds.faithfulness
-    if not higher_is_better(faithfulness_call):
-        faithful = faithfulness < thresholds.faithfulness
+    towards_best = [1.0 if higher_is_better(metric) else -1.0 for metric in metrics]
+    elsewhere = towards_best[0] * localization < towards_best[0] * thresholds.localization
+    faithful = towards_best[1] * faithfulness > towards_best[1] * thresholds.faithfulness
     chosen = np.flatnonzero((confidence > thresholds.confidence) & elsewhere & faithful)
-    product = confidence * _quality(faithfulness, faithfulness_call)
+    product = confidence * _quality(faithfulness, metrics[1])
     return [int(i) for i in chosen[np.argsort(-product[chosen], kind="stable")]]
 
 
@@ -95,15 +80,7 @@ def clever_hans(
     localization: str = LOCALIZATION,
     faithfulness: str = FAITHFULNESS,
 ) -> list[Suspect]:
-    """The Clever Hans candidates of a run by one method's maps, see :func:`suspicious`.
-
-    Parameters
-    ----------
-    run
-        A run folder whose metrics include `localization` and `faithfulness`.
-    method
-        A method's call, as the run has it.
-    """
+    """The Clever Hans candidates of a run with both metrics, by one method's maps: see :func:`suspicious`."""
     metrics, probabilities = (localization, faithfulness), probabilities_in(run)
     suspects = [
         suspect
@@ -116,10 +93,7 @@ def clever_hans(
 def undefined(
     run: str | Path, method: str, localization: str = LOCALIZATION, faithfulness: str = FAITHFULNESS
 ) -> dict[str, int]:
-    """Number of rightly classified samples without a value, for each of the two metrics.
-
-    Parameters and faults are those of :func:`clever_hans`.
-    """
+    """Number of rightly classified samples without a value, for each of the two metrics."""
     groups = _checked_maps(run, method, (localization, faithfulness))
     return {
         localization: sum(int(np.isnan(maps.localization).sum()) for maps in groups),

@@ -1,8 +1,6 @@
 """Metrics on maps of known quality: the truth itself, made worse step by step.
 
-A metric that does not fall while its map gets worse measures something other than the map's quality. The
-images have one bright square, and the model is made by hand so that nothing else moves it; hence the
-mask is what it uses, exactly.
+The images have one bright square, and the model is made by hand so that nothing else moves it.
 """
 
 import math
@@ -45,14 +43,7 @@ def trends(metrics: Mapping[str, Metric]) -> list[Trend]:
 
 
 def obstacle(metric: Metric) -> str:
-    """The reason why a metric cannot be checked; "" if it can.
-
-    Examples
-    --------
-    >>> from salgen.registry import METRICS
-    >>> obstacle(METRICS.create("roar"))
-    'trains models: it is no function of a given map'
-    """
+    """The reason why a metric cannot be checked; "" if it can."""
     if isinstance(metric, RetrainingMetric) or "training" in metric.needs:
         return "trains models: it is no function of a given map"
     if metric.needs & {"method", "shuffled_maps"}:
@@ -127,9 +118,6 @@ def _detector() -> Any:
             return torch.stack([torch.zeros_like(evidence), 8.0 * (evidence - 0.5)], dim=1)
 
     return Bright().eval()
-
-
-# Ways to be wrong -------------------------------------------------------------------------------------------
 
 
 class Degradation(NamedTuple):

@@ -45,19 +45,7 @@ class RunCorrelations(NamedTuple):
 
 
 def correlations(means: Means, model: str = "", method: str = "") -> list[MetricCorrelation]:
-    """The correlation of each pair of metrics over the data sets.
-
-    Parameters
-    ----------
-    means
-        Metric to its means on D data sets, float64 (D,), in one order; NaN where there is none.
-
-    Examples
-    --------
-    >>> (correlation,) = correlations({"iou": np.array([0.1, 0.2, 0.3]), "pg": np.array([0.5, 0.7, 0.6])})
-    >>> round(correlation.pearson, 3)
-    0.5
-    """
+    """The correlation of each pair of metrics, by their means on data sets in one order, NaN where there is none."""
     pairs = []
     for first, second in combinations(means, 2):
         both = np.isfinite(means[first]) & np.isfinite(means[second])
@@ -68,11 +56,7 @@ def correlations(means: Means, model: str = "", method: str = "") -> list[Metric
 
 
 def run_correlations(runs: Sequence[str | Path]) -> RunCorrelations:
-    """The correlations of each model and method over runs on three data sets or more.
-
-    Means are those of all training seeds and samples, failed maps left out. They are of each run's headline variant,
-    or of the one that a metric has.
-    """
+    """The correlations of each model and method over runs on three data sets or more, failed maps left out."""
     if len(runs) < LEAST:
         count = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
         raise SalgenError(f"{count}: a correlation over data sets takes {LEAST} or more, one for each data set")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from salgen.evaluation.leaderboard.rows import DIRECTIONS, BoardRow
 from salgen.evaluation.report import page
-from salgen.evaluation.report.formatting import DIGITS, STYLE, templates
+from salgen.evaluation.report.formatting import DIGITS, STYLE, page_text
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD
 from salgen.evaluation.report.tables import TITLES
 from salgen.evaluation.statistics.ranks import mean_ranks
@@ -17,34 +17,23 @@ FILTERS = {"dataset": "Data set", "model": "Model", "method": "Method", "metric"
 
 
 def index_html(rows: Sequence[BoardRow], pages: str, table: str) -> str:
-    """The page as text.
-
-    Parameters
-    ----------
-    rows
-        The rows, in the order of the table.
-    pages, table
-        The folder of the runs' pages, and the file with the same rows, as seen from the page.
-    """
+    """The page as text, with links to the folder of the runs' pages and to the file with the same rows."""
     folder = Path(__file__).parent
     scripts = folder / "index.js", Path(page.__file__).with_name(page.SAVE)
-    html = (
-        templates(folder)
-        .get_template("index.html.j2")
-        .render(
-            mark=MARK,
-            style="".join(path.read_text(encoding="utf-8") for path in (STYLE, folder / "index.css")),
-            scripts=[path.read_text(encoding="utf-8") for path in scripts],
-            matrices=matrices(rows),
-            titles=TITLES,
-            rows=rows,
-            pages=pages,
-            table=table,
-            filters={key: (title, sorted({getattr(row, key) for row in rows})) for key, title in FILTERS.items()},
-            controls=sorted({row.method for row in rows if row.control}),
-        )
+    return page_text(
+        [folder],
+        "index.html.j2",
+        mark=MARK,
+        style="".join(path.read_text(encoding="utf-8") for path in (STYLE, folder / "index.css")),
+        scripts=[path.read_text(encoding="utf-8") for path in scripts],
+        matrices=matrices(rows),
+        titles=TITLES,
+        rows=rows,
+        pages=pages,
+        table=table,
+        filters={key: (title, sorted({getattr(row, key) for row in rows})) for key, title in FILTERS.items()},
+        controls=sorted({row.method for row in rows if row.control}),
     )
-    return html.strip() + "\n"
 
 
 class MatrixLine(NamedTuple):

@@ -66,15 +66,7 @@ COLUMNS = tuple(field.name for field in fields(BoardRow) if field.name != "label
 
 
 def rows_of(run: LoadedRun, dataset: str, page: str) -> list[BoardRow]:
-    """The rows of one run, by model and metric, the best method first; ceilings only of metrics that have them.
-
-    Parameters
-    ----------
-    dataset
-        The name of the run's data set in the table.
-    page
-        The run's page.
-    """
+    """The rows of one run, by model and metric, the best method first; ceilings only of metrics that have them."""
 
     def place(row: BoardRow) -> tuple[bool, float, str]:
         undefined = math.isnan(row.standing)

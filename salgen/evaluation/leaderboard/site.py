@@ -23,18 +23,9 @@ RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECAS
 
 
 def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
-    """Write a static site about runs, and return its first page.
+    """Write a static site about runs, and return its first page, ``index.html``, the table of all means.
 
-    The folder holds ``index.html``, the table of all means; the same rows as ``leaderboard.csv``; and the report of
-    each run under ``runs``. The same runs give the same bytes. An existing leaderboard is replaced once
-    the new one is complete.
-
-    Parameters
-    ----------
-    runs
-        Run folders, in any order.
-    out
-        The folder to write.
+    The same runs in any order give the same bytes. An existing leaderboard is replaced once the new one is complete.
     """
     check_run_folders(runs)
     datasets = {}
@@ -56,7 +47,7 @@ def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
                 html = render([run], back=f"../{INDEX}")
                 name, fingerprint = datasets[path].name, datasets[path].fingerprint
                 rows += rows_of(run, f"{name} ({fingerprint[:8]})" if names.count(name) > 1 else name, page)
-            write_text(site / PAGES / page, html.strip() + "\n")
+            write_text(site / PAGES / page, html)
             advance()
         write_text(site / TABLE, csv_text(COLUMNS, rows))
         write_text(site / INDEX, index_html(rows, PAGES, TABLE))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from salgen.evaluation.protocols.paper_table import PaperTable, Row
-from salgen.evaluation.protocols.protocol import ADAM, Experiment, Protocol, stand_in_of
+from salgen.evaluation.protocols.protocol import ADAM, Experiment, Networks, Protocol, stand_in_of
 from salgen.parameters import param
 
 NAMES = ("aabid-sicre",)
@@ -64,12 +64,9 @@ class AabidSicre(Protocol):
     name: ClassVar[str] = "aabid-sicre"
     reference: ClassVar[str] = "Aabid & Sicre, Foreground segmentation to measure deep neural networks interpretability"
     methods: ClassVar[tuple[str, ...]] = METHODS[:-1]
-    networks: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "demo": ("resnet18",),
-        "small": ("resnet18",),
-        "full": ("resnet50",),
-    }
+    networks: ClassVar[Networks] = {"demo": ("resnet18",), "small": ("resnet18",), "full": ("resnet50",)}
     limits: ClassVar[Mapping[str, int | None]] = {"demo": 48, "small": 200, "full": None}
+    papers: ClassVar[tuple[str, ...]] = (PETS,)
     title: ClassVar[str] = "The paper's table and metrics"
     tables: ClassVar[tuple[PaperTable, ...]] = (TABLE_1, TWELVE)
     notes: ClassVar[tuple[str, ...]] = (
@@ -91,10 +88,6 @@ class AabidSicre(Protocol):
     def datasets(self) -> dict[str, dict[str, Any]]:
         """The pets."""
         return {PETS if self.pets else stand_in_of(PETS): {"source": self.pets}}
-
-    def in_place_of(self, dataset: str) -> str:
-        """The pets, for what is drawn in their place."""
-        return PETS
 
     def settings(self, dataset: str, model: str, scale: str) -> dict[str, Any] | None:
         """At scale full a short training from ImageNet's weights; the model's own elsewhere."""

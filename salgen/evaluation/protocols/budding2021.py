@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from salgen.evaluation.protocols.claims import Claim, among_the_best, highest, lowest, mean_of, on_each, rows_by, spread
 from salgen.evaluation.protocols.paper_table import PaperTable, Row
-from salgen.evaluation.protocols.protocol import Experiment, Protocol
+from salgen.evaluation.protocols.protocol import Experiment, Networks, Protocol
 from salgen.parameters import param
 
 NAMES = ("budding2021",)
@@ -67,7 +67,7 @@ class Budding2021(Protocol):
         "Budding et al. 2021, Evaluating saliency methods on artificial data with different background types"
     )
     methods: ClassVar[tuple[str, ...]] = METHODS
-    networks: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys(("demo", "small", "full"), ("lesion-cnn",))
+    networks: ClassVar[Networks] = dict.fromkeys(("demo", "small", "full"), ("lesion-cnn",))
     training_seeds: ClassVar[Mapping[str, int]] = {"demo": 1, "small": 3, "full": 3}
     title: ClassVar[str] = "The paper's figure and findings"
     tables: ClassVar[tuple[PaperTable, ...]] = (FIGURE_2,)
@@ -85,10 +85,6 @@ class Budding2021(Protocol):
     def datasets(self) -> dict[str, dict[str, Any]]:
         """Lesions in noise and in MRI."""
         return {PERLIN: {}, MRI: {}}
-
-    def stand_ins(self) -> list[str]:
-        """None: noise is noise, and slices are of a brain."""
-        return []
 
     def experiments(self, scale: str) -> list[Experiment]:
         """One run for each data set, under every metric that ranks pixels."""

@@ -1,9 +1,7 @@
 """A paper's claims: each a sentence, the means that it compares, the comparison, and the methods that it names.
 
 Each claim is an order of means, so it has a margin: by how much the order holds, negative if it does not. It is held
-or not held where the 95 % interval of the margin, about other clusters of samples and other trainings, is above or
-below 0, and undecided else. Whether it holds here is a finding, not a test: images may be stand-ins, and networks are
-trained anew.
+or not held where the 95 % interval of the margin, about other clusters and trainings, is above or below 0.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,19 +30,14 @@ class Order(NamedTuple):
     """One of the orders of a comparison: all but `rank` - 1 of some differences are above 0."""
 
     differences: Sequence[Estimate]
-    rank: int = 1
-
-    def margin(self, values: Sequence[float]) -> float:
-        """The value of rank `rank` from below, of the differences or of bounds on them."""
-        return sorted(values)[self.rank - 1]
+    rank: int = 1  # that of the margin from below, among the differences
 
 
 class Margin(NamedTuple):
     """The orders of a comparison, all of which must hold, and the numbers behind them in words.
 
-    The margin is the least of the orders' own, and its bounds follow from those of the differences. The lower bound is
-    wrong only if that of one of the `rank` least differences of an order is. The upper one is wrong only if that of any
-    of the other differences is, of any order. So these many bounds share the chance of an error.
+    The lower bound is wrong only if that of one of the `rank` least differences of an order is; the upper one only if
+    that of any other difference is, of any order. So these many bounds share the chance of an error.
     """
 
     orders: Sequence[Order]
@@ -71,7 +64,7 @@ class Margin(NamedTuple):
         for order in self.orders:
             shares = SHARE / order.rank, SHARE / bounds_from_above
             numbers = [(one.value, *jackknife.interval(one, shares)) for one in order.differences]
-            found.append([order.margin(values) for values in zip(*numbers, strict=True)])
+            found.append([sorted(values)[order.rank - 1] for values in zip(*numbers, strict=True)])
         margin, low, high = map(min, zip(*found, strict=True))
         return margin, low, high
 
@@ -153,9 +146,6 @@ def judge(claims: Sequence[Claim], study: Study) -> tuple[Finding, ...]:
     return tuple(claim.judged(rankings) for claim in claims)
 
 
-# The rankings that a claim is about ----------------------------------------------------------------------
-
-
 def on(name: str, *networks: str) -> Choice:
     """A data set or a table's row on each of the networks, by default on every network with scores."""
 
@@ -169,11 +159,7 @@ def on(name: str, *networks: str) -> Choice:
 
 def on_each(*names: str) -> Choice:
     """Several data sets or rows, each on every network with scores."""
-
-    def choice(rankings: Rankings) -> list[MethodRanking]:
-        return [ranking for name in names for ranking in on(name)(rankings)]
-
-    return choice
+    return lambda rankings: [ranking for name in names for ranking in on(name)(rankings)]
 
 
 def averaged(dataset: str) -> Choice:
@@ -245,9 +231,6 @@ def mean_of(method: str) -> Callable[[Means], Estimate]:
 def spread(means: Means) -> Estimate:
     """How far the methods' means lie apart: the largest less the least."""
     return combined(lambda values: np.asarray(np.ptp(values, axis=1)), list(means.values()))
-
-
-# Comparisons of the named methods with the others --------------------------------------------------------
 
 
 def highest(means: Means, named: Sequence[str]) -> Margin:

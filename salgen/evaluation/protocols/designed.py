@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from salgen.evaluation.protocols.paper_table import PaperTable, Row
-from salgen.evaluation.protocols.protocol import OUT, Experiment, Protocol
+from salgen.evaluation.protocols.protocol import OUT, Experiment, Networks, Protocol
 from salgen.parameters import by_parameters, param
 from salgen.registry import GENERATORS, METHODS
 
@@ -64,7 +64,7 @@ class Designed(Protocol):
 
     name: ClassVar[str] = "designed"
     reference: ClassVar[str] = "this project; networks with weights in closed form"
-    networks: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
+    networks: ClassVar[Networks] = dict.fromkeys(
         ("demo", "small", "full"), tuple(dict.fromkeys(network for _, _, network in DATASETS.values()))
     )
     title: ClassVar[str] = "Agreement with what the networks compute"
@@ -86,10 +86,6 @@ class Designed(Protocol):
         made = {name: {"name": generator, "parameters": values} for name, (generator, values, _) in DATASETS.items()}
         grids = {name: {**made[name], "source": f"{OUT}/{CELLS}"} for name in made if DATASETS[name][2] in GRIDS}
         return {**({CELLS: {}} if grids else {}), **made, **grids}
-
-    def stand_ins(self) -> list[str]:
-        """None: the images are made for the networks."""
-        return []
 
     def networks_on(self, dataset: str, scale: str) -> Sequence[str]:
         """The network that a data set is made for."""

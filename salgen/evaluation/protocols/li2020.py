@@ -10,7 +10,7 @@ from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.diagnostics.clever_hans import clever_hans
 from salgen.evaluation.protocols.claims import Claim, between, highest, lowest, on, on_each
 from salgen.evaluation.protocols.paper_table import PaperTable, Row, RunFolders
-from salgen.evaluation.protocols.protocol import Experiment, Protocol
+from salgen.evaluation.protocols.protocol import Experiment, Networks, Protocol
 from salgen.evaluation.report.study import Plate, StudyTable, TableRow
 from salgen.evaluation.report.suspects import save_gallery_of
 from salgen.evaluation.statistics.jackknife import Estimate, averaged, combined
@@ -101,13 +101,7 @@ CLAIMS = (
 
 
 def distances(table: StudyTable) -> StudyTable:
-    """The distances of signed and of absolute maps from the paper's numbers, from a filled Table 2.
-
-    Data sets and networks move all methods. So each of the backward methods is taken relative to the mean of the
-    others, whose maps are the same in both rows. A distance is the mean over the backward methods of the absolute
-    difference between here and the paper. The last row is the mean of the rows but SENS, whose norm the paper does not
-    name.
-    """
+    """The distances of signed and of absolute maps from the paper's numbers, from a filled Table 2; see its caption."""
     rows = {row.label: row for row in table.rows}
     found = []
     for label in (row.label for row in TABLE_2.rows if not row.otherwise):
@@ -150,11 +144,7 @@ class Li2020(Protocol):
         "Li et al. 2020, Quantitative evaluations on saliency methods: an experimental study, arXiv:2012.15616"
     )
     methods: ClassVar[tuple[str, ...]] = METHODS
-    networks: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "demo": ("scnn",),
-        "small": ("scnn",),
-        "full": ("vgg16", "resnet50"),
-    }
+    networks: ClassVar[Networks] = {"demo": ("scnn",), "small": ("scnn",), "full": ("vgg16", "resnet50")}
     counts: ClassVar[Mapping[str, tuple[int | None, int | None, int, int]]] = {
         "demo": (48, 100, 6, 3),  # numbers of samples: several objects, composites, SENS, and its curve
         "small": (200, 300, 20, 5),

@@ -19,6 +19,7 @@ from salgen.generators.interfaces import Redrawable
 from salgen.parameters import param
 from salgen.registry import MODELS
 
+Networks = Mapping[str, tuple[str, ...]]  # scale to the models that are trained
 OUT = "{out}"  # in the texts of a protocol: the folder of the study
 ADAM: Mapping[str, Any] = {  # without weight decay AdamW is Adam; no stop but that of the epochs
     "optimiser": "adamw",
@@ -64,7 +65,7 @@ class Protocol(ABC):
     name: ClassVar[str]
     reference: ClassVar[str]
     methods: ClassVar[tuple[str, ...]]
-    networks: ClassVar[Mapping[str, tuple[str, ...]]]  # scale to the models that are trained
+    networks: ClassVar[Networks]
     title: ClassVar[str] = ""  # title of the page's section with the tables and claims, if there are any
     metric: ClassVar[str] = ""  # the metric of a grid of data sets and networks
     cells: ClassVar[str] = ""  # the experiment whose runs are the grid's cells
@@ -73,6 +74,7 @@ class Protocol(ABC):
     tables: ClassVar[tuple[PaperTable, ...]] = ()
     claims: ClassVar[tuple[Claim, ...]] = ()
     notes: ClassVar[tuple[str, ...]] = ()
+    papers: ClassVar[tuple[str, ...]] = ()  # the paper's data sets in whose place others may be drawn
 
     seed: int = param(0, "seed of the data sets and of the methods' randomness", low=0)
 
@@ -83,10 +85,9 @@ class Protocol(ABC):
 
     @abstractmethod
     def datasets(self) -> Mapping[str, Mapping[str, Any]]:
-        """The data sets in order, each with its arguments of `make`, such as the `source` of a user's own copy.
+        """The data sets in order, each with its arguments of `make`; the name is the generator's by default.
 
-        One is called as its generator, unless `name` says another one. In a source ``{out}`` is the study's folder, so
-        that ``{out}/bam`` is the data set `bam` of the same protocol.
+        In a source ``{out}`` is the study's folder, so that ``{out}/bam`` is the data set `bam` of the same protocol.
         """
 
     @abstractmethod
@@ -94,12 +95,12 @@ class Protocol(ABC):
         """All experiments, in the report's order."""
 
     def stand_ins(self) -> Sequence[str]:
-        """The data sets that are drawn in place of the paper's."""
-        return [name for name, how in self.datasets().items() if how.get("source") is None]
+        """The data sets that are drawn in place of the paper's: whose `source` could be a user's own copy."""
+        return [name for name, how in self.datasets().items() if how.get("source", name) is None]
 
     def in_place_of(self, dataset: str) -> str:
         """The paper's name of a data set, by which claims call it: that of the one that a stand-in is for."""
-        return dataset
+        return {stand_in_of(name): name for name in self.papers}.get(dataset, dataset)
 
     def networks_on(self, dataset: str, scale: str) -> Sequence[str]:
         """The networks that are evaluated on a data set: by the parameter `models` where there is one, or the scale."""
@@ -110,10 +111,7 @@ class Protocol(ABC):
         return experiment.methods
 
     def trained_network(self, dataset: str, model: str) -> str | None:
-        """A network as ``package.module:function``, or a designed one, if it is not to be trained.
-
-        ``{out}`` is the study's folder, so that it may be around a network that an experiment before has trained.
-        """
+        """A network as ``package.module:function``, or a designed one, if it is not trained; ``{out}`` as above."""
         return None
 
     def settings(self, dataset: str, model: str, scale: str) -> Mapping[str, Any] | None:

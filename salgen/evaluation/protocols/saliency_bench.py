@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, ClassVar
 import numpy as np
 from salgen.evaluation.protocols.claims import Claim, highest, on_each
 from salgen.evaluation.protocols.paper_table import PaperTable, Row, RunFolders
-from salgen.evaluation.protocols.protocol import ADAM, Experiment, Protocol, stand_in_of
+from salgen.evaluation.protocols.protocol import ADAM, Experiment, Networks, Protocol, stand_in_of
 from salgen.evaluation.report.study import StudyTable, TableRow
 from salgen.evaluation.statistics.jackknife import combined
 from salgen.parameters import param
@@ -122,10 +123,7 @@ def printed(network: str, dataset: str, measure: str) -> list[str]:
 
 
 def correlations(tables: Mapping[str, StudyTable]) -> StudyTable:
-    """Table 3: the correlation of two measures over data sets, from the tables of the measures.
-
-    Beside it stand the paper's number, and what follows from its Table 2.
-    """
+    """Table 3: the correlation of two measures over data sets, from the tables of the measures."""
     by_label = {(row.label, row.network): row for table in tables.values() for row in table.rows}
     networks = dict.fromkeys(network for _, network in by_label)
     methods = next(iter(tables.values())).methods
@@ -180,12 +178,9 @@ class SaliencyBench(Protocol):
         "Zhang et al. 2025, Saliency-Bench: a comprehensive benchmark for evaluating visual explanations (KDD)"
     )
     methods: ClassVar[tuple[str, ...]] = METHODS
-    networks: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "demo": ("resnet18", VIT),
-        "small": ("resnet18", VIT),
-        "full": (*CNNS, VIT),
-    }
+    networks: ClassVar[Networks] = {"demo": ("resnet18", VIT), "small": ("resnet18", VIT), "full": (*CNNS, VIT)}
     limits: ClassVar[Mapping[str, int | None]] = {"demo": 48, "small": 200, "full": None}
+    papers: ClassVar[tuple[str, ...]] = DATASETS
     title: ClassVar[str] = "The paper's tables"
     claims: ClassVar[tuple[Claim, ...]] = CLAIMS
     notes: ClassVar[tuple[str, ...]] = (
@@ -223,10 +218,6 @@ class SaliencyBench(Protocol):
                 how[stand_in_of(name)] = {"source": None, "parameters": STAND_INS.get(name, {})}
         return how
 
-    def in_place_of(self, dataset: str) -> str:
-        """The paper's data set that a stand-in is for; any other is itself."""
-        return {stand_in_of(name): name for name in DATASETS}.get(dataset, dataset)
-
     def settings(self, dataset: str, model: str, scale: str) -> dict[str, Any]:
         """The paper's training at scale full, a short one otherwise."""
         if scale != "full":
@@ -255,12 +246,10 @@ class SaliencyBench(Protocol):
         first = next(iter(named))
         tables = {}
         for measure in MEASURES:
-            rows = [
-                Row(f"{definition}, {name}", call, texts, dataset, otherwise=f"{dataset}, absolute")
-                for dataset, name in named.items()
-                for definition, call in DEFINITIONS[measure].items()
-                for texts in [_texts(CNNS, name, measure, definition)]
-            ]
+            rows = []
+            for (dataset, name), (definition, call) in product(named.items(), DEFINITIONS[measure].items()):
+                texts, absolute = _texts(CNNS, name, measure, definition), f"{dataset}, absolute"
+                rows.append(Row(f"{definition}, {name}", call, texts, dataset, otherwise=absolute))
             columns = (*METHODS, BASELINE)
             table = PaperTable(f"Table 2, {measure}", CAPTIONS[measure], first, columns, rows, networks=CNNS)
             tables[measure] = table.filled(runs, scale)

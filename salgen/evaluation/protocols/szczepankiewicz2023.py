@@ -15,13 +15,12 @@ from salgen.evaluation.protocols.claims import (
     on,
     share_left,
 )
-from salgen.evaluation.protocols.protocol import ADAM, Experiment, Protocol
+from salgen.evaluation.protocols.protocol import ADAM, Experiment, Networks, Protocol, stand_in_of
 from salgen.parameters import param
 
 NAMES = ("szczepankiewicz2023",)
 
 SQUARE, ZINGS, LIGHTS, IMAGENET = DATASETS = ("gtsrb-square", "zings", "lisa-lights", "imagenet-s50")
-STAND_INS = {SQUARE: "drawn-signs", ZINGS: "drawn-figures", LIGHTS: "drawn-lights", IMAGENET: "textured-shapes"}
 VARIANTS = ("original", "absent", "moved", "resized", "noisy_square", "noisy_background")
 IN_PLACE = ("original", "noisy_square", "noisy_background")  # the square is where training had it
 TURNED = {"rotation": 5.0, "flips": True}
@@ -76,12 +75,9 @@ class Szczepankiewicz2023(Protocol):
         *("gradient", "guided-backprop", "smoothgrad", "grad-cam", "grad-cam++", "smooth-grad-cam++"),
         *("guided-grad-cam", "fast-cam", "fast-cam++", "eigen-cam", "eigen-grad-cam", "layer-cam", "poly-cam-pm"),
     )
-    networks: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "demo": ("scnn",),
-        "small": ("scnn",),
-        "full": ("resnet50", "vgg16", "scnn"),
-    }
+    networks: ClassVar[Networks] = {"demo": ("scnn",), "small": ("scnn",), "full": ("resnet50", "vgg16", "scnn")}
     limits: ClassVar[Mapping[str, int | None]] = {"demo": 24, "small": 100, "full": None}
+    papers: ClassVar[tuple[str, ...]] = DATASETS
     title: ClassVar[str] = "The paper's tables and figures"
     metric: ClassVar[str] = "m-gt"
     cells: ClassVar[str] = "grid"
@@ -110,18 +106,12 @@ class Szczepankiewicz2023(Protocol):
 
     def datasets(self) -> dict[str, dict[str, Any]]:
         """The four data sets, or those of `only`; ImageNet-S50 itself at the size of pretrained networks."""
-        own: dict[str, Any] = dict(zip(DATASETS, (self.gtsrb, self.zings, self.lisa, self.imagenet_s), strict=True))
-        how: dict[str, dict[str, Any]] = {
-            name: {"source": source} for name, source in own.items() if source is not None
-        }
+        own = dict(zip(DATASETS, (self.gtsrb, self.zings, self.lisa, self.imagenet_s), strict=True))
+        how: dict[str, dict[str, Any]] = {name: {"source": path} for name, path in own.items() if path is not None}
         if IMAGENET in how:
             how[IMAGENET] |= {"parameters": {"image_size": IMAGE_SIZE}, "splits": {"train": None, "val": None}}
         wanted = self.only or DATASETS
-        return {name if name in how else STAND_INS[name]: how.get(name, {"source": None}) for name in wanted}
-
-    def in_place_of(self, dataset: str) -> str:
-        """The paper's data set that a stand-in is for; any other is itself."""
-        return {drawn: name for name, drawn in STAND_INS.items()}.get(dataset, dataset)
+        return {name if name in how else stand_in_of(name): how.get(name, {"source": None}) for name in wanted}
 
     def experiments(self, scale: str) -> list[Experiment]:
         """The grid of data sets, with all splits of Zings as in the paper, and the variants of the square."""
@@ -167,4 +157,4 @@ class Szczepankiewicz2023(Protocol):
 
 def _either(*names: str) -> tuple[str, ...]:
     """Data sets and their stand-ins."""
-    return *names, *(STAND_INS[name] for name in names)
+    return *names, *map(stand_in_of, names)

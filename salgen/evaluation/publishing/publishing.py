@@ -60,23 +60,11 @@ def upload(
     token_file: str | os.PathLike[str] | None = None,
     **statements: Any,
 ) -> str:
-    """Publish on a server: as a draft on Zenodo, or as a dataset repository on a Hugging Face hub.
+    """Publish as a draft on Zenodo, or as a dataset repository on a Hugging Face hub, and return the address.
 
-    Parameters
-    ----------
-    path, statements
-        As for :func:`publish`.
-    to
-        ``zenodo:`` (the sandbox), ``zenodo:https://zenodo.org`` or ``hf://ORG/NAME``.
-    out
-        The archive that is written first and uploaded to Zenodo. An existing one is uploaded if it is
-        identical to what would be written. A hub takes the files themselves; for it `out` must be None.
-    token_file
-        A file with the token; by default it is taken from the environment.
-
-    Returns
-    -------
-    The address of what was uploaded.
+    `out` is the archive that is written first and uploaded to Zenodo. An existing one is uploaded if it is identical to
+    what would be written. A hub takes the files themselves, so that `out` must be None. Statements are those of
+    :func:`publish`; the token is by default taken from the environment.
     """
     if to.startswith(HUB):
         if out is not None:

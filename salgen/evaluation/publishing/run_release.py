@@ -42,12 +42,9 @@ PATH = re.compile(r"(?<![\w/.])/(?:[^\s/:,;'\"()]+/)+([^\s/:,;'\"()]+)")
 def published_run(
     folder: Path, publication: PublicationMetadata, *, may_redistribute: bool = False
 ) -> Iterator[Release]:
-    """The release of a run; temporary files of it exist within the ``with`` block.
+    """The release of a run, with a new report; temporary files of it exist within the ``with`` block.
 
-    The report is written anew. If the data set's source is not known to allow that pixels are passed on,
-    pictures, images and maps that show them are left out.
-
-    Parameters are those of :func:`salgen.datasets.publishing.dataset_release.published`.
+    Pictures, images and maps that show them are left out where pixels may not be passed on.
     """
     check_sound(folder, run_problems(folder, samples=0))
     own = RunRecord.read(folder / RECORD)
@@ -64,16 +61,12 @@ def published_run(
         with content_faults([folder]):
             (run,) = read_runs([folder])
             page = render([replace(run, record=record)], pictures=images)
-        files |= {**data, RECORD: record.to_text().encode(), PAGE: f"{page.strip()}\n".encode()}
+        files |= {**data, RECORD: record.to_text().encode(), PAGE: page.encode()}
         yield _release(contents, files, publication)
 
 
 def published_record(record: RunRecord, *, pixels: bool) -> RunRecord:
-    """The record as it is published: without paths of the machine.
-
-    Where `pixels` may not be passed on, the maps of methods that show the image are left out, and `maps_left_out` names
-    the methods.
-    """
+    """The record without paths of the machine and, unless `pixels` may be passed on, without maps that show them."""
 
     def shows_image(method: MethodRecord) -> bool:
         """Whether it does, or does not say, as methods from elsewhere."""
@@ -148,12 +141,7 @@ def _release(contents: Contents, files: Mapping[str, Path | bytes], publication:
 
 @contextmanager
 def _data(folder: Path, record: RunRecord, pixels: bool) -> Iterator[tuple[dict[str, Path | bytes], bool]]:
-    """The split's data that a run with maps keeps, without pixels where they may not be passed on.
-
-    Yields
-    ------
-    The files, and whether pixels are published.
-    """
+    """The data that a run with maps keeps, without pixels where they may not be passed on; whether there are any."""
     data = folder / DATA
     if not record.maps:
         yield {}, pixels

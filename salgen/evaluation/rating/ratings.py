@@ -108,17 +108,7 @@ class Ratings:
 def agreement_of(rows: Sequence[Mapping[str, Any]], question: str) -> dict[str, Any]:
     """Krippendorff's alpha of ordinal data, whose units are explanations and whose coders are raters.
 
-    Parameters
-    ----------
-    rows
-        Rows of `ratings.parquet`.
-    question
-        One of the questions.
-
-    Returns
-    -------
-    ``raters``, ``explanations`` with answers of two raters or more, and ``alpha``, which is None where there are no
-    such, or all answers are the same.
+    It is None where all answers are the same, or no explanation has those of two raters.
     """
     given = [row for row in rows if row[question] is not None]
     raters = sorted({row["rater"] for row in given})

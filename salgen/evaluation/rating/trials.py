@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 import numpy as np
-from salgen.datasets.reading.reader import Dataset, open_dataset
+from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.report.gallery import image_url, map_url
+from salgen.evaluation.report.suspects import dataset_of
 from salgen.evaluation.results.run import Run
 from salgen.seeding import Stream
 from salgen.types import SaliencyMap
@@ -38,26 +39,10 @@ class RatingTrials:
         seed: int = 0,
         model: str | None = None,
     ) -> Self:
-        """The trials of a run that kept its maps.
-
-        Parameters
-        ----------
-        run, data
-            The run's folder, and that of its data set.
-        methods
-            As the run names them; if empty, its first five that are no controls.
-        images
-            How many of the scored images are drawn, at most.
-        seed
-            Draws them, and the orders.
-        model
-            The model's name, where the run has several.
-        """
+        """The trials of a run that kept its maps: by default its first five methods, on images drawn by the seed."""
         evaluated = Run(run)
         record = evaluated.record
-        dataset = open_dataset(data, record.dataset.split)
-        if dataset.fingerprint != record.dataset.fingerprint:
-            raise SalgenError(f"{data} is not the data set of {run}, which used {record.dataset.name}: give that one")
+        dataset = dataset_of(run, data, record)
         usual = [entry.call for entry in record.methods if not entry.control][:EXPLANATIONS]
         chosen = list(dict.fromkeys(methods)) or usual
         if not chosen:

@@ -32,6 +32,11 @@ def templates(*folders: Path) -> Environment:
     return environment
 
 
+def page_text(folders: Sequence[Path], template: str, **values: Any) -> str:
+    """The text of a page, from a template in one of the folders."""
+    return templates(*folders).get_template(template).render(**values).strip() + "\n"
+
+
 def and_list(names: Sequence[str]) -> str:
     """Names as a sentence lists them."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -43,23 +43,14 @@ class CellEntry:
 
     @cached_property
     def estimate(self) -> Estimate:
-        """The mean, with what it would be without each cluster and training.
-
-        Splits whose names begin alike hold the same samples in variants, with the same numbers.
-        """
+        """The mean, with what it would be without each cluster and training."""
         return mean_estimate(self.scores)
 
 
 def cell_entry(
     members: Sequence[Member], call: str, metric: str, counted: NDArray[np.bool_] | None = None
 ) -> CellEntry:
-    """The scores of a method in the runs of a cell, pooled.
-
-    Parameters
-    ----------
-    counted
-        bool (N,): the samples that take part, by default all; of one run.
-    """
+    """The scores of a method in the runs of a cell, pooled; of one run perhaps those of the `counted` samples alone."""
     numbers = [(run, series(run, model, call)) for run, model in members]
     arrays = [run.scores(number, metric) for run, number in numbers if number is not None]
     if len(arrays) < len(members):
@@ -170,11 +161,7 @@ def read_grid(
 def grid_estimates(
     cells: Sequence[StudyCell], methods: Sequence[str], metric: str
 ) -> dict[tuple[str, str], dict[str, Estimate]]:
-    """The means that a report's grid shows: (data set, model) to method to mean, NaN where it is undefined.
-
-    Each is over all scored samples of all runs and training seeds of the cell, in the headline variant. A map that
-    failed counts as the worst, so that no method gains by failing.
-    """
+    """The means that a report's grid shows, in which a failed map is the worst: (data set, model) to method to mean."""
     with content_faults([path for cell in cells for path in cell.runs]):
         grid = read_grid(cells, methods, metric)
     return {
@@ -214,10 +201,7 @@ def _row(cell: StudyCell, runs: Sequence[LoadedRun], methods: Sequence[str], met
 
 
 def places(means: dict[str, float], higher_is_better: bool | None) -> dict[str, int]:
-    """Method to its place, 1 to 3, by means rounded as printed: one more than the number of better methods.
-
-    Empty for a diagnostic, or for a single method.
-    """
+    """Method to its place, 1 to 3, by means as printed; empty for a diagnostic, or for a single method."""
     sign = 1 if higher_is_better else -1
     rounded = {method: sign * round(mean, DIGITS) for method, mean in means.items() if np.isfinite(mean)}
     if higher_is_better is None or len(rounded) < 2:

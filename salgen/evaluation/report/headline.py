@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import NamedTuple
 from scipy.stats import kendalltau
 from salgen.evaluation.report.reliance import LOW_COVERAGE, certified_share, mostly_uncertified
-from salgen.evaluation.report.runs import LoadedRun, Model
-from salgen.evaluation.report.tables import has_ceiling, sample_count
+from salgen.evaluation.report.runs import LoadedRun
+from salgen.evaluation.report.tables import sample_count
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.scoring.metric_selection import canonical, ranking_metrics
 from salgen.evaluation.statistics.comparison_groups import Key
@@ -53,11 +53,6 @@ class Headline:
         return len(self.run.under_test(self.model))
 
     @property
-    def ceiling(self) -> bool:
-        """True if the headline metric has one, so that normalised scores mean something."""
-        return self.run.headline is not None and has_ceiling(self.run.headline)
-
-    @property
     def trainings(self) -> int:
         """The number of training seeds."""
         return len(self.run.cube.seeds_of(self.model))
@@ -71,16 +66,6 @@ class Headline:
     def withheld(self) -> bool:
         """True if no method can be called the best, as most samples are not certified."""
         return mostly_uncertified(self.run, self.model)
-
-    @property
-    def failed_trainings(self) -> list[Model]:
-        """Those that have not learnt the task."""
-        return [trained for trained in self.run.trained(self.model) if trained.unlearnt]
-
-    @property
-    def undecided_trainings(self) -> list[Model]:
-        """Those with too few images to tell whether they learnt the task."""
-        return [trained for trained in self.run.trained(self.model) if trained.too_few]
 
     @property
     def untested(self) -> list[str]:
@@ -105,7 +90,7 @@ class RelianceEffect(NamedTuple):
 
     @property
     def answers(self) -> bool:
-        """Whether the network trained for reliance has an answer: it has learnt, and most images are certified."""
+        """Whether the network trained for reliance has learnt, and most images are certified."""
         run, model, outcome = self.reliant.run, self.reliant.model, self.reliant.verdict
         certain = certified_share(run, model) >= LOW_COVERAGE
         return not run.unlearnt(model) and certain and outcome is not None and outcome.best is not None
@@ -131,8 +116,7 @@ def reliance_effects(headlines: Sequence[Headline]) -> list[RelianceEffect]:
 
     return [
         _effect(plain, reliant, plain.verdict, reliant.verdict)
-        for plain in headlines
-        for reliant in headlines
+        for plain, reliant in permutations(headlines, 2)
         if subject(plain) == subject(reliant) and not plain.run.reliant and reliant.run.reliant
         if plain.verdict is not None and reliant.verdict is not None
     ]

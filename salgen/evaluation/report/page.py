@@ -12,12 +12,12 @@ from salgen.evaluation.reliance.certificate_rule import TOLERATED, most_faulty
 from salgen.evaluation.report import gallery, headline, reliance, sections
 from salgen.evaluation.report.curves import COLOURS
 from salgen.evaluation.report.figures import box_figures
-from salgen.evaluation.report.formatting import STYLE, and_list, templates
+from salgen.evaluation.report.formatting import STYLE, and_list, page_text, templates
 from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, grid_csv, read_grid
 from salgen.evaluation.report.runs import LoadedRun, of_all_images, read_runs
 from salgen.evaluation.report.study import Study
 from salgen.evaluation.report.study_pictures import image_grid, variants_figure
-from salgen.evaluation.report.tables import TITLES
+from salgen.evaluation.report.tables import TITLES, has_ceiling
 from salgen.evaluation.report.undefined import undefined_lines
 from salgen.evaluation.runs.artifacts.run_record import content_faults, in_groups
 from salgen.evaluation.scoring.metric_selection import create_metric
@@ -62,7 +62,7 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
         raise SalgenError(f"{path} is a folder: name the HTML file to write, e.g. {path / PAGE}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, html.strip() + "\n")
+        write_text(path, html)
         if section is not None and study is not None and study.cells:
             write_text(path.parent / GRID, grid_csv(section["grid"]))
     except OSError as error:
@@ -94,26 +94,17 @@ def study_section(study: Study, loaded: Sequence[LoadedRun]) -> dict[str, Any]:
 def render(
     runs: Sequence[LoadedRun], study: dict[str, Any] | None = None, back: str = "", *, pictures: bool = True
 ) -> str:
-    """The page as HTML text.
-
-    Parameters
-    ----------
-    study
-        A :func:`study_section`.
-    back
-        Link to the page that lists this one.
-    pictures
-        Whether galleries are shown.
-    """
+    """The page as HTML text: with a :func:`study_section`, and a link `back` to the page that lists this one."""
     folder = Path(__file__).parent
-    environment = templates(folder)
-    environment.filters |= {"of_all_images": of_all_images, "in_groups": in_groups, "shell": shlex.join}
-    environment.globals |= CONSTANTS
+    templates(folder).filters |= {"of_all_images": of_all_images, "in_groups": in_groups, "shell": shlex.join}
     shown = [sections.make_section(run, model, len(runs)) for run in runs for model in run.model_names]
     galleries, without_gallery = sections.galleries(runs, shown) if pictures else ([], {})
     headlines = [section["headline"] for section in shown]
     models = [(run, model) for run in runs for model in [*run.models, *run.second_models]]
-    return environment.get_template("page.html.j2").render(
+    return page_text(
+        [folder],
+        "page.html.j2",
+        **CONSTANTS,
         style=STYLE.read_text(encoding="utf-8"),
         scripts=[(folder / name).read_text(encoding="utf-8") for name in SCRIPTS],
         runs=runs,
@@ -200,6 +191,7 @@ CONSTANTS = {
     "tolerance_curves": reliance.tolerance_curves,
     "and_list": and_list,
     "colours": COLOURS,
+    "has_ceiling": has_ceiling,
     "thresholds": Thresholds(),
     "suspected_by": (LOCALIZATION, FAITHFULNESS),
 }

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, NamedTuple
 from salgen.evaluation.report.curves import COLOURS, Curve, CurvePlots
 from salgen.evaluation.report.runs import METHOD, LoadedRun
@@ -13,25 +13,21 @@ OLDER = "this version of salgen wrote none: evaluate again to have them"
 
 @dataclass(frozen=True)
 class RelianceLine:
-    """One trained model: the shares of its scored samples for which each part of the certificate holds."""
+    """One trained model, with the shares of its `CertificateSummary`, NaN where they are not known."""
 
     run: str
+    version: str
+    redraws: int
     model: str
     seed: int
     samples: int
     coverage: float  # share that is certified: correctly classified, and both parts hold
     uses_feature: float
     ignores_background: float
-    # feature to the share of the samples with it that need it; empty where there is one feature or none
-    needed: Mapping[str, float]
-    # share that would be certified at other tolerances; empty in version 1 of the certificate
+    needed: Mapping[str, float]  # empty where there is one feature or none
     by_tolerance: Mapping[str, float]
-    # mean share of backgrounds on which the prediction holds with the feature elsewhere; NaN if it cannot be moved
     holds_elsewhere: float
-    # median effect of another background while the feature is held; NaN before version 5 of the certificate
     held_effect: float
-    version: str
-    redraws: int
 
     @property
     def moved(self) -> bool:
@@ -62,16 +58,8 @@ def reliance_lines(run: LoadedRun) -> list[RelianceLine]:
     certificates = run.record.certificates
     if certificates is None:
         return []
-    return [
-        RelianceLine(
-            run=run.label,
-            model=entry.name,
-            version=certificates.version,
-            redraws=certificates.redraws,
-            **{name: defined(value) for name, value in vars(entry).items() if name != "name"},
-        )
-        for entry in certificates.models
-    ]
+    of_run = run.label, certificates.version, certificates.redraws
+    return [RelianceLine(*of_run, *map(defined, astuple(entry))) for entry in certificates.models]
 
 
 def tolerance_curves(lines: Sequence[RelianceLine]) -> CurvePlots:
@@ -92,10 +80,8 @@ def mostly_uncertified(run: LoadedRun, model: str) -> bool:
 
 
 def certified_share(run: LoadedRun, model: str) -> float:
-    """The share of a model's scored samples, over its trainings, that are certified; NaN if that is not known.
-
-    Version 1 of the certificate cannot tell: it fails models that read the feature alone.
-    """
+    """The share of a model's scored samples that are certified, over its trainings; NaN if that is not known."""
+    # version 1 of the certificate cannot tell: it fails models that read the feature alone
     shares = [line.coverage for line in reliance_lines(run) if line.model == model and line.version != "1"]
     return sum(shares) / len(shares) if shares else math.nan
 

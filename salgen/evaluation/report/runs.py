@@ -165,10 +165,7 @@ class LoadedRun:
         return [key for key in self.keys(model) if self.role(key[0]) == METHOD]
 
     def missing(self, model: str) -> int:
-        """The number of scores of a model that are absent, as opposed to undefined.
-
-        A method has all samples of a metric and variant, or none of them.
-        """
+        """The number of absent scores: a method has all samples of a metric and variant, or none of them."""
         scored = self.cube.scored[self.cube.members(model)][:, :, :, self.cube.seeds_of(model)]
         expected = scored.any(axis=(0, 3), keepdims=True) & scored.any(axis=(3, 4), keepdims=True)
         return int((~scored & expected).sum())
@@ -231,10 +228,7 @@ class LoadedRun:
         return self.cube.wrong(model, self._counted, self.variant_of(self._counted))
 
     def images_counted(self, metrics: Sequence[str] = ()) -> tuple[str, str]:
-        """The images that the headline metric counts, and the metrics that count other images, in words.
-
-        Such as ``("8 images with a mask", "roar, kar: all 16 images")``; the second is empty if there are none.
-        """
+        """Words such as ``("8 images with a mask", "roar, kar: all 16 images")``, of the headline and other metrics."""
         samples, of_all = self.record.samples, of_all_images(metrics)
         with_mask, others = f"{samples.with_mask} images with a mask", of_all
         counted, uncounted = with_mask, f"all {samples.considered} images"

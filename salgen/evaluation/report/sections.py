@@ -57,10 +57,7 @@ def make_section(run: LoadedRun, model: str, runs: int) -> Section:
 
 
 def suspect_counts(run: LoadedRun, model: str) -> list[dict[str, Any]]:
-    """Numbers of Clever Hans candidates by each method under test, over all trainings, the largest first.
-
-    Empty if the run lacks one of the two metrics that this takes.
-    """
+    """Numbers of Clever Hans candidates by each method under test, the largest first; none without both metrics."""
     if not {LOCALIZATION, FAITHFULNESS} <= set(run.metrics):
         return []
     probabilities, counts = probabilities_in(run.path), []
@@ -99,10 +96,7 @@ def galleries(runs: Sequence[LoadedRun], sections: Sequence[Section]) -> tuple[l
 
 
 def agreements(runs: Sequence[LoadedRun]) -> list[dict[str, Any]]:
-    """Correlations of other metrics with the headline metric over data sets, for each model that all runs have.
-
-    Empty with fewer than three data sets, or where the runs do not share the metrics.
-    """
+    """Correlations of other metrics with the headline metric over three data sets or more, for each shared model."""
     first = runs[0]
     metrics = [metric for metric in first.metrics if all(metric in run.metrics for run in runs)]
     headline, others = first.headline, [metric for metric in metrics if metric != first.headline]

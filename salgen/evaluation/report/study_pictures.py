@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 import numpy as np
+from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.evaluation.report.gallery import (
     GALLERY,
@@ -34,10 +35,7 @@ class ImageGrid(NamedTuple):
 
 
 def image_grid(row: GridRow, methods: Sequence[str]) -> ImageGrid:
-    """The first samples with a mask, their classes alternating, from the first run of a cell that has some.
-
-    There is a column for each of the methods, in the given order.
-    """
+    """The first samples with a mask, their classes alternating, from the first run of a cell that has some."""
     gallery, fault = None, "its runs hold none"
     try:
         for run, model in row.members:
@@ -131,19 +129,16 @@ def _with_maps(figure: VariantsFigure, members: dict[str, Member]) -> VariantsFi
     if len(galleries) < len(members):
         raise SalgenError("a run holds no maps of this model")
     number = _representative(members, galleries, figure.means.metric)
-    places = {name: [number_of(str(one)) for one in data["ids"]].index(number) for name, data in galleries.items()}
-    shown = {
-        name: {
-            method: data["maps"][m, places[name]] for method, m in _method_numbers(data, figure.means.methods).items()
-        }
-        for name, data in galleries.items()
-    }
-    columns = [
-        (method, any(bool((maps[method] < 0).any()) for maps in shown.values() if method in maps))
-        for method in figure.means.methods
-        if any(method in maps for maps in shown.values())
-    ]
-    rows = []
+    places: dict[str, int] = {}
+    shown: dict[str, dict[str, NDArray[Any]]] = {}
+    for name, data in galleries.items():
+        place = places[name] = [number_of(str(one)) for one in data["ids"]].index(number)
+        numbers = _method_numbers(data, figure.means.methods)
+        shown[name] = {method: data["maps"][m, place] for method, m in numbers.items()}
+    columns, rows = [], []
+    for method in figure.means.methods:
+        if maps := [of_variant[method] for of_variant in shown.values() if method in of_variant]:
+            columns.append((method, any(bool((one < 0).any()) for one in maps)))
     for name, member in members.items():
         data, place, cells = galleries[name], places[name], []
         sample = str(data["ids"][place])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -26,40 +27,30 @@ MOST = 24
 COLUMNS = 4
 
 
-def check_gallery(
-    suspects: Sequence[Suspect], run: str | Path, data: str | Path, method: str, most: int = MOST
-) -> None:
+def check_gallery(suspects: Sequence[Suspect], run: str | Path, data: str | Path, method: str) -> None:
     """Check the inputs of :func:`save_gallery_of` before anything is explained."""
     record = RunRecord.read(Path(run) / RECORD)
-    _dataset(run, data, record)
+    dataset_of(run, data, record)
     METHODS.create(*parse_call(method))
-    for suspect in suspects[:most]:
+    for suspect in suspects[:MOST]:
         _checkpoint(Path(run), record, (suspect.model, suspect.training_seed))
 
 
-def save_gallery_of(
-    suspects: Sequence[Suspect], run: str | Path, data: str | Path, method: str, path: Path, most: int = MOST
-) -> Path:
+def save_gallery_of(suspects: Sequence[Suspect], run: str | Path, data: str | Path, method: str, path: Path) -> Path:
     """Draw the first suspects as pairs of image and map, the mask's outline on both, and write a PNG.
 
-    Parameters
-    ----------
-    run
-        The run folder, which must hold the models that it trained.
-    data
-        The data set that was evaluated.
-    method
-        The method whose map is shown; a false positive's map explains the class that the image lacks.
+    The run must hold the models that it trained. A false positive's map explains the class that the image lacks.
     """
     record = RunRecord.read(Path(run) / RECORD)
-    dataset, first = _dataset(run, data, record), suspects[:most]
+    dataset, first = dataset_of(run, data, record), suspects[:MOST]
     figure = _figure(first, _maps(first, Path(run), dataset, record, method), dataset, method)
     with atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=110)
     return path
 
 
-def _dataset(run: str | Path, data: str | Path, record: RunRecord) -> Dataset:
+def dataset_of(run: str | os.PathLike[str], data: str | os.PathLike[str], record: RunRecord) -> Dataset:
+    """The data set of a run, which must be the one that the run used."""
     dataset = open_dataset(data, record.dataset.split)
     if dataset.fingerprint != record.dataset.fingerprint:
         raise SalgenError(f"{data} is not the data set of {run}, which used {record.dataset.name}: give that one")

@@ -114,16 +114,9 @@ class MeansTable:
 def means_table(
     run: LoadedRun, model: str, variant: str, metrics: Sequence[str] | None = None, samples: str = ALL
 ) -> MeansTable:
-    """The table of one model of a run, over all training seeds.
+    """The table of one model of a run, over all training seeds; by default of the metrics scored in the variant.
 
-    Parameters
-    ----------
-    variant
-        The variant of the scores; a metric without scores in it is shown in one that has some.
-    metrics
-        By default all that are scored in the variant.
-    samples
-        The subset: ``"all"``, ``"correct"`` or ``"certified"`` samples.
+    A metric without scores in the variant is shown in one that has some.
     """
     chosen = [name for name in run.metrics if run.has(name, variant)] if metrics is None else list(metrics)
     own = {name: variant if run.has(name, variant) else None for name in chosen}
@@ -147,11 +140,7 @@ def _head(outcome: Verdict, variant: str) -> Head:
 
 
 def has_ceiling(metric: str) -> bool:
-    """True if the ground-truth mask itself, as a map, is what a metric asks for, so that its score is a ceiling.
-
-    A map of the mask does not change with the model, so it is no ceiling of metrics of faithfulness, contrast,
-    sensitivity or sanity.
-    """
+    """True if a metric asks for the mask itself; one that asks the model has no ceiling, as the mask ignores it."""
     return create_metric(metric).family in BOUNDED_BY_THE_MASK
 
 

@@ -31,10 +31,7 @@ class Dose:
 
     @classmethod
     def parse(cls, text: str, name: str) -> Dose:
-        """The dose in a text such as ``"depth=0.02:0.7:8log"`` for the generator `name`.
-
-        Values of a range are rounded to three digits, those of whole numbers to whole ones.
-        """
+        """The dose in a text such as ``"depth=0.02:0.7:8log"``; values of a range are rounded to three digits."""
         parameter, _, values = text.partition("=")
         parameter = parameter.strip().replace("-", "_")
         kind = _kind(parameter, name)

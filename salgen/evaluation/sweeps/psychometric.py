@@ -72,16 +72,10 @@ class Curves:
 
     @property
     def thresholds(self) -> Float64:
-        """float64 (B,): where ψ is halfway from chance to 1.
-
-        Infinite if that is not reached at any dose, and minus infinite if it is at every dose.
-        """
-        share = self._share
-        reached = share < 1.0
-        found = np.full(len(share), np.inf)
-        found[reached] = (self.centre + SHAPES[self.shape].inverse(np.where(reached, share, 0.5)) / self.steepness)[
-            reached
-        ]
+        """float64 (B,): where ψ is halfway from chance to 1; infinite if at no dose, minus infinite if at every one."""
+        reached = self._share < 1.0
+        inside = SHAPES[self.shape].inverse(np.where(reached, self._share, 0.5))
+        found = np.where(reached, self.centre + inside / self.steepness, np.inf)
         return np.where(found > self.places[-1], np.inf, np.where(found < self.places[0], -np.inf, found))
 
     @property
@@ -100,10 +94,7 @@ class Curves:
 
     @property
     def bounds(self) -> tuple[Float64, Float64]:
-        """Both float64 (B,): where the threshold may lie for all that a curve says.
-
-        That is the threshold, but the two doses around it where no dose lies on the slope.
-        """
+        """Both float64 (B,): the threshold, or the two doses around it where no dose lies on the slope."""
         thresholds = self.thresholds
         step = (self.on_slope == 0) & np.isfinite(thresholds)
         above = np.clip(np.searchsorted(self.places, thresholds), 1, len(self.places) - 1)
@@ -120,39 +111,13 @@ class Curves:
 
 
 def fit(places: Float64, means: Float64, weights: Float64, chance: float = 0.5, shape: str = "logistic") -> Curves:
-    """Fit a psychometric function to the mean performance at each dose.
+    """Fit a psychometric function to the mean performance at each dose, a curve for each row of means (B, D).
 
-    Parameters
-    ----------
-    places
-        float64 (D,): distinct places of the doses, in any order, see :class:`Axis`.
-    means
-        float64 (B, D): mean performance, in [0, 1].
-    weights
-        float64 (B, D): how many images each mean is of; 0 where there is none. Rows of zeros never reach a threshold.
-    chance
-        The level of guessing, in [0, 1).
-    shape
-        ``logistic``, ``weibull`` or ``normal``; on a logarithmic axis the first is log-logistic and the second is
-        Weibull's distribution.
-
-    Returns
-    -------
-    A curve for each row.
-
-    Notes
-    -----
-    The parameters maximise Σ n (y log ψ + (1 - y) log(1 - ψ)). Of images that are right or wrong this is the
-    binomial likelihood; of values between 0 and 1 a quasi-likelihood, whose maximum is consistent if the mean is
-    right, whatever the distribution (Papke and Wooldridge 1996). The ceiling is from chance to 1, the centre at most
-    one range of the doses beyond them, and the slope no steeper than doses can tell. Fisher scoring starts three times,
-    from the best points of a grid with flat, middle and steep slopes, and the best of the ends is taken. Only the order
-    of places and the ratios of their distances matter, so scaling all doses scales the threshold.
-
-    References
-    ----------
-    Wichmann and Hill 2001, *The psychometric function: I*, Perception & Psychophysics 63(8), equation 1; Papke and
-    Wooldridge 1996, *Econometric methods for fractional response variables*, Journal of Applied Econometrics 11(6).
+    `places` are distinct, in any order, see :class:`Axis`; `weights` say how many images each mean is of, and rows of
+    zeros never reach a threshold. The parameters maximise Σ n (y log ψ + (1 - y) log(1 - ψ)), a binomial likelihood or
+    a quasi-likelihood. The ceiling is from chance to 1, the centre at most one range of the doses beyond them, and the
+    slope no steeper than doses can tell. Fisher scoring starts from the best points of three grids, with flat, middle
+    and steep slopes. Scaling all doses scales the threshold. References are in docs/thresholds.md.
     """
     order = np.argsort(places)
     places, means, weights = places[order], means[:, order], weights[:, order]
@@ -193,10 +158,7 @@ def _starts(
 def _quasi_likelihood(
     parameters: Float64, unit: Float64, means: Float64, shares: Float64, chance: float, shape: Shape
 ) -> tuple[Float64, Float64, Float64]:
-    """Of curves (B, 3): mean log quasi-likelihood (B,), gradient (B, 3) and Fisher information (B, 3, 3).
-
-    Parameters are centre, logarithm of the steepness, and ceiling.
-    """
+    """Of centres, log steepnesses and ceilings (B, 3): log quasi-likelihood, gradient and Fisher information."""
     centre, steepness, ceiling = parameters.T[:, :, np.newaxis]
     steepness = np.exp(steepness)
     t = steepness * (unit - centre)
@@ -214,9 +176,7 @@ def _maximised(
 ) -> tuple[Float64, Float64]:
     """Where the likelihood of each row is largest within bounds (K, 2), and it: damped Fisher scoring, all at once.
 
-    The damping is Levenberg's. With Marquardt's, in proportion to the information, the centre of a step curve jumps so
-    far that the ceiling is never found. `function` takes parameters (b, K) and the numbers of their rows. SciPy's
-    optimisers take a row after the other, and a bootstrap has a thousand for each method.
+    The damping is Levenberg's: with Marquardt's the centre of a step curve jumps too far to find the ceiling.
     """
     low, high = bounds.T
     found, rows, damping = starts.copy(), np.arange(len(starts)), np.full(len(starts), 1e-3)

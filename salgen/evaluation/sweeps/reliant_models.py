@@ -1,9 +1,7 @@
 """Which methods tell models that rely on a spurious correlation from those that do not? The unit is a trained model.
 
-The dose is how surely an artefact goes with the label. A model is reliant where its certificate says that it uses the
-artefact; a method's mass of a model is the mean share of its maps' positive part that lies on the artefact. Both are
-taken from the images whose artefact is the label's at every dose: these are the same images, pixel for pixel, for all
-models.
+A method's mass of a model is the mean share of its maps' positive part that lies on the artefact. It is taken from the
+images whose artefact is the label's at every dose: these are the same images, pixel for pixel, for all models.
 """
 
 from __future__ import annotations

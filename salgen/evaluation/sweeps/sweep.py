@@ -1,8 +1,4 @@
-"""`salgen sweep`: a data set and a run for each dose, and one page of curves and thresholds.
-
-What is called for a dose is what `salgen make` and `salgen evaluate` call, so that a stopped sweep goes on, and methods
-are added to a finished one.
-"""
+"""`salgen sweep`: a data set and a run for each dose, and one page of curves and thresholds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

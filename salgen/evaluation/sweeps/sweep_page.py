@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.report import page
-from salgen.evaluation.report.formatting import STYLE, templates
+from salgen.evaluation.report.formatting import STYLE, page_text
 from salgen.evaluation.report.runs import LoadedRun
 from salgen.evaluation.results.run import COLOURS
 from salgen.evaluation.sweeps.dose import Dose
@@ -101,17 +101,12 @@ def write_folder_page(
     for name, figure in figures.items():
         with atomic_path(folder / name) as temporary:
             figure.savefig(temporary, format="png", dpi=110, metadata={"Software": None})
-    html = (
-        templates(Path(__file__).parent)
-        .get_template(template)
-        .render(
-            style=STYLE.read_text(encoding="utf-8"),
-            command=shlex.join(command) if command else "",
-            pictures={name: base64.b64encode((folder / name).read_bytes()).decode() for name in figures},
-            **values,
-        )
-    )
-    write_text(folder / page.PAGE, html.strip() + "\n")
+    known = {
+        "style": STYLE.read_text(encoding="utf-8"),
+        "command": shlex.join(command) if command else "",
+        "pictures": {name: base64.b64encode((folder / name).read_bytes()).decode() for name in figures},
+    }
+    write_text(folder / page.PAGE, page_text([Path(__file__).parent], template, **known, **values))
 
 
 def _difference(row: Threshold) -> str:

@@ -93,42 +93,14 @@ def thresholds(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> tuple[tuple[Curves, Threshold], dict[str, tuple[Curves, Threshold]]]:
-    """The fitted curves and the thresholds of a model and of methods.
+    """The fitted curves and the thresholds of a model, by its accuracy, and of methods, by their scores.
 
-    Parameters
-    ----------
-    doses
-        float64 (D,).
-    model, methods
-        Its accuracy, and the methods' scores by their names; clusters have the same numbers in all of them.
-    chance
-        The accuracy of guessing; a random map has 0.5.
-    shape
-        See :func:`~salgen.evaluation.sweeps.psychometric.fit`.
-    draws, seed
-        Of the bootstrap.
-
-    Notes
-    -----
-    Each draw takes the clusters again, as many as there are, and S - 1 of the S training seeds, at all doses and for
-    all methods alike: trainings with one seed begin with the same weights at every dose. S - 1 make the variance
-    between trainings unbiased (McCarthy and Snowden 1985). A value counts as often as its cluster was drawn, times
-    1 + k (its seed's count over the expected one - 1); k² is the share of the variance between trainings that is not
-    noise of their images, which the clusters bring already.
-    With one training the interval is about these models.
-
-    Ends are quantiles of the draws' thresholds; where no dose of a draw lies on the slope, it counts with the doses on
-    both sides. They are quantiles further out than 2.5 %, as Student's with S - 1 degrees of freedom are beyond the
-    normal's (Hesterberg 2015, expanded percentiles). Simulated coverage is in docs/thresholds.md.
-
-    Lack of fit is tested by the deviance of the means from the curve (Wichmann and Hill 2001). Its distribution is that
-    of the draws' means moved so that they scatter about the curve, each fitted again.
-
-    References
-    ----------
-    McCarthy and Snowden 1985, *The bootstrap and finite population sampling*, Vital and Health Statistics 2(95);
-    Hesterberg 2015, *What teachers should know about the bootstrap*, The American Statistician 69(4); Wichmann and Hill
-    2001, *The psychometric function: I*, Perception & Psychophysics 63(8).
+    Clusters have the same numbers in all of them. Each draw of the bootstrap takes the clusters again, as many as there
+    are, and S - 1 of the S training seeds, at all doses and for all methods alike. A value counts as often as its
+    cluster was drawn, times 1 + k (its seed's count over the expected one - 1), with k of `Trials.own_share`. Ends are
+    quantiles of the draws' thresholds, further out than 2.5 % as Student's with S - 1 degrees of freedom are beyond the
+    normal's. Lack of fit is tested by the deviance of the means from the curve, whose distribution is that of the
+    draws' means moved so that they scatter about it. See docs/thresholds.md.
     """
     order = np.argsort(axis.places(doses))
     places, weights = axis.places(doses)[order], _drawn(model.sums.shape, draws, seed)

@@ -37,24 +37,7 @@ TOLERANCE = 1e-9  # for a score
 
 
 def run_problems(folder: Path, *, source: str | None = None, samples: int = 32) -> list[str]:
-    """Check a run folder.
-
-    Checked are the checksums, where it was published, and that tables and models can be read. Of a run that kept its
-    maps also these, and the data: some samples are rendered again bit for bit and scored again from their maps.
-
-    Parameters
-    ----------
-    folder
-        The run.
-    source
-        The source data that its data set was made from, where that is not the generator's default.
-    samples
-        Number of samples to render and to score again; 0 for none.
-
-    Returns
-    -------
-    One line for each problem; none for a sound run.
-    """
+    """One line for each problem of a run folder, as :func:`salgen.verify` says; none for a sound run."""
     problems = file_problems(folder) if (folder / checksums.FILE).is_file() else []
     try:
         with content_faults([folder]):
@@ -161,10 +144,7 @@ def data_problems(folder: Path, plan: Plan, source: str | None, samples: int) ->
 
 
 def score_problems(folder: Path, plan: Plan, source: str | None, samples: int) -> Iterator[str]:
-    """Scores of the first samples that do not follow from maps, masks and images.
-
-    Metrics that train or query a model are left out, and data set metrics too unless all samples are taken.
-    """
+    """Scores of the first samples that do not follow from maps, masks and images, by metrics that ask no model."""
     scored, inputs = plan.scored[:samples], {*OF_THE_MASK, "target", "correct", *plan.kinds}
     if plan.dataset.manifest.pixels:
         inputs.add("image")
@@ -181,10 +161,7 @@ def score_problems(folder: Path, plan: Plan, source: str | None, samples: int) -
 
 
 def _differences(recomputed: ScoreCube, cube: ScoreCube) -> list[str]:
-    """Descriptions of the recomputed scores that differ from those of a cube.
-
-    Worst cases are not compared: they may depend on samples that were not recomputed.
-    """
+    """The recomputed scores that differ, in words; worst cases may depend on samples that were not recomputed."""
     axes = ("series", "metrics", "variants", "seeds", "samples")
     place = np.ix_(*([getattr(cube, axis).index(name) for name in getattr(recomputed, axis)] for axis in axes))
     reasons = [np.array(scores.reason_names)[scores.reason] for scores in (recomputed, cube)]

@@ -45,26 +45,20 @@ def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: 
 
 def verdict(path: str | os.PathLike[str], *, source: str | None = None, samples: int = 32) -> tuple[list[str], str]:
     """As :func:`verify`, with what could not be checked as the source is not given, or ""."""
+    place, unchecked = Path(path), ""
 
-    def check(folder: Path) -> tuple[list[str], str]:
+    def check(folder: Path) -> list[str]:
+        nonlocal unchecked
         if (folder / RECORD).is_file():
-            return run_problems(folder, source=source, samples=samples), ""
+            return run_problems(folder, source=source, samples=samples)
         unchecked = data_sets.unchecked(folder, source=source)
-        return data_sets.verify(folder, source=source, samples=samples), unchecked
+        return data_sets.verify(folder, source=source, samples=samples)
 
-    place = Path(path)
     if is_archive(place):
-        left = [""]
-
-        def check_unpacked(folder: Path) -> list[str]:
-            problems, unchecked = check(folder)
-            left.append(unchecked)
-            return problems
-
-        return archive_problems(place, check_unpacked), left[-1]
+        return archive_problems(place, check), unchecked
     if not place.is_dir():
         fault = "is not a folder" if place.exists() else "does not exist"
         raise SalgenError(
             f"{place} {fault}: give the folder of a data set or a run, or an archive ({', '.join(SUFFIXES)})"
         )
-    return check(place)
+    return check(place), unchecked

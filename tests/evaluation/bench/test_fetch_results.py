@@ -47,20 +47,19 @@ def test_altered_weights_are_refused_and_nothing_is_left(spec, source, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
-    [("nowhere", "is no folder, file or address"), ("https://127.0.0.1:9/results.zip", "cannot be fetched")],
+    ("given", "out", "message"),
+    [
+        ("nowhere", "new", "is no folder, file or address"),
+        ("https://127.0.0.1:9/results.zip", "new", "cannot be fetched"),
+        (".", "new", "holds no results of salgen-bench"),
+        (".", "empty", "is there already"),
+    ],
 )
-def test_what_cannot_be_had_is_said(spec, tmp_path, given, message):
-    with pytest.raises(SalgenError, match=message):
-        fetch(spec, given, tmp_path / "new")
-
-
-def test_a_folder_without_results_is_refused(spec, tmp_path):
+def test_what_cannot_be_had_is_said(spec, tmp_path, monkeypatch, given, out, message):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(SalgenError, match="holds no results of salgen-bench"):
-        fetch(spec, str(tmp_path / "empty"), tmp_path / "new")
-    with pytest.raises(SalgenError, match="is there already"):
-        fetch(spec, str(tmp_path / "empty"), tmp_path / "empty")
+    monkeypatch.chdir(tmp_path / "empty")
+    with pytest.raises(SalgenError, match=message):
+        fetch(spec, given, tmp_path / out)
 
 
 def test_of_several_folders_of_results_the_outermost_is_taken(spec, source, tmp_path):

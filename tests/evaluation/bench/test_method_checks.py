@@ -33,11 +33,8 @@ def test_sanity_checks_are_those_of_an_evaluation(checked, tmp_path):
     checkpoint = folder / CHECKPOINTS / ENTRY / "lesion-cnn-seed0"
     run = evaluate(folder / DATA / "perlin-lesions", model=str(checkpoint), out=tmp_path / "run", **asked)
     scores = Run(run).scores.query("method == 'gradient'").drop_duplicates("sample_id")
-    (row,) = (
-        read_checks(spec, folder / RESULTS)
-        .query("subject == 'gradient' and measure == 'edge-correlation'")
-        .itertuples()
-    )
+    rows = read_checks(spec, folder / RESULTS).query("subject == 'gradient' and measure == 'edge-correlation'")
+    (row,) = rows.itertuples()
     assert row.value == pytest.approx(scores["value"].mean(), abs=1e-5)
     assert row.low <= row.value <= row.high
 
@@ -48,9 +45,8 @@ def test_thresholds_are_those_of_the_sweep(checked):
     rows = read_checks(spec, folder / RESULTS).query("measure == 'threshold'").set_index("subject")
     assert {"gradient", "grad-cam", "sobel"} < set(rows.index) == set(found.index)
     assert rows["outcome"].equals(found.loc[rows.index, "outcome"])
-    assert rows["value"].to_numpy() == pytest.approx(
-        found.loc[rows.index, "threshold"].to_numpy(), rel=1e-5, nan_ok=True
-    )
+    expected = found.loc[rows.index, "threshold"].to_numpy()
+    assert rows["value"].to_numpy() == pytest.approx(expected, rel=1e-5, nan_ok=True)
 
 
 def test_costs_are_in_passes(checked):
@@ -71,11 +67,8 @@ def test_a_methods_page_has_its_checks(checked, tmp_path):
     assert "Spearman" in section
 
 
-def test_checks_that_were_not_computed_are_not_shown(spec, out, tmp_path):
+def test_checks_that_were_not_computed_are_not_shown_and_take_a_checkpoint(spec, out, tmp_path):
     board(spec, out / RESULTS, tmp_path / "site")
     assert 'id="checks"' not in (tmp_path / "site" / "methods" / "gradient.html").read_text(encoding="utf-8")
-
-
-def test_there_must_be_a_checkpoint(spec, tmp_path):
     with pytest.raises(SalgenError, match=f"has no checkpoint of {ENTRY}"):
         run_checks(spec, tmp_path)

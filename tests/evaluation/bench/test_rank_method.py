@@ -25,25 +25,20 @@ def flat(network, inputs, targets):
 
 
 @pytest.fixture(scope="module")
-def results(out):
-    return out / RESULTS
-
-
-@pytest.fixture(scope="module")
-def wider(spec, results, tmp_path_factory):
+def wider(spec, out, tmp_path_factory):
     """A benchmark of two data sets, one of a network with weights in closed form, and its results."""
     folder, splits = tmp_path_factory.mktemp("wider"), {"train": 4, "val": 2, "test": 8}
     made = make("coloured-cells", folder / "fingerprinted", splits=splits, recipes_only=True)
     cells = BenchData("coloured-cells", open_dataset(made).fingerprint, splits, designed="colour-counter")
     both = dataclasses.replace(spec, data=[*spec.data, cells])
-    shutil.copytree(results, folder / RESULTS)
+    shutil.copytree(out / RESULTS, folder / RESULTS)
     run_entry(both, both.entry("coloured-cells-colour-counter"), folder, methods=["gradient"])
     return both, folder / RESULTS
 
 
-def test_two_methods_are_ranked_in_one_folder(spec, results, tmp_path):
-    assert "flat" in rank_method(spec, "test_rank_method:flat", results, tmp_path).methods
-    found = rank_method(spec, "test_rank_method:slope", results, tmp_path)
+def test_two_methods_are_ranked_in_one_folder(spec, out, tmp_path):
+    assert "flat" in rank_method(spec, "test_rank_method:flat", out / RESULTS, tmp_path).methods
+    found = rank_method(spec, "test_rank_method:slope", out / RESULTS, tmp_path)
     assert sorted(found.methods) == ["grad-cam", "gradient", "input-x-gradient", "slope"]
     place, same = (found.places[found.methods.index(name)] for name in ("slope", "gradient"))
     assert place == pytest.approx(same), "both are the absolute gradient"
@@ -55,15 +50,9 @@ def test_a_method_that_is_not_defined_on_a_network_is_ranked_on_the_others(wider
     assert found.datasets[found.methods.index("cam")] == 1
 
 
-def test_a_quick_rank_is_of_few_images(spec, results, tmp_path, monkeypatch):
-    monkeypatch.setattr("salgen.evaluation.bench.rank_method.QUICK_IMAGES", 8)
-    assert "slope" in rank_method(spec, "test_rank_method:slope", results, tmp_path, quick=True).methods
-    assert not [path for path in tmp_path.rglob("maps") if path.is_dir()]
-
-
 @pytest.mark.parametrize(
     ("method", "message"), [("all", "a group of methods"), ("li2020", "a group of methods"), ("sobel", "a control")]
 )
-def test_what_has_no_rank_is_refused(spec, results, tmp_path, method, message):
+def test_what_has_no_rank_is_refused(spec, out, tmp_path, method, message):
     with pytest.raises(SalgenError, match=f"{method} is {message}"):
-        rank_method(spec, method, results, tmp_path)
+        rank_method(spec, method, out / RESULTS, tmp_path)

@@ -30,6 +30,15 @@ from salgen.evaluation.training.training import train
 NAME = "perlin-lesions-lesion-cnn-reliance"
 
 
+@pytest.fixture
+def copy(out, tmp_path):
+    return shutil.copytree(out / RESULTS / NAME, tmp_path / NAME)
+
+
+def scores_of(results):
+    return pd.read_parquet(results / "scores.parquet")
+
+
 def test_results_name_the_version_and_hold_the_weights_that_were_scored(spec, out):
     results = out / RESULTS / NAME
     assert json.loads((results / SPEC).read_text(encoding="utf-8")) == {"version": 1, "sha256": spec.digest}
@@ -50,22 +59,14 @@ def test_results_name_the_version_and_hold_the_weights_that_were_scored(spec, ou
         np.testing.assert_allclose(both["value_x"], both["value_y"], atol=1e-4)
 
 
-def test_both_kinds_of_training_are_there(out):
-    cards = [load_checkpoint(out / CHECKPOINTS / name / "lesion-cnn-seed1").card for name in
-             ("perlin-lesions-lesion-cnn-plain", NAME)]  # fmt: skip
+def test_both_kinds_of_training_are_there_and_taken(spec, out, tmp_path, monkeypatch):
+    folders = [out / CHECKPOINTS / f"perlin-lesions-lesion-cnn-{kind}" for kind in ("plain", "reliance")]
+    cards = [load_checkpoint(folder / "lesion-cnn-seed1").card for folder in folders]
     assert [card.settings.get("reliance", 0.0) for card in cards] == [0.0, 2.0]
-
-
-def test_checkpoints_that_are_there_are_taken(spec, out, tmp_path, monkeypatch):
     shutil.copytree(out / CHECKPOINTS, tmp_path / CHECKPOINTS)
     monkeypatch.setattr("salgen.evaluation.training.training._run", None)
-    entry = next(entry for entry in spec.entries if entry.name == NAME)
-    (results,) = run_entry(spec, entry, tmp_path, methods=["gradient", "grad-cam", "input-x-gradient"])
+    (results,) = run_entry(spec, spec.entry(NAME), tmp_path, methods=["gradient", "grad-cam", "input-x-gradient"])
     assert scores_of(results).equals(scores_of(out / RESULTS / NAME))
-
-
-def scores_of(results):
-    return pd.read_parquet(results / "scores.parquet")
 
 
 def test_a_designed_network_is_scored_as_it_is(tmp_path):
@@ -81,12 +82,8 @@ def test_a_designed_network_is_scored_as_it_is(tmp_path):
 
 
 def test_weights_stay_as_they_are_where_half_precision_changes_a_prediction(tmp_path):
-    data = make(
-        "perlin-lesions",
-        tmp_path / "data",
-        splits={"train": 32, "val": 8, "test": 12},
-        parameters={"image_size": (32, 32)},
-    )
+    how = {"splits": {"train": 32, "val": 8, "test": 12}, "parameters": {"image_size": (32, 32)}}
+    data = make("perlin-lesions", tmp_path / "data", **how)
     trained = train(data, tmp_path / "model", settings={"widths": (4, 8), "hidden": 8, "epochs": 1})
     weights = trained.classifier.state_dict()
     last = next(name for name in reversed(weights) if name.endswith("bias"))
@@ -111,14 +108,9 @@ def test_methods_stand_by_the_mean_of_their_scores(spec, out, reliance):
         if of_metric.empty:
             of_metric = scores[scores["metric"] == metric]
         means = of_metric.groupby(["training_seed", "method"])["value"].mean().unstack()
-        others = means.columns.isin(found.methods).sum() - 1
-        places.append(
-            {
-                method: (sum((1 - np.sign(means[method] - means[other])) / 2 for other in found.methods) - 0.5).mean()
-                / others
-                for method in found.methods
-            }
-        )
+        means = means[found.methods]
+        worse = {m: sum((1 - np.sign(means[m] - means[other])) / 2 for other in means) - 0.5 for m in means}
+        places.append({method: count.mean() / (len(found.methods) - 1) for method, count in worse.items()})
     assert sorted(found.methods) == ["grad-cam", "gradient", "input-x-gradient"]
     expected = [np.mean([place[method] for place in places]) for method in found.methods]
     assert found.places == pytest.approx(expected)
@@ -130,6 +122,7 @@ def test_a_method_is_ranked_on_the_frozen_checkpoints(spec, out, tmp_path, monke
     monkeypatch.setattr("salgen.evaluation.bench.rank_method.QUICK_IMAGES", 6)
     found = rank_method(spec, "input-x-gradient", out / RESULTS, tmp_path, quick=quick)
     assert set(found.methods) == {"gradient", "grad-cam", "input-x-gradient"}
+    assert not [path for path in tmp_path.rglob("maps") if path.is_dir()]
     whole = copy_of(spec, out, ["gradient", "grad-cam", "input-x-gradient"], tmp_path / "whole", quick)
     assert found.methods == whole.methods
     assert found.places == pytest.approx(whole.places)
@@ -140,7 +133,7 @@ def copy_of(spec, out, methods, folder, quick):
     shutil.copytree(out / CHECKPOINTS, folder / CHECKPOINTS)
     if quick:
         spec = dataclasses.replace(spec, images=6, trainings=1)
-    run_entry(spec, next(entry for entry in spec.entries if entry.name == NAME), folder, methods=methods)
+    run_entry(spec, spec.entry(NAME), folder, methods=methods)
     return standing_by(spec, method_scores(spec, folder / RESULTS, main_entries(spec)))
 
 
@@ -148,13 +141,6 @@ def test_checkpoints_are_ranked_on_as_they_were_frozen(spec, out, tmp_path, monk
     """Also where half precision would change a prediction, so that the weights stayed as they were."""
     monkeypatch.setattr("salgen.evaluation.bench.run_entry.freeze", None)
     rank_method(spec, "gradient", out / RESULTS, tmp_path, quick=True)
-
-
-def test_a_method_that_has_results_is_compared_by_the_new_ones(spec, out, tmp_path):
-    found = rank_method(spec, "gradient", out / RESULTS, tmp_path)
-    stated = standing_by(spec, method_scores(spec, out / RESULTS, main_entries(spec)))
-    assert found.methods == stated.methods
-    assert found.places == pytest.approx(stated.places)
 
 
 def test_results_of_another_version_are_refused(spec, out, tmp_path):
@@ -166,74 +152,62 @@ def test_results_of_another_version_are_refused(spec, out, tmp_path):
         method_scores(spec, tmp_path / "data", main_entries(spec))
 
 
-def test_sound_results_are_verified(spec, out):
+def test_sound_results_are_verified(spec, out, tmp_path):
     assert list(result_problems(spec, out / RESULTS, seed=1)) == []
+    with pytest.raises(SalgenError, match="holds no results of"):
+        list(result_problems(spec, tmp_path, seed=1))
 
 
 @pytest.mark.parametrize("change", [2e-4, np.nan])
-def test_a_score_that_the_weights_do_not_give_is_found(spec, out, tmp_path, change):
-    shutil.copytree(out / RESULTS / NAME, tmp_path / NAME)
-    scores = scores_of(tmp_path / NAME)
+def test_a_score_that_the_weights_do_not_give_is_found(spec, copy, change):
+    scores = scores_of(copy)
     scores.loc[scores["method"] == "gradient", "value"] += change
-    scores.to_parquet(tmp_path / NAME / "scores.parquet")
-    problems = "\n".join(result_problems(spec, tmp_path, methods=100, seed=1))
+    scores.to_parquet(copy / "scores.parquet")
+    problems = "\n".join(result_problems(spec, copy.parent, methods=100, seed=1))
     assert f"{NAME}: average-precision of gradient on test-" in problems
     assert "grad-cam on" not in problems
 
 
 @pytest.mark.parametrize("flag", ["correct", "certified", "cluster"])
-def test_what_is_said_of_an_image_is_checked(spec, out, tmp_path, flag):
-    shutil.copytree(out / RESULTS / NAME, tmp_path / NAME)
-    scores = scores_of(tmp_path / NAME)
+def test_what_is_said_of_an_image_is_checked(spec, copy, flag):
+    scores = scores_of(copy)
     scores[flag] = "another" if flag == "cluster" else ~scores[flag].fillna(value=False).astype(bool)
-    write_rows(spec, scores, tmp_path / NAME)
-    problems = list(result_problems(spec, tmp_path, methods=1, seed=1))
+    write_rows(spec, scores, copy)
+    problems = list(result_problems(spec, copy.parent, methods=1, seed=1))
     assert any("otherwise right, certified or clustered" in problem for problem in problems)
 
 
-def test_a_mean_that_does_not_follow_from_the_scores_is_found(spec, out, tmp_path):
-    shutil.copytree(out / RESULTS / NAME, tmp_path / NAME)
-    summary = pd.read_csv(tmp_path / NAME / "summary.csv")
+def test_a_mean_and_a_certified_share_that_do_not_follow_from_the_scores_are_found(spec, copy):
+    summary = pd.read_csv(copy / "summary.csv")
     place = summary.index[(summary["method"] == "gradient") & (summary["metric"] == "average-precision")][0]
     summary.loc[place, "ci_low"] -= 0.01
-    summary.drop(index=summary.index[-1]).to_csv(tmp_path / NAME / "summary.csv", index=False)
-    problems = list(summary_problems(spec, tmp_path / NAME))
+    summary.drop(index=summary.index[-1]).to_csv(copy / "summary.csv", index=False)
+    problems = list(summary_problems(spec, copy))
     assert len(problems) == 2
     assert f"average-precision of gradient on {summary.samples[place]} samples is not what" in "".join(problems)
-
-
-def test_a_certified_share_that_does_not_follow_from_the_scores_is_found(spec, out, tmp_path):
-    shutil.copytree(out / RESULTS / NAME, tmp_path / NAME)
-    with edited_record(tmp_path / NAME) as record:
+    with edited_record(copy) as record:
         record["certificates"]["models"][1]["coverage"] = 0.75
-    assert "run.json: 0.750 certified under training 1" in "".join(summary_problems(spec, tmp_path / NAME))
+    assert "run.json: 0.750 certified under training 1" in "".join(summary_problems(spec, copy))
 
 
 @pytest.mark.parametrize("name", ["scores.parquet", "summary.csv", "salgen-bench.json"])
 @pytest.mark.parametrize("damage", ["missing", "damaged"])
-def test_missing_and_damaged_files_are_problems(spec, out, tmp_path, name, damage):
-    shutil.copytree(out / RESULTS / NAME, tmp_path / NAME)
-    (tmp_path / NAME / name).unlink() if damage == "missing" else (tmp_path / NAME / name).write_bytes(b"")
-    (problem,) = result_problems(spec, tmp_path, seed=1)
+def test_missing_and_damaged_files_are_problems(spec, copy, name, damage):
+    (copy / name).unlink() if damage == "missing" else (copy / name).write_bytes(b"")
+    (problem,) = result_problems(spec, copy.parent, seed=1)
     assert f"{name} is missing or damaged" in problem
 
 
-def test_a_folder_without_results_is_not_verified(spec, tmp_path):
-    with pytest.raises(SalgenError, match="holds no results of"):
-        list(result_problems(spec, tmp_path, seed=1))
-
-
-def test_weights_that_are_not_those_of_the_record_are_found(spec, out, tmp_path):
-    shutil.copytree(out / RESULTS / NAME, tmp_path / NAME)
+def test_weights_that_are_not_those_of_the_record_are_found(spec, copy):
     for seed in range(spec.trainings):
-        checkpoint = tmp_path / NAME / f"lesion-cnn-seed{seed}" / "weights.safetensors"
+        checkpoint = copy / f"lesion-cnn-seed{seed}" / "weights.safetensors"
         weights = safetensors.torch.load_file(checkpoint)
         safetensors.torch.save_file({name: 1.05 * tensor for name, tensor in weights.items()}, checkpoint)
         card = checkpoint.with_name("model.json")
         values = json.loads(card.read_text(encoding="utf-8"))
         del values["weights_sha256"]  # else they are refused before anything is scored
         card.write_text(json.dumps(values), encoding="utf-8")
-    problems = list(result_problems(spec, tmp_path, seed=1))
+    problems = list(result_problems(spec, copy.parent, seed=1))
     assert any("weights.safetensors is not what was scored" in problem for problem in problems)
     assert any("is said to be" in problem for problem in problems)
 

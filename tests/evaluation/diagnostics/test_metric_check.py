@@ -47,13 +47,6 @@ def test_the_first_step_is_the_truth_and_the_last_is_not(way):
     assert np.abs(last - truth).mean() > 0.01
 
 
-def test_ranking_metrics_fall_under_every_degradation():
-    names = ("roc-auc", "average-precision", "m-gt", "relevance-mass", "pointing-game")
-    found = trends({name: METRICS.create(name) for name in names})
-    assert len(found) == len(names) * len(DEGRADATIONS)
-    assert {trend.verdict for trend in found} == {"falls"}
-
-
 class Backwards(PointingGame):
     """What the check must find: a metric that prefers misses."""
 
@@ -70,17 +63,14 @@ def test_a_metric_that_prefers_worse_maps_is_found():
     assert len({len(line) for line in lines}) == 1  # the columns stand below each other
 
 
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("roar", "trains models: it is no function of a given map"),
-        ("max-sensitivity", "explains again: it is no function of a given map"),
-        ("edge-correlation", "has no direction: it does not say which map is better"),
-        ("iou", ""),
-    ],
-)
-def test_what_stands_in_the_way(name, says):
-    assert obstacle(METRICS.create(name)) == says
+def test_what_stands_in_the_way():
+    names = ("roar", "max-sensitivity", "edge-correlation", "iou")
+    assert [obstacle(METRICS.create(name)) for name in names] == [
+        "trains models: it is no function of a given map",
+        "explains again: it is no function of a given map",
+        "has no direction: it does not say which map is better",
+        "",
+    ]
 
 
 PAGE = (Path(__file__).parents[3] / "docs" / "metric_check.md").read_text(encoding="utf-8")

@@ -3,17 +3,13 @@
 import math
 import pytest
 from run_folders import make_run
-from salgen.evaluation.protocols.budding2021 import CLAIMS, FIGURE_2
+from salgen.evaluation.protocols.budding2021 import CLAIMS, FIGURE_2, METHODS
 from salgen.evaluation.protocols.claims import judge
 from salgen.evaluation.protocols.paper_table import RunFolders
 from salgen.evaluation.report.study import Study, StudyTable, TableRow
 from salgen.evaluation.statistics.jackknife import Estimate
 from salgen.evaluation.statistics.score_cube import read_scores
 
-METHODS = (
-    *("gradient", "deconvnet", "guided-backprop", "deep-taylor:bias=true", "pattern-net", "pattern-attribution"),
-    *("lrp-z", "lrp-alpha-beta:bias=true"),
-)
 PERLIN = dict(zip(METHODS, (0.8, 0.3, 0.7, 0.4, 0.6, 0.65, 0.5, 0.45), strict=True))
 MRI = {**PERLIN, "guided-backprop": 0.5, "pattern-net": 0.4, "pattern-attribution": 0.45, "lrp-z": 0.6}
 HELD = ["held"] * 6
@@ -28,9 +24,7 @@ def verdicts(changed=None):
     for row, means in (changed or {}).items():
         rows[row] = {**rows[row], **means}
     known = {label: {method: Estimate(mean) for method, mean in means.items()} for label, means in rows.items()}
-    table = StudyTable(
-        "Figure 2", "", METHODS, tuple(TableRow(label, means, {}, True) for label, means in known.items())
-    )
+    table = StudyTable("Figure 2", "", METHODS, tuple(TableRow(*item, {}, True) for item in known.items()))
     return [finding.verdict for finding in judge(CLAIMS, Study("t", "r", "", METHODS, tables=(table,)))]
 
 

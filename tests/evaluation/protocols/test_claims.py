@@ -1,13 +1,11 @@
 """Claims of papers on samples: held and not held are rarely said where they are false, and follow from the interval."""
 
-import json
 from dataclasses import replace
 from itertools import product
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from run_folders import make_run
+from run_folders import edited_record, edited_scores, make_run
 from scipy import stats
 from salgen.evaluation.protocols.claims import (
     Claim,
@@ -33,13 +31,10 @@ def ranking(values, network="net", clusters=None):
     """Means of columns of scores (S, N, K), one a method, on data set d."""
     names = np.arange(values.shape[1]) if clusters is None else clusters
     labels, seeds = np.array([f"c{name}" for name in names]), np.arange(len(values))
-    return MethodRanking(
-        network,
-        {
-            name: mean_estimate([RunScores(values[..., column], labels, seeds, "d", "test", network)])
-            for column, name in enumerate(NAMES[: values.shape[2]])
-        },
-    )
+    means = {}
+    for column, name in enumerate(NAMES[: values.shape[2]]):
+        means[name] = mean_estimate([RunScores(values[..., column], labels, seeds, "d", "test", network)])
+    return MethodRanking(network, means)
 
 
 def judged(comparison, named, *values, **how):
@@ -150,9 +145,6 @@ def test_a_claim_on_two_networks_is_undecided_where_one_is():
     assert judged(highest, ["m1"], clear, alike).verdict == "not held"
 
 
-# On run folders -----------------------------------------------------------------------------------------
-
-
 def study_of(path, **how):
     """A study of one run, of a method that is far better than the other."""
     calls = ("guided-backprop", "deconvnet")
@@ -185,14 +177,11 @@ def test_variants_of_a_sample_are_one_cluster(tmp_path):
     for name, shift in (("original", 0.0), ("resized", -0.2)):
         study = study_of(tmp_path / name, samples=30, shift=shift)
         (path,) = study.cells[0].runs
-        table = pq.read_table(path / "scores.parquet")
-        ids = pa.array([text.replace("test-", f"test_{name}-") for text in table["sample_id"].to_pylist()])
-        for column in ("sample_id", "cluster"):
-            table = table.set_column(table.column_names.index(column), column, ids)
-        pq.write_table(table, path / "scores.parquet")
-        record = json.loads((path / "run.json").read_text())
-        record["dataset"]["split"] = f"test_{name}"
-        (path / "run.json").write_text(json.dumps(record))
+        with edited_scores(path) as rows:
+            for row in rows:
+                row["sample_id"] = row["cluster"] = row["sample_id"].replace("test-", f"test_{name}-")
+        with edited_record(path) as record:
+            record["dataset"]["split"] = f"test_{name}"
         runs[name] = path
     study = replace(study, cells=(), variants=(Variants("lesion-cnn", runs),))
     claim = Claim("{}", share_left("resized", "original"), higher_median, ["guided-backprop"], all_named=False)

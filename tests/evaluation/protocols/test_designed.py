@@ -13,15 +13,30 @@ CALLS = ("gradient", "lrp-z", "random")
 
 @dataclass(frozen=True)
 class Quick(Designed):
-    """Three methods, on few and small images."""
+    """Three methods on few images, and a network inside grids that is hardly trained on them."""
 
     def datasets(self):
-        splits = {"train": 2, "val": 2, "test": 8}
-        every = super().datasets()
-        return {name: {**every[name], "splits": splits} for name in ("or-slots", "cancelling-patches")}
+        splits = {"train": 20, "val": 10, "test": 10}
+        return {name: {**how, "splits": splits} for name, how in super().datasets().items()}
+
+    def settings(self, dataset, model, scale):
+        return {"epochs": 1, "widths": (4, 4, 4)} if model == "scnn" else None
 
     def experiments(self, scale):
-        return [replace(experiment, methods=CALLS) for experiment in super().experiments(scale)]
+        every = super().experiments(scale)
+        return [replace(one, methods=CALLS) for one in every if one.datasets[0] in self.datasets()]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Runs the protocol on some of its data sets."""
+
+    def of(*names, limit):
+        monkeypatch.setattr(designed, "SHOWN", CALLS)
+        monkeypatch.setattr(designed, "DATASETS", {name: DATASETS[name] for name in names})
+        return Quick(limit=limit).run(tmp_path / "out", "demo")
+
+    return of
 
 
 def test_every_designed_network_is_run_on_its_generator():
@@ -34,40 +49,21 @@ def test_every_designed_network_is_run_on_its_generator():
     Designed().check("demo", ())
 
 
-def test_tables_have_the_means_of_runs_without_training(tmp_path, monkeypatch):
-    monkeypatch.setattr(designed, "SHOWN", CALLS)
+def test_tables_have_the_means_of_runs_without_training(run, tmp_path):
     chosen = ("or-slots", "cancelling-patches")
-    monkeypatch.setattr(designed, "DATASETS", {name: DATASETS[name] for name in chosen})
-    found = Quick(limit=6).run(tmp_path / "out", "demo")
+    found = run(*chosen, limit=6)
     titles = [table.title.partition(", beside the ") for table in found.tables]
     assert [title for title, _, _ in titles] == [f"{DATASETS[name][2]} on {name}" for name in chosen]
     assert titles[0][2].startswith("Shapley value of each slot")
     cosine = found.tables[0].rows[0].means
     assert cosine["lrp-z"] == pytest.approx(1)
     assert cosine["gradient"] < 0  # zeros where two discs or more make OR true
-    assert not list((tmp_path / "out").rglob("model.safetensors"))
+    assert not list((tmp_path / "out").rglob("weights.safetensors"))
     assert "the number that the paper prints" not in found.page.read_text(encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class QuickGrids(Designed):
-    """Grids of few images, with a network that is hardly trained on them."""
-
-    def datasets(self):
-        splits = {"train": 20, "val": 10, "test": 10}
-        return {name: {**how, "splits": splits} for name, how in super().datasets().items()}
-
-    def settings(self, dataset, model, scale):
-        return {"epochs": 1, "widths": (4, 4, 4)} if model == "scnn" else None
-
-    def experiments(self, scale):
-        return [replace(experiment, methods=CALLS) for experiment in super().experiments(scale)]
-
-
-def test_grids_are_of_the_images_that_the_network_inside_was_trained_on(tmp_path, monkeypatch):
-    monkeypatch.setattr(designed, "SHOWN", CALLS)
-    monkeypatch.setattr(designed, "DATASETS", {name: DATASETS[name] for name in ("difull-grids", "gridpg-grids")})
-    found = QuickGrids(limit=4).run(tmp_path / "out", "demo")
+def test_grids_are_of_the_images_that_the_network_inside_was_trained_on(run, tmp_path):
+    found = run("difull-grids", "gridpg-grids", limit=4)
     shares = {table.title: table.rows[0].means for table in found.tables}
     assert shares["difull on difull-grids"]["gradient"] == pytest.approx(1)
     assert shares["gridpg on gridpg-grids"]["gradient"] < 0.99

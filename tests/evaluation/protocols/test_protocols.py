@@ -67,24 +67,13 @@ def test_the_predicted_class_is_explained_when_asked_for(folder, tmp_path):
     assert (rows["pred"]["target"][~right] == 0).all()
 
 
-def test_a_checkpoint_takes_no_training_settings(folder, tmp_path):
-    how = {"methods": ["gradient"], "out": tmp_path / "run"}
-    run = evaluate(folder, settings={"epochs": 1, "widths": "4", "hidden": 4}, **how)
-    with pytest.raises(salgen.SalgenError, match="is trained already"):
-        evaluate(folder, model=run / "lesion-cnn-seed0", settings={"epochs": 1}, **how)
-    with pytest.raises(salgen.SalgenError, match="is trained already"):
-        evaluate(folder, model=run / "lesion-cnn-seed0", seeds=2, **how)
-
-
 def test_a_model_of_another_data_set_is_recorded_as_such(folder, tmp_path):
     how = {"methods": ["gradient"], "limit": 8}
     run = evaluate(folder, settings={"epochs": 1, "widths": "4", "hidden": 4}, out=tmp_path / "run", **how)
     splits = {"train": 2, "val": 2, "test": 8}
     other = salgen.make("mri-lesions", tmp_path / "mri", splits=splits, parameters=QUICK)
-    record = json.loads(
-        (evaluate(other, model=run / "lesion-cnn-seed0", out=tmp_path / "o", **how) / "run.json").read_text()
-    )
-    (model,) = record["models"]
-    assert model["trained_on"]["fingerprint"] == salgen.open(folder).fingerprint
-    assert len(model["weights_sha256"]) == 64
-    assert any("was trained on another data set: data" in note for note in record["notes"])
+    record = salgen.open(evaluate(other, model=run / "lesion-cnn-seed0", out=tmp_path / "o", **how)).record
+    (model,) = record.models
+    assert model.trained_on["fingerprint"] == salgen.open(folder).fingerprint
+    assert len(model.weights_sha256) == 64
+    assert any("was trained on another data set: data" in note for note in record.notes)

@@ -5,24 +5,7 @@ import numpy as np
 import pytest
 from marked_trees import write_benchmark
 from salgen.evaluation.protocols import saliency_bench
-from salgen.evaluation.protocols.saliency_bench import (
-    CNNS,
-    DATASETS,
-    FULL_TRAINING,
-    IAUC,
-    METHODS,
-    MIOU,
-    PAIRS,
-    PG,
-    PRINTED,
-    SECURITY,
-    TABLE_3,
-    VIT,
-    SaliencyBench,
-    _correlation,
-    printed,
-)
-from salgen.evaluation.report.study import StudyTable
+from salgen.evaluation.protocols.saliency_bench import CNNS, DATASETS, METHODS, VIT, SaliencyBench
 from salgen.evaluation.training.training_settings import choose_settings
 from salgen.generators.factory import generator
 
@@ -32,30 +15,31 @@ SECURITY_PG = {"resnet18": ".2985 .3120 .2225 .3305 .3420 .3301", "vgg19": ".276
 
 def numbers(network, measure):
     """float (data sets, methods): the paper's numbers."""
-    return np.array([printed(network, name, measure) for name in DATASETS], float)
+    return np.array([saliency_bench.printed(network, name, measure) for name in DATASETS], float)
 
 
 def test_the_numbers_of_table_2_give_those_of_table_3():
     """So both were copied rightly; rows with PG follow from other numbers for security-xai than the printed ones."""
     for network in CNNS:
-        values = {measure: numbers(network, measure) for measure in (MIOU, PG, IAUC)}
-        mended = values[PG].copy()
-        mended[DATASETS.index(SECURITY)] = SECURITY_PG[network].split()
-        for first, second in PAIRS:
-            expected = np.array(TABLE_3[network][first, second].split(), float)
+        values = {measure: numbers(network, measure) for measure in ("mIoU", "PG", "iAUC")}
+        mended = values["PG"].copy()
+        mended[DATASETS.index("security-xai")] = SECURITY_PG[network].split()
+        assert not np.allclose(values["PG"], mended, atol=0.1)
+        values["PG"] = mended
+        for first, second in saliency_bench.PAIRS:
+            expected = np.array(saliency_bench.TABLE_3[network][first, second].split(), float)
             for method in range(len(METHODS)):
-                pair = [(mended if measure == PG else values[measure])[:, method] for measure in (first, second)]
-                assert np.corrcoef(*pair)[0, 1] == pytest.approx(expected[method], abs=1e-3)
-        assert not np.allclose(values[PG], mended, atol=0.1)
-    assert {len(row) for name in CNNS for row in PRINTED[name].values()} == {3 * len(METHODS)}
-    assert {len(row) for row in PRINTED[VIT].values()} == {3}
+                found = np.corrcoef(values[first][:, method], values[second][:, method])[0, 1]
+                assert found == pytest.approx(expected[method], abs=1e-3)
+    lengths = {name: {len(row) for row in rows.values()} for name, rows in saliency_bench.PRINTED.items()}
+    assert lengths == {"resnet18": {3 * len(METHODS)}, "vgg19": {3 * len(METHODS)}, VIT: {3}}
 
 
 def test_the_correlation_is_pearsons():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(5, 12))
     values[4, :6] = 2.0
-    found = _correlation(values)
+    found = saliency_bench._correlation(values)
     np.testing.assert_allclose(found[:4], [np.corrcoef(row[:6], row[6:])[0, 1] for row in values[:4]], atol=1e-12)
     assert np.isnan(found[4])
 
@@ -73,10 +57,11 @@ def test_full_is_the_papers_training_and_each_data_set_has_a_stand_in():
         generator(name, scale="demo", **how["parameters"])
     for model in (*CNNS, VIT):
         settings = protocol.settings("pet-xai", model, "full")
-        assert settings == {**FULL_TRAINING, "learning_rate": 1e-4 if model == "vgg19" else 1e-3, "weights": "imagenet"}
+        rate = 1e-4 if model == "vgg19" else 1e-3
+        assert settings == {**saliency_bench.FULL_TRAINING, "learning_rate": rate, "weights": "imagenet"}
         choose_settings(model, "full", settings)
         assert protocol.settings("pet-xai", model, "demo") == {}
-    assert {"networks": protocol.networks_on("pet-xai", "full")} == {"networks": (*CNNS, VIT)}
+    assert protocol.networks_on("pet-xai", "full") == (*CNNS, VIT)
     protocol.check("demo", ())
 
 
@@ -118,29 +103,19 @@ def test_own_copies_fill_the_tables(copies, tmp_path):
     assert by_code[next(call for call in by_code if call.startswith("rise"))] == pytest.approx(everything)
     assert rows["mIoU, pet-xai"].printed["grad-cam"] == ".1564"
     assert not rows["mIoU at 0 (code), pet-xai"].printed
-    check_agreement(agreement, overlap, pointing)
+    (row,) = [row for row in agreement.rows if row.label == "mIoU with PG"]
+    for method in agreement.methods:
+        first = [of.means[method] for of in overlap.rows if of.label.startswith("mIoU, ")]
+        second = [of.means[method] for of in pointing.rows]
+        if np.ptp(first) and np.ptp(second):
+            assert row.means[method] == pytest.approx(np.corrcoef(first, second)[0, 1])
+    assert row.printed["grad-cam"] == ".3718 / \N{MINUS SIGN}0.0101"  # the latter follows from the paper's Table 2
     assert {finding.verdict for finding in found.findings} <= {"held", "not held", "undecided", "not testable here"}
     assert "Drawn stand-ins" not in found.page.read_text(encoding="utf-8")
 
 
-def check_agreement(agreement: StudyTable, overlap: StudyTable, pointing: StudyTable):
-    """Pearson's correlation over three data sets, from the two tables' means."""
-    (row,) = [row for row in agreement.rows if row.label == "mIoU with PG"]
-    for method in agreement.methods:
-        first = [row.means[method] for row in overlap.rows if row.label.startswith("mIoU, ")]
-        second = [row.means[method] for row in pointing.rows]
-        if np.ptp(first) and np.ptp(second):
-            assert row.means[method] == pytest.approx(np.corrcoef(first, second)[0, 1])
-    follows = float(row.printed["grad-cam"].partition("/")[2].replace("\N{MINUS SIGN}", "-"))
-    assert row.printed["grad-cam"].startswith(".3718 / ")
-    assert follows == pytest.approx(-0.0101, abs=1e-4)  # what follows from the paper's Table 2
-
-
 def test_two_data_sets_have_no_correlation(copies, tmp_path):
     protocol = Quick(only=("pet-xai",), models=("resnet18",), **copies)
-    assert [table.title for table in protocol.run(tmp_path / "out", "demo").tables] == [
-        "Table 2, mIoU",
-        "Table 2, PG",
-        "Table 2, iAUC",
-    ]
+    tables = protocol.run(tmp_path / "out", "demo").tables
+    assert [table.title for table in tables] == ["Table 2, mIoU", "Table 2, PG", "Table 2, iAUC"]
     assert saliency_bench.LEAST_DATASETS == 3

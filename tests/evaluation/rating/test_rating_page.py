@@ -11,7 +11,7 @@ from salgen.evaluation.rating.trials import RatingTrials
 
 class Rating:
     def __init__(self, arguments):
-        self.arguments, self.process, self.port = arguments, None, 0
+        self.arguments, self.port = arguments, 0
         self.start()
 
     def start(self):
@@ -49,8 +49,8 @@ def saved(page):
 def test_two_raters_at_once(browser, rating, run, data, tmp_path):
     trials = RatingTrials.of(run, data, images=2)
     pages = {name: browser.new_context().new_page() for name in ("anna", "ben")}
-    for page in pages.values():
-        rating.open(page, next(name for name, one in pages.items() if one is page))
+    for name, page in pages.items():
+        rating.open(page, name)
     for name, page in pages.items():
         for image in range(2):
             for position in range(5):

@@ -7,9 +7,10 @@ from salgen.evaluation.report import report
 from salgen.evaluation.report.study import Study, StudyCell
 from salgen.sources import OWN_COPY
 
-EXACT = "The place of the cause is known exactly, because the images were made with it."
-SEEN = "annotations or segmentations, which say where people saw the thing, not what the model uses"
+EXACT = "place of the cause is known exactly, because the images were made with it."
+SEEN = "annotations or segmentations, which say where people saw the thing, not what the model uses."
 SMALL = {"methods": ("gradient", "smoothgrad", "random", "oracle"), "metrics": ("m-gt",), "samples": 8, "pictures": 0}
+FIFTY = tuple(f"class_{i}" for i in range(50))
 
 
 def run(path, name, classes=("no_lesions", "lesions"), **dataset):
@@ -26,65 +27,48 @@ def introduction(runs, study=None):
     return Page(found.replace("<q>", "'").replace("</q>", "'")).text
 
 
-def test_made_images_have_an_exact_place_of_the_cause(tmp_path):
-    assert introduction([run(tmp_path / "a", "perlin-lesions")]).endswith(EXACT)
-    painted = run(tmp_path / "b", "gtsrb-square", source="gtsrb")
-    assert introduction([painted]).endswith(EXACT)
-
-
-def test_masks_of_imported_images_are_what_people_saw(tmp_path):
-    said = introduction([run(tmp_path / "a", "lisa-lights", source=OWN_COPY)])
-    assert "known exactly" not in said
-    assert said.endswith(f"The masks are {SEEN}.")
-
-
-def test_a_page_of_both_says_which_is_which(tmp_path):
-    runs = [
-        run(tmp_path / "a", "gtsrb-square", source="gtsrb"),
-        run(tmp_path / "b", "zings", source=""),
-        run(tmp_path / "c", "lisa-lights", source=OWN_COPY),
-        run(tmp_path / "d", "lisa-lights", source=OWN_COPY),
-    ]
-    said = introduction(runs)
-    assert "In gtsrb-square and zings the place of the cause is known exactly, because the images were made" in said
-    assert said.endswith(f"The masks of lisa-lights are {SEEN}.")
-
-
-def test_made_and_imported_runs_of_one_name_are_told_apart_by_their_folders(tmp_path):
-    said = introduction([run(tmp_path / "own", "zings", source=OWN_COPY), run(tmp_path / "made", "zings", source="")])
-    assert "In zings (made) the place" in said
-    assert "The masks of zings (own) are" in said
-
-
-def test_nothing_is_said_of_images_of_unknown_origin(tmp_path):
-    unknown = run(tmp_path / "a", "mine", generator=None)
-    said = introduction([unknown])
-    assert said.endswith("?")
-    assert "In zings the place of the cause" in introduction([unknown, run(tmp_path / "b", "zings")])
+@pytest.mark.parametrize(
+    ("given", "end"),
+    [
+        ([("perlin-lesions", {})], f"? The {EXACT}"),
+        ([("gtsrb-square", {"source": "gtsrb"})], f"? The {EXACT}"),
+        ([("lisa-lights", {"source": OWN_COPY})], f"? The masks are {SEEN}"),
+        (
+            [
+                *(("gtsrb-square", {"source": "gtsrb"}), ("zings", {"source": ""})),
+                *(("lisa-lights", {"source": OWN_COPY}), ("lisa-lights", {"source": OWN_COPY})),
+            ],
+            f"? In gtsrb-square and zings the {EXACT} The masks of lisa-lights are {SEEN}",
+        ),
+        (
+            [("zings", {"source": OWN_COPY}), ("zings", {"source": ""})],
+            f"? In zings (1) the {EXACT} The masks of zings (0) are {SEEN}",
+        ),
+        ([("mine", {"generator": None})], "?"),
+        ([("mine", {"generator": None}), ("zings", {})], f"? In zings the {EXACT}"),
+    ],
+)
+def test_it_is_said_of_which_images_the_place_of_the_cause_is_known(tmp_path, given, end):
+    runs = [run(tmp_path / f"{place}", name, **dataset) for place, (name, dataset) in enumerate(given)]
+    assert introduction(runs).endswith(end)
 
 
 @pytest.mark.parametrize(
-    ("classes", "words"),
+    ("classes", "others", "words"),
     [
-        (("a_1", "b"), "the pixels that tell 'a 1' from 'b'?"),
-        (("a", "b", "c"), "the pixels that tell 'a', 'b' and 'c' apart?"),
-        (tuple(f"class_{i}" for i in range(50)), "the pixels that tell 50 classes apart?"),
-        (("a",), "the pixels that give the class away?"),
+        (("a_1", "b"), ("a_1", "b"), "tell 'a 1' from 'b'?"),
+        (("a", "b", "c"), ("a", "b", "c"), "tell 'a', 'b' and 'c' apart?"),
+        (FIFTY, FIFTY, "tell 50 classes apart?"),
+        (("a",), ("a",), "give the class away?"),
+        (("plain", "square"), ("hero", "villain"), "give the class away?"),
     ],
 )
-def test_classes_are_named_while_they_are_few(tmp_path, classes, words):
-    said = introduction([run(tmp_path / "a", "x", classes), run(tmp_path / "b", "y", classes)])
-    assert f"How well do 2 saliency methods find {words}" in said
-
-
-def test_classes_are_not_named_where_data_sets_differ_in_them(tmp_path):
-    said = introduction([run(tmp_path / "a", "x", ("plain", "square")), run(tmp_path / "b", "y", ("hero", "villain"))])
-    assert "find the pixels that give the class away?" in said
-    assert "plain" not in said
+def test_classes_are_named_while_they_are_few_and_shared(tmp_path, classes, others, words):
+    said = introduction([run(tmp_path / "a", "x", classes), run(tmp_path / "b", "y", others)])
+    assert f"How well do 2 saliency methods find the pixels that {words}" in said
 
 
 def test_methods_are_the_studys_where_there_is_one(tmp_path):
     made = run(tmp_path / "a", "x")
     study = Study("t", "r", "m-gt", ("gradient",), (StudyCell("x", "lesion-cnn", (made,)),))
-    assert introduction([made]).startswith("How well do 2 saliency methods find")
     assert introduction([made], study).startswith("How well does one saliency method find")

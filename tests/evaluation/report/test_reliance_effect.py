@@ -31,14 +31,10 @@ def effects_of(paths):
     return reliance_effects([Headline(run, "lesion-cnn") for run in read_runs(paths)])
 
 
-def test_the_numbers_are_those_of_a_slow_count(pair):
+def test_the_numbers_are_those_of_a_slow_count(pair, tmp_path):
     (effect,) = effects_of(pair)
-    (plain, reliant), counts, concordant, total = (
-        [side.verdict for side in (effect.plain, effect.reliant)],
-        [0, 0, 0],
-        0,
-        0,
-    )
+    plain, reliant = effect.plain.verdict, effect.reliant.verdict
+    counts, concordant, total = [0, 0, 0], 0, 0
     methods = plain.run.under_test("lesion-cnn")
     for a, b in combinations(methods, 2):
         signs, sure = [], True
@@ -52,14 +48,10 @@ def test_the_numbers_are_those_of_a_slow_count(pair):
     assert effect.pairs == total > 1
     assert counts[2] < total, "some pairs should be decided"
     assert effect.tau == pytest.approx(concordant / total)
-    assert effect.tau_bounds == (
-        (counts[0] - counts[1] - counts[2]) / total,
-        (counts[0] - counts[1] + counts[2]) / total,
-    )
+    decided = counts[0] - counts[1]
+    assert effect.tau_bounds == ((decided - counts[2]) / total, (decided + counts[2]) / total)
     assert effect.tau_bounds[0] <= effect.tau <= effect.tau_bounds[1]
-
-
-def test_a_run_alone_or_two_of_one_kind_are_not_compared(pair, tmp_path):
+    # a run alone, or two of one kind, are not compared
     assert effects_of(pair[:1]) == effects_of(pair[1:]) == []
     other = make_run(tmp_path / "other", **SMALL)
     with edited_record(other) as record:

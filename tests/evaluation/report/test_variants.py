@@ -2,11 +2,12 @@
 
 import math
 import re
+from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from run_folders import edited_gallery, make_run
-from test_report import Page, read
+from test_report import Page, check_accessible, read
 import salgen
 from salgen.evaluation.report import report
 from salgen.evaluation.report.gallery import image_url, map_url, outline
@@ -47,18 +48,11 @@ def own_score(run, method, sample):
     return float(chosen[chosen.variant == "region:brain"].value.iloc[0])
 
 
-def common_numbers(runs):
-    """The numbers of samples that every run scored and kept."""
-    found = []
-    for run in runs.values():
-        found.append({name[-6:] for name in pq.read_table(run / "scores.parquet")["sample_id"].to_pylist()})
-        found.append({str(name)[-6:] for name in np.load(run / "gallery.npz")["ids"]})
-    return set.intersection(*found)
-
-
-def test_the_same_sample_is_shown_in_every_variant_with_its_own_scores(study, figure):
+def test_the_same_sample_is_shown_in_every_variant_with_its_own_scores_and_pictures(study, figure):
     runs = study.variants[0].runs
-    common = common_numbers(runs)
+    kept = [{str(name)[-6:] for name in np.load(run / "gallery.npz")["ids"]} for run in runs.values()]
+    scored = [set(pq.read_table(run / "scores.parquet")["sample_id"].to_pylist()) for run in runs.values()]
+    common = set.intersection(*kept, *({name[-6:] for name in names} for names in scored))
     assert len(common) == 2
     assert [row.variant for row in figure.rows] == list(NAMES)
     assert [row.id for row in figure.rows] == [f"test_{name}-{min(common)}" for name in NAMES]
@@ -67,9 +61,6 @@ def test_the_same_sample_is_shown_in_every_variant_with_its_own_scores(study, fi
         for (picture, value), method in zip(row.cells, PAPER, strict=True):
             assert value == pytest.approx(own_score(runs[row.variant], method, row.id))
             assert picture.alt == f"{method}, {row.variant}"
-
-
-def test_pictures_are_of_that_sample_with_the_scored_mask(study, figure):
     signed = dict(figure.columns)
     assert signed["input-x-gradient"]
     assert not signed["gradient"]
@@ -98,8 +89,7 @@ def test_the_page_has_scores_under_the_maps_and_means_below(study, figure, tmp_p
         words = Page(f"<table><tr>{row}</tr></table>").text.split()
         assert " ".join(words).startswith(name.replace("_", " "))
         assert all(f"{mean:.3f}" in words for mean in means[name, "lesion-cnn"].values())
-    ids = [attributes["id"] for _, attributes in read(page).tags if "id" in attributes]
-    assert len(ids) == len(set(ids))
+    check_accessible(read(page))
 
 
 def test_ids_share_what_follows_the_last_hyphen():
@@ -120,11 +110,8 @@ def section(runs):
 
 def test_a_method_that_a_variant_lacks_has_no_map_and_no_score(tmp_path):
     shown = section(made(tmp_path, methods=("gradient", "input-x-gradient", "random", "oracle")))
-    original, moved = (row.cells[2] for row in shown.rows)
-    assert original[0].url
-    assert not math.isnan(original[1])
-    assert moved[0].url == ""
-    assert math.isnan(moved[1])
+    cells = [row.cells[2] for row in shown.rows]
+    assert [(bool(picture.url), math.isnan(score)) for picture, score in cells] == [(True, False), (False, True)]
 
 
 def test_the_sample_is_the_first_that_all_variants_kept(tmp_path):
@@ -137,24 +124,22 @@ def test_the_sample_is_the_first_that_all_variants_kept(tmp_path):
     assert [row.id for row in section(runs).rows] == ["test-000002", "test_moved-000002"]
 
 
+def of_other_samples(path):
+    with edited_gallery(path.parent) as data:
+        data["ids"] = np.array([f"test-00001{i}" for i in range(4)])
+
+
 @pytest.mark.parametrize(
-    ("fault", "words"),
+    ("change", "words"),
     [
-        ("absent", "a run holds no maps of this model"),
-        ("damaged", "gallery.npz is damaged"),
-        ("others", "no sample was kept and scored in all variants"),
+        (Path.unlink, "a run holds no maps of this model"),
+        (lambda path: path.write_bytes(b"no"), "gallery.npz is damaged"),
+        (of_other_samples, "no sample was kept and scored in all variants"),
     ],
 )
-def test_without_common_pictures_the_page_says_why_and_keeps_the_means(tmp_path, fault, words):
+def test_without_common_pictures_the_page_says_why_and_keeps_the_means(tmp_path, change, words):
     runs = made(tmp_path)
-    path = runs["moved"] / "gallery.npz"
-    if fault == "absent":
-        path.unlink()
-    elif fault == "damaged":
-        path.write_bytes(b"no")
-    else:
-        with edited_gallery(runs["moved"]) as data:
-            data["ids"] = np.array([f"test-00001{i}" for i in range(4)])
+    change(runs["moved"] / "gallery.npz")
     assert words in section(runs).fault
     variants = Variants("lesion-cnn", runs)
     page = report([runs["original"]], tmp_path / "r.html", Study("t", "r", "m-gt", PAPER, (), (variants,)))
@@ -175,10 +160,5 @@ def test_marks_stand_only_where_a_high_score_is_a_good_one(tmp_path):
     said = read(page).text
     assert "marked as above, but for moved : there the scored mask is not the feature that the image shows" in said
     assert "how much of the old place a method still marks" in said
-
-
-def test_by_default_all_variants_are_marked(tmp_path):
-    runs = made(tmp_path)
-    shown = section(runs)
-    assert [len(row.places) for row in shown.means.rows] == [3, 3]
-    assert shown.unmarked == []
+    by_default = section(runs)
+    assert ([len(row.places) for row in by_default.means.rows], by_default.unmarked) == ([3, 3], [])

@@ -17,12 +17,16 @@ from salgen.evaluation.sweeps.dose import Dose
         ("diameter=16,4,6,8,2,12", "perlin-lesions", (2, 4, 6, 8, 12, 16), True),
         ("square-side=2,4,6,8,12,16", "drawn-signs", (2, 4, 6, 8, 12, 16), True),
         ("position_bias=0,.2,.4,.6,.8,1", "drawn-lights", (0, 0.2, 0.4, 0.6, 0.8, 1), False),
+        ("strength=1,0", "planted-artefacts", (0, 1), False),
+        ("side=2,3,4,5,6,7", "planted-artefacts", (2, 3, 4, 5, 6, 7), True),
     ],
 )
 def test_values_are_spaced_as_said(text, name, values, log):
     dose = Dose.parse(text, name)
     assert dose.parameter == text.partition("=")[0].replace("-", "_")
     assert (dose.values, dose.log) == (values, log)
+    assert np.array_equal(dose.array, values)
+    assert dose.spurious == (dose.parameter == "strength")
     assert [type(value) for value in dose.values] == [type(value) for value in values] or not log
 
 
@@ -58,7 +62,6 @@ def test_values_are_checked_by_the_generator_before_any_work():
     with pytest.raises(SalgenError, match="depth is the dose: leave it out"):
         Dose.parse("depth=0.1:0.5:6", "perlin-lesions").check("perlin-lesions", None, "demo", {"depth": 0.7})
     Dose.parse("depth=0.1:0.5:6", "perlin-lesions").check("perlin-lesions", None, "demo", parameters)
-
-
-def test_the_values_are_an_array():
-    assert np.array_equal(Dose("depth", (0.1, 0.5), True).array, [0.1, 0.5])
+    for text, says in (("strength=1", "1 different values: a comparison takes at least 2"), ("side=2,4", "at least 6")):
+        with pytest.raises(SalgenError, match=says):
+            Dose.parse(text, "planted-artefacts")

@@ -34,6 +34,10 @@ def cross_entropy(shape, means, centre, steepness, ceiling, chance=0.5):
     return total / len(means)
 
 
+def entropy_of(curve, shape, means):
+    return cross_entropy(shape, means, curve.centre[0], curve.steepness[0], curve.ceiling[0])
+
+
 def fit_one(means, shape="logistic", places=PLACES, chance=0.5):
     return fit(places, np.asarray(means)[None], np.full((1, len(places)), 300.0), chance, shape)
 
@@ -77,7 +81,7 @@ def test_without_guessing_and_lapses_it_is_logistic_regression_on_the_logarithm(
 )
 def test_no_point_of_a_grid_is_more_likely(shape, means):
     curve = fit_one(means, shape)
-    found = cross_entropy(shape, means, curve.centre[0], curve.steepness[0], curve.ceiling[0])
+    found = entropy_of(curve, shape, means)
     for centre in np.linspace(PLACES[0], PLACES[-1], 30):
         for steepness in np.geomspace(0.3, 20, 20):
             for ceiling in np.linspace(0.5, 1.0, 26):
@@ -98,13 +102,9 @@ def test_of_several_maxima_the_most_likely_is_found(monkeypatch):
 
     monkeypatch.setattr(psychometric, "_starts", only_the_best)
     lesser = fit_one(TWO_MAXIMA)
-    entropies = [cross_entropy("logistic", TWO_MAXIMA, *parameters_of(one)) for one in (curve, lesser)]
+    entropies = [entropy_of(one, "logistic", TWO_MAXIMA) for one in (curve, lesser)]
     assert entropies[1] - entropies[0] > 5e-4
     assert lesser.thresholds[0] != curve.thresholds[0]
-
-
-def parameters_of(curve):
-    return curve.centre[0], curve.steepness[0], curve.ceiling[0]
 
 
 def test_the_ceiling_of_a_step_is_the_mean_above_it():
@@ -114,22 +114,15 @@ def test_the_ceiling_of_a_step_is_the_mean_above_it():
     assert curve.ceiling[0] == pytest.approx(np.mean(means[1:]), abs=1e-6)
 
 
-def test_rows_are_fitted_as_if_alone():
+def test_rows_are_fitted_as_if_alone_and_doses_count_by_their_images():
     rows = np.stack([observed(seed) for seed in range(20)])
     together = fit(PLACES, rows, np.full(rows.shape, 300.0))
-    alone = [fit_one(row).thresholds[0] for row in rows]
-    assert together.thresholds == pytest.approx(alone, abs=1e-7)
-
-
-def test_doses_count_by_their_images():
+    assert together.thresholds == pytest.approx([fit_one(row).thresholds[0] for row in rows], abs=1e-7)
     means, extra = observed(0), observed(0)
     extra[3] = 0.95
     weights = np.full((1, 8), 300.0)
     weights[0, 3] = 0.0
     assert fit(PLACES, extra[None], weights).thresholds == pytest.approx(fit(PLACES, means[None], weights).thresholds)
-
-
-def test_a_row_without_images_reaches_no_threshold():
     weights = np.stack([np.zeros(8), np.full(8, 300.0)])
     alone = fit_one(observed(0)).thresholds[0]
     found = fit(PLACES, np.stack([np.full(8, 0.5), observed(0)]), weights).thresholds
@@ -164,18 +157,12 @@ def test_the_threshold_is_where_bisection_finds_halfway(centre, steepness, ceili
 
 
 @settings(max_examples=20, deadline=None)
-@given(seed=st.integers(0, 1000), factor=st.floats(0.01, 100), shape=st.sampled_from(sorted(SHAPES)))
-def test_scaling_the_dose_scales_the_threshold(seed, factor, shape):
+@given(st.integers(0, 1000), st.floats(0.01, 100), st.permutations(range(8)), st.sampled_from(sorted(SHAPES)))
+def test_scaling_the_dose_scales_the_threshold_and_the_order_of_doses_does_not_matter(seed, factor, order, shape):
     means = observed(seed)
     for axis in (Axis(), Axis(log=False)):
         one, scaled = (fit_one(means, shape, axis.places(doses)) for doses in (DOSES, factor * DOSES))
         assert axis.doses(scaled.thresholds) == pytest.approx(factor * axis.doses(one.thresholds), rel=1e-5)
-
-
-@settings(max_examples=20, deadline=None)
-@given(seed=st.integers(0, 1000), order=st.permutations(range(8)), shape=st.sampled_from(sorted(SHAPES)))
-def test_the_order_of_doses_does_not_matter(seed, order, shape):
-    means = observed(seed)
     assert fit_one(means[order], shape, PLACES[order]).thresholds[0] == fit_one(means, shape).thresholds[0]
 
 
@@ -193,13 +180,10 @@ def test_what_does_not_depend_on_the_dose_has_no_threshold(level, threshold):
     assert fit_one(np.full(8, level)).thresholds[0] == threshold
 
 
-def test_nothing_is_said_beyond_the_doses():
+def test_a_step_lies_anywhere_between_two_doses_and_nothing_is_said_beyond_them():
     rising = fit_one(np.linspace(0.5, 0.72, 8))  # on its way to 0.75
     assert rising.thresholds[0] == np.inf
     assert np.isnan(rising.slopes[0])
-
-
-def test_a_step_lies_anywhere_between_two_doses():
     curve = fit_one([0.5, 0.5, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0])
     (low,), (high,) = curve.bounds
     assert (low, high) == (PLACES[3], PLACES[4])

@@ -1,6 +1,5 @@
 """A sweep of a spurious correlation: which models rely on the artefact, and which methods tell."""
 
-import csv
 from dataclasses import replace
 import numpy as np
 import pandas as pd
@@ -54,11 +53,6 @@ def found(folder):
     return detections(NAME, Dose.parse(DOSE, NAME), data, read_runs([place / "run" for place in places(folder)]))
 
 
-def rows_of(path):
-    with open(path, encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
 def test_images_are_the_same_at_all_doses(folder):
     splits = [open_dataset(place / "data", "test") for place in places(folder)]
     agreeing = [set(np.array(split.ids)[split.column("agrees") == 1]) for split in splits]
@@ -94,23 +88,21 @@ def test_shares_and_masses_are_those_of_the_runs(folder):
 
 
 def test_tables_and_page_hold_every_method(folder):
-    sweep, rows, models = found(folder), rows_of(folder / "detection.csv"), rows_of(folder / "models.csv")
-    assert [row["method"] for row in rows] == [row.method for row in sweep.in_order]
-    assert {"gradient", "sobel", "oracle"} <= {row["method"] for row in rows}
-    assert len(models) == 3 * 2 * len(rows)
-    for row in models:
-        dose, seed = (0, 0.5, 1).index(float(row["dose"])), int(row["training_seed"])
-        assert row["reliant"] == str(sweep.uses[dose, seed] >= 0.5)
-        assert float(row["mass"]) == pytest.approx(sweep.masses[row["method"]][dose, seed], rel=1e-5)
+    sweep, models = found(folder), pd.read_csv(folder / "models.csv")
+    methods = pd.read_csv(folder / "detection.csv")["method"].tolist()
+    assert methods == [row.method for row in sweep.in_order]
+    assert {"gradient", "sobel", "oracle"} <= set(methods)
+    assert len(models) == 3 * 2 * len(methods)
+    for row in models.itertuples():
+        place = (0, 0.5, 1).index(row.dose), row.training_seed
+        assert row.reliant == (sweep.uses[place] >= 0.5)
+        assert row.mass == pytest.approx(sweep.masses[row.method][place], rel=1e-5)
+    assert not any(run.reliant for run in sweep.runs), "models are trained plainly unless asked"
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert all(row["method"] in page for row in rows)
+    assert all(method in page for method in methods)
     assert f"{sweep.images} images, the same for all models" in page
     assert "All models are clean, so there is no AUROC: give stronger doses" in page
     assert all((folder / name).stat().st_size for name in WRITTEN)
-
-
-def test_models_are_trained_plainly_unless_asked(folder):
-    assert not any(run.reliant for run in found(folder).runs)
 
 
 def test_another_sweep_and_the_command_have_the_same_bytes(source, folder, tmp_path, capsys, monkeypatch):
@@ -136,15 +128,6 @@ def test_scale_full_has_twenty_trainings_and_what_is_asked_for_wins(source, tmp_
         with pytest.raises(KeyboardInterrupt):
             salgen.sweep(NAME, DOSE, tmp_path / str(number), source=source, **chosen)
     assert asked == [(20, False, ["relevance-mass"]), (None, True, ["relevance-mass"]), (4, True, ["relevance-mass"])]
-
-
-def test_two_strengths_suffice_and_other_parameters_are_doses_of_a_curve():
-    assert Dose.parse("strength=1,0", NAME) == Dose("strength", (0.0, 1.0), False, True)
-    with pytest.raises(SalgenError, match="has 1 different values: a comparison takes at least 2"):
-        Dose.parse("strength=1", NAME)
-    with pytest.raises(SalgenError, match="a curve takes at least 6"):
-        Dose.parse("side=2,4", NAME)
-    assert not Dose.parse("side=2,3,4,5,6,7", NAME).spurious
 
 
 def constructed():
@@ -186,11 +169,14 @@ def test_models_without_a_mass_and_sweeps_without_a_zero_are_left_out():
 
 def test_what_the_runs_lack_is_said(folder):
     dose, data = Dose.parse(DOSE, NAME), [place / "data" for place in places(folder)]
-    runs = read_runs([place / "run" for place in places(folder)])
-    lacking = replace(runs[0].record.certificates, reason="the source is gone")
-    without = replace(runs[0], record=replace(runs[0].record, certificates=lacking))
-    with pytest.raises(SalgenError, match=r"has no certificates, so nobody knows .*: the source is gone"):
-        detections(NAME, dose, data, [without, *runs[1:]])
-    without = replace(runs[0], cube=replace(runs[0].cube, samples=[]))
-    with pytest.raises(SalgenError, match="no image shows its label's artefact at every dose"):
-        detections(NAME, dose, data, [without, *runs[1:]])
+    first, *others = read_runs([place / "run" for place in places(folder)])
+    lacking = replace(first.record.certificates, reason="the source is gone")
+    faults = {
+        r"has no certificates, so nobody knows .*: the source is gone": {
+            "record": replace(first.record, certificates=lacking)
+        },
+        "no image shows its label's artefact at every dose": {"cube": replace(first.cube, samples=[])},
+    }
+    for message, changes in faults.items():
+        with pytest.raises(SalgenError, match=message):
+            detections(NAME, dose, data, [replace(first, **changes), *others])

@@ -61,8 +61,8 @@ def test_means_are_those_of_the_runs(folder):
         accuracies = [model.accuracy for model in run.models]
         assert subjects["lesion-cnn"].trials.of_trainings[number] == pytest.approx(accuracies)
         for name in ("gradient", "sobel", "oracle"):
-            row = run.row("lesion-cnn", (name, next(m for _, k, m in run.cube.series if k == name)), "roc-auc",
-                          run.variant_of("roc-auc"))  # fmt: skip
+            (key,) = (key for key in run.keys("lesion-cnn") if key[0] == name)
+            row = run.row("lesion-cnn", key, "roc-auc", run.variant_of("roc-auc"))
             assert subjects[name].trials.means[number] == pytest.approx(row.mean)
     assert sweep.chance == 0.5
     assert (sweep.subjects[0].role, subjects["gradient"].role) == ("model", "method")
@@ -150,25 +150,20 @@ def test_faults_of_the_command_are_one_line(words, says, capsys):
     assert len(err.splitlines()) == 1
 
 
-def test_help_lists_the_parameters(capsys):
+def test_help_lists_the_parameters_and_an_unknown_shape_is_refused(capsys):
     assert main(["sweep", "perlin-lesions", "--help"]) == 0
     assert "share of intensity lost at a lesion's centre" in capsys.readouterr().out
-
-
-def test_an_unknown_shape_is_refused():
     with pytest.raises(SalgenError, match="unknown shape 'probit'"):
         salgen.sweep("perlin-lesions", DOSE, shape="probit")
 
 
-def test_images_of_several_classes_have_no_common_chance(tmp_path, monkeypatch):
+def test_doses_without_a_common_chance_are_refused(folder, tmp_path, monkeypatch):
     data = SimpleNamespace(manifest=SimpleNamespace(multi_label=("object",)))
-    monkeypatch.setattr(module, "make", lambda *given, **named: tmp_path)
-    monkeypatch.setattr(module, "open_dataset", lambda path: data)
-    with pytest.raises(SalgenError, match="images of perlin-lesions show several classes"):
-        salgen.sweep("perlin-lesions", DOSE, tmp_path / "sweep", **ARGUMENTS)
-
-
-def test_doses_with_other_shares_of_the_classes_are_refused(folder):
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "make", lambda *given, **named: tmp_path)
+        patch.setattr(module, "open_dataset", lambda path: data)
+        with pytest.raises(SalgenError, match="images of perlin-lesions show several classes"):
+            salgen.sweep("perlin-lesions", DOSE, tmp_path / "sweep", **ARGUMENTS)
     sweep, runs = found(folder)
     runs[2].models[0] = replace(runs[2].models[0], chance=0.625)
     with pytest.raises(SalgenError, match=r"guessing is right on 50.0% to 62.5% of the images"):

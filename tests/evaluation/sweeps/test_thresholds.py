@@ -72,6 +72,9 @@ def test_a_draw_has_as_many_clusters_and_one_training_less():
     assert (of_trainings.sum(axis=1) == 2).all()
     assert of_trainings.mean(axis=0) == pytest.approx(np.full(3, 2 / 3), abs=0.2)
     assert (_drawn((8, 1, 40), 5, 0)[1] == 1).all()
+    # few trainings have wider intervals, as Student's
+    assert _share(1) == pytest.approx(0.025)
+    assert _share(3) == pytest.approx(norm.cdf(t.ppf(0.025, 2)))
 
 
 def own_share_of(trials):
@@ -128,22 +131,15 @@ def test_a_dose_without_scores_does_not_count():
     assert empty.own_share == pytest.approx(Trials(trials.sums[kept], trials.counts[kept]).own_share)
     (_, row), _ = thresholds(DOSES, empty, {}, Axis(), draws=50)
     assert row.low < row.threshold < row.high
-
-
-def test_a_training_without_scores_at_a_dose_does_not_count_there():
+    # nor does a training without scores at a dose count there
     of_training = np.array([0.2, 0.9, 0.0])
     trials = Trials(np.broadcast_to(of_training[:, None], (8, 3, 40)).copy(), np.ones((8, 3, 40)))
     trials.counts[:, 2] = 0.0
     assert trials.own_share == pytest.approx(1.0)
 
 
-def test_few_trainings_have_wider_intervals_as_students():
-    assert _share(1) == pytest.approx(0.025)
-    assert _share(3) == pytest.approx(norm.cdf(t.ppf(0.025, 2)))
-
-
 @pytest.mark.parametrize(("level", "outcome"), [(0.5, NOT_REACHED), (1.0, EVERYWHERE)])
-def test_what_is_not_between_the_doses_is_no_number(level, outcome):
+def test_what_is_not_between_the_doses_is_no_number_and_less_it_anything(level, outcome):
     (_, model), rows = thresholds(DOSES, observer(0), {"m": flat(level)}, Axis(), draws=50)
     (_, row) = rows["m"]
     end = np.inf if outcome == NOT_REACHED else -np.inf
@@ -151,9 +147,6 @@ def test_what_is_not_between_the_doses_is_no_number(level, outcome):
     assert np.isnan([row.threshold, row.slope, row.minus_model]).all()
     assert (row.low, row.high) == (end, end)
     assert (row.minus_low, row.minus_high) == (end, end)
-
-
-def test_less_a_model_that_finds_nothing_is_anything():
     _, rows = thresholds(DOSES, flat(0.5), {"m": flat(0.5), "n": observer(0)}, Axis(), draws=50)
     assert (rows["m"][1].minus_low, rows["m"][1].minus_high) == (-np.inf, np.inf)
     assert rows["n"][1].minus_high == -np.inf  # lower than whatever the model needs
