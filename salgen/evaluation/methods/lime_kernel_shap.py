@@ -55,7 +55,7 @@ class Surrogate(Explanation):
             owners = torch.full((len(changed),), sample, device=image.device)
             return context.values_of(self.output, owners, lambda part: changed[part])
 
-        if self.complete and not bool(regions.any()):  # of a single region there is nothing to draw
+        if self.complete and not bool(regions.any()):  # a single region leaves nothing to draw
             return (value(image) - value(removed)).to(image)[regions]
         with random_state(context.seed, self.name, context.ids[sample]):
             coefficients: Tensor = self._peer(value).attribute(

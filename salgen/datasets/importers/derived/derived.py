@@ -38,7 +38,7 @@ class SalgenData:
     licence: str  # as the data set states it, and so are the next ones
     notes: str
     redistributable: bool
-    classes: tuple[str, ...]  # of its first task
+    classes: tuple[str, ...]  # the first task's
     sizes: Mapping[str, int]  # split to the number of its images
     _read: dict[str, Images] = field(default_factory=dict, repr=False)
 

@@ -14,7 +14,7 @@ from torch.nn import functional
 from salgen.evaluation.attribution.propagation.operations import DIVISIONS, Operation, name_of, tensors_in
 
 Function = Callable[[Tensor], Tensor]
-Rule = Callable[..., Any]  # of the network, the operation and its arguments
+Rule = Callable[..., Any]  # called with the network, the operation and its arguments
 
 
 class _Network(Protocol):

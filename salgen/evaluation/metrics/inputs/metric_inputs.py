@@ -86,7 +86,7 @@ class MetricInputs:
     correct: NDArray[np.bool_] | None = None  # (N,): whether the model classifies it rightly
     # (N, rows, columns): the exact attribution of the explained class, see `salgen.generators.interfaces.Attributed`
     attributions: Float32 | None = None
-    counterparts: dict[str, Counterpart] = field(default_factory=dict)  # of `COUNTERPARTS` to the second maps
+    counterparts: dict[str, Counterpart] = field(default_factory=dict)  # each of `COUNTERPARTS` to the second maps
     view: ModelView | None = None  # the model
     max_memory: float | None = None  # GB that asking it may use
     # explains again by the same method: ``explain(pixels, targets, ids=, masks=, view=)`` gives maps (n, H, W)
