@@ -133,7 +133,7 @@ def _make_inputs(method: Any, channels: int) -> tuple[Classifier, Tensor, Tensor
     images = torch.from_numpy(stream.uniform(COUNT * channels * SIZE[0] * SIZE[1])).float()
     images = images.view(COUNT, channels, *SIZE)
     refusals = []
-    for model in _networks(channels):
+    for model in small_networks(channels):
         model.train()
         for parameter in model.network.parameters():
             values = stream.normal(parameter.numel()).reshape(parameter.shape) / np.sqrt(max(1, parameter[0].numel()))
@@ -148,7 +148,7 @@ def _make_inputs(method: Any, channels: int) -> tuple[Classifier, Tensor, Tensor
     raise AssertionError(f"the method is defined for none of the small networks: {'; '.join(refusals)}")
 
 
-def _networks(channels: int) -> Iterator[Classifier]:
+def small_networks(channels: int) -> Iterator[Classifier]:
     """Convolutions with awkward flags and a dense head, the same with pooling, and two blocks of attention."""
     from torchvision.models import VisionTransformer
 

@@ -9,7 +9,7 @@ import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
 from salgen.registry import METHODS
-from salgen.testing.methods import _transformer, state_of
+from salgen.testing.methods import small_networks, state_of
 
 EXPLAINING = [name for name in METHODS.names() if "model" in METHODS.load(name).needs]
 ATTENTION = {"attention-rollout", "raw-attention"}
@@ -54,7 +54,8 @@ class Functional(Tidy):
 def model_for(method, network=Tidy):
     if method in ATTENTION:
         torch.manual_seed(0)
-        return _transformer(1).eval()
+        *_, transformer = small_networks(1)
+        return transformer.eval()
     return Classifier(network(), cam_layer="pool2").eval()
 
 
