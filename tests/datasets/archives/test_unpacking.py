@@ -198,6 +198,15 @@ def test_content_that_is_not_that_of_the_checksums_is_refused(tmp_path, suffix):
         refused(path, tmp_path / str(number), message)
 
 
+def test_gzip_is_read_from_any_writer(tmp_path):
+    files = with_sums({"big": os.urandom(3 << 20), "zeros": bytes(3 << 20)})
+    data = archive(files, tmp_path / "x.tar", "squares").read_bytes()
+    for level in (0, 1, 9):
+        path = tmp_path / f"{level}.tar.gz"
+        path.write_bytes(gzip.compress(data, level))
+        assert contents(unpack(path, tmp_path / str(level))) == files
+
+
 def test_a_bomb_is_refused_by_its_header(tmp_path, monkeypatch):
     path = tmp_path / "x.tar.gz"
     head = tarfile.TarInfo("squares/x")
