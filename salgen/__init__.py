@@ -4,10 +4,9 @@ Images whose cause is known by construction, and the scores of saliency methods 
 here is imported on first use, so ``import salgen`` is instant.
 """
 
-from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
-from salgen.import_paths import names_for_type_checkers
+from salgen.import_paths import imported_on_first_use
 from salgen.numpy_kernels import prefer_fast_sort
 
 prefer_fast_sort()
@@ -53,17 +52,11 @@ __all__ = [
 ]
 
 
-_MODULES = names_for_type_checkers(__name__)
+_imported = imported_on_first_use(__name__)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        return version("salgen")
-    if name not in _MODULES:
-        raise AttributeError(f"module 'salgen' has no attribute {name!r}")
-    value = getattr(import_module(_MODULES[name]), name)
-    globals()[name] = value
-    return value
+    return version("salgen") if name == "__version__" else _imported(name)
 
 
 def __dir__() -> list[str]:

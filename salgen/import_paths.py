@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from collections.abc import Callable
 from functools import reduce
 from importlib import import_module
 from pathlib import Path
@@ -9,16 +10,25 @@ from typing import Any
 from salgen.errors import SalgenError
 
 
-def names_for_type_checkers(module: str) -> dict[str, str]:
-    """Name to module of what a module's source imports within ``if TYPE_CHECKING:``.
+def imported_on_first_use(door: str) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a module that imports on first use what stands within its ``if TYPE_CHECKING:``.
 
-    A package imports these on first use, by its ``__getattr__``. So each public name stands in one list, which type
-    checkers read too.
+    So each public name stands in one list of imports, which type checkers read too.
     """
-    tree = ast.parse(Path(str(sys.modules[module].__file__)).read_text(encoding="utf-8"))
+    module = sys.modules[door]
+    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
     checked = next(node for node in tree.body if isinstance(node, ast.If))
     imports = [node for node in checked.body if isinstance(node, ast.ImportFrom)]
-    return {alias.name: str(node.module) for node in imports for alias in node.names}
+    modules = {alias.name: str(node.module) for node in imports for alias in node.names}
+
+    def attribute(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {door!r} has no attribute {name!r}")
+        value = getattr(import_module(modules[name]), name)
+        setattr(module, name, value)
+        return value
+
+    return attribute
 
 
 def imported(text: str, kind: str, example: str) -> Any:

@@ -4,9 +4,8 @@ Modules of salgen may move; the names here stay. docs/extending.md shows how eac
 name is imported on first use, so that a generator does not wait for torch.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-from salgen.import_paths import names_for_type_checkers
+from typing import TYPE_CHECKING
+from salgen.import_paths import imported_on_first_use
 
 if TYPE_CHECKING:
     from salgen.datasets.layouts.imported import Imported, Items, refuse_edit
@@ -132,15 +131,7 @@ __all__ = [
     "smooth_field",
     "spread",
 ]
-_MODULES = names_for_type_checkers(__name__)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'salgen.plugins' has no attribute {name!r}")
-    value = getattr(import_module(_MODULES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = imported_on_first_use(__name__)
 
 
 def __dir__() -> list[str]:

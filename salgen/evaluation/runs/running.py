@@ -153,7 +153,8 @@ def evaluate(
         raise unknown_name("scale", scale, SEEDS)
     if out is not None and not isinstance(out, (str, os.PathLike)):
         raise SalgenError(f"out = {out!r}: must be text or a path")
-    first, second = given_model(model, preprocess, classes), None if paired_model is None else given_model(paired_model)
+    first = given_model(model, preprocess, classes)
+    second = None if paired_model is None else given_model(paired_model)
     workers_of_ray = ray_executor(executor, workers, ray_address)
     if workers_of_ray is not None:
         check_models_importable(first, second)
