@@ -79,7 +79,7 @@ def _evaluate(size: int, folder: Path) -> tuple[float, float]:
     make("perlin-lesions", data, splits={"train": None, "val": None, "test": size})
     # the network is trained on other data, since training decodes its splits whole
     small = make("perlin-lesions", folder / "small", splits={"train": 256, "val": 64, "test": 64})
-    warm = evaluate(small, methods=methods, settings={"epochs": 1}, seeds=1, out=folder / "warm")
+    warm = evaluate(small, methods=methods, settings={"epochs": 1}, n_trainings=1, out=folder / "warm")
     checkpoint = warm / "lesion-cnn-seed0"
     with _counting_images() as shown:
         started = time.perf_counter()

@@ -22,11 +22,11 @@ run = salgen.evaluate(
 )
 
 # %%
-# You state the licence; it is never guessed. The same data set, published with the same statements, gives the same
+# You state the license; it is never guessed. The same data set, published with the same statements, gives the same
 # bytes.
 
-archive = salgen.publish(data, folder / "lesions-v1.tar", licence="CC-BY-4.0", date="2026-01-31")
-again = salgen.publish(data, folder / "again.tar", licence="CC-BY-4.0", date="2026-01-31")
+archive = salgen.publish(data, folder / "lesions-v1.tar", license="CC-BY-4.0", date="2026-01-31")
+again = salgen.publish(data, folder / "again.tar", license="CC-BY-4.0", date="2026-01-31")
 assert archive.read_bytes() == again.read_bytes()
 
 # %%
@@ -40,7 +40,7 @@ salgen.open(folder_of_another)
 # %%
 # A run that kept its maps can be scored under other metrics by others, who need neither the model nor a GPU for it.
 
-published = salgen.publish(run, folder / "run-v1.tar", licence="CC-BY-4.0", date="2026-01-31")
+published = salgen.publish(run, folder / "run-v1.tar", license="CC-BY-4.0", date="2026-01-31")
 assert salgen.verify(published) == []
 rescored = salgen.rescore(published, metrics=["iou", "roc-auc"], out=folder / "rescored")
 assert rescored.means.loc["gradient", "roc-auc"] == run.means.loc["gradient", "roc-auc"]

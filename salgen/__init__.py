@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from salgen.errors import SalgenError
     from salgen.evaluation.attribution.explaining import explain, explain_all
     from salgen.evaluation.attribution.patterns import fit_patterns
-    from salgen.evaluation.publishing.publishing import publish
+    from salgen.evaluation.bench import benchmark as bench
+    from salgen.evaluation.bench.benchmark import leaderboard
+    from salgen.evaluation.publishing.publishing import publish, push_to_hub
     from salgen.evaluation.report import report
-    from salgen.evaluation.results.opening import evaluate, open, rescore
+    from salgen.evaluation.results.opening import evaluate, load, open, rescore
     from salgen.evaluation.results.run import Run
     from salgen.evaluation.scoring.scoring import score
     from salgen.evaluation.sweeps.sweep import sweep
@@ -28,10 +30,12 @@ if TYPE_CHECKING:
     from salgen.evaluation.training.training_data import collate
     from salgen.evaluation.verification.verifying import verify
     from salgen.generators.factory import generator
+    from salgen.registry import list_generators, list_importers, list_methods, list_metrics, list_models
 
 __all__ = [
     "Run",
     "SalgenError",
+    "bench",
     "collate",
     "evaluate",
     "explain",
@@ -39,9 +43,17 @@ __all__ = [
     "fit_patterns",
     "generator",
     "import_images",
+    "leaderboard",
+    "list_generators",
+    "list_importers",
+    "list_methods",
+    "list_metrics",
+    "list_models",
+    "load",
     "make",
     "open",
     "publish",
+    "push_to_hub",
     "report",
     "rescore",
     "score",

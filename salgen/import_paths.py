@@ -19,12 +19,13 @@ def imported_on_first_use(door: str) -> Callable[[str], Any]:
     tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
     checked = next(node for node in tree.body if isinstance(node, ast.If))
     imports = [node for node in checked.body if isinstance(node, ast.ImportFrom)]
-    modules = {alias.name: str(node.module) for node in imports for alias in node.names}
+    found = {alias.asname or alias.name: (str(node.module), alias.name) for node in imports for alias in node.names}
 
     def attribute(name: str) -> Any:
-        if name not in modules:
+        if name not in found:
             raise AttributeError(f"module {door!r} has no attribute {name!r}")
-        value = getattr(import_module(modules[name]), name)
+        source, original = found[name]
+        value = getattr(import_module(source), original, None) or import_module(f"{source}.{original}")
         setattr(module, name, value)
         return value
 

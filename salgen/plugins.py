@@ -10,12 +10,13 @@ from salgen.import_paths import imported_on_first_use
 if TYPE_CHECKING:
     from salgen.datasets.layouts.imported import Imported, Items, refuse_edit
     from salgen.errors import SalgenError
-    from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
+    from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, Method
     from salgen.evaluation.attribution.class_activation import ClassActivation
     from salgen.evaluation.attribution.passes import PassRequirements
-    from salgen.evaluation.metrics.inputs.metric import DatasetMetric, MaskMetric, ModelMetric, RetrainingMetric
+    from salgen.evaluation.metrics.inputs.metric import DatasetMetric, MaskMetric, Metric, ModelMetric, RetrainingMetric
     from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
     from salgen.evaluation.metrics.inputs.ranking import MaskStatistics, Ranking
+    from salgen.evaluation.models import Model
     from salgen.evaluation.models.convolutional import Convolutional
     from salgen.evaluation.models.weight_sources import FromFile, FromScratch, FromTorchvision, Seams
     from salgen.evaluation.protocols.claims import (
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
         Rendered,
         Scale,
     )
+    from salgen.generators.interfaces import GeneratorPlugin as Generator
     from salgen.generators.lesions.lesions import Lesions
     from salgen.generators.painted_base import Painted, check_edit
     from salgen.parameters import param
@@ -79,6 +81,7 @@ __all__ = [
     "FromFile",
     "FromScratch",
     "FromTorchvision",
+    "Generator",
     "Guaranteed",
     "Imported",
     "Items",
@@ -87,7 +90,10 @@ __all__ = [
     "Margin",
     "MaskMetric",
     "MaskStatistics",
+    "Method",
+    "Metric",
     "MetricInputs",
+    "Model",
     "ModelMetric",
     "Movable",
     "Nothing",

@@ -7,6 +7,7 @@ points (``salgen.methods = my-method = package.module:MyMethod``).
 """
 
 import ast
+import fnmatch
 import importlib
 import importlib.util
 from collections.abc import Mapping
@@ -117,6 +118,37 @@ REGISTRIES = {
     "models": MODELS,
     "protocols": PROTOCOLS,
 }
+
+
+def list_methods(pattern: str = "*") -> list[str]:
+    """The names of saliency methods that match a glob, sorted.
+
+    Examples
+    --------
+    >>> list_methods("grad-cam*")
+    ['grad-cam', 'grad-cam++']
+    """
+    return fnmatch.filter(METHODS.entries, pattern)
+
+
+def list_metrics(pattern: str = "*") -> list[str]:
+    """The names of metrics that match a glob, sorted, as :func:`list_methods`."""
+    return fnmatch.filter(METRICS.entries, pattern)
+
+
+def list_generators(pattern: str = "*") -> list[str]:
+    """The names of generators that match a glob, sorted, as :func:`list_methods`."""
+    return fnmatch.filter(GENERATORS.entries, pattern)
+
+
+def list_importers(pattern: str = "*") -> list[str]:
+    """The names of importers that match a glob, sorted, as :func:`list_methods`."""
+    return fnmatch.filter(IMPORTERS.entries, pattern)
+
+
+def list_models(pattern: str = "*") -> list[str]:
+    """The names of models that match a glob, sorted, as :func:`list_methods`."""
+    return fnmatch.filter(MODELS.entries, pattern)
 
 
 def _own_entries(package: str) -> list[Entry]:

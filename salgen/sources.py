@@ -24,12 +24,12 @@ class Source(Protocol):
         Its name in the spec: ``"mni152"``, ``"volumes"``.
     digest
         SHA-256 over sorted relative names and contents, see :func:`digest_of`.
-    licence
-        The licence of the material as its publisher states it.
+    license
+        The license of the material as its publisher states it.
     notes
         Sentences for the dataset card.
     redistributable
-        Whether its licence is known to let anybody pass on pixels made from it. Where it is not, data
+        Whether its license is known to let anybody pass on pixels made from it. Where it is not, data
         sets are published as recipes and masks.
     """
 
@@ -44,8 +44,8 @@ class Source(Protocol):
         ...
 
     @property
-    def licence(self) -> str:
-        """The material's licence."""
+    def license(self) -> str:
+        """The material's license."""
         ...
 
     @property
@@ -77,7 +77,7 @@ class Files:
 
     Attributes
     ----------
-    name, licence, notes, redistributable
+    name, license, notes, redistributable
         As every :class:`Source` has them.
     files
         Item name to file.
@@ -86,7 +86,7 @@ class Files:
     """
 
     name: str
-    licence: str
+    license: str
     notes: str
     files: Mapping[str, Path]
     splits: Mapping[str, str]
@@ -119,7 +119,7 @@ class Nothing:
 
     name: str = ""
     digest: str = ""
-    licence: str = ""
+    license: str = ""
     notes: str = ""
     redistributable: bool = True
 

@@ -22,7 +22,7 @@ def test_a_wheel_made_of_the_sdist_holds_every_file_and_lists_what_exists(tmp_pa
         assert files <= set(archive.namelist())
         info = f"salgen-{salgen.__version__}.dist-info"
         metadata = message_from_bytes(archive.read(f"{info}/METADATA"))
-        licence = archive.read(f"{info}/licenses/LICENSE")
+        license = archive.read(f"{info}/licenses/LICENSE")
         archive.extractall(tmp_path / "installed")
     make = ["make", "perlin-lesions", "data", "--train", "2", "--val", "2", "--test", "2", "--set", "slices=4"]
     code = (
@@ -34,7 +34,7 @@ def test_a_wheel_made_of_the_sdist_holds_every_file_and_lists_what_exists(tmp_pa
     subprocess.run([sys.executable, "-P", "-c", code], check=True, cwd=tmp_path, env=environment, capture_output=True)
 
     citation = yaml.safe_load((ROOT.parent / "CITATION.cff").read_text(encoding="utf-8"))
-    assert licence == (ROOT.parent / "LICENSE").read_bytes()
+    assert license == (ROOT.parent / "LICENSE").read_bytes()
     assert metadata["License-Expression"] == citation["license"] == "Apache-2.0"
     assert [metadata["Author"]] == [author["name"] for author in citation["authors"]]
     assert metadata["Version"] == citation["version"]

@@ -1,17 +1,10 @@
 """`salgen bench`: the frozen benchmark of saliency methods."""
 
-from __future__ import annotations
-
-from math import isnan
-from typing import TYPE_CHECKING
 import click
 from salgen.cli.groups import CommandGroup
-from salgen.cli.options import command_line, max_memory
+from salgen.cli.options import max_memory
 from salgen.cli.verify_command import raise_problems
 from salgen.errors import SalgenError
-
-if TYPE_CHECKING:
-    from salgen.evaluation.bench.standing import Standing
 
 
 @click.group("bench", cls=CommandGroup)
@@ -58,33 +51,9 @@ results_folder = click.option(
 )
 def table(results: str, reliance: bool, samples: str) -> None:
     """Rank methods over all data sets: 0 for the best on all of them, 1 for the worst."""
-    from pathlib import Path
-    from salgen.evaluation.bench.rankings import main_entries, method_scores, standing_by, uncertified_data
-    from salgen.evaluation.bench.versions import bench_spec
+    from salgen.evaluation.bench import benchmark
 
-    spec, folder = bench_spec(), Path(results)
-    entries = main_entries(spec, reliance=reliance)
-    scores = method_scores(spec, folder, entries, samples=samples)
-    if not scores:
-        raise SalgenError(f"no image of these results is {samples}: take another kind of --samples")
-    doubtful = uncertified_data(spec, folder, [entry for entry in entries if entry.name in scores])
-    if doubtful and samples != "certified":
-        click.echo(f"the networks use the cause on fewer than half of the images of {', '.join(doubtful)}")
-    found = standing_by(spec, scores)
-    click.echo(_standing(found, found.methods[0]))
-
-
-def _standing(found: Standing, against: str) -> str:
-    """A line for each method, the best first, with the p-value of its difference from one of them, if there is any."""
-    p_values = found.p_values[found.methods.index(against)]
-    rows = zip(found.methods, found.places, found.low, found.high, found.datasets, p_values, strict=True)
-    lines = [
-        f"{'>' if method == against else ' '} {method:40s} {place:.3f}  {low:.3f} to {high:.3f}  {count:9d}  "
-        f"{'-' if isnan(p_value) else f'{p_value:.3f}'}"
-        for method, place, low, high, count, p_value in rows
-    ]
-    head = f"  {'method':40s} place  95 % interval  data sets  p against {against}"
-    return "\n".join([head, *lines, found.told_apart])
+    click.echo(benchmark.table(results, reliance=reliance, samples=samples))
 
 
 @command.command("rank")
@@ -95,15 +64,11 @@ def _standing(found: Standing, against: str) -> str:
 @max_memory
 def rank(method: str, results: str, out: str | None, quick: bool, max_memory: float | None) -> None:
     """Run METHOD, a call or PACKAGE.MODULE:NAME, on the frozen checkpoints, and show its place."""
-    from pathlib import Path
-    from salgen.evaluation.bench.rank_method import rank_method, ranked_call
-    from salgen.evaluation.bench.versions import bench_spec
+    from salgen.evaluation.bench import benchmark
+    from salgen.evaluation.bench.rank_method import ranked_call
 
-    folder = Path(out or ("salgen-bench-rank-quick" if quick else "salgen-bench-rank"))
-    options = {"max_memory": max_memory, "command": command_line()}
-    spec = bench_spec()
-    found = rank_method(spec, method, Path(results), folder, quick=quick, **options)
-    click.echo(_standing(found, ranked_call(method, spec.scale)))
+    found = benchmark.rank(method, results, out, quick=quick, max_memory=max_memory)
+    click.echo(found.text(ranked_call(method, benchmark.bench_spec().scale)))
 
 
 @command.command("fetch")
@@ -111,11 +76,9 @@ def rank(method: str, results: str, out: str | None, quick: bool, max_memory: fl
 @click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench/results", show_default=True)
 def fetch(source: str, out: str) -> None:
     """Copy published results and checkpoints from SOURCE: a folder, an archive, or the address of one."""
-    from pathlib import Path
-    from salgen.evaluation.bench.fetch_results import fetch as copy
-    from salgen.evaluation.bench.versions import bench_spec
+    from salgen.evaluation.bench import benchmark
 
-    click.echo(f"{out}: {len(copy(bench_spec(), source, Path(out)))} results")
+    click.echo(f"{out}: {len(benchmark.fetch(source, out))} results")
 
 
 @command.command("verify")
@@ -123,14 +86,9 @@ def fetch(source: str, out: str) -> None:
 @click.option("--seed", type=click.IntRange(min=1), help="Chooses what is computed again; at random by default.")
 def verify(results: str, seed: int | None) -> None:
     """Compute some of the results' scores again from the frozen weights."""
-    import secrets
-    from pathlib import Path
-    from salgen.evaluation.bench.verify_results import result_problems
-    from salgen.evaluation.bench.versions import bench_spec
+    from salgen.evaluation.bench import benchmark
 
-    drawn = 1 + secrets.randbelow(2**31) if seed is None else seed
-    click.echo(f"seed {drawn}")
-    raise_problems(results, list(result_problems(bench_spec(), Path(results), seed=drawn)))
+    raise_problems(results, benchmark.verify(results, seed=seed))
     click.echo(f"{results}: verified")
 
 
@@ -152,7 +110,7 @@ def run(out: str, part: str, max_memory: float | None) -> None:
         raise SalgenError(f"part {part!r}: write K/N, such as 2/8")
     spec = bench_spec()
     for entry in spec.part(int(number), int(of)):
-        for folder in run_entry(spec, entry, Path(out), max_memory=max_memory, command=command_line()):
+        for folder in run_entry(spec, entry, Path(out), max_memory=max_memory):
             click.echo(folder)
         if entry.name == spec.checks.entry:
-            click.echo(run_checks(spec, Path(out), max_memory=max_memory, command=command_line()))
+            click.echo(run_checks(spec, Path(out), max_memory=max_memory))

@@ -6,16 +6,15 @@ import click
 from click.core import ParameterSource
 from salgen.cli.options import (
     DEFAULT_MODEL,
-    command_line,
     from_fields,
     help_with,
     leave_low_accuracy_to_the_summary,
     max_memory,
     methods,
+    n_trainings,
     out,
     replace,
     scale,
-    seeds,
     settings,
     split_calls,
     split_names,
@@ -26,17 +25,17 @@ from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.run_record import Conventions
 from salgen.parameters import parse_pairs
 
-ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "replace", "limit", "scale", "max_memory", "source")
+ALLOWED_FROM_MAPS = ("dataset", "from_maps", "metrics", "out", "replace", "limit", "scale", "max_memory", "source")
 
 
 @click.command("evaluate", add_help_option=False)
-@click.argument("path", type=click.Path(), required=False)
+@click.argument("dataset", type=click.Path(), required=False)
 @click.option(
     "--from-maps",
     metavar="RUN",
     type=click.Path(),
-    help="Score the maps that a run kept, its folder or an archive of it, instead of explaining. PATH is then needed "
-    "only where a metric looks at images that the run does not hold.",
+    help="Score the maps that a run kept, its folder or an archive of it, instead of explaining. DATASET is then "
+    "needed only where a metric looks at images that the run does not hold.",
 )
 @click.option(
     "--keep-maps", is_flag=True, help="Keep the maps in the run folder, so that others can score them with --from-maps."
@@ -98,15 +97,15 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "replace", "limit", 
 @click.option(
     "--ray-address",
     metavar="ADDRESS",
-    help="HOST:PORT of a running Ray, or auto; all its machines must share PATH, RUN and the model, under one path.  "
-    "[default: start Ray here]",
+    help="HOST:PORT of a running Ray, or auto; all its machines must share DATASET, RUN and the model, under one path. "
+    " [default: start Ray here]",
 )
 @click.option("--workers", type=int, metavar="N", help="Processes of a Ray that starts here.  [default: one per core]")
-@click.option("--source", metavar="PATH", help="The material that PATH was made from, if not the generator's own.")
+@click.option("--source", metavar="PATH", help="The material that DATASET was made from, if not the generator's own.")
 @click.option("--split", help="Split to evaluate on.  [default: test]")
 @scale
 @settings
-@seeds
+@n_trainings
 @click.option(
     "--reliance/--no-reliance",
     default=None,
@@ -118,7 +117,7 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "replace", "limit", 
 @from_fields(Conventions)
 @help_with(training_tables)
 def command(
-    path: str | None,
+    dataset: str | None,
     from_maps: str | None,
     method_calls: tuple[str, ...],
     method_names: str | None,
@@ -128,7 +127,7 @@ def command(
     classes: str | None,
     **options: Any,
 ) -> None:
-    """Explain, score and report on the data set PATH.
+    """Explain, score and report on the data set DATASET.
 
     Without a checkpoint a model is trained first; an interrupted run resumes where it stopped, and methods and metrics
     are added to a finished run of the same experiment.
@@ -141,19 +140,18 @@ def command(
     leave_low_accuracy_to_the_summary()
 
     if from_maps is not None:
-        run = _rescore(from_maps, path, split_calls(metrics) or None)
+        run = _rescore(from_maps, dataset, split_calls(metrics) or None)
     else:
-        if path is None:
-            raise SalgenError("give the PATH of a data set, or the maps of a run with --from-maps")
+        if dataset is None:
+            raise SalgenError("give the folder or archive of a DATASET, or the maps of a run with --from-maps")
         chosen = [*method_calls, *split_names(method_names, "--methods")]
         run = evaluate(
-            path,
+            dataset,
             classes=split_names(classes, "--classes") or None,
             methods=chosen or None,
             maps=maps,
             metrics=split_calls(metrics) or None,
             settings=parse_pairs(pairs),
-            command=command_line(),
             **options,
         )
     from salgen.evaluation.report import console_summary, report  # here, as it imports for a second
@@ -163,7 +161,7 @@ def command(
     click.echo(f"report: {page}")
 
 
-def _rescore(maps: str, path: str | None, metrics: list[str] | None) -> Path:
+def _rescore(maps: str, dataset: str | None, metrics: list[str] | None) -> Path:
     """The run that scores another run's maps; options that would change the maps are refused."""
     from salgen.evaluation.runs.rescoring import rescore
 
@@ -172,7 +170,7 @@ def _rescore(maps: str, path: str | None, metrics: list[str] | None) -> Path:
         stated = ctx.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
         if stated and option.name not in ALLOWED_FROM_MAPS:
             raise SalgenError(
-                f"{option.opts[0]} cannot be combined with --from-maps: the run sets models, methods and conventions"
+                f"{option.opts[0]} cannot be combined with --from-maps: the run sets models, methods and options"
             )
     chosen = {name: ctx.params[name] for name in ("out", "replace", "limit", "scale", "max_memory", "source")}
-    return rescore(maps, metrics=metrics, path=path, command=command_line(), **chosen)
+    return rescore(maps, metrics=metrics, dataset=dataset, **chosen)

@@ -18,13 +18,6 @@ def command(runs: tuple[str, ...], out: str) -> None:
 
     Of a folder with results of salgen-bench: the order of methods, and a page for each method and data set.
     """
-    from pathlib import Path
-    from salgen.evaluation.bench.board import board, is_results
-    from salgen.evaluation.bench.versions import bench_spec
-    from salgen.evaluation.leaderboard import leaderboard
+    from salgen.evaluation.bench.benchmark import leaderboard
 
-    if len(runs) == 1 and is_results(Path(runs[0])):
-        page = board(bench_spec(), Path(runs[0]), Path(out))
-    else:
-        page = leaderboard(runs, out)
-    click.echo(f"leaderboard: {page}")
+    click.echo(f"leaderboard: {leaderboard(runs, out)}")

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 import click
 from salgen.cli.groups import CommandGroup
+from salgen.command_line import COMMAND
 from salgen.errors import SalgenError, SalgenWarning, reason
 
 COMMANDS = (
@@ -64,6 +65,7 @@ def salgen() -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and turn every fault into one line and an exit status."""
+    typed = COMMAND.set(["salgen", *(sys.argv[1:] if arguments is None else arguments)])
     warnings.showwarning = _show_warning(warnings.showwarning)
     try:
         salgen.main(arguments, prog_name="salgen", standalone_mode=False)
@@ -78,6 +80,8 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail(_describe(error))
     except MemoryError as error:
         return _fail(f"not enough memory ({reason(error)}): ask for smaller images, or for fewer at once")
+    finally:
+        COMMAND.reset(typed)
     return 0
 
 

@@ -1,7 +1,6 @@
 """Options that several commands share, and options made from dataclass fields."""
 
 import dataclasses
-import sys
 import typing
 import warnings
 from collections.abc import Callable, Mapping
@@ -40,10 +39,11 @@ methods = click.option(
 max_memory = click.option(
     "--max-memory", metavar="GB", type=float, help="Memory for explaining.  [default: half of what is free]"
 )
-seeds = click.option(
-    "--seeds",
+n_trainings = click.option(
+    "--n-trainings",
     type=click.IntRange(1),
-    help="Train this many models, seeds 0 to N-1.  [default: 1 at scale demo, 3 at small, 5 at full]",
+    metavar="N",
+    help="Train N models, with seeds 0 to N-1.  [default: 1 at scale demo, 3 at small, 5 at full]",
 )
 
 
@@ -142,11 +142,6 @@ def scale_lines(cls: type) -> list[str]:
 def leave_low_accuracy_to_the_summary() -> None:
     """Ignore the warning of a model that has not learnt its task: the summary that follows names it too."""
     warnings.filterwarnings("ignore", ".*has not learnt the task", SalgenWarning)
-
-
-def command_line() -> list[str]:
-    """The command as typed, for the record."""
-    return ["salgen", *sys.argv[1:]]
 
 
 def split_names(text: str | None, option: str) -> list[str]:

@@ -11,7 +11,7 @@ REPOSITORY = "uploaded; a new repository is private: look at it and make it publ
 @click.command("publish")
 @click.argument("path", type=click.Path())
 @click.argument("out", type=click.Path(), required=False)
-@click.option("--license", "licence", metavar="SPDX", help="Your licence: CC-BY-4.0, a URL, ...  [required]")
+@click.option("--license", metavar="SPDX", help="Your license: CC-BY-4.0, a URL, ...  [required]")
 @click.option(
     "--date",
     metavar="YYYY-MM-DD",
@@ -20,8 +20,7 @@ REPOSITORY = "uploaded; a new repository is private: look at it and make it publ
 @click.option("--creator", "creators", multiple=True, metavar="NAME", help="Who made it; may be repeated.")
 @click.option("--url", metavar="URL", help="Where it will be available.")
 @click.option(
-    "--i-may-redistribute",
-    "may_redistribute",
+    "--may-redistribute",
     is_flag=True,
     help="Publish pixels even if their source is not known to allow it; otherwise recipes and masks only.",
 )
@@ -36,7 +35,7 @@ REPOSITORY = "uploaded; a new repository is private: look at it and make it publ
 def command(path: str, out: str | None, to: str | None, token_file: str | None, **stated: Any) -> None:
     """Write the data set or the run at PATH into the archive OUT (.tar, .tar.gz or .zip), or upload it.
 
-    The same data set and the same statements give the same bytes. Its SHA-256 is written beside it, as OUT.sha256. A
+    The same data set and the same options give the same bytes. Its SHA-256 is written beside it, as OUT.sha256. A
     Hugging Face hub (--to hf://ORG/NAME) gets the files themselves, and no OUT.
     """
     if to is not None:

@@ -3,7 +3,6 @@
 from pathlib import Path
 import click
 from salgen.cli.options import (
-    command_line,
     help_with,
     leave_low_accuracy_to_the_summary,
     max_memory,
@@ -58,7 +57,7 @@ def command(
     protocol = build(PROTOCOLS.load(name), parse_pairs(pairs))
     folder = Path(out or name)
     with sole_writer(folder):
-        done = protocol.run(folder, scale, method_calls, max_memory, replace, command_line(), reliant)
+        done = protocol.run(folder, scale, method_calls, max_memory, replace, reliant)
     click.echo(console_summary(done.runs))
     if done.tables:
         click.echo(f"\n{tables_text(done.tables)}\n")

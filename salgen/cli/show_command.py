@@ -5,13 +5,13 @@ import click
 
 
 @click.command("show")
-@click.argument("path", type=click.Path())
-@click.option("--out", type=click.Path(), metavar="PNG", help="Where to write the picture.  [default: PATH-sheet.png]")
+@click.argument("dataset", type=click.Path())
+@click.option("--out", type=click.Path(), metavar="PNG", help="The picture to write.  [default: DATASET-sheet.png]")
 @click.option("--split", help="Split to show.  [default: test]")
 @click.option("--count", type=click.IntRange(1, 200), default=8, show_default=True, help="Samples to show.")
-@click.option("--source", metavar="PATH", help="Your own material, where PATH holds recipes only and was made from it.")
-def command(path: str, out: str | None, split: str | None, count: int, source: str | None) -> None:
-    """Draw a contact sheet of PATH and say what it holds.
+@click.option("--source", metavar="PATH", help="Your own material, if DATASET holds recipes only.")
+def command(dataset: str, out: str | None, split: str | None, count: int, source: str | None) -> None:
+    """Draw a contact sheet of DATASET and say what it holds.
 
     The sheet shows image, mask over the image, twin and their difference.
     """
@@ -20,7 +20,7 @@ def command(path: str, out: str | None, split: str | None, count: int, source: s
     from salgen.datasets.preview.dataset_summary import describe
     from salgen.files import atomic_path
 
-    folder = Path(path)
+    folder = Path(dataset)
     picture = Path(out) if out else folder.with_name(folder.resolve().name + "-sheet.png")
     check_outside(picture, in_a_run=True)
     sheet = contact_sheet(folder, split=split, count=count, source=source)

@@ -4,14 +4,13 @@ from typing import Any
 import click
 from salgen.cli.options import (
     DEFAULT_MODEL,
-    command_line,
     help_with,
     max_memory,
     methods,
+    n_trainings,
     plugin_name,
     required_name,
     scale,
-    seeds,
     settings,
     split_names,
 )
@@ -50,7 +49,7 @@ def _tables(params: dict[str, Any]) -> dict[str, type]:
     multiple=True,
     help="A training setting or parameter of the model.",
 )
-@seeds
+@n_trainings
 @click.option("--reliance/--no-reliance", default=None, help="As for salgen evaluate.")
 @click.option("--split", help="Split to evaluate on.  [default: test]")
 @click.option("--limit", type=int, metavar="N", help="Consider the first N samples of the split only.")
@@ -98,7 +97,6 @@ def command(
         source=parameters.pop("source", None),
         parameters=parameters,
         settings=parse_pairs(training_pairs, "--training"),
-        command=command_line(),
         **options,
     )
     click.echo((folder / Dose.parse(dose, name).table).read_text(encoding="utf-8"), nl=False)

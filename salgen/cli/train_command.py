@@ -3,23 +3,29 @@
 from pathlib import Path
 from typing import Any
 import click
-from salgen.cli.options import DEFAULT_MODEL, help_with, out, scale, seeds, settings, training_tables
+from salgen.cli.options import DEFAULT_MODEL, help_with, n_trainings, out, scale, settings, training_tables
 from salgen.parameters import parse_pairs
 
 
 @click.command("train", add_help_option=False)
-@click.argument("path", type=click.Path())
+@click.argument("dataset", type=click.Path())
 @click.option("--model", default=DEFAULT_MODEL, is_eager=True, show_default=True, help="A registered model.")
 @scale
 @settings
-@seeds
+@n_trainings
 @out
-@click.option("--source", metavar="PATH", help="Your own material, where PATH holds recipes only and was made from it.")
+@click.option("--source", metavar="PATH", help="Your own material, if DATASET holds recipes only.")
 @help_with(training_tables)
 def command(
-    path: str, model: str, scale: str, pairs: tuple[str, ...], seeds: int | None, out: str | None, source: str | None
+    dataset: str,
+    model: str,
+    scale: str,
+    pairs: tuple[str, ...],
+    n_trainings: int | None,
+    out: str | None,
+    source: str | None,
 ) -> None:
-    """Train a model on the data set PATH.
+    """Train a model on the data set DATASET.
 
     An interrupted training resumes where it stopped.
     """
@@ -27,7 +33,7 @@ def command(
     from salgen.evaluation.training.training import train_seeds
 
     stated: dict[str, Any] = parse_pairs(pairs)
-    run = Path(out) if out else default_run(path, model, {"scale": scale, "seeds": seeds, **stated})
-    options: dict[str, Any] = {"model": model, "scale": scale, "settings": stated, "seeds": seeds}
-    for trained in train_seeds(path, run, source=source, **options):
+    run = Path(out) if out else default_run(dataset, model, {"scale": scale, "n_trainings": n_trainings, **stated})
+    options: dict[str, Any] = {"model": model, "scale": scale, "settings": stated, "n_trainings": n_trainings}
+    for trained in train_seeds(dataset, run, source=source, **options):
         click.echo(f"{trained.path}: test accuracy {trained.card.test_accuracy:.1%}")

@@ -23,7 +23,6 @@ def import_images(
     parameters: Mapping[str, Any] | None = None,
     seed: int = 0,
     workers: int | None = None,
-    command: Sequence[str] | None = None,
 ) -> Path:
     """Make a data set of your own images: ``salgen.make("images", ...)`` with the source in parts.
 
@@ -46,7 +45,7 @@ def import_images(
         Parameters of the importer `images`, such as ``{"image_size": (128, 128), "classes": ["cat", "dog"]}``: images
         are resized to 224 x 224 unless `image_size` (height, width) says otherwise. With a dataset, `classes` are the
         names of the numbers in its labels; without it, those of its attribute `classes`.
-    seed, workers, command
+    seed, workers
         As in :func:`salgen.make`.
 
     Returns
@@ -78,7 +77,7 @@ def import_images(
         saved = save_datasets(images, target.with_name(f"{target.name}-source"), importer.classes, importer.mask_values)
         chosen.pop("mask_values", None)  # they chose the pixels that were saved
         source = str(saved)
-    how: dict[str, Any] = {"seed": seed, "workers": workers, "command": command}
+    how: dict[str, Any] = {"seed": seed, "workers": workers}
     made = make(ImagesImporter.name, target, scale="full", parameters=chosen, source=source, **how)
     for task, names in read_manifest(made).tasks.items():
         if len(names) == 1:

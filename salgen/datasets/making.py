@@ -9,11 +9,12 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from salgen.command_line import COMMAND
 from salgen.datasets.execution.executors import Executor
 from salgen.datasets.execution.pool import write_in_parallel
 from salgen.datasets.format import checksums, manifest
@@ -45,7 +46,6 @@ def make(
     ray_address: str | None = None,
     twins: bool = True,
     recipes_only: bool = False,
-    command: Sequence[str] | None = None,
 ) -> Path:
     """Make a data set folder, or continue one that was stopped.
 
@@ -77,8 +77,6 @@ def make(
         Store counterfactual twins.
     recipes_only
         Store ids, labels, recipes and factors alone: images, twins and masks are rendered as they are read.
-    command
-        The command for the log; that of this process if None.
 
     Returns
     -------
@@ -106,7 +104,7 @@ def make(
     described = describe(generator, spec, twins=twins, recipes_only=recipes_only)
     started = time.monotonic()
     images = _make(generator, described, folder, runs)
-    _log(folder, command or sys.argv, runs, images, time.monotonic() - started)
+    _log(folder, runs, images, time.monotonic() - started)
     return folder
 
 
@@ -181,12 +179,12 @@ def _write(generator: Generator, described: Manifest, folder: Path, executor: Ex
     return remaining
 
 
-def _log(folder: Path, command: Sequence[str], executor: Executor, images: int, seconds: float) -> None:
+def _log(folder: Path, executor: Executor, images: int, seconds: float) -> None:
     """Append a line about this run to the log, which lies outside the data set."""
     place = folder.resolve()
     entry = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": list(command),
+        "command": COMMAND.get() or sys.argv,
         "executor": executor.name,
         "workers": None if executor.address else executor.processes,
         "images": images,

@@ -42,8 +42,8 @@ def test_published_verified_and_unpacked(tmp_path, folder, suffix, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "no licence is stated"),
-        (["--license", "mine", "--date", "2026-01-31"], "licence 'mine' is unknown"),
+        ([], "no license is stated"),
+        (["--license", "mine", "--date", "2026-01-31"], "license 'mine' is unknown"),
         (["--license", "CC-BY-4.0", "--date", "2026-02-30"], "date '2026-02-30'"),
     ],
 )

@@ -131,8 +131,9 @@ def test_scale_splits_and_parameters_are_laid_over_each_other(tmp_path):
     assert (spec["parameters"]["side"], spec["bit_depth"]) == (3, 16)
 
 
-def test_the_log_lies_outside_and_has_a_line_for_each_run(tmp_path):
-    folder = made(tmp_path / "squares", command=["salgen", "make", "squares"])
+def test_the_log_lies_outside_and_has_a_line_for_each_run(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["salgen", "make", "squares"])
+    folder = made(tmp_path / "squares")
     (folder / "data/val-00000-of-00001.parquet").unlink()
     made(folder)
     first, second = map(json.loads, (tmp_path / "squares.log").read_text().splitlines())

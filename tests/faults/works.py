@@ -121,7 +121,7 @@ class Stage:
     def evaluate(self, model: str) -> tuple[str, ...]:
         """A command that trains a small model, lesion-cnn for reliance, and scores methods and the controls."""
         options = {"scnn": ("--no-reliance",), "lesion-cnn": ("--set", "widths=4,4,4", "--set", "hidden=8")}[model]
-        chosen = ("--model", model, "--seeds", "1", "--methods", self.amount.methods)
+        chosen = ("--model", model, "--n-trainings", "1", "--methods", self.amount.methods)
         epochs = ("--set", f"epochs={self.amount.epochs}")
         return ("evaluate", str(self.data), "--out", "run", *chosen, *epochs, *options)
 

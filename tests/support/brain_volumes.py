@@ -35,7 +35,7 @@ class Heads:
     digest: str = "heads"
     loaded: list[str] = field(default_factory=list)
     name = "heads"
-    licence = notes = ""
+    license = notes = ""
 
     def names(self):
         return [f"{k}.nii" for k in range(len(self.splits))]

@@ -6,7 +6,7 @@ import salgen
 
 CALLS = ["gradient", "lrp-alpha-beta:alpha=1,beta=0"]
 METRICS = ["roc-auc", "average-precision", "idr"]
-STATED = {"licence": "CC-BY-4.0", "date": "2026-01-31"}
+STATED = {"license": "CC-BY-4.0", "date": "2026-01-31"}
 SAMPLES = 14
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
 SETTINGS = {"epochs": 1, "widths": "4,4,4", "hidden": 8}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 SUPPORT = Path(__file__).parent
-STATED: dict[str, Any] = {"licence": "CC-BY-4.0", "date": "2026-01-31"}
+STATED: dict[str, Any] = {"license": "CC-BY-4.0", "date": "2026-01-31"}
 
 
 def made(out: Path, **arguments: Any) -> Path:

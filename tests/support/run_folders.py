@@ -236,7 +236,7 @@ def _record(
     ]
     return {
         "salgen": "0.1.0",
-        "command": ["salgen", "evaluate", name, "--seeds", str(len(accuracy))],
+        "command": ["salgen", "evaluate", name, "--n-trainings", str(len(accuracy))],
         "created": "2025-03-01T12:00:00+00:00",
         "versions": {"python": "3.11.9", "numpy": "2.4.0", "torch": "2.15.0", "captum": "0.9.0", "zennit": "0.5.1"},
         "device": "cpu",

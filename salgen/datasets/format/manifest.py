@@ -45,10 +45,10 @@ class Manifest:
     channels: int  # 1 or 3
     exact: bool  # true if image and twin are equal outside the mask; false where a paper's flaw is reproduced
     factors: tuple[str, ...]  # names of the scalars to filter by
-    licence: str  # the source's
+    license: str  # the source's
     notes: str  # remarks that a reader must know
     libraries: dict[str, str]  # versions of the libraries that wrote the files
-    redistributable: bool  # true if the source's licence is known to let anybody pass on the pixels
+    redistributable: bool  # true if the source's license is known to let anybody pass on the pixels
     pixels: bool = True  # true if images and twins can be read; False for what was published as recipes and masks
     multi_label: tuple[str, ...] = ()  # tasks of which an image may show several classes; the label is the sample's own
     recipes_only: bool = False  # true if no picture is in the files: all are rendered from the recipes as they are read
@@ -83,6 +83,7 @@ class Manifest:
     def to_text(self) -> str:
         """The contents of `salgen.json`."""
         values = asdict(self)
+        values["licence"] = values.pop("license")  # the spelling of the file
         # A mapping's order carries meaning for the tasks (the first is the default one): keep it as a list.
         values["tasks"] = [{"name": name, "classes": list(classes)} for name, classes in self.tasks.items()]
         if not self.attribution:  # as it was before there were any
@@ -98,6 +99,7 @@ class Manifest:
             written, fingerprint = values.pop("format"), values.pop("fingerprint")
             if written != FORMAT:
                 raise SalgenError(f"format {written}: this salgen reads format {FORMAT}")
+            values["license"] = values.pop("licence")
             values["spec"] = DatasetSpec.from_json(values["spec"])
             values["tasks"] = {task["name"]: tuple(task["classes"]) for task in values["tasks"]}
             values |= {name: tuple(values[name]) for name in TUPLES if name in values}
@@ -136,7 +138,7 @@ def describe(
         first.image.shape[2],
         plugin.exact,
         tuple(plugin.factors(first.recipe.parameters)),
-        generator.source.licence,
+        generator.source.license,
         generator.source.notes,
         installed_libraries(),
         generator.source.redistributable,
@@ -190,12 +192,12 @@ def _fault_of(manifest: Manifest) -> str | None:
     """The first fault of a description from elsewhere, or None: a value of a wrong type, or a number out of bounds."""
     spec, tasks, targets = manifest.spec, manifest.tasks, manifest.targets
     texts = [spec.generator, spec.generator_version, spec.source, spec.source_digest, manifest.summary]
-    texts += [manifest.licence, manifest.notes, manifest.attribution_kind, *manifest.libraries.values()]
+    texts += [manifest.license, manifest.notes, manifest.attribution_kind, *manifest.libraries.values()]
     texts += [*tasks, *chain.from_iterable(tasks.values()), *manifest.regions, *manifest.factors]
     flags = [manifest.twins, manifest.exact, manifest.redistributable, manifest.pixels, manifest.recipes_only]
     numbers = [manifest.samples_per_shard, manifest.rows_per_group, *manifest.attribution]
     checks = {
-        "names, versions, digests, licence and notes must be text": all(isinstance(text, str) for text in texts),
+        "names, versions, digests, license and notes must be text": all(isinstance(text, str) for text in texts),
         "twins, exact, redistributable, pixels and recipes_only must be true or false": all(
             isinstance(flag, bool) for flag in flags
         ),

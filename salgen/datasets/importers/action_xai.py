@@ -20,7 +20,7 @@ NAMES = ("action-xai",)
 FOLDER, PARTS = "ACT-X", ("train", "val", "test")
 IMAGES = ("images", "mpii_human_pose_v1/images")
 SUFFIXES = (".npy", ".png", ".jpg")
-LICENCE = "Images of MPII Human Pose, for research, with texts and maps of ACT-X; they may not be passed on."
+LICENSE = "Images of MPII Human Pose, for research, with texts and maps of ACT-X; they may not be passed on."
 ABOUT = (
     "ACT-X: images of MPII Human Pose of the activities that at least {least} of them show, of all of ACT-X's parts; a "
     "mask is where the map of what people pointed to, which only val and test have, is above its minimum."
@@ -90,7 +90,7 @@ class ActionXai(MarkedImages):
                 used += [file] if file else []
                 picture = folder / f"{image}.jpg"
                 images[picture.relative_to(path).as_posix()] = marked_by(MarkedImage(picture, activity), mask)
-        return Found(path, images, classes, ABOUT.format(least=self.least), LICENCE, skipped, [*texts, *used])
+        return Found(path, images, classes, ABOUT.format(least=self.least), LICENSE, skipped, [*texts, *used])
 
 
 def _records(path: Path, skipped: Counter[str]) -> Iterator[tuple[str, str, str]]:

@@ -26,7 +26,7 @@ TUMOUR = 2  # in volumes of labels
 Drawn = tuple[Path, int, str, tuple[int, int]]
 WITHDRAWN = {"PANCREAS_0025", "PANCREAS_0070"}
 WINDOW = (-100.0, 240.0)  # Hounsfield units
-LICENCE = "Slices with a tumour: Medical Segmentation Decathlon, CC BY-SA 4.0; others: NIH Pancreas-CT, CC BY 3.0."
+LICENSE = "Slices with a tumour: Medical Segmentation Decathlon, CC BY-SA 4.0; others: NIH Pancreas-CT, CC BY 3.0."
 ABOUT = (
     "One slice of each volume, drawn at random: with a tumour of the Medical Segmentation Decathlon, whose mask is the "
     "tumour, without one of NIH Pancreas-CT. Class and source are the same: a model can tell the hospitals apart."
@@ -94,7 +94,7 @@ class CancerXai(MarkedImages):
             label = CLASSES[labels is not None]
             item = volume.relative_to(path).as_posix()
             images[item] = VolumeSlice(file, label, marks, cluster=name, canvas=size, place=place, window=WINDOW)
-        return Found(path, images, CLASSES, ABOUT, LICENCE, skipped)
+        return Found(path, images, CLASSES, ABOUT, LICENSE, skipped)
 
 
 def _volumes(folder: Path, pattern: str) -> list[Path]:

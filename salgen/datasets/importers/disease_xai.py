@@ -26,7 +26,7 @@ VERSION = "2"  # changes whenever another window or mask is taken
 FOLDER, EXPORTED, TEXTS = "LIDC-IDRI", "lidc2d", "tcia-lidc-xml"
 CLASSES = ("clear", "nodule")
 WINDOW = (-1000.0, 400.0)  # Hounsfield units
-LICENCE = "LIDC-IDRI: CC BY 3.0."
+LICENSE = "LIDC-IDRI: CC BY 3.0."
 ABOUT = (
     "LIDC-IDRI: windows of 64 x 64 pixels around nodules of 3 mm and more, on the middle slice of the voxels that at "
     "least half of those readers hold who outlined the nodule; a mask is all such pixels in the window. The windows "
@@ -88,7 +88,7 @@ class DiseaseXai(MarkedImages):
             raise missing(expected, "the readers' annotations of LIDC-IDRI, which may be beside slices")
         windows, skipped = _kept_windows(path, texts, scans, self.split_seed)
         images = {f"{one.path.relative_to(path).as_posix()}:{one.top},{one.left}": _shown(one) for one in windows}
-        return Found(path, images, CLASSES, ABOUT, LICENCE, skipped, texts)
+        return Found(path, images, CLASSES, ABOUT, LICENSE, skipped, texts)
 
 
 def _shown(window: NoduleWindow) -> MarkedImage:
@@ -167,4 +167,4 @@ def _exported(root: Path) -> Found:
                 (MaskPicture(masks[item], ()),) if item in masks else (),
                 cluster=patient.group() if patient else "",
             )
-    return Found(root, images, CLASSES, ABOUT_EXPORTED, LICENCE, Counter(faults.values()))
+    return Found(root, images, CLASSES, ABOUT_EXPORTED, LICENSE, Counter(faults.values()))

@@ -23,7 +23,7 @@ PLACES = {
     "nature": ("mountain", "pond", "waterfall", "field-wild", "forest-broadleaf", "rainforest"),
     "urban": ("house", "bridge", "campus", "tower", "street", "driveway"),
 }
-LICENCE = "Photographs of Places, for research and education only; they may not be passed on."
+LICENSE = "Photographs of Places, for research and education only; they may not be passed on."
 ABOUT = "Places365: {count:,} images of {kinds} of 12 kinds of places, nature and urban. {masks}"
 MASKS = {
     True: "A mask is where an attention map that people drew is above 0.",
@@ -79,7 +79,7 @@ class EnvironmentXai(MarkedImages):
         marked, tables = with_attention(path, images, skipped) if drawn else (images, [])
         kept = some_of_each(marked, self.images, self.split_seed)
         about = ABOUT.format(count=len(kept), kinds=found, masks=MASKS[drawn])
-        return Found(path, kept, tuple(PLACES), about, LICENCE, skipped, tables)
+        return Found(path, kept, tuple(PLACES), about, LICENSE, skipped, tables)
 
 
 def _folders(root: Path, place: str) -> list[Path]:

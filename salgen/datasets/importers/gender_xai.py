@@ -11,7 +11,7 @@ from salgen.datasets.layouts.detection_datasets.object_boxes import check_box
 from salgen.datasets.layouts.own_images.annotations import coco_outline
 from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, missing, some_of_each
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.datasets.picture_libraries.coco import FOLDER, LICENCE, CocoPart, parts_of
+from salgen.datasets.picture_libraries.coco import FOLDER, LICENSE, CocoPart, parts_of
 from salgen.datasets.picture_libraries.coco_instances import MALFORMED, Box, box_of, outline_of, read_annotations
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError, reason
@@ -75,7 +75,7 @@ class GenderXai(MarkedImages):
             images |= _of_part(root, part, skipped)
         kept = some_of_each(images, self.images, self.split_seed)
         files = [file for part in parts for file in (part.annotations, _captions_of(part))]
-        return Found(root, kept, tuple(WORDS), ABOUT, LICENCE, skipped, files)
+        return Found(root, kept, tuple(WORDS), ABOUT, LICENSE, skipped, files)
 
 
 def _captions_of(part: CocoPart) -> Path:

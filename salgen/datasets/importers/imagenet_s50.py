@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from salgen.datasets.layouts.imagenet_s_layout import IGNORE, LICENCE, OTHER, decode, mask_of, read_layout
+from salgen.datasets.layouts.imagenet_s_layout import IGNORE, LICENSE, OTHER, decode, mask_of, read_layout
 from salgen.datasets.layouts.imported import Items, UserCopy, refuse_edit
 from salgen.datasets.layouts.mask_limits import MaskLimits, count_faults
 from salgen.errors import SalgenError
@@ -156,7 +156,7 @@ class ImageNetS50(MaskLimits):
     def read_copy(self, path: Path) -> ImageNetCopy:
         """The copy at a path: the folder `ImageNetS50`, or the one that it is in."""
         files, splits, about = read_layout(path, self.folders)
-        return ImageNetCopy(LICENCE, files, splits, about, self)
+        return ImageNetCopy(LICENSE, files, splits, about, self)
 
     def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
         """The middle of an image, with the mask of its class."""

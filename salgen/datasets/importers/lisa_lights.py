@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 from salgen.datasets.layouts.imported import Imported, Items, refuse_edit
 from salgen.datasets.layouts.lisa.lamp_masks import MaskRules, acceptable_masks, rectangle_mask
-from salgen.datasets.layouts.lisa.lisa_copy import LICENCE, LisaCopy, cut
+from salgen.datasets.layouts.lisa.lisa_copy import LICENSE, LisaCopy, cut
 from salgen.datasets.layouts.lisa.lisa_layout import LABELS, clip_of, read_layout
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_rgb, resize_nearest, resize_rgb
@@ -56,7 +56,7 @@ class LisaLights(MaskRules, Imported):
         """The annotations of the copy at a path, and where its frames are."""
         layout = read_layout(path)
         rules = MaskRules(**{item.name: getattr(self, item.name) for item in fields(MaskRules)})
-        return LisaCopy(LICENCE, layout.files, layout.splits, layout, rules, self.min_side)
+        return LisaCopy(LICENSE, layout.files, layout.splits, layout, rules, self.min_side)
 
     def prepare(self, source: LisaCopy) -> Items:
         """Vet all lights, or read from the cache which of them can be used."""

@@ -16,7 +16,7 @@ from salgen.datasets.layouts.broken import broken_items, check_size
 from salgen.datasets.layouts.detection_datasets.annotated_copy import BOXES, SEGMENTATION
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.layouts.detection_datasets.object_table import ObjectTable
-from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES, LICENCE, MASKS, TEXTS, VOID, open_voc
+from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES, LICENSE, MASKS, TEXTS, VOID, open_voc
 from salgen.datasets.layouts.own_images.outlines import MaskPicture
 from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
@@ -78,7 +78,7 @@ class ObjectXai(MarkedImages):
         files = {name: file for name, file in copy.files.items() if name.endswith((".txt", ".xml"))}
         folder = next((path / name for name in SBD_FOLDERS if (path / name).is_dir()), None)
         if folder is None:
-            return Found(copy.root, images, CLASSES, ABOUT, LICENCE, skipped, tuple(files.values()))
+            return Found(copy.root, images, CLASSES, ABOUT, LICENSE, skipped, tuple(files.values()))
         boxed = open_voc(path, BOXES, self.image_size, self.min_mask, difficult=True)
         masks = {
             item: mask
@@ -97,7 +97,7 @@ class ObjectXai(MarkedImages):
             images[item] = MarkedImage(file, CLASSES[label], (SbdMask(mask, label),), boxes=boxes)
             text = f"{TEXTS}/{Path(item).stem}.xml"
             files |= {text: boxed.files[text], mask.name: mask}
-        return Found(copy.root, images, CLASSES, f"{ABOUT} {MORE}", LICENCE, skipped, tuple(files.values()))
+        return Found(copy.root, images, CLASSES, f"{ABOUT} {MORE}", LICENSE, skipped, tuple(files.values()))
 
 
 def _of_one_class(table: ObjectTable, items: Sequence[str], skipped: Counter[str]) -> Iterator[tuple[str, int, int]]:

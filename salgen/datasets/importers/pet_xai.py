@@ -26,7 +26,7 @@ BREEDS = (  # in the order of the published numbers; the names of cats, and of n
     *("samoyed", "scottish_terrier", "shiba_inu", "Siamese", "Sphynx", "staffordshire_bull_terrier"),
     *("wheaten_terrier", "yorkshire_terrier"),
 )
-LICENCE = "Oxford-IIIT Pet, CC BY-SA 4.0; its publishers do not own the copyright of the images."
+LICENSE = "Oxford-IIIT Pet, CC BY-SA 4.0; its publishers do not own the copyright of the images."
 ABOUT = "Oxford-IIIT Pet: a mask is the pet of the trimap. {border}"
 BORDERS = {"foreground": "The trimap's border counts as pet.", "ignore": "The trimap's border is not scored."}
 
@@ -93,7 +93,7 @@ class PetXai(MarkedImages):
                 void = MaskPicture(trimap, (BORDER,)) if outlines and self.border == "ignore" else None
                 images[f"images/{file.name}"] = MarkedImage(file, breeds[file], outlines, void)
         lists = [root / "annotations/list.txt"] if usable is not None else []
-        return Found(root, images, BREEDS, ABOUT.format(border=BORDERS[self.border]), LICENCE, skipped, lists)
+        return Found(root, images, BREEDS, ABOUT.format(border=BORDERS[self.border]), LICENSE, skipped, lists)
 
     def labels_of(self, number: int) -> dict[str, int]:
         """Breed and species."""

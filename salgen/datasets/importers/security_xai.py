@@ -18,7 +18,7 @@ NAMES = ("security-xai",)
 PICTURES, TEXTS = "JPEGImages", ("Annotation", "Annotations")
 CLASSES = ("clear", "prohibited")
 ITEMS = ("gun", "knife", "wrench", "pliers", "scissors", "hammer")
-LICENCE = "SIXray: for academic use only; its images may not be passed on."
+LICENSE = "SIXray: for academic use only; its images may not be passed on."
 ABOUT = (
     "SIXray: the images P* with a prohibited item, and as many of the images N* without one; a mask is the union of "
     "the items' boxes, of which the corners' pixels are part."
@@ -72,7 +72,7 @@ class SecurityXai(MarkedImages):
                 skipped[str(error)] += 1
         chosen = some_of((file.name for file in by_kind["N"]), len(images), self.split_seed)
         images |= {f"{PICTURES}/{name}": MarkedImage(pictures / name, CLASSES[0]) for name in sorted(chosen)}
-        return Found(path, images, CLASSES, ABOUT, LICENCE, skipped, annotations)
+        return Found(path, images, CLASSES, ABOUT, LICENSE, skipped, annotations)
 
 
 def _boxes(file: Path, text: Path, skipped: Counter[str]) -> Iterator[Box]:

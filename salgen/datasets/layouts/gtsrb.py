@@ -36,7 +36,7 @@ TRAININGS = (TRAINING, "GTSRB/Final_Training/Images")  # torchvision's, and that
 TABLES = (TABLE, f"GTSRB/{TABLE}", f"GTSRB/Final_Test/{TABLE}", f"{TEST}/{TABLE}")  # where people unpack it
 SIGN_FOLDERS = {f"{sign:05d}": sign for sign in range(SIGNS)}
 VALIDATION_PERCENT = 15
-LICENCE = (
+LICENSE = (
     "German Traffic Sign Recognition Benchmark (Institut fuer Neuroinformatik, Ruhr-Universitaet Bochum): for "
     "research; the images are not redistributed. Cite Stallkamp et al. 2012."
 )
@@ -137,7 +137,7 @@ def _opened(root: Path) -> SignFiles:
         "left out."
     )
     files = {name: path for name, (path, _) in sound.items()}
-    return SignFiles(GTSRB, LICENCE, f"{notes} {listed(skipped)}".strip(), files, splits, classes=classes)
+    return SignFiles(GTSRB, LICENSE, f"{notes} {listed(skipped)}".strip(), files, splits, classes=classes)
 
 
 def _find_folder(root: Path) -> Path:

@@ -22,7 +22,7 @@ MASKS = "-segmentation"
 TESTED, TRAINED, UNMASKED = "validation", "train-semi", "train"
 PICTURES = (".jpeg", ".jpg", ".png")
 EVERY = 5  # one of so many annotated training images is for validation
-LICENCE = (
+LICENSE = (
     "The images are ImageNet's, for non-commercial research and education under its terms of access, and may not be "
     "passed on; the masks are ImageNet-S's (Gao et al. 2022)."
 )

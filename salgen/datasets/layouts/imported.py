@@ -29,14 +29,14 @@ class UserCopy:
     name: ClassVar[str] = OWN_COPY
     redistributable: ClassVar[bool] = False
 
-    licence: str
+    license: str
     files: Mapping[str, Path]  # item name to file
     splits: Mapping[str, str]  # item name to split
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 over names, splits and contents."""
-        return Files(self.name, self.licence, "", self.files, self.splits).digest
+        return Files(self.name, self.license, "", self.files, self.splits).digest
 
 
 @dataclass(frozen=True, eq=False)

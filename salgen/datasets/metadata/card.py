@@ -9,7 +9,7 @@ from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import card_features, columns, mask_columns
 from salgen.datasets.format.shards import shards_of
 from salgen.datasets.metadata.citation import yaml_text
-from salgen.datasets.metadata.publication_metadata import PublicationMetadata, hub_licence
+from salgen.datasets.metadata.publication_metadata import PublicationMetadata, hub_license
 from salgen.generators.interfaces import Guaranteed
 from salgen.parameters import build, describe
 
@@ -53,7 +53,7 @@ def card_text(manifest: Manifest, plugin: Any, publication: PublicationMetadata 
         _columns(manifest),
         _parameters(manifest, plugin),
         "## Source and licence" if manifest.spec.source_digest or publication else "## Source",
-        *([_licence(manifest, publication)] if publication else []),
+        *([_license(manifest, publication)] if publication else []),
         _material(manifest),
         *citing,
         _loading(manifest),
@@ -63,13 +63,13 @@ def card_text(manifest: Manifest, plugin: Any, publication: PublicationMetadata 
 
 
 def front_matter(manifest: Manifest, publication: PublicationMetadata | None = None) -> str:
-    """The head with its two ``---`` lines: licence, configuration and features."""
+    """The head with its two ``---`` lines: license, configuration and features."""
     total = sum(manifest.spec.splits.values())
-    licence = licence_keys(publication) if publication else {"license": hub_licence(manifest.licence)}
+    license = license_keys(publication) if publication else {"license": hub_license(manifest.license)}
     files = [{"split": split, "path": f"data/{split}-*.parquet"} for split in manifest.splits]
     values = {
         "pretty_name": manifest.spec.generator,
-        **licence,
+        **license,
         "task_categories": ["image-classification", "image-segmentation"],
         "annotations_creators": ["found" if manifest.imported else "machine-generated"],
         "size_categories": [next((name for limit, name in SIZES if total < limit), "n>10M")],
@@ -85,14 +85,14 @@ def tags(manifest: Manifest) -> list[str]:
     return ["saliency", "explainability", *([] if manifest.imported else ["counterfactual", "synthetic"]), "salgen"]
 
 
-def licence_keys(publication: PublicationMetadata) -> dict[str, str]:
-    """The hub's keys for the licence that a publisher states."""
-    name = hub_licence(publication.licence)
+def license_keys(publication: PublicationMetadata) -> dict[str, str]:
+    """The hub's keys for the license that a publisher states."""
+    name = hub_license(publication.license)
     if name != "other":
         return {"license": name}
-    if publication.licence_url is None:
-        return {"license": name, "license_name": publication.licence.lower()}
-    return {"license": name, "license_link": publication.licence_url}
+    if publication.license_url is None:
+        return {"license": name, "license_name": publication.license.lower()}
+    return {"license": name, "license_link": publication.license_url}
 
 
 def _purpose(manifest: Manifest) -> str:
@@ -197,8 +197,8 @@ def _parameters(manifest: Manifest, plugin: Any) -> str:
     return f"## Parameters\n\n{markdown_table(('parameter', 'value', 'meaning'), rows)}"
 
 
-def _licence(manifest: Manifest, publication: PublicationMetadata) -> str:
-    name, address = publication.licence, publication.licence_url
+def _license(manifest: Manifest, publication: PublicationMetadata) -> str:
+    name, address = publication.license, publication.license_url
     stated = markdown_link(address, None if address == name else name) if address else f"`{name}`"
     passed_on = (
         "\nThe terms of the material are not known to salgen to let pixels be passed on; whoever published this "
@@ -213,10 +213,10 @@ def _material(manifest: Manifest) -> str:
         return "Everything is computed; there is no outside material."
     digest = markdown_code(manifest.spec.source_digest)
     material = f"""Outside material: {markdown_code(manifest.spec.source)}, SHA-256 {digest}.
-Its licence: {markdown(manifest.licence) or "not stated"}"""
+Its licence: {markdown(manifest.license) or "not stated"}"""
     if manifest.derived:
-        licence = f"The licence of its outside material: {markdown(manifest.licence)}" if manifest.licence else ""
-        material = f"Made from a {markdown(manifest.spec.source)} with the fingerprint {digest}.\n{licence}"
+        license = f"The licence of its outside material: {markdown(manifest.license)}" if manifest.license else ""
+        material = f"Made from a {markdown(manifest.spec.source)} with the fingerprint {digest}.\n{license}"
     return f"{material}\n\n{markdown(manifest.notes)}".rstrip()
 
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from salgen.datasets.format.manifest import Manifest
-from salgen.datasets.metadata.publication_metadata import LICENCES, PublicationMetadata
+from salgen.datasets.metadata.publication_metadata import LICENSES, PublicationMetadata
 
 FILE = "CITATION.cff"
 SALGEN = "salgen"  # what made the data, where no person or organisation is named
@@ -49,9 +49,9 @@ def cff_text(
 ) -> str:
     """The contents of a `CITATION.cff`: of a `kind` of thing, in words, with an identifier and what that is."""
     value, description = identifier
-    licence = {"license": publication.licence} if publication.licence in LICENCES else {}
-    if not licence and publication.licence_url:
-        licence = {"license-url": publication.licence_url}
+    license = {"license": publication.license} if publication.license in LICENSES else {}
+    if not license and publication.license_url:
+        license = {"license-url": publication.license_url}
     values = {
         "cff-version": "1.2.0",
         "type": "dataset",
@@ -60,7 +60,7 @@ def cff_text(
         "abstract": abstract,
         "version": version,
         "authors": [{"name": name} for name in publication.creators or (SALGEN,)],
-        **licence,
+        **license,
         "date-released": publication.date,
         **({"url": publication.url} if publication.url else {}),
         "identifiers": [{"type": "other", "value": value, "description": description}],

@@ -142,18 +142,18 @@ def croissant_text(
 
 
 def _statements(manifest: Manifest, publication: PublicationMetadata | None) -> dict[str, Any]:
-    """Licence, creators, citation and, of what is published, date and address."""
+    """License, creators, citation and, of what is published, date and address."""
     creators = (publication.creators if publication else ()) or (SALGEN,)
     cited = f"{title(manifest)}, version {manifest.spec.generator_version}, fingerprint {manifest.spec.fingerprint}"
     stated = {
-        "license": manifest.licence or "not stated",
+        "license": manifest.license or "not stated",
         "creator": [{"@type": "sc:Organization", "name": name} for name in creators],
     }
     if publication is None:
         return {**stated, "citeAs": cited}
     return {
         **stated,
-        "license": publication.licence_url or publication.licence,
+        "license": publication.license_url or publication.license,
         "citeAs": ", ".join([*publication.creators, cited, publication.date, *filter(None, [publication.url])]),
         "datePublished": publication.date,
         **({"url": publication.url} if publication.url else {}),

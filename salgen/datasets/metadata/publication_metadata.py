@@ -10,7 +10,7 @@ from pathlib import Path
 from salgen.errors import SalgenError
 
 # SPDX identifier to the name that the Hugging Face hub has for it.
-LICENCES = {
+LICENSES = {
     "CC0-1.0": "cc0-1.0",
     "CC-BY-4.0": "cc-by-4.0",
     "CC-BY-SA-4.0": "cc-by-sa-4.0",
@@ -26,8 +26,8 @@ LICENCES = {
     "BSD-2-Clause": "bsd-2-clause",
     "BSD-3-Clause": "bsd-3-clause",
 }
-_OF_ANY_CASE = {name.lower(): name for name in LICENCES}
-_OWN_LICENCE = re.compile(r"LicenseRef-[A-Za-z0-9.-]+")
+_OF_ANY_CASE = {name.lower(): name for name in LICENSES}
+_OWN_LICENSE = re.compile(r"LicenseRef-[A-Za-z0-9.-]+")
 _URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?#][!-~]*)?")
 Files = Mapping[str, Path | bytes]
 
@@ -36,14 +36,14 @@ Files = Mapping[str, Path | bytes]
 class PublicationMetadata:
     """The statements of a publisher."""
 
-    licence: str  # an SPDX identifier of `LICENCES`, a URL, or `LicenseRef-...`
+    license: str  # an SPDX identifier of `LICENSES`, a URL, or `LicenseRef-...`
     date: str  # YYYY-MM-DD
     creators: tuple[str, ...] = ()  # people or organisations; if there are none, salgen is named as the creator
     url: str | None = None  # where the data set is to be found
 
     def __post_init__(self) -> None:
-        if self.licence not in LICENCES and not _OWN_LICENCE.fullmatch(self.licence) and not _is_url(self.licence):
-            raise SalgenError(f"licence {self.licence!r} is unknown: give {_choices()}")
+        if self.license not in LICENSES and not _OWN_LICENSE.fullmatch(self.license) and not _is_url(self.license):
+            raise SalgenError(f"license {self.license!r} is unknown: give {_choices()}")
         try:
             known = calendar.fromisoformat(self.date).isoformat() == self.date
         except ValueError:
@@ -56,11 +56,11 @@ class PublicationMetadata:
             raise SalgenError(f"url {self.url!r}: give the address of the data set, https://...")
 
     @property
-    def licence_url(self) -> str | None:
-        """The address of the licence's text, or None for a ``LicenseRef-...``."""
-        if self.licence in LICENCES:
-            return f"https://spdx.org/licenses/{self.licence}"
-        return self.licence if _is_url(self.licence) else None
+    def license_url(self) -> str | None:
+        """The address of the license's text, or None for a ``LicenseRef-...``."""
+        if self.license in LICENSES:
+            return f"https://spdx.org/licenses/{self.license}"
+        return self.license if _is_url(self.license) else None
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,9 @@ class Release:
 
 
 def stated(
-    licence: str | None, date: str | None, creators: Sequence[str] = (), url: str | None = None
+    license: str | None, date: str | None, creators: Sequence[str] = (), url: str | None = None
 ) -> PublicationMetadata:
-    """Check the statements of a publisher; the licence must be among them, in upper or lower case.
+    """Check the statements of a publisher; the license must be among them, in upper or lower case.
 
     The date, which Croissant requires, is by default today in UTC, or the day of the second that the environment
     variable SOURCE_DATE_EPOCH names.
@@ -89,8 +89,8 @@ def stated(
     ----------
     https://reproducible-builds.org/specs/source-date-epoch/
     """
-    if not licence:
-        raise SalgenError(f"no licence is stated: give {_choices()}; salgen does not choose one for you")
+    if not license:
+        raise SalgenError(f"no license is stated: give {_choices()}; salgen does not choose one for you")
     if date is None:
         second = os.environ.get("SOURCE_DATE_EPOCH")
         try:
@@ -100,16 +100,16 @@ def stated(
                 f"SOURCE_DATE_EPOCH = {second!r}: must be seconds since 1970, such as 1795305600; or state a date"
             ) from None
         date = now.date().isoformat()
-    return PublicationMetadata(_OF_ANY_CASE.get(licence.lower(), licence), date, tuple(creators), url)
+    return PublicationMetadata(_OF_ANY_CASE.get(license.lower(), license), date, tuple(creators), url)
 
 
-def hub_licence(licence: str) -> str:
-    """The hub's name of a licence; ``other`` where it has none."""
-    return LICENCES.get(_OF_ANY_CASE.get(licence.lower(), ""), "other")
+def hub_license(license: str) -> str:
+    """The hub's name of a license; ``other`` where it has none."""
+    return LICENSES.get(_OF_ANY_CASE.get(license.lower(), ""), "other")
 
 
 def _choices() -> str:
-    return f"one of {', '.join(LICENCES)}, the URL of another licence (https://...), or LicenseRef-NAME"
+    return f"one of {', '.join(LICENSES)}, the URL of another license (https://...), or LicenseRef-NAME"
 
 
 def _is_url(text: str) -> bool:

@@ -26,7 +26,7 @@ from salgen.seeding import Stream
 
 FOLDER = "miniplaces"
 PICTURES = (".jpg", ".jpeg", ".png")
-LICENCE = "The scenes are photographs of Places, for research and education only; they may not be passed on."
+LICENSE = "The scenes are photographs of Places, for research and education only; they may not be passed on."
 NOTES = "Scenes are photographs of MiniPlaces, cropped centrally to the image's proportions. "
 SPLIT = {
     True: "Its training photographs are for training and, one of a class in ten, for validation; its validation "

@@ -41,9 +41,9 @@ class OwnCopy:
             raise SalgenError("; ".join(faults))
         (objects, about_objects), (scenes, about_scenes) = parts
         name = "-on-".join(part if part in copies else StandIns.name for part in (coco.FOLDER, miniplaces.FOLDER))
-        licences = {coco.FOLDER: coco.LICENCE, miniplaces.FOLDER: miniplaces.LICENCE}
+        licenses = {coco.FOLDER: coco.LICENSE, miniplaces.FOLDER: miniplaces.LICENSE}
         notes = f"{about_objects} {about_scenes} No picture is in two splits."
-        stated = [licences[part] for part in copies]
+        stated = [licenses[part] for part in copies]
         crops = "" if miniplaces.FOLDER in copies else about_crops(self.scenes)[1]
         return Composite(name, " ".join([*stated, crops]).strip(), notes, False, objects, scenes)
 

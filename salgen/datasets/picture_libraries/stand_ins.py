@@ -30,7 +30,7 @@ NAMES_OF_CROPS = tuple(f"photograph/{name.partition('.')[0]}" for name in FILES)
 PARTS = {"train": (0.0, 0.5), "val": (0.5, 0.75), "test": (0.75, 1.0)}  # each split's part of the height
 LEAST = 0.6  # least side of a crop, as a share of the longest one in any part
 CROP_NOTES = " {} of the kinds of scenes are crops of a photograph each, and each split has a part of it of its own."
-CROP_LICENCE = (
+CROP_LICENSE = (
     "Photographs: brick, grass and gravel (CC0 Textures) are CC0, hubble_deep_field (NASA) is in the public domain."
 )
 
@@ -54,9 +54,9 @@ class StandIns:
         objects, scenes = self.drawn_objects(), self.drawn_scenes()
         counts = {"objects": len(self.objects), "scenes": len(self.scenes), "pictures": self.pictures}
         notes = NOTES.format(**counts, others=most_of("test", self.pictures))
-        more, licence = about_crops(self.scenes)
+        more, license = about_crops(self.scenes)
         stated = "All else is drawn by salgen." if more else "Drawn by salgen; no outside material."
-        return Composite(self.name, f"{licence} {stated}".strip(), f"{notes}{more}", True, objects, scenes)
+        return Composite(self.name, f"{license} {stated}".strip(), f"{notes}{more}", True, objects, scenes)
 
     def drawn_objects(self) -> PictureFile:
         """The objects alone, with the same errors."""
@@ -119,6 +119,6 @@ def crop(name: str, split: str, stream: Stream, size: tuple[int, int]) -> Pixels
 
 
 def about_crops(scenes: Sequence[str]) -> tuple[str, str]:
-    """Additions to notes and licence, empty if no scene is a crop."""
+    """Additions to notes and license, empty if no scene is a crop."""
     count = sum(name in NAMES_OF_CROPS for name in scenes)
-    return (CROP_NOTES.format(count), CROP_LICENCE) if count else ("", "")
+    return (CROP_NOTES.format(count), CROP_LICENSE) if count else ("", "")

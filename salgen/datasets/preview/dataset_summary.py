@@ -7,7 +7,7 @@ import numpy as np
 from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.reading.reader import Dataset, open_dataset
 
-LICENCE_WIDTH = 80
+LICENSE_WIDTH = 80
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
@@ -20,7 +20,7 @@ def describe(path: str | os.PathLike[str]) -> str:
     target = manifest.targets[manifest.default_task]
     regions = ", ".join([f"{target} (ground truth)", *(name for name in manifest.regions if name != target)])
     scored = f"; maps are scored within {manifest.valid_region}" if manifest.valid_region else ""
-    licence = shorten(manifest.licence or "licence not stated", LICENCE_WIDTH, placeholder=" ...")
+    license = shorten(manifest.license or "license not stated", LICENSE_WIDTH, placeholder=" ...")
     facts = {
         "generator": f"{spec.generator} version {spec.generator_version}, seed {spec.seed}",
         "images": f"{height} x {width} pixels, {'grey' if manifest.channels == 1 else 'colour'}, {spec.bit_depth} bits",
@@ -32,7 +32,7 @@ def describe(path: str | os.PathLike[str]) -> str:
             f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}"
             for name, value in spec.parameters.items()
         ),
-        "source": f"{spec.source} ({licence})" if spec.source_digest else "none",
+        "source": f"{spec.source} ({license})" if spec.source_digest else "none",
         **({"notes": manifest.notes} if manifest.notes else {}),
         "fingerprint": spec.fingerprint,
         "on disk": _size(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())),

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from salgen.datasets.archives.archive_formats import DIGEST, is_archive
 from salgen.datasets.archives.writing import archive, check_archive
 from salgen.datasets.metadata import citation
-from salgen.datasets.metadata.publication_metadata import LICENCES, Release
+from salgen.datasets.metadata.publication_metadata import LICENSES, Release
 from salgen.datasets.publishing.tokens import check_address, token, without_token
 from salgen.errors import SalgenError, install, warn
 from salgen.progress import Advance, progress
@@ -70,15 +70,15 @@ def deposit(release: Release, out: str | os.PathLike[str], at: Server) -> tuple[
 def metadata(release: Release) -> dict[str, Any]:
     """The metadata of a release, as Zenodo's API takes it.
 
-    A licence that Zenodo has no name for is in the notes alone, with a warning.
+    A license that Zenodo has no name for is in the notes alone, with a warning.
     """
     from markdown_it import MarkdownIt
 
     publication = release.publication
-    licence = publication.licence
-    has_name = licence in LICENCES
+    license = publication.license
+    has_name = license in LICENSES
     if not has_name:
-        warn(f"Zenodo has no name for the licence {licence}: choose it in the draft before you publish it")
+        warn(f"Zenodo has no name for the license {license}: choose it in the draft before you publish it")
     body = release.card.partition("\n---\n")[2].partition(DESCRIBED_TO)[0]
     _, _, text = body.lstrip().partition("\n")  # without the heading, which is the title
     return {
@@ -86,11 +86,11 @@ def metadata(release: Release) -> dict[str, Any]:
         "upload_type": "dataset",
         "description": MarkdownIt("commonmark", {"html": False}).enable("table").render(text),
         "creators": [{"name": name} for name in publication.creators or (citation.SALGEN,)],
-        **({"license": licence.lower()} if has_name else {}),
+        **({"license": license.lower()} if has_name else {}),
         "publication_date": publication.date,
         "version": release.version,
         "keywords": list(release.keywords),
-        "notes": release.note if has_name else f"{release.note}. Licence: {licence}",
+        "notes": release.note if has_name else f"{release.note}. License: {license}",
     }
 
 

@@ -38,7 +38,7 @@ __all__ = ["Batch", "Dataset", "open_dataset"]
 
 
 def open_dataset(
-    path: str | os.PathLike[str], split: str | None = None, source: str | os.PathLike[str] | None = None
+    path: str | os.PathLike[str] | Dataset, split: str | None = None, source: str | os.PathLike[str] | None = None
 ) -> Dataset:
     """One split of a data set folder, or of an archive.
 
@@ -46,7 +46,7 @@ def open_dataset(
     ----------
     path
         The folder that `salgen make` wrote, or the archive that `salgen publish` wrote. An archive is unpacked
-        into the user's cache folder the first time.
+        into the user's cache folder the first time. A `Dataset` stands for its path, split and source.
     split
         ``test`` if None, or the first split where there is no test split.
     source
@@ -65,6 +65,8 @@ def open_dataset(
     >>> samples[0]["image"].shape, samples[0]["mask"].shape  # doctest: +SKIP
     ((1, 64, 64), (64, 64))
     """
+    if isinstance(path, Dataset):
+        split, source = split or path.split, path.source if source is None else source
     folder = unpacked(Path(path)) if is_archive(Path(path)) else Path(path)
     manifest = read_manifest(folder)
     if split is None:
@@ -76,7 +78,7 @@ def open_dataset(
     return dataset
 
 
-class Dataset:
+class Dataset(os.PathLike[str]):
     """One split, indexed like a list; a `torch.utils.data.DataLoader` takes it, with ``collate_fn=salgen.collate``.
 
     Attributes
@@ -107,6 +109,9 @@ class Dataset:
         self._stored = [c.name for c in columns(manifest) if not (manifest.recipes_only and c.kind in PICTURES)]
         self._groups: dict[tuple[int, int], pa.Table] = {}
         self._generator: Generator | None = None
+
+    def __fspath__(self) -> str:
+        return str(self.path)
 
     def __len__(self) -> int:
         return self.spec.splits[self.split]

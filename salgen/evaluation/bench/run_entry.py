@@ -46,7 +46,9 @@ def run_entry(
         trainings = []
     elif checkpoints is None:
         folder = out / CHECKPOINTS / entry.name
-        trained = train_seeds(dataset, folder, model=model, scale=spec.scale, settings=settings, seeds=spec.trainings)
+        trained = train_seeds(
+            dataset, folder, model=model, scale=spec.scale, settings=settings, n_trainings=spec.trainings
+        )
         trainings = [one.path for one in trained]
         for checkpoint in trainings:
             freeze(checkpoint, dataset)
@@ -62,7 +64,7 @@ def run_entry(
             dataset,
             model=model,
             settings=None if data.designed else settings,
-            seeds=None if data.designed else spec.trainings,
+            n_trainings=None if data.designed else spec.trainings,
             methods=list(methods),
             metrics=spec.metrics_on(data),
             scale=spec.scale,

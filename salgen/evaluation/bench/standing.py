@@ -38,6 +38,21 @@ class Standing:
     # there are fewer than six data sets
     p_values: Float64
 
+    def __str__(self) -> str:
+        return self.text(self.methods[0])
+
+    def text(self, against: str) -> str:
+        """A line for each method, the best first, with the p-value of its difference from one of them, if any."""
+        p_values = self.p_values[self.methods.index(against)]
+        rows = zip(self.methods, self.places, self.low, self.high, self.datasets, p_values, strict=True)
+        lines = [
+            f"{'>' if method == against else ' '} {method:40s} {place:.3f}  {low:.3f} to {high:.3f}  {count:9d}  "
+            f"{'-' if np.isnan(p_value) else f'{p_value:.3f}'}"
+            for method, place, low, high, count, p_value in rows
+        ]
+        head = f"  {'method':40s} place  95 % interval  data sets  p against {against}"
+        return "\n".join([head, *lines, self.told_apart])
+
     @property
     def first_against_others(self) -> str:
         """From how many of the methods that it is compared with the test tells the first one apart, in words."""

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 
-class ModelPlugin(Protocol):
+class Model(Protocol):
     """The members of a registered model; its dataclass fields are its parameters.
 
     :class:`~salgen.evaluation.models.weight_sources.FromScratch` has the last two methods for a network

@@ -88,7 +88,7 @@ class Budding2021(Protocol):
 
     def experiments(self, scale: str) -> list[Experiment]:
         """One run for each data set, under every metric that ranks pixels."""
-        how = {"limit": self.limit, "seeds": self.training_seeds[scale], "target": "pred", "reduce": "abs"}
+        how = {"limit": self.limit, "n_trainings": self.training_seeds[scale], "target": "pred", "reduce": "abs"}
         return [
             Experiment(name, [name], self.methods, {**how, "metrics": None}, folder="{data}-run")
             for name in self.datasets()

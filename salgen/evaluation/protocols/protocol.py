@@ -143,7 +143,6 @@ class Protocol(ABC):
         extra_methods: Sequence[str] = (),
         max_memory: float | None = None,
         replace: bool = False,
-        command: Sequence[str] | None = None,
         reliance: Sequence[str] = (),
     ) -> Reproduction:
         """Make the data sets, train, explain and score, and write ``report.html``.
@@ -155,7 +154,7 @@ class Protocol(ABC):
         for name in reliance:
             if name not in self.datasets():
                 raise unknown_name(f"data set of {self.name}", name, self.datasets())
-        common = {"scale": scale, "seed": self.seed, "max_memory": max_memory, "replace": replace, "command": command}
+        common = {"scale": scale, "seed": self.seed, "max_memory": max_memory, "replace": replace}
         experiments, runs, reliant = self.experiments(scale), RunFolders(out), RunFolders(out)
         for dataset, how in self.datasets().items():
             given = {"source": how["source"].replace(OUT, str(out))} if how.get("source") else {}

@@ -19,7 +19,16 @@ from salgen.evaluation.publishing.run_release import published_run
 from salgen.evaluation.runs.artifacts.run_record import RECORD
 
 
-def publish(path: str | os.PathLike[str], out: str | os.PathLike[str], **statements: Any) -> Path:
+def publish(
+    path: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    license: str | None = None,
+    date: str | None = None,
+    creators: Sequence[str] = (),
+    url: str | None = None,
+    may_redistribute: bool = False,
+) -> Path:
     """Write a data set or a run into an archive that can be cited, verified and loaded.
 
     Parameters
@@ -28,12 +37,18 @@ def publish(path: str | os.PathLike[str], out: str | os.PathLike[str], **stateme
         The folder of a complete data set, or of a finished run.
     out
         The archive: ``.tar``, ``.tar.gz`` or ``.zip``. Its digest is written beside it, as `<out>.sha256`.
-    statements
-        `licence`: the licence under which you publish, as SPDX names it (``CC-BY-4.0``), a URL, or
-        ``LicenseRef-NAME``. `date`: the day of publication, ``YYYY-MM-DD``; by default today in UTC, or the day of
-        the environment variable SOURCE_DATE_EPOCH, which is then printed. `creators`, `url`: the authors and the
-        address of the publication, both optional. `may_redistribute`: True if you may pass on pixels whose sources'
-        licences are not known to allow it; otherwise such data are published as recipes and masks.
+    license
+        The license under which you publish: an SPDX name such as ``"CC-BY-4.0"``, a URL, or ``"LicenseRef-NAME"``.
+    date
+        The day of publication, ``YYYY-MM-DD``. By default today in UTC, or the day of the environment variable
+        SOURCE_DATE_EPOCH; it is then printed.
+    creators
+        The authors' names.
+    url
+        The address of the publication.
+    may_redistribute
+        Whether you may pass on pixels whose sources' licenses do not allow it. Otherwise such data are published as
+        recipes and masks.
 
     Returns
     -------
@@ -42,14 +57,51 @@ def publish(path: str | os.PathLike[str], out: str | os.PathLike[str], **stateme
     Raises
     ------
     SalgenError
-        If the licence is missing, a statement is malformed, the data set is incomplete or damaged, `out` exists,
+        If the license is missing, an option is malformed, the data set is incomplete or damaged, `out` exists,
         or the disk is full.
     """
     target = Path(out)
     check_target(target)
     _check_outside(Path(path), target)
-    with open_release(path, **statements) as release:
+    with open_release(path, license, date, creators, url, may_redistribute=may_redistribute) as release:
         return archive(release.files, target, release.root)
+
+
+def push_to_hub(
+    path: str | os.PathLike[str],
+    repo: str,
+    *,
+    token_file: str | os.PathLike[str] | None = None,
+    license: str | None = None,
+    date: str | None = None,
+    creators: Sequence[str] = (),
+    url: str | None = None,
+    may_redistribute: bool = False,
+) -> str:
+    """Upload a data set or a run to a Hugging Face hub, as a dataset repository that is private if it is new.
+
+    Parameters
+    ----------
+    path
+        The folder of a complete data set, or of a finished run.
+    repo
+        The repository, ``"ORG/NAME"``.
+    token_file
+        A file with the token; by default that of the environment variable HF_TOKEN.
+    license, date, creators, url, may_redistribute
+        As for :func:`publish`.
+
+    Returns
+    -------
+    The repository's address.
+
+    Raises
+    ------
+    SalgenError
+        If the license is missing, an option is malformed, the data set is incomplete or damaged, or the hub refuses.
+    """
+    stated: dict[str, Any] = {"license": license, "date": date, "creators": creators, "url": url}
+    return upload(path, f"{HUB}{repo}", token_file=token_file, **stated, may_redistribute=may_redistribute)
 
 
 def upload(
@@ -87,15 +139,15 @@ def upload(
 
 def open_release(
     path: str | os.PathLike[str],
-    *,
-    licence: str | None,
+    license: str | None = None,
     date: str | None = None,
     creators: Sequence[str] = (),
     url: str | None = None,
+    *,
     may_redistribute: bool = False,
 ) -> AbstractContextManager[Release]:
     """The release of a folder, checked; temporary files of it exist within the ``with`` block."""
-    publication = stated(licence, date, creators, url)
+    publication = stated(license, date, creators, url)
     if date is None:
         print(f"date of publication: {publication.date} (UTC); for the same bytes later, state it", file=sys.stderr)
     folder = Path(path)

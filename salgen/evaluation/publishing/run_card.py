@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 import pyarrow as pa
-from salgen.datasets.metadata.card import licence_keys, markdown, markdown_code, markdown_table, published
+from salgen.datasets.metadata.card import license_keys, markdown, markdown_code, markdown_table, published
 from salgen.datasets.metadata.citation import SALGEN, yaml_text
 from salgen.datasets.metadata.croissant import CONFORMS_TO, CONTEXT, IMPACT, file_object
 from salgen.datasets.metadata.publication_metadata import PublicationMetadata
@@ -94,7 +94,7 @@ class Contents:
 
 def run_card(contents: Contents, files: Mapping[str, Path | bytes], publication: PublicationMetadata) -> str:
     """`README.md`: what was measured, the results, the files, and how to score the maps again."""
-    terms = f"{published(publication)} under {markdown(publication.licence)}"
+    terms = f"{published(publication)} under {markdown(publication.license)}"
     sections = [
         f"# {markdown(contents.title)}",
         _measured(contents),
@@ -103,7 +103,7 @@ def run_card(contents: Contents, files: Mapping[str, Path | bytes], publication:
         _loading(contents),
         SCORING if contents.maps else "",
         _not_included(contents),
-        f"## Licence and citing\n\n{terms}, as the publisher states.\n`CITATION.cff` says how to cite it.",
+        f"## License and citing\n\n{terms}, as the publisher states.\n`CITATION.cff` says how to cite it.",
     ]
     return _front_matter(contents, publication) + "\n" + "\n\n".join(filter(None, sections)) + "\n"
 
@@ -117,7 +117,7 @@ def run_croissant(contents: Contents, digests: Mapping[str, str], publication: P
         "name": contents.title,
         "description": contents.abstract,
         "version": "1.0.0",
-        "license": publication.licence_url or publication.licence,
+        "license": publication.license_url or publication.license,
         "creator": [{"@type": "sc:Organization", "name": name} for name in publication.creators or (SALGEN,)],
         "citeAs": ", ".join([*publication.creators, contents.title, publication.date]),
         "datePublished": publication.date,
@@ -192,7 +192,7 @@ def _not_included(contents: Contents) -> str:
 
 
 def _front_matter(contents: Contents, publication: PublicationMetadata) -> str:
-    """YAML front matter for the hub: licence, and a configuration for each table."""
+    """YAML front matter for the hub: license, and a configuration for each table."""
     configs: list[dict[str, Any]] = [
         {"config_name": "scores", "data_files": SCORES, "default": True},
         {"config_name": "predictions", "data_files": predictions.FILE},
@@ -207,8 +207,8 @@ def _front_matter(contents: Contents, publication: PublicationMetadata) -> str:
             }
             for call in contents.maps
         ]
-    licence = licence_keys(publication)
-    values = {"pretty_name": contents.title, **licence, "tags": list(TAGS), "configs": configs}
+    license = license_keys(publication)
+    values = {"pretty_name": contents.title, **license, "tags": list(TAGS), "configs": configs}
     return f"---\n{yaml_text(values)}---\n"
 
 

@@ -1,5 +1,6 @@
-"""``salgen.evaluate``, ``rescore`` and ``open``, which give a :class:`Run`."""
+"""``salgen.evaluate``, ``rescore`` and ``load``, which give a :class:`Run`."""
 
+import inspect
 import os
 from collections.abc import Callable
 from functools import wraps
@@ -18,6 +19,7 @@ def _as_run(function: Callable[P, Path]) -> Callable[P, Run]:
     def opened(*args: P.args, **kwargs: P.kwargs) -> Run:
         return Run(function(*args, **kwargs))
 
+    opened.__signature__ = inspect.signature(function).replace(return_annotation=Run)  # type: ignore[attr-defined]
     return opened
 
 
@@ -26,22 +28,24 @@ rescore = _as_run(rescoring.rescore)
 
 
 @overload
-def open(path: str | os.PathLike[str], split: str, source: str | None = None) -> Dataset: ...
+def load(path: str | os.PathLike[str], split: str, source: str | None = None) -> Dataset: ...
 
 
 @overload
-def open(path: str | os.PathLike[str], split: None = None, source: str | None = None) -> Any: ...
+def load(path: str | os.PathLike[str], split: None = None, source: str | None = None) -> Any: ...
 
 
-def open(path: str | os.PathLike[str], split: str | None = None, source: str | None = None) -> Dataset | Run:
-    """A split of a data set, or a finished run.
+def load(path: str | os.PathLike[str], split: str | None = None, source: str | None = None) -> Dataset | Run:
+    """Load a split of a data set, or a finished run.
 
     Parameters
     ----------
     path
-        A folder that ``salgen make`` or ``salgen evaluate`` wrote.
-    split, source
-        Of a data set, see :func:`~salgen.datasets.reading.reader.open_dataset`.
+        The folder of a data set or a run, or the archive of a data set.
+    split
+        Of a data set: ``"test"`` by default, or the first split where there is no test split.
+    source
+        Of a data set that holds recipes only: the material that it was made from, if not the generator's own.
 
     Raises
     ------
@@ -51,3 +55,6 @@ def open(path: str | os.PathLike[str], split: str | None = None, source: str | N
     if (Path(path) / RECORD).is_file():
         return Run(path)
     return open_dataset(path, split, source)
+
+
+open = load

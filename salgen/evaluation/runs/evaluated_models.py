@@ -21,6 +21,7 @@ from salgen.evaluation.training.checkpoints import WEIGHTS, LoadedCheckpoint, ch
 from salgen.evaluation.training.reliance_penalty import check_redrawable
 from salgen.evaluation.training.training import train, train_seeds
 from salgen.evaluation.training.training_config import initial_classifier
+from salgen.evaluation.training.training_settings import SEEDS
 from salgen.files import sha256_of
 from salgen.registry import MODELS
 from salgen.types import Float32
@@ -132,7 +133,7 @@ class ChosenModels:
     name: str  # the first model's: a registered one, or as it was given
     loaded: list[EvaluatedModel]  # the first model if it is trained already
     network: nn.Module  # the first model, or one with its architecture before training
-    training: Mapping[str, Any]  # scale, settings and seeds of models that are trained here
+    training: Mapping[str, Any]  # scale, settings and number of models that are trained here
     # the second model: a checkpoint's folder or a given network, which may have learnt any task of the data set; or the
     # task for which one is trained, otherwise as the first one was
     second: str | Path | GivenModel | None
@@ -142,7 +143,7 @@ class ChosenModels:
     def identities(self) -> list[tuple[str, int, str | None]]:
         """Name, training seed and SHA-256 of the weights (None before training) of each first model."""
         loaded: list[tuple[str, int, str | None]] = [(model.name, model.seed, model.digest) for model in self.loaded]
-        return loaded or [(self.name, seed, None) for seed in range(self.training["seeds"])]
+        return loaded or [(self.name, seed, None) for seed in range(self.training["n_trainings"])]
 
     @property
     def second_label(self) -> str | None:
@@ -205,7 +206,7 @@ def resolve_models(
     *,
     scale: str,
     settings: Mapping[str, Any] | None,
-    seeds: int | None,
+    n_trainings: int | None,
     reliance: bool | None,
 ) -> ChosenModels:
     """The models of a run, whose parameters are those of :func:`salgen.evaluate`; a trained one is loaded."""
@@ -213,16 +214,16 @@ def resolve_models(
     name = str(model)
     if not isinstance(model, str) or name not in MODELS.entries:
         loaded = load_model(dataset, model, run)
-        if settings or reliance is not None or seeds not in (None, 1):
+        if settings or reliance is not None or n_trainings not in (None, 1):
             raise SalgenError(
-                f"{model} is trained already: training settings, reliance and more than one seed take a model to train"
+                f"{model} is trained already: leave out training settings, reliance and n_trainings (--n-trainings)"
             )
         return ChosenModels(dataset, name, [loaded], loaded.classifier, {}, second, second_task)
     network = initial_classifier(dataset.path, model=name, scale=scale, settings=settings, source=dataset.source)
     training = {
         "scale": scale,
         "settings": _with_reliance(settings or {}, reliance, dataset, name, scale),
-        "seeds": training_settings.SEEDS[scale] if seeds is None else at_least(1, seeds, "seeds"),
+        "n_trainings": at_least(1, SEEDS[scale] if n_trainings is None else n_trainings, "n_trainings"),
     }
     return ChosenModels(dataset, name, [], network, training, second, second_task)
 

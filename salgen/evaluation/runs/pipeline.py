@@ -1,5 +1,6 @@
 """The folder of a run, what it may hold already, and the execution of a plan in it."""
 
+import os
 import shutil
 import sys
 from collections import Counter
@@ -44,7 +45,7 @@ from salgen.registry import MODELS
 DEFAULTS = {"split": "test", "scale": "small", **to_json(Conventions())}
 
 
-def default_run(path: str | Path, model: str | Path | GivenModel, options: Mapping[str, Any]) -> Path:
+def default_run(dataset: str | os.PathLike[str], model: str | Path | GivenModel, options: Mapping[str, Any]) -> Path:
     """The default folder of a run: ``runs/<data set>-<model>``, and every option that is not the default."""
     if isinstance(model, GivenModel) or str(model) in MODELS.entries:
         name = folder_name(str(model).replace(":", "-"))
@@ -52,7 +53,7 @@ def default_run(path: str | Path, model: str | Path | GivenModel, options: Mappi
         name = "-".join(Path(model).resolve().parts[-2:])
     stated = [f"-{key}-{value}" for key, value in options.items() if value not in (None, DEFAULTS.get(key))]
     chosen = folder_name("".join(stated).strip("-")) if stated else ""
-    return Path("runs") / "-".join(filter(None, [Path(path).resolve().name, name, chosen]))
+    return Path("runs") / "-".join(filter(None, [Path(dataset).resolve().name, name, chosen]))
 
 
 def run_to_extend(
@@ -142,13 +143,7 @@ def run_folder(run: Path, *, replace: bool = False) -> Iterator[None]:
 
 
 def execute_run(
-    plan: Plan,
-    run: Path,
-    started: float,
-    *,
-    source: str | None = None,
-    executor: Executor | None = None,
-    command: Sequence[str] | None = None,
+    plan: Plan, run: Path, started: float, *, source: str | None = None, executor: Executor | None = None
 ) -> Path:
     """Explain and score whatever a stopped run has not, write the run's files, and return its folder, which exists.
 
@@ -157,7 +152,7 @@ def execute_run(
     """
     while True:
         try:
-            return _execute(plan, run, started, source=source, executor=executor, command=command)
+            return _execute(plan, run, started, source=source, executor=executor)
         except FailedMethodError as failure:
             methods = {call: method for call, method in plan.methods.items() if call != failure.call}
             left_out = {**plan.left_out, failure.call: str(failure)}
@@ -166,15 +161,7 @@ def execute_run(
             plan = replace(plan, methods=methods, left_out=left_out)
 
 
-def _execute(
-    plan: Plan,
-    run: Path,
-    started: float,
-    *,
-    source: str | None,
-    executor: Executor | None,
-    command: Sequence[str] | None,
-) -> Path:
+def _execute(plan: Plan, run: Path, started: float, *, source: str | None, executor: Executor | None) -> Path:
     (run / PARTS).mkdir(exist_ok=True)
     remove_temporaries(run, below=True)
     with ray_workers(executor, run) if executor else nullcontext() as workers:
@@ -197,7 +184,7 @@ def _execute(
     if plan.keep_maps:
         keep_for_scoring(plan.dataset, plan.models, run)
     write_tables(run)
-    run_record(runners, certificates, monotonic() - started, command).write(run)  # last: the run is finished
+    run_record(runners, certificates, monotonic() - started).write(run)  # last: the run is finished
     return run
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
+from salgen.command_line import COMMAND
 from salgen.evaluation.attribution.file_maps import FileMaps, from_files
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.reliance.certificate_rule import REDRAWS
@@ -20,14 +21,12 @@ from salgen.evaluation.training.checkpoints import read_card
 from salgen.parameters import to_json
 
 
-def run_record(
-    runners: Sequence[ModelRunner], certificates: Certification, seconds: float, command: Sequence[str] | None
-) -> records.RunRecord:
+def run_record(runners: Sequence[ModelRunner], certificates: Certification, seconds: float) -> records.RunRecord:
     """The record of how a run was made, for the report and its readers."""
     plan = runners[0].plan
     return records.RunRecord(
         salgen=version("salgen"),
-        command=list(command) if command is not None else None,
+        command=COMMAND.get(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         versions={"python": platform.python_version(), **library_versions()},
         platform=platform.platform(),

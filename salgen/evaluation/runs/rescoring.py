@@ -27,18 +27,17 @@ def rescore(
     maps: str | os.PathLike[str],
     *,
     metrics: Sequence[str] | None = None,
-    path: str | os.PathLike[str] | None = None,
+    dataset: str | os.PathLike[str] | Dataset | None = None,
     out: str | os.PathLike[str] | None = None,
     limit: int | None = None,
     scale: str = "small",
     max_memory: float | None = None,
     source: str | None = None,
     replace: bool = False,
-    command: Sequence[str] | None = None,
 ) -> Path:
     """Score the maps that a run kept, and write a run folder.
 
-    Data, models, methods and conventions are those of the run; its predictions and certificates are reused.
+    Data, models, methods and options are those of the run; its predictions and certificates are reused.
 
     Parameters
     ----------
@@ -47,8 +46,8 @@ def rescore(
     metrics
         As for :func:`salgen.evaluate`. Those that query the model need its weights in the run; those that compare
         with other maps (of twins, of a paired model) need the run to have kept them.
-    path
-        The data set, as a folder or an archive, if a metric needs pixels that the run does not hold.
+    dataset
+        The data set, as a folder, an archive or a `Dataset`, if a metric needs pixels that the run does not hold.
     out
         The new run folder; ``runs/<data set>-<models>-rescored`` by default. If it holds scores of the same maps
         under other metrics, metrics are added to them.
@@ -62,12 +61,10 @@ def rescore(
         The source data, if the run's data set holds recipes only and was made from the user's own copy.
     replace
         Remove a finished run in `out` first, whatever its experiment was.
-    command
-        The command line to record.
 
     Returns
     -------
-    The run folder.
+    The run, from ``salgen.rescore`` a :class:`~salgen.Run`.
 
     Raises
     ------
@@ -79,7 +76,7 @@ def rescore(
         source_run = SourceRun.read(maps)
         methods = source_run.methods
         conventions, models = _conventions(source_run, limit), source_run.models
-    dataset = source_run.dataset(path, source)
+    dataset = source_run.dataset(dataset, source)
     memory_budget(torch.device("cpu"), max_memory)  # raises for a wrong value before any work
     model_names = "-".join(dict.fromkeys(folder_name(model.name) for model in models))
     run = Path(out) if out is not None else Path("runs") / f"{dataset.name}-{model_names}-rescored"
@@ -96,7 +93,7 @@ def rescore(
     )
     try:
         with run_folder(run, replace=replace):
-            return execute_run(plan, run, started, command=command)
+            return execute_run(plan, run, started)
     except SalgenError as error:  # name the archive, not the folder it was unpacked to
         raise SalgenError(str(error).replace(str(source_run.folder), source_run.given_path)) from None
 

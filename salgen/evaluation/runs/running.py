@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 import torch
-from salgen.datasets.reading.reader import open_dataset
+from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.attribution.file_maps import Maps
+from salgen.evaluation.attribution.reductions import NATIVE
 from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MapKind
 from salgen.evaluation.models.inspection.batch_size import memory_budget
 from salgen.evaluation.models.inspection.compiled_network import check_compiler
 from salgen.evaluation.reliance.certificate_rule import REDRAWS
 from salgen.evaluation.reliance.rerender import Renderer
-from salgen.evaluation.runs.artifacts.run_record import Conventions
+from salgen.evaluation.runs.artifacts.run_record import LABEL, Conventions
 from salgen.evaluation.runs.evaluated_models import ChosenModels, resolve_models
 from salgen.evaluation.runs.given_methods import check_maps_cover, maps_of_files, resolve_methods
 from salgen.evaluation.runs.given_models import check_models_importable, given_model, is_designed
@@ -34,7 +35,7 @@ PAIRED_TWINS = frozenset({"paired_twin_maps", "paired_patched_maps"})
 
 
 def evaluate(
-    path: str | Path,
+    dataset: str | Path | Dataset,
     *,
     model: str | Path | torch.nn.Module = "lesion-cnn",
     preprocess: Any = None,
@@ -48,7 +49,7 @@ def evaluate(
     split: str | None = None,
     scale: str = "small",
     settings: Mapping[str, Any] | None = None,
-    seeds: int | None = None,
+    n_trainings: int | None = None,
     reliance: bool | None = None,
     max_memory: float | None = None,
     source: str | None = None,
@@ -57,15 +58,21 @@ def evaluate(
     executor: str = "local",
     ray_address: str | None = None,
     workers: int | None = None,
-    command: Sequence[str] | None = None,
-    **conventions: Any,
+    limit: int | None = None,
+    target: str = LABEL,
+    mask: str | None = None,
+    reduce: str = NATIVE,
+    score: str = "logit",
+    seed: int = 0,
+    redraws: int | None = None,
+    compile: bool = False,
 ) -> Path:
     """Train a model unless a trained one is given, explain, score, and write a run folder.
 
     Parameters
     ----------
-    path
-        A data set folder.
+    dataset
+        The folder or archive of a data set, or a :class:`~salgen.datasets.reading.reader.Dataset` with its split.
     model
         A registered model, which is trained first; or one that is trained already: the folder of a checkpoint; a
         ``torch.nn.Module`` from images to logits, perhaps a Hugging Face image classifier;
@@ -96,8 +103,8 @@ def evaluate(
     maps
         Maps that another tool made of the split's images, each scored as one more method: method's name to a folder
         with a file for each sample, or to one file, see :mod:`salgen.evaluation.attribution.array_files`; or paths, or
-        ``"NAME=PATH"``. They are taken to explain `model`, which must be trained already, for the class that the
-        convention `target` states. With them, `methods` None takes the run's in `out`, or none. Samples without a
+        ``"NAME=PATH"``. They are taken to explain `model`, which must be trained already, for the class that `target`
+        states. With them, `methods` None takes the run's in `out`, or none. Samples without a
         ground-truth mask need no map. Metrics that explain again cannot score them.
     metrics
         Calls such as ``"iou:threshold=0.3"``, families, or ``"all"``; a value such as ``0.3|0.5`` stands
@@ -105,12 +112,18 @@ def evaluate(
         is the headline.
     out
         The run folder; by default ``runs/<data set>-<model>`` and the options that are not the defaults. If it holds
-        a finished run of the same data, models and conventions, methods and metrics are added to that.
+        a finished run of the same data, models and options, methods and metrics are added to that.
     split
-        ``"test"`` by default.
-    scale, settings, seeds
-        Of training, see :func:`salgen.evaluation.training.training.train_seeds`, with the number of trainings that
-        belongs to the scale by default. The scale also sets the number of samples that expensive methods draw.
+        That of a `Dataset`, else ``"test"`` by default.
+    scale
+        ``"demo"``, ``"small"`` or ``"full"``: defaults of training, and the number of samples that expensive methods
+        draw.
+    settings
+        Training settings and parameters of the model, see
+        :func:`~salgen.evaluation.training.training_settings.choose_settings`.
+    n_trainings
+        Number of models to train, with the training seeds 0 to `n_trainings` - 1. By default 1 at scale demo, 3 at
+        small and 5 at full.
     reliance
         Whether the model is trained for reliance on the feature, by default where the data set's backgrounds can be
         drawn again: see :mod:`salgen.evaluation.training.reliance_penalty`. A weight among the `settings` comes first.
@@ -129,19 +142,32 @@ def evaluate(
         processor each where there is none. The scores are the same on the same kind of machine.
     ray_address
         ``HOST:PORT`` of a running Ray, or ``auto``; None starts one on this machine. All machines of a cluster must
-        see `path`, `out` and models under the same path, and have the same salgen.
+        see `dataset`, `out` and models under the same path, and have the same salgen.
     workers
         Processes of a Ray that is started here; as many as there are processors if None.
-    command
-        The command line to record.
-    conventions
-        `limit`, `target`, `mask`, `reduce`, `score`, `seed`, `redraws` and `compile`, see
-        :class:`~salgen.evaluation.runs.artifacts.run_record.Conventions`.
+    limit
+        Only the first `limit` samples of the split.
+    target
+        Explain the true class (``"label"``), the predicted one (``"pred"``), or a class by its name.
+    mask
+        The region that is the ground truth; by default that of the data set's task.
+    reduce
+        How channels become one: ``"native"`` as each method defines it, or one of
+        :data:`~salgen.evaluation.attribution.reductions.REDUCTIONS` for all methods.
+    score
+        Explain the target's logit (``"logit"``), or its margin over the best other one (``"margin"``).
+    seed
+        Seed of the methods' own randomness, at least 0.
+    redraws
+        Redraws of a sample for its certificate; by default 8, at scale full 59.
+    compile
+        Let ``torch.compile`` speed up passes without gradient; scores move by 1e-5 at most.
 
     Returns
     -------
-    The run folder, with ``scores.parquet``, ``summary.csv``, ``comparisons.csv``, ``predictions.parquet``,
-    ``certificates.parquet`` where samples can be rendered again, ``run.json`` and ``gallery.npz``.
+    The run (from ``salgen.evaluate`` a :class:`~salgen.Run`), a folder with ``scores.parquet``, ``summary.csv``,
+    ``comparisons.csv``, ``predictions.parquet``, ``certificates.parquet`` where samples can be
+    rendered again, ``run.json`` and ``gallery.npz``.
 
     Raises
     ------
@@ -159,19 +185,30 @@ def evaluate(
     if workers_of_ray is not None:
         check_models_importable(first, second)
     memory_budget(torch.device("cpu"), max_memory)  # raises for a wrong value before any work
+    conventions = {
+        "limit": limit,
+        "target": target,
+        "mask": mask,
+        "reduce": reduce,
+        "score": score,
+        "seed": seed,
+        "redraws": redraws,
+        "compile": compile,
+    }
     agreed = build(Conventions, conventions)
     agreed = dataclasses.replace(agreed, redraws=agreed.redraws or REDRAWS[scale])
-    dataset = open_dataset(path, split, source)
+    data = open_dataset(dataset, split, source)
+    source = data.source
 
-    training: dict[str, Any] = {"scale": scale, "seeds": seeds, "reliance": reliance}
-    options = {"split": split, **training, **(settings or {}), **conventions, "paired": second or paired_task}
-    run = Path(out) if out is not None else default_run(path, first, options)
-    models = resolve_models(dataset, first, second, paired_task, run, settings=settings, **training)
+    training: dict[str, Any] = {"scale": scale, "n_trainings": n_trainings, "reliance": reliance}
+    options = {"split": data.split, **training, **(settings or {}), **conventions, "paired": second or paired_task}
+    run = Path(out) if out is not None else default_run(dataset, first, options)
+    models = resolve_models(data, first, second, paired_task, run, settings=settings, **training)
     if replace:
         models.check_kept(run)
     if agreed.compile:
         check_compiler(models.network)
-    held = run_to_extend(run, dataset, agreed, models.identities, second_model=models.second_label, replace=replace)
+    held = run_to_extend(run, data, agreed, models.identities, second_model=models.second_label, replace=replace)
     outside = maps_of_files(maps, held, models)
     chosen = _resolve_metrics(metrics, held.metrics if held else [], scale, models, list(outside))
     defined, left_out = resolve_methods(
@@ -182,15 +219,15 @@ def evaluate(
         say_what_is_added(run, held, defined, chosen)
         keep_maps = keep_maps or bool(held.maps)
     plan = Plan.of(
-        dataset, agreed, models.loaded, defined, chosen, left_out=left_out, max_memory=max_memory, keep_maps=keep_maps
+        data, agreed, models.loaded, defined, chosen, left_out=left_out, max_memory=max_memory, keep_maps=keep_maps
     )
-    check_maps_cover(outside, dataset, plan.scored)
-    if source is not None and not dataset.manifest.recipes_only:  # recipes were already rendered from it
-        Renderer.of(dataset, source, plan.scored[0])  # raises for a wrong source before any work
+    check_maps_cover(outside, data, plan.scored)
+    if source is not None and not data.manifest.recipes_only:  # recipes were already rendered from it
+        Renderer.of(data, source, plan.scored[0])  # raises for a wrong source before any work
     with run_folder(run, replace=replace):
         trained = models.trained(run, shuffled=MapKind.SHUFFLED in plan.needs, compile=agreed.compile)
         plan = dataclasses.replace(plan, **trained)
-        return execute_run(plan, run, started, source=source, executor=workers_of_ray, command=command)
+        return execute_run(plan, run, started, source=source, executor=workers_of_ray)
 
 
 def _resolve_metrics(

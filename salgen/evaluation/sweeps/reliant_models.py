@@ -171,7 +171,7 @@ def _mass_and_lower_end(run: LoadedRun, call: str, images: Sequence[str]) -> tup
     return np.where(known.any(axis=1), mean, np.nan), low
 
 
-def write_correlation(found: Correlation, folder: Path, command: Sequence[str] | None = None) -> None:
+def write_correlation(found: Correlation, folder: Path) -> None:
     """Write ``detection.csv`` and ``models.csv``, ``masses.png``, ``doses.png`` and ``report.html``."""
     write_text(folder / found.dose.table, csv_text([field.name for field in fields(Detection)], found.in_order))
     rows = [
@@ -194,7 +194,6 @@ def write_correlation(found: Correlation, folder: Path, command: Sequence[str] |
         folder,
         "reliant_models.html.j2",
         {"masses.png": masses_figure(found), DOSES: doses_figure(found.generator, found.dose, found.data, found.runs)},
-        command,
         found=found,
         share=share,
         precise=PRECISE,

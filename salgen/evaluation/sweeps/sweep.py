@@ -38,13 +38,12 @@ def sweep(
     parameters: Mapping[str, Any] | None = None,
     source: str | None = None,
     settings: Mapping[str, Any] | None = None,
-    seeds: int | None = None,
+    n_trainings: int | None = None,
     reliance: bool | None = None,
     split: str | None = None,
     limit: int | None = None,
     max_memory: float | None = None,
     shape: str = "logistic",
-    command: Sequence[str] | None = None,
 ) -> Path:
     """Find how weak a cause a model and saliency methods still find, or continue a sweep that was stopped.
 
@@ -54,7 +53,7 @@ def sweep(
     The strength of a spurious correlation, as of `planted-artefacts`, has no threshold. It has the AUROC with which the
     mass of a method's maps on the artefact tells the models that rely on it from the others, see
     :mod:`~salgen.evaluation.sweeps.reliant_models`. Models are then trained plainly unless `reliance` says otherwise,
-    and at scale full 20 at each dose unless `seeds` does.
+    and at scale full 20 at each dose unless `n_trainings` does.
 
     Parameters
     ----------
@@ -66,7 +65,7 @@ def sweep(
         correlation's strength two suffice.
     out
         The folder; ``sweeps/NAME-PARAMETER`` by default. It holds ``PARAMETER=VALUE/data`` and ``.../run``.
-    model, methods, settings, seeds, reliance, split, limit, max_memory
+    model, methods, settings, n_trainings, reliance, split, limit, max_memory
         As for :func:`salgen.evaluate`.
     scale
         Of data, training and methods.
@@ -74,8 +73,6 @@ def sweep(
         As for :func:`salgen.make`; all doses have the same seed, and so the same backgrounds.
     shape
         ``logistic``, ``weibull`` or ``normal``: see :func:`~salgen.evaluation.sweeps.psychometric.fit`.
-    command
-        The command line to record.
 
     Returns
     -------
@@ -93,7 +90,7 @@ def sweep(
     chosen.check(name, source, scale, parameters)
     if chosen.spurious:
         reliance = bool(reliance)
-        seeds = TRAININGS.get(scale) if seeds is None else seeds
+        n_trainings = TRAININGS.get(scale) if n_trainings is None else n_trainings
     folder = Path("sweeps") / f"{name}-{chosen.parameter}" if out is None else Path(out)
     with sole_writer(folder):
         data, runs = [], []
@@ -101,7 +98,7 @@ def sweep(
             place = folder / f"{chosen.parameter}={value:g}"
             place.mkdir(parents=True, exist_ok=True)
             values = {**parameters, chosen.parameter: value}
-            arguments: dict[str, Any] = {"scale": scale, "source": source, "command": command}
+            arguments: dict[str, Any] = {"scale": scale, "source": source}
             data.append(make(name, place / "data", splits=splits, seed=seed, parameters=values, **arguments))
             if open_dataset(data[-1]).manifest.multi_label:
                 raise SalgenError(
@@ -115,7 +112,7 @@ def sweep(
                 out=place / "run",
                 split=split,
                 settings=settings,
-                seeds=seeds,
+                n_trainings=n_trainings,
                 reliance=reliance,
                 max_memory=max_memory,
                 limit=limit,
@@ -123,11 +120,11 @@ def sweep(
             )
             runs.append(run)
         if chosen.spurious:
-            write_correlation(detections(name, chosen, data, read_runs(runs)), folder, command)
+            write_correlation(detections(name, chosen, data, read_runs(runs)), folder)
             return folder
         found = fitted(name, chosen, data, read_runs(runs), shape)
         write_text(folder / chosen.table, table_text(found))
-        write_page(found, folder, command)
+        write_page(found, folder)
         return folder
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 import numpy as np
+from salgen.command_line import COMMAND
 from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.report import page
 from salgen.evaluation.report.formatting import STYLE, page_text
@@ -80,13 +81,12 @@ class Sweep:
         return f"{start} to {f'above {doses[-1]:g}' if high == np.inf else f'{high:.3g}'}"
 
 
-def write_page(sweep: Sweep, folder: Path, command: Sequence[str] | None = None) -> None:
+def write_page(sweep: Sweep, folder: Path) -> None:
     """Write ``curves.png``, ``doses.png`` and ``report.html``."""
     write_folder_page(
         folder,
         "sweep.html.j2",
         {SHEET: curves_figure(sweep), DOSES: doses_figure(sweep.generator, sweep.dose, sweep.data, sweep.runs)},
-        command,
         sweep=sweep,
         few=sweep.trainings < ENOUGH,
         found=FOUND,
@@ -94,16 +94,14 @@ def write_page(sweep: Sweep, folder: Path, command: Sequence[str] | None = None)
     )
 
 
-def write_folder_page(
-    folder: Path, template: str, figures: Mapping[str, Figure], command: Sequence[str] | None, **values: Any
-) -> None:
+def write_folder_page(folder: Path, template: str, figures: Mapping[str, Figure], **values: Any) -> None:
     """Write figures as PNG files, and ``report.html`` from a template of this folder that shows them."""
     for name, figure in figures.items():
         with atomic_path(folder / name) as temporary:
             figure.savefig(temporary, format="png", dpi=110, metadata={"Software": None})
     known = {
         "style": STYLE.read_text(encoding="utf-8"),
-        "command": shlex.join(command) if command else "",
+        "command": shlex.join(COMMAND.get() or ()),
         "pictures": {name: base64.b64encode((folder / name).read_bytes()).decode() for name in figures},
     }
     write_text(folder / page.PAGE, page_text([Path(__file__).parent], template, **known, **values))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from salgen.datasets.execution.executors import processors
 from salgen.datasets.format.output_folder import sole_writer
-from salgen.datasets.reading.reader import open_dataset
+from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.training import checkpoints, training_state
@@ -37,7 +37,7 @@ LIBRARIES = ("salgen", "numpy", "torch", "lightning-fabric", "safetensors")
 
 
 def train(
-    dataset_path: str | Path,
+    dataset: str | Path | Dataset,
     out: str | Path,
     *,
     model: str = "lesion-cnn",
@@ -52,8 +52,9 @@ def train(
 
     Parameters
     ----------
-    dataset_path
-        A data set folder with the splits ``train``, ``val`` and ``test``.
+    dataset
+        The folder or archive of a data set, or a :class:`~salgen.datasets.reading.reader.Dataset`, with the splits
+        ``train``, ``val`` and ``test``.
     out
         The checkpoint's folder. An interrupted training resumes there at the epoch it was in, and ends
         with the same weights as an uninterrupted one.
@@ -79,7 +80,9 @@ def train(
     SalgenError
         If a name or setting is wrong, `out` holds another training, or the loss is not finite.
     """
-    path, out = Path(dataset_path), Path(out)
+    path, out = Path(dataset), Path(out)
+    if isinstance(dataset, Dataset) and source is None:
+        source = dataset.source
     plugin, chosen = choose_settings(model, scale, settings)
     of_training = to_json(chosen)
     del of_training["max_memory_gb"]  # nothing depends on it
@@ -113,26 +116,26 @@ def train(
 
 
 def train_seeds(
-    dataset_path: str | Path,
+    dataset: str | Path | Dataset,
     out: str | Path,
     *,
     model: str = "lesion-cnn",
     scale: str = "small",
     settings: Mapping[str, Any] | None = None,
-    seeds: int | None = None,
+    n_trainings: int | None = None,
     task: str | None = None,
     source: str | None = None,
 ) -> list[checkpoints.LoadedCheckpoint]:
-    """Train with seeds 0 to `seeds` - 1, each into ``<out>/<model>-seed<k>``; see :func:`train`.
+    """Train with seeds 0 to `n_trainings` - 1, each into ``<out>/<model>-seed<k>``; see :func:`train`.
 
     By default one training at scale demo, three at small and five at full.
     """
-    if seeds is None:
-        seeds = SEEDS.get(scale, 1)  # a wrong scale is reported by `train`
-    if seeds < 1:
-        raise SalgenError(f"seeds = {seeds}: must be 1 or more")
+    if n_trainings is None:
+        n_trainings = SEEDS.get(scale, 1)  # a wrong scale is reported by `train`
+    if n_trainings < 1:
+        raise SalgenError(f"n_trainings = {n_trainings}: must be 1 or more")
     options: dict[str, Any] = {"model": model, "scale": scale, "settings": settings, "task": task, "source": source}
-    return [train(dataset_path, Path(out) / f"{model}-seed{seed}", seed=seed, **options) for seed in range(seeds)]
+    return [train(dataset, Path(out) / f"{model}-seed{seed}", seed=seed, **options) for seed in range(n_trainings)]
 
 
 def _fabric(settings: TrainingSettings) -> Fabric:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from salgen.errors import SalgenError, unknown_name
-from salgen.evaluation.models import ModelPlugin
+from salgen.evaluation.models import Model
 from salgen.parameters import build, param
 from salgen.registry import MODELS
 from salgen.seeding import Stream
@@ -93,7 +93,7 @@ class TrainingSettings:
 
 def choose_settings(
     model: str, scale: str, settings: Mapping[str, Any] | None = None
-) -> tuple[ModelPlugin, TrainingSettings]:
+) -> tuple[Model, TrainingSettings]:
     """A registered model and its training settings, with `settings` of both by name.
 
     The scale's defaults are overridden by the model's own, and these by `settings`.

@@ -43,9 +43,9 @@ class Library(Hashable, Protocol):
 class Composite:
     """The source of composites: objects with alpha, and scenes."""
 
-    # name, licence, notes, redistributable: as every `Source` has them
+    # name, license, notes, redistributable: as every `Source` has them
     name: str
-    licence: str
+    license: str
     notes: str
     redistributable: bool
     objects: Library

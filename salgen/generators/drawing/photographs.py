@@ -25,7 +25,7 @@ SHIPPED = {
     "china.jpg": (SKLEARN, "train"),
     "flower.jpg": (SKLEARN, "test"),
 }
-LICENCE = (
+LICENSE = (
     "astronaut and hubble_deep_field (NASA), rocket (SpaceX) are in the public domain; brick, grass and gravel (CC0 "
     "Textures), chelsea (Stefan van der Walt) and coffee (Rachel Michetti) are CC0, as scikit-image's documentation "
     "says; motorcycle_left is of the Middlebury 2014 stereo benchmark (Scharstein et al.), which scikit-image ships; "
@@ -62,7 +62,7 @@ def photographs() -> Photographs:
         + ", ".join(f"{count} for {split}" for split, count in counts.items())
         + ". No photograph is in two splits; splits of other names use those of test. So few photographs repeat often."
     )
-    return Photographs(PHOTOGRAPHS, LICENCE, notes, files, splits, redistributable=True)
+    return Photographs(PHOTOGRAPHS, LICENSE, notes, files, splits, redistributable=True)
 
 
 @lru_cache(maxsize=len(SHIPPED))

@@ -20,7 +20,7 @@ from salgen.spec import SPLIT_NAME_RULE
 
 MNI152 = "mni152"
 MNI152_FILE = "mni_icbm152_t1_tal_nlin_sym_09a_converted.nii.gz"
-MNI152_LICENCE = (
+MNI152_LICENSE = (
     "Copyright (C) 1993-2004 Louis Collins, McConnell Brain Imaging Centre, Montreal Neurological Institute, "
     "McGill University. Permission to use, copy, modify, and distribute this software and its documentation for any "
     "purpose and without fee is hereby granted, provided that the above copyright notice appear in all copies. The "
@@ -36,7 +36,7 @@ MNI152_NOTES = (
     "average of 152 adults whose halves mirror each other, as shipped with nilearn. Splits are not by subject: they "
     "use different slices of that one brain, so a test slice resembles training slices more than a new patient would."
 )
-USER_LICENCE = (
+USER_LICENSE = (
     "Not known to salgen: the terms of whoever gave you the volumes. Publish pixels made from them only where those "
     "terms allow it."
 )
@@ -74,7 +74,7 @@ def open_brains(source: str) -> Source:
     """
     if source == MNI152:
         shipped = Path(str(resources.files("salgen.generators")), "assets", MNI152_FILE)
-        return Volumes(MNI152, MNI152_LICENCE, MNI152_NOTES, {MNI152_FILE: shipped}, {}, True)
+        return Volumes(MNI152, MNI152_LICENSE, MNI152_NOTES, {MNI152_FILE: shipped}, {}, True)
     path = Path(source).expanduser()
     if path.is_dir():
         return _open_folder(path)
@@ -132,7 +132,7 @@ def _user_volumes(
     left = f" Skipped: {_counted(skipped)}." if any(skipped.values()) else ""
     notes = f"Slices of {len(masks)} brain volumes of {len(subjects)} subjects of the user. {how}{cut}{left}"
     used = {name: files[name] for name in (*masks, *masked.values())}
-    return Volumes("volumes", USER_LICENCE, notes, used, splits, masks=masked)
+    return Volumes("volumes", USER_LICENSE, notes, used, splits, masks=masked)
 
 
 def _counted(skipped: Mapping[str, int]) -> str:

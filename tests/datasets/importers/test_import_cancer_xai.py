@@ -254,4 +254,4 @@ def test_a_volume_that_changed_since_is_refused(copy):
 
 def test_it_keeps_the_laws_of_importers(copy):
     check_importer("cancer-xai", str(copy), image_size=(SIDE, SIDE))
-    assert "Medical Segmentation Decathlon" in opened("cancer-xai", copy).source.licence
+    assert "Medical Segmentation Decathlon" in opened("cancer-xai", copy).source.license

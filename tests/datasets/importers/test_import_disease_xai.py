@@ -291,4 +291,4 @@ def test_an_exported_mask_that_is_broken_is_skipped_and_counted(exported):
 
 def test_it_keeps_the_laws_of_importers(copy):
     check_importer("disease-xai", str(copy))
-    assert "LIDC-IDRI: CC BY 3.0." in opened("disease-xai", copy).source.licence
+    assert "LIDC-IDRI: CC BY 3.0." in opened("disease-xai", copy).source.license

@@ -87,4 +87,4 @@ def test_a_class_of_which_there_is_nothing_is_named(copy, tmp_path):
 
 def test_it_keeps_the_laws_of_importers(copy):
     check_importer("environment-xai", str(copy), image_size=(SIDE, SIDE))
-    assert "may not be passed on" in opened("environment-xai", copy).source.licence
+    assert "may not be passed on" in opened("environment-xai", copy).source.license

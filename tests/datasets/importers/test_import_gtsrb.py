@@ -75,7 +75,7 @@ def test_what_is_in_the_source(planted):
     assert source.classes["test/00003.ppm"] == 3
     assert source.classes["train/00012/00000_00001.ppm"] == 12
     assert np.array_equal(source.load("train/00000/00000_00002.ppm"), picture(2))
-    assert "not redistributed" in source.licence
+    assert "not redistributed" in source.license
     assert "30 crops of real traffic signs of 3 of 43 sign classes (missing: 1-2, 4-11, 13-42)" in source.notes
     assert ": 15 for train, 6 for val, 9 for test" in source.notes
     assert "15 % of the training tracks" in source.notes

@@ -354,6 +354,6 @@ def test_a_data_set_is_made_shown_verified_evaluated_and_published(tmp_path):
     assert (rows.query("method == 'oracle'")["value"] == 1).all()
     assert len(salgen.open(out)) == len(rows.query("method == 'gradient'"))
     archive = tmp_path / "out.tar"
-    salgen.publish(out, archive, licence="CC-BY-4.0", date="2026-01-01")
+    salgen.publish(out, archive, license="CC-BY-4.0", date="2026-01-01")
     assert verify(archive, source=f"{root}:masks={boxes}") == []
     assert str(tmp_path) not in (out / "salgen.json").read_text() + (out / "README.md").read_text()

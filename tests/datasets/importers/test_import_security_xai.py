@@ -117,4 +117,4 @@ def test_the_digest_sees_annotations_and_another_spelling_of_their_folder_will_d
 
 def test_it_keeps_the_laws_of_importers(copy):
     check_importer("security-xai", str(copy), image_size=(SIDE, SIDE))
-    assert "for academic use only" in opened("security-xai", copy).source.licence
+    assert "for academic use only" in opened("security-xai", copy).source.license

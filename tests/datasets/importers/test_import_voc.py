@@ -241,5 +241,5 @@ def test_an_image_that_changed_since_is_refused(copy):
 @pytest.mark.parametrize("masks", ["boxes", "segmentation"])
 def test_it_keeps_the_laws_of_importers(copy, masks):
     check_importer("voc-2012", str(copy), masks=masks)
-    assert "may not be passed on" in opened(copy).source.licence
+    assert "may not be passed on" in opened(copy).source.license
     assert "pairs of an image and a class that it shows" in opened(copy).source.notes

@@ -15,11 +15,11 @@ from salgen.datasets.metadata.card import (
     markdown_link,
     markdown_table,
 )
-from salgen.datasets.metadata.publication_metadata import PublicationMetadata, hub_licence
+from salgen.datasets.metadata.publication_metadata import PublicationMetadata, hub_license
 from salgen.generators.factory import plugin_class
 
 
-def test_the_head_is_yaml_with_licence_files_and_features(folder):
+def test_the_head_is_yaml_with_license_files_and_features(folder):
     text = (folder / "README.md").read_text()
     head = yaml.safe_load(text.split("---\n")[1])
     assert head["license"] == "cc0-1.0"
@@ -29,9 +29,9 @@ def test_the_head_is_yaml_with_licence_files_and_features(folder):
     assert text.startswith(front_matter(read_manifest(folder)))
 
 
-def test_a_licence_that_the_hub_does_not_know_is_other():
-    assert hub_licence("CC-BY-4.0") == "cc-by-4.0"
-    assert hub_licence("Free for research, ask the authors") == hub_licence("") == "other"
+def test_a_license_that_the_hub_does_not_know_is_other():
+    assert hub_license("CC-BY-4.0") == "cc-by-4.0"
+    assert hub_license("Free for research, ask the authors") == hub_license("") == "other"
 
 
 def test_it_names_what_a_reader_must_know(folder):
@@ -113,12 +113,12 @@ def test_a_link_leads_to_its_address_and_nowhere_else(address):
 
 
 def test_the_card_of_a_data_set_from_elsewhere_has_no_markup_of_its_own(folder):
-    """Classes, tasks, regions, source, licence, notes and creators may hold anything."""
+    """Classes, tasks, regions, source, license, notes and creators may hold anything."""
     bad = "x<img src=x onerror=alert(1)>"
     held = read_manifest(folder)
     regions = (bad, *held.regions)
     hostile = replace(
-        held, tasks={bad: (bad, "b")}, targets={bad: bad}, regions=regions, valid_region=bad, licence=bad, notes=bad,
+        held, tasks={bad: (bad, "b")}, targets={bad: bad}, regions=regions, valid_region=bad, license=bad, notes=bad,
         spec=replace(held.spec, source=f"`{bad}", source_digest="0"), redistributable=True,
     )  # fmt: skip
     publication = PublicationMetadata("https://x.example/<img>)", "2026-01-31", (bad,), "https://x.example/><img>")

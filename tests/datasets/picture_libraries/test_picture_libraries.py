@@ -84,8 +84,8 @@ def test_both_copies_make_a_source_that_says_what_it_is(bam):
     source = bam.source
     assert source.name == "coco-on-miniplaces"
     assert source.redistributable is False
-    assert "CC BY 4.0" in source.licence
-    assert "research" in source.licence
+    assert "CC BY 4.0" in source.license
+    assert "research" in source.license
     for said in ("train2017 and val2017", "for test", "20 objects for training", "MiniPlaces", "No picture is in two"):
         assert said in source.notes
     assert "Skipped" not in source.notes

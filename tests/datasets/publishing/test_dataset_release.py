@@ -16,7 +16,7 @@ from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.format.schema import pixels_digest
 from salgen.datasets.making import make
 from salgen.datasets.metadata.citation import papers
-from salgen.datasets.metadata.publication_metadata import LICENCES
+from salgen.datasets.metadata.publication_metadata import LICENSES
 from salgen.datasets.preview.dataset_summary import describe
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
@@ -74,15 +74,15 @@ def test_it_verifies_loads_and_is_published_again_from_there(tmp_path, arguments
 @pytest.mark.parametrize(
     ("stated", "said"),
     [
-        ({"licence": None}, "no licence is stated: give one of CC0-1.0, "),
-        ({"licence": ""}, "no licence is stated"),
-        ({"licence": "free"}, "licence 'free' is unknown: give one of CC0-1.0, "),
-        ({"licence": "CC-BY"}, "licence 'CC-BY' is unknown"),
-        ({"licence": "ftp://host/x"}, "is unknown"),
-        ({"licence": "https://"}, "is unknown"),
-        ({"licence": "https://host/a b"}, "is unknown"),
-        ({"licence": "https://host/a\n"}, "is unknown"),
-        ({"licence": "LicenseRef-"}, "is unknown"),
+        ({"license": None}, "no license is stated: give one of CC0-1.0, "),
+        ({"license": ""}, "no license is stated"),
+        ({"license": "free"}, "license 'free' is unknown: give one of CC0-1.0, "),
+        ({"license": "CC-BY"}, "license 'CC-BY' is unknown"),
+        ({"license": "ftp://host/x"}, "is unknown"),
+        ({"license": "https://"}, "is unknown"),
+        ({"license": "https://host/a b"}, "is unknown"),
+        ({"license": "https://host/a\n"}, "is unknown"),
+        ({"license": "LicenseRef-"}, "is unknown"),
         ({"date": ""}, "date '': write it as YYYY-MM-DD"),
         ({"date": "2025-02-30"}, "date '2025-02-30': write it as YYYY-MM-DD"),
         ({"date": "20250301"}, "YYYY-MM-DD"),
@@ -135,30 +135,30 @@ def head_of(files):
     return yaml.safe_load(files["README.md"].decode().split("---\n")[1])
 
 
-@pytest.mark.parametrize("licence", [*LICENCES, "https://example.org/terms?x=1", "LicenseRef-Our-Terms"])
-def test_every_text_has_the_licence(folder, licence):
-    files = bytes_of(folder, licence=licence)
-    if licence in LICENCES:
-        assert bytes_of(folder, licence=licence.lower()) == files
+@pytest.mark.parametrize("license", [*LICENSES, "https://example.org/terms?x=1", "LicenseRef-Our-Terms"])
+def test_every_text_has_the_license(folder, license):
+    files = bytes_of(folder, license=license)
+    if license in LICENSES:
+        assert bytes_of(folder, license=license.lower()) == files
     head, card = head_of(files), files["README.md"].decode()
     croissant, citation = json.loads(files["croissant.json"]), yaml.safe_load(files["CITATION.cff"])
-    if licence in LICENCES:
-        assert head["license"] == LICENCES[licence]
-        assert citation["license"] == licence
-        assert croissant["license"] == f"https://spdx.org/licenses/{licence}"
-    elif licence.startswith("https"):
-        assert (head["license"], head["license_link"]) == ("other", licence)
-        assert citation["license-url"] == croissant["license"] == licence
+    if license in LICENSES:
+        assert head["license"] == LICENSES[license]
+        assert citation["license"] == license
+        assert croissant["license"] == f"https://spdx.org/licenses/{license}"
+    elif license.startswith("https"):
+        assert (head["license"], head["license_link"]) == ("other", license)
+        assert citation["license-url"] == croissant["license"] == license
     else:
         assert (head["license"], head["license_name"]) == ("other", "licenseref-our-terms")
-        assert croissant["license"] == licence
+        assert croissant["license"] == license
         assert not {"license", "license-url"} & set(citation)
     said = re.search(r"This data set is published under (.+), as its publisher states\.", card)
-    assert licence in said[1]
+    assert license in said[1]
 
 
-def test_the_licence_of_the_material_stays_beside_it(tiles):
-    card = bytes_of(tiles, licence="ODbL-1.0")["README.md"].decode()
+def test_the_license_of_the_material_stays_beside_it(tiles):
+    card = bytes_of(tiles, license="ODbL-1.0")["README.md"].decode()
     assert "under [ODbL-1.0](https://spdx.org/licenses/ODbL-1.0), as its publisher states." in card
     assert "Outside material: `own copy`" in card
     assert "Its licence: CC0-1.0" in card

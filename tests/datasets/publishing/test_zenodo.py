@@ -10,7 +10,7 @@ from local_server import reset
 from made_datasets import STATED, contents, made
 from salgen.cli.main import main
 from salgen.datasets.format.manifest import read_manifest
-from salgen.datasets.metadata.publication_metadata import LICENCES, Release, stated
+from salgen.datasets.metadata.publication_metadata import LICENSES, Release, stated
 from salgen.datasets.publishing import zenodo
 from salgen.datasets.publishing.zenodo import Server, deposit, metadata, server
 from salgen.errors import SalgenError, SalgenWarning
@@ -134,16 +134,16 @@ def test_the_bytes_go_as_one_stream_of_known_length_with_the_token_in_a_header(
     assert not any(TOKEN in path for _, _, path in state.seen)
 
 
-@pytest.mark.parametrize("licence", [*LICENCES, "LicenseRef-Own", "https://example.org/terms"])
-def test_a_licence_without_a_name_at_zenodo_is_not_replaced_by_another(folder, licence):
-    with open_release(folder, licence=licence, date="2026-01-31") as found:
-        if licence in LICENCES:
-            assert metadata(found)["license"] == licence.lower()
+@pytest.mark.parametrize("license", [*LICENSES, "LicenseRef-Own", "https://example.org/terms"])
+def test_a_license_without_a_name_at_zenodo_is_not_replaced_by_another(folder, license):
+    with open_release(folder, license=license, date="2026-01-31") as found:
+        if license in LICENSES:
+            assert metadata(found)["license"] == license.lower()
             return
-        with pytest.warns(SalgenWarning, match=re.escape(licence)):
+        with pytest.warns(SalgenWarning, match=re.escape(license)):
             values = metadata(found)
     assert "license" not in values
-    assert values["notes"].endswith(f"Licence: {licence}")
+    assert values["notes"].endswith(f"License: {license}")
 
 
 def test_the_description_is_the_cards_first_part_as_html():
@@ -270,7 +270,7 @@ def test_an_archive_that_is_there_must_be_what_would_be_written(tmp_path, folder
     elif change == "digest":
         (tmp_path / "x.tar.sha256").unlink()
     elif change == "statements":
-        given["licence"] = "LicenseRef-Other"
+        given["license"] = "LicenseRef-Other"
     else:
         folder = made(tmp_path / "other", seed=1)
     before = contents(tmp_path)

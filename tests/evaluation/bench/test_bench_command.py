@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import shutil
 import pytest
+import salgen
 from salgen.cli.main import main
 from salgen.evaluation.bench.run_entry import RESULTS, run_entry
 
@@ -12,7 +13,8 @@ ENTRY = "perlin-lesions-lesion-cnn-reliance"
 
 @pytest.fixture(autouse=True)
 def small(spec, monkeypatch):
-    monkeypatch.setattr("salgen.evaluation.bench.versions.bench_spec", lambda: spec)
+    for module in ("benchmark", "versions"):
+        monkeypatch.setattr(f"salgen.evaluation.bench.{module}.bench_spec", lambda: spec)
 
 
 @pytest.fixture
@@ -49,6 +51,11 @@ def test_a_part_is_run_and_goes_on_where_it_was_stopped(spec, out, said, tmp_pat
         assert message in capsys.readouterr().err
 
 
+def test_python_has_the_table_of_the_command_and_the_board(out, said, tmp_path):
+    assert said("table", "--results", out / RESULTS) == f"{salgen.bench.table(out / RESULTS)}\n"
+    assert salgen.leaderboard([out / RESULTS], tmp_path / "site") == tmp_path / "site" / "index.html"
+
+
 def test_a_method_is_ranked(out, said, tmp_path):
     ranked = said("rank", "input-x-gradient", "--results", out / RESULTS, "--out", tmp_path / "rank")
     assert "p against input-x-gradient" in ranked
@@ -58,8 +65,9 @@ def test_a_method_is_ranked(out, said, tmp_path):
 def test_results_are_fetched_and_verified(out, said, tmp_path, capsys):
     fetched = tmp_path / "fetched"
     assert said("fetch", out / RESULTS, "--out", fetched) == f"{fetched}: 2 results\n"
-    assert said("verify", "--results", fetched, "--seed", 1) == f"seed 1\n{fetched}: verified\n"
-    assert said("verify", "--results", fetched).startswith("seed ")
+    assert said("verify", "--results", fetched, "--seed", 1) == f"{fetched}: verified\n"
+    assert salgen.bench.verify(fetched) == []
+    assert capsys.readouterr().err.startswith("seed ")
     (fetched / ENTRY / "summary.csv").write_text("samples,method,metric,mean,ci_low,ci_high\n", encoding="utf-8")
     assert main(["bench", "verify", "--results", str(fetched), "--seed", "1"]) == 2
     assert "summary.csv: average-precision of" in capsys.readouterr().err

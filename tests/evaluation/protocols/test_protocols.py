@@ -27,7 +27,7 @@ def test_budding2021_asks_for_what_the_paper_did(recorded, tmp_path, scale, seed
     assert made == [(name, {"scale": scale, "seed": 4}) for name in ("perlin-lesions", "mri-lesions")]
     for data, how in evaluated:
         assert how["model"] == "lesion-cnn"
-        assert (how["target"], how["reduce"], how["limit"], how["seeds"]) == ("pred", "abs", 200, seeds)
+        assert (how["target"], how["reduce"], how["limit"], how["n_trainings"]) == ("pred", "abs", 200, seeds)
         assert how["methods"] == [
             *("gradient", "deconvnet", "guided-backprop", "deep-taylor:bias=true", "pattern-net"),
             *("pattern-attribution", "lrp-z", "lrp-alpha-beta:bias=true", "grad-cam"),

@@ -14,6 +14,7 @@ from kept_runs import CALLS, STATED, make_data, make_run, rows
 from run_folders import edited_record
 import salgen
 from salgen.cli.main import main
+from salgen.command_line import COMMAND
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.publishing.publishing import open_release
@@ -87,7 +88,9 @@ def test_no_path_of_the_machine_is_published(run, tmp_path):
     checkpoint = shutil.copytree(run / "lesion-cnn-seed0", secret / "weights")
     data = shutil.copytree(run.parent / "lesions", secret / "data")
     given = {"model": checkpoint, "settings": None, "methods": ["gradient", "pattern-net"]}
-    out = make_run(data, secret / "run", **given, command=["salgen", "evaluate", str(data), f"--out={secret}/run"])
+    typed = COMMAND.set(["salgen", "evaluate", str(data), f"--out={secret}/run"])
+    out = make_run(data, secret / "run", **given)
+    COMMAND.reset(typed)
     folder = published(out, tmp_path / "unpacked")
     for name in names_in(folder):
         content = (folder / name).read_bytes()

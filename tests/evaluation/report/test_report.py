@@ -266,7 +266,7 @@ def test_trivial_masks_count_where_the_metric_is_defined(tmp_path):
 def test_how_it_was_made_is_there(full):
     text = read(full[1]).text
     for words in (
-        "salgen evaluate perlin-lesions --seeds 3",
+        "salgen evaluate perlin-lesions --n-trainings 3",
         "0123456789abcdef" * 4,
         "captum 0.9.0",
         "evaluate 83 s",

@@ -26,7 +26,7 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def run(data):
-    how = {"methods": ["gradient"], "metrics": METRICS, "settings": SETTINGS, "reduce": "sum_pos", "seeds": 2}
+    how = {"methods": ["gradient"], "metrics": METRICS, "settings": SETTINGS, "reduce": "sum_pos", "n_trainings": 2}
     return evaluate(data, model="scnn", paired_task="scene", out=data.parent / "run", **how)
 
 

@@ -15,7 +15,7 @@ from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
 from salgen.evaluation.runs.pipeline import default_run
 from salgen.evaluation.runs.running import evaluate
 
-HOW = {"settings": SETTINGS, "seeds": 1, "limit": 12}
+HOW = {"settings": SETTINGS, "n_trainings": 1, "limit": 12}
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_a_call_of_a_record_has_all_its_parameters():
     [
         ({"limit": 8}, "limit 12 there, 8 here"),
         ({"limit": None, "target": "pred"}, "limit 12 there, None here; target label there, pred here"),
-        ({"seeds": 2}, "models lesion-cnn seed 0 there, lesion-cnn seed 0, lesion-cnn seed 1 here"),
+        ({"n_trainings": 2}, "models lesion-cnn seed 0 there, lesion-cnn seed 0, lesion-cnn seed 1 here"),
         ({"split": "val"}, "split test there, val here"),
         ({"seed": 1}, "seed 0 there, 1 here"),
         ({"model": "scnn", "settings": {"epochs": 1}}, "models lesion-cnn seed 0 there, scnn seed 0 here"),

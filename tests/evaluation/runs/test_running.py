@@ -24,6 +24,8 @@ from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.training.checkpoints import load_checkpoint
 from salgen.registry import METHODS
 
+CALLS = ["gradient", "lrp-alpha-beta:alpha=1,beta=0"]
+
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
@@ -33,13 +35,13 @@ def data(tmp_path_factory):
 @pytest.fixture(scope="module")
 def run(data):
     out = data.parent / "run"
-    return evaluate(data, methods=["gradient", "lrp-alpha-beta:alpha=1,beta=0"], settings=SETTINGS, seeds=2, out=out)
+    return evaluate(data, methods=CALLS, settings=SETTINGS, n_trainings=2, out=out)
 
 
 def test_every_method_sample_seed_metric_and_variant_has_one_row(run, data):
     table = scores(run)
     assert list(table.columns) == list(RESULT_COLUMNS)
-    assert set(table["method"]) == set(select_methods(["gradient", "lrp-alpha-beta:alpha=1,beta=0"]).methods)
+    assert set(table["method"]) == set(select_methods(CALLS).methods)
     assert set(table["variant"]) == {"region:brain", "region:image"}
     assert set(table["training_seed"]) == {0, 1}
     samples = [sample["id"] for sample in salgen.open(data) if sample["label"] == 1]
@@ -92,7 +94,7 @@ def test_scale_demo_takes_a_dozen_methods_and_says_how_to_get_all(run, data, tmp
 def test_models_are_trained_for_reliance_unless_the_command_says_otherwise(data, tmp_path, monkeypatch, option, weight):
     monkeypatch.setattr("salgen.evaluation.training.training_settings.RELIANCE", 2.0)
     sets = ["--set", "epochs=1", "--set", "widths=4,4", "--set", "hidden=4"]
-    words = ["-m", "gradient", "--seeds", "1", "--limit", "2", "--out", str(tmp_path / "run"), *sets, *option]
+    words = ["-m", "gradient", "--n-trainings", "1", "--limit", "2", "--out", str(tmp_path / "run"), *sets, *option]
     assert main(["evaluate", str(data), *words]) == 0
     (model,) = json.loads((tmp_path / "run" / "run.json").read_text())["models"]
     assert (model["settings"].get("reliance"), model["settings"]["epochs"]) == (weight, 1)
@@ -108,13 +110,13 @@ def test_a_scale_has_its_number_of_redraws(run, data, tmp_path, how, redraws):
 
 def test_where_no_training_for_reliance_is_possible_it_is_plain_and_says_so(data, tmp_path, run, monkeypatch):
     monkeypatch.setattr("salgen.evaluation.training.training_settings.RELIANCE", 2.0)
-    asked = {"methods": ["gradient"], "settings": {**SETTINGS, "rotation": 5.0}, "seeds": 1, "limit": 4}
+    asked = {"methods": ["gradient"], "settings": {**SETTINGS, "rotation": 5.0}, "n_trainings": 1, "limit": 4}
     with pytest.warns(SalgenWarning, match="lesion-cnn is trained plainly, not for reliance: training: reliance = 2"):
         plain = evaluate(data, out=tmp_path / "plain", **asked)
     assert "reliance" not in json.loads((plain / "run.json").read_text())["models"][0]["settings"]
     with pytest.raises(SalgenError, match="leave out rotation"):
         evaluate(data, out=tmp_path / "refused", reliance=True, **asked)
-    with pytest.raises(SalgenError, match="is trained already: training settings, reliance and"):
+    with pytest.raises(SalgenError, match="is trained already: leave out training settings, reliance and"):
         evaluate(data, model=run / "lesion-cnn-seed0", reliance=True, out=tmp_path / "refused")
     assert not (tmp_path / "refused").exists()
 
@@ -122,7 +124,7 @@ def test_where_no_training_for_reliance_is_possible_it_is_plain_and_says_so(data
 def test_adding_a_method_computes_that_method_only(run, data, tmp_path):
     run = shutil.copytree(run, tmp_path / "run")
     before = {path: path.stat().st_mtime_ns for path in (run / PARTS).iterdir()}
-    evaluate(data, methods=["gradient", "lrp-alpha-beta:alpha=1,beta=0", "lrp-z"], settings=SETTINGS, seeds=2, out=run)
+    evaluate(data, methods=[*CALLS, "lrp-z"], settings=SETTINGS, n_trainings=2, out=run)
     after = {path: path.stat().st_mtime_ns for path in (run / PARTS).iterdir()}
     assert {path: after[path] for path in before} == before
     assert len(after) == len(before) + 2
@@ -132,7 +134,7 @@ def test_adding_a_method_computes_that_method_only(run, data, tmp_path):
 def test_the_record_is_written_last(data, tmp_path, monkeypatch):
     monkeypatch.setattr(pipeline, "write_tables", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        evaluate(data, methods=["gradient"], settings=SETTINGS, seeds=1, out=tmp_path / "run")
+        evaluate(data, methods=["gradient"], settings=SETTINGS, n_trainings=1, out=tmp_path / "run")
     assert not (tmp_path / "run" / "run.json").exists()
 
 
@@ -200,7 +202,7 @@ def test_a_part_that_a_power_cut_left_half_is_made_again(run, data, size, tmp_pa
     before = (run / "scores.parquet").read_bytes()
     part = min(path for path in (run / PARTS).iterdir() if b"salgen" in (pq.read_schema(path).metadata or {}))
     part.write_bytes(part.read_bytes()[:size])
-    evaluate(data, methods=methods, settings=SETTINGS, seeds=2, out=run)
+    evaluate(data, methods=methods, settings=SETTINGS, n_trainings=2, out=run)
     assert (run / "scores.parquet").read_bytes() == before
 
 
@@ -216,7 +218,7 @@ def test_a_damaged_unit_is_named(run, data, how):
     part.write_bytes({"changed": changed, "of another method": other.read_bytes()}.get(how, strange))
     try:
         with pytest.raises(SalgenError, match="is damaged"):
-            evaluate(data, methods=["gradient", "lrp-alpha-beta:alpha=1,beta=0"], settings=SETTINGS, seeds=2, out=run)
+            evaluate(data, methods=CALLS, settings=SETTINGS, n_trainings=2, out=run)
     finally:
         part.write_bytes(whole)
 

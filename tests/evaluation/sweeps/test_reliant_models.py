@@ -24,7 +24,7 @@ ARGUMENTS = {
     "methods": ["gradient"],
     "parameters": {"side": 4, "keep": 0.5},
     "settings": {"widths": (4, 4), "epochs": 1},
-    "seeds": 2,
+    "n_trainings": 2,
 }
 WRITTEN = ("detection.csv", "models.csv", "masses.png", "doses.png", "report.html")
 
@@ -105,11 +105,21 @@ def test_tables_and_page_hold_every_method(folder):
     assert all((folder / name).stat().st_size for name in WRITTEN)
 
 
-def test_another_sweep_and_the_command_have_the_same_bytes(source, folder, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["salgen", "sweep"])
+def test_another_sweep_and_the_command_have_the_same_bytes(source, folder, tmp_path, capsys):
     before = {name: (folder / name).read_bytes() for name in WRITTEN if name != "report.html"}
-    words = ["--seeds", "2", "--scale", "demo", "--set", "side=4", "--set", "keep=0.5", "--set", f"source={source}"]
-    words += ["--methods", "gradient", "--training", "widths=4,4", "--training", "epochs=1", "--model", "scnn"]
+    words = ["--n-trainings", "2", "--scale", "demo", "--set", "side=4", "--set", "keep=0.5"]
+    words += [
+        "--set",
+        f"source={source}",
+        "--methods",
+        "gradient",
+        "--training",
+        "widths=4,4",
+        "--training",
+        "epochs=1",
+        "--model",
+        "scnn",
+    ]
     assert main(["sweep", NAME, "--dose", DOSE, *words, "--out", str(folder)]) == 0
     assert capsys.readouterr().out.startswith((folder / "detection.csv").read_text(encoding="utf-8"))
     assert {name: (folder / name).read_bytes() for name in before} == before
@@ -119,11 +129,11 @@ def test_scale_full_has_twenty_trainings_and_what_is_asked_for_wins(source, tmp_
     asked = []
 
     def stop(*given, **named):
-        asked.append((named["seeds"], named["reliance"], named["metrics"]))
+        asked.append((named["n_trainings"], named["reliance"], named["metrics"]))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(module, "evaluate", stop)
-    for number, arguments in enumerate(({"scale": "full"}, {"scale": "small"}, {"scale": "full", "seeds": 4})):
+    for number, arguments in enumerate(({"scale": "full"}, {"scale": "small"}, {"scale": "full", "n_trainings": 4})):
         chosen = {"scale": "demo", "parameters": {"side": 4}, "reliance": bool(number) or None, **arguments}
         with pytest.raises(KeyboardInterrupt):
             salgen.sweep(NAME, DOSE, tmp_path / str(number), source=source, **chosen)

@@ -25,7 +25,7 @@ ARGUMENTS = {
     "splits": {"train": 8, "val": 4, "test": 8},
     "parameters": PARAMETERS,
     "settings": SETTINGS,
-    "seeds": 2,
+    "n_trainings": 2,
     "reliance": False,
 }
 WRITTEN = ("thresholds.csv", "curves.png", "doses.png", "report.html")
@@ -125,9 +125,8 @@ def test_two_sweeps_do_not_write_one_folder(folder):
     assert (folder / "thresholds.csv").read_bytes() == before
 
 
-def test_the_command_prints_the_table_of_a_finished_sweep(folder, capsys, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["salgen", "sweep"])
-    words = ["--train", "8", "--val", "4", "--test", "8", "--seeds", "2", "--scale", "demo", "--no-reliance"]
+def test_the_command_prints_the_table_of_a_finished_sweep(folder, capsys):
+    words = ["--train", "8", "--val", "4", "--test", "8", "--n-trainings", "2", "--scale", "demo", "--no-reliance"]
     words += ["--set", "image_size=32,32", "--set", "diameter=6", "--set", "slices=8", "--methods", "gradient"]
     words += ["--training", "widths=4", "--training", "hidden=4", "--training", "epochs=1", "--out", str(folder)]
     assert main(["sweep", "perlin-lesions", "--dose", DOSE, *words]) == 0

@@ -131,10 +131,10 @@ def test_global_random_states_are_left_alone(tmp_path):
 
 
 def test_seeds_go_into_folders_of_their_own(tmp_path):
-    trained = train_seeds("squares", tmp_path, settings=SMALL | {"epochs": 1}, seeds=2)
+    trained = train_seeds("squares", tmp_path, settings=SMALL | {"epochs": 1}, n_trainings=2)
     assert [t.path.name for t in trained] == ["lesion-cnn-seed0", "lesion-cnn-seed1"]
     assert [t.card.seed for t in trained] == [0, 1]
-    assert "must be 1 or more" in error_of(train_seeds, "squares", tmp_path, seeds=0)
+    assert "must be 1 or more" in error_of(train_seeds, "squares", tmp_path, n_trainings=0)
 
 
 def train_until_stopped(out, number, settings=SMALL):

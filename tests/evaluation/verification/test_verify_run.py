@@ -195,7 +195,7 @@ def test_a_sound_run_of_each_kind_has_no_problems(run, tmp_path, name):
 
 
 def test_a_run_of_two_seeds(run, tmp_path):
-    out = make_run(run.parent / "lesions", tmp_path / "run", seeds=2, metrics=["roc-auc"], methods=["gradient"])
+    out = make_run(run.parent / "lesions", tmp_path / "run", n_trainings=2, metrics=["roc-auc"], methods=["gradient"])
     assert salgen.verify(out) == []
     shutil.rmtree(out / MODEL)
     shutil.copytree(out / "lesion-cnn-seed1", out / MODEL)

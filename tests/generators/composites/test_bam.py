@@ -221,7 +221,7 @@ def test_crops_of_photographs_can_be_scenes():
     names = stand_ins.NAMES_OF_CROPS
     made = generator("bam", image_size=(SIDE, SIDE), pictures=10, scenes=(names[0], "bedroom", names[3]))
     assert "2 of the kinds of scenes are crops of a photograph each" in made.source.notes
-    assert "CC0" in made.source.licence
+    assert "CC0" in made.source.license
     assert made.source.redistributable
     scenes = made.source.scenes
     assert len({scenes.load("train", names[0], n).tobytes() for n in range(10)}) == 10

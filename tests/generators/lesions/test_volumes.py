@@ -172,13 +172,13 @@ def test_the_shipped_volume_is_one_skull_stripped_anatomy_with_its_notice():
     assert source.name == "mni152"
     assert hashlib.sha256(source.files[name].read_bytes()).hexdigest() == MNI152_SHA256
     notice = source.files[name].with_name("mni152_licence.txt").read_text()
-    assert source.licence.partition(" (Notice of")[0] in " ".join(notice.split())
+    assert source.license.partition(" (Notice of")[0] in " ".join(notice.split())
     assert source.split_of(name) is None
     assert volume.values.shape == (197, 233, 189)
     assert volume.voxel_size == (1.0, 1.0, 1.0)
     assert 0.15 < np.count_nonzero(volume.values) / volume.values.size < 0.30
-    assert "Copyright (C) 1993-2004 Louis Collins" in source.licence
-    assert "provided that the above copyright notice appear in all copies" in source.licence
+    assert "Copyright (C) 1993-2004 Louis Collins" in source.license
+    assert "provided that the above copyright notice appear in all copies" in source.license
     assert "not by subject" in source.notes
     assert "one anatomy" in source.notes
 

@@ -35,7 +35,7 @@ class SalgenData:
     dataset: Dataset  # any of its splits
     name: str  # what it is, and the name of its generator
     digest: str  # the fingerprint of its specification, on which every pixel depends
-    licence: str  # as the data set states it, and so are the next ones
+    license: str  # as the data set states it, and so are the next ones
     notes: str
     redistributable: bool
     classes: tuple[str, ...]  # the first task's
@@ -74,7 +74,7 @@ class Derived(PluginBase):
         if not dataset.manifest.pixels:
             raise SalgenError(f"{source} was published without pixels: make it again from your own copy of its source")
         stated, classes = dataset.manifest, dataset.tasks[dataset.manifest.default_task]
-        about = stated.licence, stated.notes, stated.redistributable, classes, dict(dataset.spec.splits)
+        about = stated.license, stated.notes, stated.redistributable, classes, dict(dataset.spec.splits)
         return SalgenData(dataset, f"{DATA_SET} {dataset.spec.generator}", dataset.fingerprint, *about)
 
     def available(self, material: SalgenData) -> Mapping[str, int]:

@@ -32,7 +32,7 @@ class AnnotatedCopy:
 
     name: ClassVar[str] = OWN_COPY
     redistributable: ClassVar[bool] = False
-    licence: ClassVar[str]
+    license: ClassVar[str]
     kind: ClassVar[str]
 
     root: Path  # the folder that holds it

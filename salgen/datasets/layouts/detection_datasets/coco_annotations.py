@@ -20,7 +20,7 @@ from salgen.datasets.layouts.detection_datasets.object_table import Annotated
 from salgen.datasets.picture_libraries.coco import (
     CLASSES,
     FOLDER,
-    LICENCE,
+    LICENSE,
     TRAIN,
     VAL,
     CocoPart,
@@ -56,7 +56,7 @@ MARKED = {False: "Masks are unions of boxes.", True: "Masks are unions of the in
 class CocoCopy(AnnotatedCopy):
     """A copy of COCO 2017, at `root`."""
 
-    licence: ClassVar[str] = LICENCE
+    license: ClassVar[str] = LICENSE
     kind: ClassVar[str] = "coco"
 
     parts: Sequence[CocoPart]

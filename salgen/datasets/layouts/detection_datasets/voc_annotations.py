@@ -35,7 +35,7 @@ FOLDER, DEVKIT = "VOC2012", "VOCdevkit"
 PICTURES, TEXTS, MASKS, LISTS = "JPEGImages", "Annotations", "SegmentationClass", "ImageSets"
 VOID = 255
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
-LICENCE = (
+LICENSE = (
     "The images are photographs from Flickr, each under the terms that its owner chose and under Flickr's terms of "
     "use, and may not be passed on; the annotations are those of PASCAL VOC 2012."
 )
@@ -53,7 +53,7 @@ MARKED = {
 class VocCopy(AnnotatedCopy):
     """A copy of VOC 2012, at `root`."""
 
-    licence: ClassVar[str] = LICENCE
+    license: ClassVar[str] = LICENSE
     kind: ClassVar[str] = "voc"
 
     difficult: bool  # whether objects that are marked so count
@@ -83,7 +83,7 @@ class VocCopy(AnnotatedCopy):
     @cached_property
     def digest(self) -> str:
         """SHA-256 over names, splits and contents of these."""
-        return Files(self.name, self.licence, "", self.files, self.splits).digest
+        return Files(self.name, self.license, "", self.files, self.splits).digest
 
     @cached_property
     def splits(self) -> Mapping[str, str]:

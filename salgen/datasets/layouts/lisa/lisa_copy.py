@@ -25,7 +25,7 @@ from salgen.generators.drawing.pictures import Pixels
 from salgen.progress import progress
 from salgen.sources import Files
 
-LICENCE = (
+LICENSE = (
     "CC BY-NC-SA 4.0, Laboratory for Intelligent and Safe Automobiles (LISA), UC San Diego. Crops are adaptations of "
     "its frames: they may be passed on only with credit, for no commercial purpose and under the same licence."
 )
@@ -67,7 +67,7 @@ class LisaCopy(UserCopy):
     def digest(self) -> str:
         """SHA-256 over names, splits and contents of the files that are there."""
         there = {name: path for name, path in self.files.items() if path.is_file()}
-        return Files(self.name, self.licence, "", there, self.splits).digest
+        return Files(self.name, self.license, "", there, self.splits).digest
 
     @property
     def recipes(self) -> Mapping[str, Mapping[str, Any]]:

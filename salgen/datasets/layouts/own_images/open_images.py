@@ -14,7 +14,7 @@ from salgen.datasets.layouts.own_images.annotations import Annotations, Object, 
 from salgen.datasets.layouts.own_images.image_tree import ImageTree, Skipped
 from salgen.datasets.layouts.own_images.label_table import LabelRow, marks_objects, metadata_in, read_labels
 from salgen.datasets.layouts.own_images.outlines import MaskPicture, Outline, Turned
-from salgen.datasets.layouts.own_images.own_images import LICENCE, OwnImage, OwnImages, Reading
+from salgen.datasets.layouts.own_images.own_images import LICENSE, OwnImage, OwnImages, Reading
 from salgen.datasets.layouts.own_images.own_split import about_splits, assign_splits
 from salgen.datasets.layouts.own_images.upright_pictures import Header, header_of, masks_told
 from salgen.errors import SalgenError, unknown_name, warn
@@ -122,7 +122,7 @@ def open_images(text: str, reading: Reading) -> OwnImages:
         warn(noted.sentence)
     about = " ".join(filter(None, [about_splits(stated, reading.shares), skipped.sentence, noted.sentence]))
     of_files = {f"images/{item}": split for item, split in splits.items()}
-    return OwnImages(LICENCE, files, of_files, images, classes, about, reading)
+    return OwnImages(LICENSE, files, of_files, images, classes, about, reading)
 
 
 def _damaged_masks(

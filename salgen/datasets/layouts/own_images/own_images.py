@@ -16,7 +16,7 @@ from salgen.generators.drawing.pictures import resize_nearest
 from salgen.parameters import param
 from salgen.types import Mask
 
-LICENCE = (
+LICENSE = (
     "Not known to salgen: the terms of whoever gave you the pictures. Publish pixels made from them only where those "
     "terms allow it."
 )

@@ -23,7 +23,7 @@ from salgen.types import Mask
 
 COLUMNS = ["img_idx", "attention"]
 ROWS = 64  # rows of a table read at a time: a row has a hundred kilobytes
-LICENCE = (
+LICENSE = (
     "Not known to salgen: the terms of the data set that the benchmark took the images from. Publish pixels made from "
     "them only where those terms allow it."
 )
@@ -44,7 +44,7 @@ def read_benchmark(path: Path) -> Found:
     }
     skipped: Counter[str] = Counter()
     marked, tables = with_attention(path, images, skipped)
-    return Found(path, marked, tuple(folder.name for folder in folders), ABOUT, LICENCE, skipped, tables)
+    return Found(path, marked, tuple(folder.name for folder in folders), ABOUT, LICENSE, skipped, tables)
 
 
 def with_attention(

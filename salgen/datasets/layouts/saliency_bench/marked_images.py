@@ -80,7 +80,7 @@ class Found:
     classes: tuple[str, ...]  # all that there may be, in the order of the labels
     # sentences for the data set's card
     about: str
-    licence: str
+    license: str
     skipped: Counter[str]  # numbers of what cannot be used, by reason
     annotations: Sequence[Path] = field(default=())  # files that mark several images
 

@@ -109,7 +109,7 @@ class MarkedImages(MaskLimits):
         clusters = {item: image.cluster or item for item, image in images.items()}
         splits = assign_splits(dict.fromkeys(images), numbers, clusters, self.shares, self.split_seed)
         return MarkedCopy(
-            found.licence,
+            found.license,
             {
                 Path(relpath(file, found.root)).as_posix(): file
                 for file in (*found.annotations, *(file for image in images.values() for file in image.files))

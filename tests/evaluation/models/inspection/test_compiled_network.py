@@ -61,7 +61,7 @@ def test_hooks_are_called(network, images):
 
 def test_a_run_says_that_it_was_compiled_and_has_the_same_scores(tmp_path):
     data = make("perlin-lesions", tmp_path / "data", splits={"train": 16, "val": 4, "test": 6}, **SMALL)
-    asked = {"methods": METHODS[:1], "metrics": ["roc-auc", "deletion-auc"], "scale": "demo", "seeds": 1}
+    asked = {"methods": METHODS[:1], "metrics": ["roc-auc", "deletion-auc"], "scale": "demo", "n_trainings": 1}
     asked |= {"settings": {"epochs": 1, "widths": (4, 4, 4, 4)}, "model": "scnn", "reliance": False}
     plain = evaluate(data, out=tmp_path / "run", **asked)
     compiled = evaluate(data, out=tmp_path / "compiled", compile=True, **asked)
