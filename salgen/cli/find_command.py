@@ -12,7 +12,7 @@ from salgen.parameters import build, parse_call
 from salgen.registry import METHODS
 
 run_folder = click.argument("run", type=click.Path(exists=True, file_okay=False))
-data = click.option("--data", metavar="PATH", type=click.Path(), help="The run's data set: draw the images too.")
+dataset = click.option("--dataset", metavar="PATH", type=click.Path(), help="The run's data set: draw the images too.")
 method = click.option(
     "-m", "--method", required=True, help="The method whose maps to use, as the run names it, such as grad-cam."
 )
@@ -28,56 +28,56 @@ def command() -> None:
 @method
 @click.option("--localization-metric", default=LOCALIZATION, show_default=True)
 @click.option("--faithfulness-metric", default=FAITHFULNESS, show_default=True)
-@data
+@dataset
 @from_fields(Thresholds)
 def clever_hans(
-    run: str, method: str, localization_metric: str, faithfulness_metric: str, data: str | None, **limits: Any
+    run: str, method: str, localization_metric: str, faithfulness_metric: str, dataset: str | None, **limits: Any
 ) -> None:
     """Find images classified rightly and surely while a faithful map points elsewhere (Li et al. 2020, eq. 19).
 
     RUN must have been evaluated with both metrics:
 
     \b
-        salgen evaluate DATA --metrics pointing-game,insertion-auc:variant=li2020
+        salgen evaluate DATASET --metrics pointing-game,insertion-auc:variant=li2020
     """
     from salgen.evaluation.diagnostics.clever_hans import clever_hans as find
     from salgen.evaluation.diagnostics.clever_hans import undefined
 
     suspects = find(run, method, build(Thresholds, limits), localization_metric, faithfulness_metric)
-    _check(suspects, run, data, method)
+    _check(suspects, run, dataset, method)
     _print(suspects, run)
     for metric, count in undefined(run, method, localization_metric, faithfulness_metric).items():
         if count:
             click.echo(f"left out, because {metric} has no value: {count} of the rightly classified samples")
-    _draw(suspects, run, data, method, f"clever-hans-{method.replace(':', '-')}.png")
+    _draw(suspects, run, dataset, method, f"clever-hans-{method.replace(':', '-')}.png")
 
 
 @command.command("false-positives")
 @run_folder
 @click.option("--confidence", type=click.FloatRange(0.0, 1.0), default=Thresholds.confidence, show_default=True)
 @click.option("-m", "--method", default="gradient", show_default=True, help="The method whose maps to draw.")
-@data
-def false_positives(run: str, confidence: float, method: str, data: str | None) -> None:
+@dataset
+def false_positives(run: str, confidence: float, method: str, dataset: str | None) -> None:
     """Find images without a class in which the model surely sees that class."""
     from salgen.evaluation.diagnostics.clever_hans import false_positives as find
 
     METHODS.create(*parse_call(method))
     suspects = find(run, confidence)
-    _check(suspects, run, data, method)
+    _check(suspects, run, dataset, method)
     _print(suspects, run)
-    _draw(suspects, run, data, method, "false-positives.png")
+    _draw(suspects, run, dataset, method, "false-positives.png")
 
 
-def _check(suspects: Sequence[Suspect], run: str, data: str | None, method: str) -> None:
+def _check(suspects: Sequence[Suspect], run: str, dataset: str | None, method: str) -> None:
     """Raise before anything is printed, if the gallery cannot be drawn."""
-    if data is None:
+    if dataset is None:
         return
     from salgen.datasets.format.checksums import FILE
     from salgen.evaluation.report.suspects import check_gallery
 
     if (Path(run) / FILE).is_file():
-        raise SalgenError(f"{run} is published, and a gallery in it would break `salgen verify`: leave out --data")
-    check_gallery(suspects, run, data, method)
+        raise SalgenError(f"{run} is published, and a gallery in it would break `salgen verify`: leave out --dataset")
+    check_gallery(suspects, run, dataset, method)
 
 
 def _print(suspects: Sequence[Suspect], run: str) -> None:
@@ -92,9 +92,9 @@ def _print(suspects: Sequence[Suspect], run: str) -> None:
         click.echo(f"{words}  ({suspect.model}, seed {suspect.training_seed})")
 
 
-def _draw(suspects: Sequence[Suspect], run: str, data: str | None, method: str, name: str) -> None:
-    if data is None or not suspects:
+def _draw(suspects: Sequence[Suspect], run: str, dataset: str | None, method: str, name: str) -> None:
+    if dataset is None or not suspects:
         return
     from salgen.evaluation.report.suspects import save_gallery_of
 
-    click.echo(f"gallery: {save_gallery_of(suspects, run, data, method, Path(run) / name)}")
+    click.echo(f"gallery: {save_gallery_of(suspects, run, dataset, method, Path(run) / name)}")

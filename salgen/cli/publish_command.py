@@ -17,7 +17,7 @@ REPOSITORY = "uploaded; a new repository is private: look at it and make it publ
     metavar="YYYY-MM-DD",
     help="The day of publication.  [default: today in UTC, or that of SOURCE_DATE_EPOCH]",
 )
-@click.option("--creator", "creators", multiple=True, metavar="NAME", help="Who made it; may be repeated.")
+@click.option("--creators", multiple=True, metavar="NAME", help="Who made it; may be repeated.")
 @click.option("--url", metavar="URL", help="Where it will be available.")
 @click.option(
     "--may-redistribute",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 @click.command("rate")
 @click.argument("run", type=click.Path(exists=True, file_okay=False))
 @click.argument("out", required=False, type=click.Path())
-@click.option("--data", metavar="PATH", required=True, type=click.Path(), help="The run's data set, for its images.")
+@click.option("--dataset", metavar="PATH", required=True, type=click.Path(), help="The run's data set, for its images.")
 @click.option(
     "-m",
     "--method",
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def command(
     run: str,
     out: str | None,
-    data: str,
+    dataset: str,
     methods: tuple[str, ...],
     images: int,
     seed: int,
@@ -52,7 +52,7 @@ def command(
     target = folder.with_name(f"{folder.name}-ratings") if out is None else Path(out)
 
     def ratings() -> Ratings:
-        return Ratings(RatingTrials.of(run, data, methods, images=images, seed=seed, model=model), target)
+        return Ratings(RatingTrials.of(run, dataset, methods, images=images, seed=seed, model=model), target)
 
     if finish:
         with sole_writer(target):

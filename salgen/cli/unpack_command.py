@@ -1,7 +1,7 @@
 """`salgen unpack`: the data set folder within an archive."""
 
 import click
-from salgen.datasets.archives.archive_formats import USUAL, Limits
+from salgen.datasets.archives.archive_formats import USUAL
 
 
 @click.command("unpack")
@@ -21,6 +21,6 @@ def command(archive: str, folder: str, max_members: int, max_bytes: int) -> None
     from salgen.datasets.archives.unpacking import unpack
     from salgen.datasets.format.manifest import RUN
 
-    unpacked = unpack(archive, folder, limits=Limits(members=max_members, size=max_bytes))
+    unpacked = unpack(archive, folder, max_members=max_members, max_bytes=max_bytes)
     look = "report" if (unpacked / RUN).is_file() else "show"
     click.echo(f"{folder}: look at it with  salgen {look} {folder}")

@@ -85,7 +85,7 @@ def test_correlation_takes_one_run_of_each_data_set(three, capsys):
 def test_candidates_are_listed_and_drawn(folders, capsys):
     data, run = folders
     limits = ["--confidence", "0", "--localization", "2", "--faithfulness", "-2"]
-    assert main(["find", "clever-hans", str(run), "-m", "gradient", *limits, "--data", str(data)]) == 0
+    assert main(["find", "clever-hans", str(run), "-m", "gradient", *limits, "--dataset", str(data)]) == 0
     out = capsys.readouterr().out
     right = int(out.split()[0])
     said = [line for line in out.splitlines() if line.startswith("  test-")]
@@ -97,7 +97,7 @@ def test_candidates_are_listed_and_drawn(folders, capsys):
 
 def test_false_positives_are_those_above_the_limit(folders, capsys):
     data, run = folders
-    assert main(["find", "false-positives", str(run), "--confidence", "0", "--data", str(data)]) == 0
+    assert main(["find", "false-positives", str(run), "--confidence", "0", "--dataset", str(data)]) == 0
     assert capsys.readouterr().out.startswith("12 found")  # each image has one class that is not its own
     assert picture(run / "false-positives.png").std() > 0
     assert main(["find", "false-positives", str(run), "--confidence", "1"]) == 0
@@ -111,14 +111,14 @@ def test_no_model_is_read_from_a_path_that_the_run_names(folders, capsys, tmp_pa
     record = json.loads((received / "run.json").read_text())
     record["models"][0]["checkpoint"] = next(Path(run).glob("*-seed*")).as_posix()
     (received / "run.json").write_text(json.dumps(record))
-    assert main(["find", "false-positives", str(received), "--confidence", "0", "--data", str(data)]) == 2
+    assert main(["find", "false-positives", str(received), "--confidence", "0", "--dataset", str(data)]) == 2
     assert f"{received} does not hold the weights of lesion-cnn, seed 0" in capsys.readouterr().err
 
 
 def test_nothing_is_written_into_a_published_run(folders, capsys, tmp_path):
     data, run = folders
     published = salgen.unpack(salgen.publish(run, tmp_path / "run.tar", **STATED), tmp_path / "published")
-    assert main(["find", "false-positives", str(published), "--confidence", "0", "--data", str(data)]) == 2
+    assert main(["find", "false-positives", str(published), "--confidence", "0", "--dataset", str(data)]) == 2
     assert f"{published} is published" in capsys.readouterr().err
     assert main(["report", str(published), "--out", str(published / "page.html")]) == 2
     assert f"page.html lies within the run {published}, whose `salgen verify` would fail" in capsys.readouterr().err
@@ -130,12 +130,12 @@ def test_nothing_is_written_into_a_published_run(folders, capsys, tmp_path):
 def test_another_data_set_is_refused(folders, capsys, tmp_path):
     _, run = folders
     other = salgen.make("white-lesions", tmp_path / "other", splits={"test": 4}, parameters=QUICK, seed=1)
-    assert main(["find", "false-positives", str(run), "--confidence", "0", "--data", str(other)]) == 2
+    assert main(["find", "false-positives", str(run), "--confidence", "0", "--dataset", str(other)]) == 2
     captured = capsys.readouterr()
     assert "is not the data set of" in captured.err
     assert captured.out == ""
     limits = ["--confidence", "0", "--localization", "2", "--faithfulness", "-2"]
-    assert main(["find", "clever-hans", str(run), "-m", "gradient", *limits, "--data", str(tmp_path)]) == 2
+    assert main(["find", "clever-hans", str(run), "-m", "gradient", *limits, "--dataset", str(tmp_path)]) == 2
     assert capsys.readouterr().out == ""
 
 

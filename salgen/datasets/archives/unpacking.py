@@ -18,7 +18,13 @@ CACHED = "archives"
 _sound: set[Path] = set()  # folders in the cache whose checksums this process has compared
 
 
-def unpack(archive: str | os.PathLike[str], folder: str | os.PathLike[str], *, limits: Limits = USUAL) -> Path:
+def unpack(
+    archive: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    max_members: int = USUAL.members,
+    max_bytes: int = USUAL.size,
+) -> Path:
     """Unpack an archive that `salgen publish` wrote into a folder, and check it against its checksums.
 
     Parameters
@@ -27,8 +33,8 @@ def unpack(archive: str | os.PathLike[str], folder: str | os.PathLike[str], *, l
         A ``.tar``, ``.tar.gz`` or ``.zip``.
     folder
         The new folder of its data set; must not exist, or be empty.
-    limits
-        Limits on what the archive may hold.
+    max_members, max_bytes
+        Limits on the number of files and folders in the archive, and on their bytes altogether.
 
     Raises
     ------
@@ -41,7 +47,7 @@ def unpack(archive: str | os.PathLike[str], folder: str | os.PathLike[str], *, l
     with workplace(target) as place:
         content = place / "content"
         with named(source):
-            extract(source, content, limits)
+            extract(source, content, Limits(max_members, size=max_bytes))
             if problems := file_problems(content):
                 raise SalgenError(problems[0])
         for path in (*filter(Path.is_dir, content.rglob("*")), content):

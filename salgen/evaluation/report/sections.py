@@ -64,7 +64,7 @@ def suspect_counts(run: LoadedRun, model: str) -> list[dict[str, Any]]:
     for call in dict.fromkeys(call for call, _ in run.under_test(model)):
         groups = [maps for maps in right_maps(run.cube, call) if maps.model == model]
         found = sum(len(maps.suspects(probabilities, Thresholds())) for maps in groups)
-        command = ["salgen", "find", "clever-hans", run.path.resolve().name, "-m", call, "--data", "DATA"]
+        command = ["salgen", "find", "clever-hans", run.path.resolve().name, "-m", call, "--dataset", "DATASET"]
         examined = sum(len(maps.samples) for maps in groups)
         counts.append({"method": call, "found": found, "examined": examined, "command": command})
     return sorted(counts, key=lambda suspects: -suspects["found"])

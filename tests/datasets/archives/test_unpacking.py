@@ -12,7 +12,7 @@ import pytest
 from made_datasets import contents
 import salgen
 from salgen.datasets.archives import archive_formats, unpacking
-from salgen.datasets.archives.archive_formats import SUFFIXES, Limits
+from salgen.datasets.archives.archive_formats import SUFFIXES
 from salgen.datasets.archives.unpacking import unpack, unpacked
 from salgen.datasets.archives.writing import archive
 from salgen.errors import SalgenError
@@ -66,7 +66,7 @@ def refused(path, place, message, **limits):
     place.mkdir()
     before = contents(place.parent)
     with pytest.raises(SalgenError, match=message) as caught:
-        unpack(path, place / "out", limits=Limits(**limits))
+        unpack(path, place / "out", **limits)
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)
     if not limits:
@@ -237,9 +237,9 @@ def test_a_size_that_is_only_announced_costs_nothing(tmp_path):
 def test_more_members_or_bytes_than_allowed_are_refused(tmp_path, suffix):
     files = with_sums({f"f{number}": b"12345" for number in range(9)})
     path = archive(files, tmp_path / f"x{suffix}", "squares")
-    refused(path, tmp_path / "1", "has more than 9 members", members=9)
-    refused(path, tmp_path / "2", "more than 44 bytes", size=44)
-    unpack(path, tmp_path / "out", limits=Limits(members=10, size=1 << 20))
+    refused(path, tmp_path / "1", "has more than 9 members", max_members=9)
+    refused(path, tmp_path / "2", "more than 44 bytes", max_bytes=44)
+    unpack(path, tmp_path / "out", max_members=10, max_bytes=1 << 20)
     assert contents(tmp_path / "out") == files
 
 

@@ -252,7 +252,7 @@ def test_suspects_are_counted_as_the_command_finds_them_by_both_metrics_and_the_
     counts = {found["method"]: found["found"] for found in suspect_counts(run, MODEL)}
     assert counts == {method: len(clever_hans(run.path, method)) for method in ("gradient", "lrp-z", "deconvnet")}
     assert sum(counts.values()) > 0
-    assert "salgen find clever-hans run -m deconvnet --data DATA" in page.text
+    assert "salgen find clever-hans run -m deconvnet --dataset DATASET" in page.text
     path = make_run(tmp_path / "run", metrics=("roc-auc", "pointing-game"), **SMALL)
     assert suspect_counts(read_runs([path])[0], MODEL) == []
     path = make_run(tmp_path / "run", metrics=("pointing-game", "insertion-auc:variant=li2020"), **SMALL)
