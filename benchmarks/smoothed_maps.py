@@ -19,7 +19,7 @@ METHODS = ("input-x-gradient", "integrated-gradients")
 
 def main(grids: str, checkpoints: Sequence[str]) -> None:
     """Print the table."""
-    dataset = salgen.open(grids)
+    dataset = salgen.load(grids)
     batch = next(dataset.batches(IMAGES))
     images, targets = torch.tensor(batch.images), torch.tensor(batch.labels)
     print(f"| network | method | {' | '.join(f'{width} px' for width in WIDTHS)} |")

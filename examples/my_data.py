@@ -38,7 +38,7 @@ for number in range(200):
 data = salgen.import_images(
     folder / "images", folder / "discs", masks=folder / "masks", parameters={"image_size": (32, 32)}
 )
-test = salgen.open(data)
+test = salgen.load(data)
 assert len(test) == 40
 test
 

@@ -33,7 +33,7 @@ network = nn.Sequential(
     *(nn.Conv2d(32, 32, 3, padding=1), nn.ReLU(), nn.AdaptiveMaxPool2d(1)),
     *(nn.Flatten(), nn.Linear(32, 2)),
 )
-loader = torch.utils.data.DataLoader(salgen.open(data, "train").to_torch(), batch_size=32, shuffle=True)
+loader = torch.utils.data.DataLoader(salgen.load(data, "train").to_torch(), batch_size=32, shuffle=True)
 optimiser = torch.optim.Adam(network.parameters(), 3e-3)
 for _ in range(8):
     for images, labels in loader:
@@ -44,7 +44,7 @@ for _ in range(8):
 # %%
 # ``explain`` gives the maps of a batch by one method, float32 (N, H, W). Images above, maps below:
 
-test = next(test for test in torch.utils.data.DataLoader(salgen.open(data), 8, collate_fn=salgen.collate))
+test = next(test for test in torch.utils.data.DataLoader(salgen.load(data), 8, collate_fn=salgen.collate))
 maps = salgen.explain(network, test["image"], test["label"], method="gradient")
 plt.figure(figsize=(6, 2))
 plt.imshow(np.vstack([np.hstack(test["image"][:, 0]), np.hstack(maps.values / maps.values.max())]), cmap="gray")

@@ -35,7 +35,7 @@ assert archive.read_bytes() == again.read_bytes()
 
 assert salgen.verify(archive) == []
 folder_of_another = salgen.unpack(archive, folder / "there")
-salgen.open(folder_of_another)
+salgen.load(folder_of_another)
 
 # %%
 # A run that kept its maps can be scored under other metrics by others, who need neither the model nor a GPU for it.

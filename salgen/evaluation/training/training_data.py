@@ -90,7 +90,7 @@ def collate(samples: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> loader = DataLoader(salgen.open("perlin-lesions"), 32, collate_fn=salgen.collate)  # doctest: +SKIP
+    >>> loader = DataLoader(salgen.load("perlin-lesions"), 32, collate_fn=salgen.collate)  # doctest: +SKIP
     """
     together = {name: [sample[name] for sample in samples] for name in samples[0]}
     return {name: values if name in LISTED else default_collate(values) for name, values in together.items()}

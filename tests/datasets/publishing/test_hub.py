@@ -15,6 +15,7 @@ import pytest
 from hub_server import TOKEN, State, echo, lost_answer, serving
 from local_server import reset
 from made_datasets import STATED, contents
+import salgen
 from salgen.cli.main import main
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.metadata.publication_metadata import Release, stated
@@ -23,7 +24,6 @@ from salgen.datasets.publishing.hub import Repository, push, repository
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.publishing.publishing import open_release as published
-from salgen.evaluation.publishing.publishing import upload
 
 NAME = "some-org/squares"
 OPTIONS = ["--license", "CC-BY-4.0", "--date", "2026-01-31", "--to", f"hf://{NAME}"]
@@ -264,7 +264,7 @@ def test_offline(small, address, monkeypatch):
 def test_without_the_library(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(SalgenError, match=r"needs huggingface_hub .*: pip install '\.\[hub\]' in a clone of salgen$"):
-        upload(folder, f"hf://{NAME}", **STATED)
+        salgen.push_to_hub(folder, NAME, **STATED)
 
 
 def test_nothing_is_imported_before_it_is_needed():
@@ -340,7 +340,7 @@ np.savez(sys.argv[2], images=images, masks=masks, labels=[row["label"] for row i
 
 def test_a_reader_streams_from_the_hub_without_salgen(tmp_path, folder, state, address, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", TOKEN)
-    upload(folder, f"hf://{NAME}", **STATED)
+    salgen.push_to_hub(folder, NAME, **STATED)
     state.seen.clear()
     program(STREAM, NAME, tmp_path / "x.npz", HF_ENDPOINT=address, HF_HOME=str(tmp_path), HF_HUB_DISABLE_XET="1")
     here = open_dataset(folder, "train")

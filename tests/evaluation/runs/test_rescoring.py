@@ -164,7 +164,7 @@ def test_without_images_the_data_set_is_asked_for(run, data, withheld, tmp_path)
     assert_frame_equal(without_data_names(again), without_data_names(run, shown), check_exact=True)
     with pytest.raises(SalgenError, match="needs images, and the run holds none; give the data set too, as PATH"):
         rescore(withheld, metrics=["edge-correlation"], out=tmp_path / "b")
-    found = rescore(withheld, metrics=["edge-correlation"], path=data, out=tmp_path / "b")
+    found = rescore(withheld, metrics=["edge-correlation"], dataset=data, out=tmp_path / "b")
     whole = rescore(run, metrics=["edge-correlation"], out=tmp_path / "c")
     assert_frame_equal(without_data_names(found), without_data_names(whole, shown), check_exact=True)
 

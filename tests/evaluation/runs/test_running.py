@@ -96,7 +96,9 @@ def test_models_are_trained_for_reliance_unless_the_command_says_otherwise(data,
     sets = ["--set", "epochs=1", "--set", "widths=4,4", "--set", "hidden=4"]
     words = ["-m", "gradient", "--n-trainings", "1", "--limit", "2", "--out", str(tmp_path / "run"), *sets, *option]
     assert main(["evaluate", str(data), *words]) == 0
-    (model,) = json.loads((tmp_path / "run" / "run.json").read_text())["models"]
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["command"] == ["salgen", "evaluate", str(data), *words]
+    (model,) = record["models"]
     assert (model["settings"].get("reliance"), model["settings"]["epochs"]) == (weight, 1)
 
 
