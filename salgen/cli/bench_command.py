@@ -66,9 +66,10 @@ def rank(method: str, results: str, out: str | None, quick: bool, max_memory: fl
     """Run METHOD, a call or PACKAGE.MODULE:NAME, on the frozen checkpoints, and show its place."""
     from salgen.evaluation.bench import benchmark
     from salgen.evaluation.bench.rank_method import ranked_call
+    from salgen.evaluation.bench.versions import bench_spec
 
     found = benchmark.rank(method, results, out, quick=quick, max_memory=max_memory)
-    click.echo(found.text(ranked_call(method, benchmark.bench_spec().scale)))
+    click.echo(found.text(ranked_call(method, bench_spec().scale)))
 
 
 @command.command("fetch")
