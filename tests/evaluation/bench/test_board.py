@@ -85,7 +85,7 @@ def test_no_method_is_best_where_networks_use_the_cause_on_fewer_than_half_of_th
     assert "certified images have an order of their own" not in text, "no image is certified"
     assert ("On perlin-lesions fewer than half of the images are" in text) == named
     assert main(["bench", "table", "--results", str(folder)]) == 0
-    assert ("on fewer than half of the images of perlin-lesions" in capsys.readouterr().out) == named
+    assert ("on fewer than half of the images of perlin-lesions" in capsys.readouterr().err) == named
     assert main(["bench", "table", "--results", str(folder), "--samples", "certified"]) == 2
     assert "no image of these results is certified" in capsys.readouterr().err
 
