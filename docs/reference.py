@@ -65,7 +65,8 @@ def _section(registry: Registry, name: str, facts: Iterator[str], shared: set[tu
     lines = [f"- `{p.name}={_plain(p.default)}` ({_kind(p.type)}): {p.help}" for p in own]
     lines += [f"- shared: {', '.join(others)}"] if others else []
     facts_text = "; ".join(fact for fact in facts if fact)
-    parts = [f"## `{name}`", text, picture, facts_text[:1].upper() + facts_text[1:] + ".", "\n".join(lines)]
+    level = "###" if registry in (GENERATORS, IMPORTERS) else "##"
+    parts = [f"{level} `{name}`", text, picture, facts_text[:1].upper() + facts_text[1:] + ".", "\n".join(lines)]
     return "\n\n".join(part for part in parts if part)
 
 

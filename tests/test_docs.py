@@ -34,7 +34,7 @@ def test_the_reference_has_every_plugin_with_its_parameters():
     text = "\n".join(reference.pages().values())
     for registry in (GENERATORS, IMPORTERS, METHODS, METRICS, MODELS):
         for name in registry.names():
-            section = text.partition(f"\n## `{name}`\n")[2].partition("\n## ")[0]
+            section = text.partition(f"## `{name}`\n")[2].partition("\n##")[0]
             assert all(f"`{parameter.name}=" in section for parameter in describe(registry.load(name)))
 
 
