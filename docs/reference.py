@@ -108,9 +108,9 @@ def _method_facts(plugin: Any) -> Iterator[str]:
 def _metric_table() -> str:
     better = {True: "higher", False: "lower", None: "none"}
     rows = [
-        f"| [`{name}`](#{name}) | {plugin.family} | {better[plugin.higher_is_better]} | "
-        "{:g} to {:g} |".format(*plugin.bounds)
+        f"| [`{name}`](#{name}) | {plugin.family} | {better[plugin.higher_is_better]} | {low:g} to {high:g} |"
         for name, plugin in ((name, METRICS.load(name)) for name in METRICS.names())
+        for low, high in [plugin.bounds]
     ]
     return "\n".join(["| metric | family | better | range |", "| --- | --- | --- | --- |", *rows])
 

@@ -24,8 +24,8 @@ def check_importer(name: str, source: str, **parameters: Any) -> None:
     - Labels, regions, image size and depth are what the importer declares; masks are boolean and as large as the image.
     - A sample alone equals itself in a batch, and one of the copy opened again. Its recipe and its factors are JSON.
     - There are no twins, and edits are refused.
-    - A data set of the copy has the same bytes when it is made again, it states the licence and notes but no path, and
-      verifying it with the copy finds no problem.
+    - A data set of the copy has the same bytes when it is made again. It states the license and notes, but no path.
+      Verifying it with the copy finds no problem.
 
     Parameters
     ----------
