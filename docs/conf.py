@@ -1,5 +1,6 @@
 """What Sphinx needs to know, see ``make docs``: the pages are the Markdown files here, and the scripts of examples/."""
 
+import sys
 from importlib import metadata
 from pathlib import Path
 import nbformat
@@ -12,8 +13,18 @@ author = "salgen contributors"
 copyright = author
 release = metadata.version("salgen")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_gallery.gen_gallery"]
-exclude_patterns = ["_build", "*.intro.md", "agreement.md", "metric_check.md"]  # the latter are parts of other pages
+sys.path.insert(0, str(Path(__file__).parent))  # for reference.py
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx-mathjax-offline",
+    "sphinx_gallery.gen_gallery",
+    "reference",
+]
+exclude_patterns = ["_build", "_reference"]  # the latter is included by other pages
 default_role = "code"  # in docstrings
 
 html_theme = "furo"
@@ -23,6 +34,7 @@ html_css_files = ["site.css"]
 html_extra_path = ["llms.txt"]
 html_copy_source = False
 
+myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"

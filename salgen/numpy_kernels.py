@@ -16,8 +16,8 @@ def prefer_fast_sort(processor: str = "/proc/cpuinfo") -> None:
 
     On AMD's Zen 4 the instruction on which NumPy's AVX-512 sort rests is slow: a map of 224x224 took 0.99 ms to sort
     instead of 0.19 ms; on Zen 5 AVX-512 is the faster one (0.09 and 0.13 ms). NumPy takes AVX-512 wherever there is
-    some, unless the environment says otherwise before it is imported; where it is imported already, or the environment
-    says something, nothing is done.
+    some, unless the environment says otherwise before its import. After its import, or where the environment is set,
+    this does nothing.
     """
     try:
         with open(processor, encoding="utf-8") as file:

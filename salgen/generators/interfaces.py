@@ -68,8 +68,8 @@ class Context:
     def balanced(self, purpose: str, classes: int = 2) -> int:
         """A class number such that each run of `classes` samples holds every class once.
 
-        A split of even size is exactly half positive, a longer split begins with a shorter one, and
-        a sample asked for alone does not need to know the split's size.
+        A split of even size is exactly half positive. A longer split begins with a shorter one. A sample does not
+        depend on the split's size.
         """
         block, place = divmod(self.index, classes)
         return int(self.stream(purpose, key=block).permutation(classes)[place])
@@ -79,7 +79,7 @@ class GeneratorPlugin(Protocol):
     """Interface of a registered generator; its dataclass fields are its parameters.
 
     A generator that accepts a user's own source describes it in the class variable `takes`.
-    One whose parameter is the strength of a spurious correlation names it in the class variable `spurious`; its factor
+    A parameter that is the strength of a spurious correlation is named in the class variable `spurious`. The factor
     `agrees` is 1 where a sample shows what goes with its label.
     """
 

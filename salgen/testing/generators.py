@@ -19,10 +19,10 @@ def check_generator(name: str, source: str | None = None) -> None:
     - Every run of as many samples as there are classes holds each class once, unless images are those of a source.
     - Labels, regions, image size and depth are what the generator declares.
     - Recipes and factors are JSON, and another seed gives other pixels.
-    - On a redrawn background the class and the regions are the same, and so is the image only if the recipe is;
-      image and twin are equal outside the mask there too.
-    - With its feature elsewhere a sample is of the same class, image and twin are equal outside the mask, and of a few
-      draws one has another mask, if there is any.
+    - On a redrawn background the class and the regions are the same. The image is the same only if the recipe is.
+      Image and twin are equal outside the mask.
+    - With its feature elsewhere a sample has the same class. Image and twin are equal outside the mask. One of a few
+      draws has another mask, if there is any.
     - Without one of its features a sample differs in that feature's region, and nowhere else, and its
       own region is empty.
 

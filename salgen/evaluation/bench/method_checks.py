@@ -40,9 +40,9 @@ def run_checks(spec: BenchSpec, out: Path, *, methods: Sequence[str] = ("all",),
 
     Returns
     -------
-    ``checks.csv`` beside the entry's results: `subject`, a method or the network; `measure`, a metric, ``threshold`` or
-    ``passes``, the operations that a map takes in those of a forward pass; `outcome` of a threshold; `value`, with its
-    95 % interval; the training's seed, and version and digest.
+    ``checks.csv`` beside the entry's results. `subject` is a method or the network. `measure` is a metric,
+    ``threshold``, or ``passes``, the cost of a map in forward passes. `outcome` is a threshold's. `value` has its
+    95 % interval. The training's seed, version and digest follow.
     """
     import pandas as pd
 

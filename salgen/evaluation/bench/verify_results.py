@@ -36,9 +36,9 @@ TOLERANCE = 1e-4
 def result_problems(spec: BenchSpec, results: Path, *, images: int = 8, methods: int = 3, seed: int) -> Iterator[str]:
     """A line for each problem of the results in a folder, which begins with the name of the result.
 
-    The weights must be those of the record, and ``summary.csv`` must follow from ``scores.parquet``. The scores of some
-    methods on the first images are computed again from the weights of one training, on data made anew, and must agree
-    to 1e-4, and so must whether the network is right there, and certified to use the cause.
+    The weights must be those of the record, and ``summary.csv`` must follow from ``scores.parquet``. The scores of
+    some methods on the first images are computed again from the weights of one training, on data made anew. They must
+    agree to 1e-4. So must whether the network is right there, and certified.
     """
     if not any((results / entry.name).is_dir() for entry in spec.entries):
         raise SalgenError(f"{results} holds no results of salgen-bench {spec.version}")

@@ -57,9 +57,8 @@ CLAIMS = (
 class Budding2021(Protocol):
     """Evaluate saliency methods on lesions in Perlin noise and in MRI (Budding et al. 2021).
 
-    Both data sets share slices, brain masks and lesions. The predicted class is explained, maps are
-    made absolute before scoring, biases take their share of relevance, and the first 200 test images
-    count, as in the authors' code.
+    Both data sets share slices, brain masks and lesions. As in the authors' code, the predicted class is explained,
+    and maps are made absolute before scoring. Biases take their share of relevance. The first 200 test images count.
     """
 
     name: ClassVar[str] = "budding2021"

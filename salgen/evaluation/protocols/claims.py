@@ -36,8 +36,8 @@ class Order(NamedTuple):
 class Margin(NamedTuple):
     """The orders of a comparison, all of which must hold, and the numbers behind them in words.
 
-    The lower bound is wrong only if that of one of the `rank` least differences of an order is; the upper one only if
-    that of any other difference is, of any order. So these many bounds share the chance of an error.
+    The lower bound is wrong only if that of one of the `rank` least differences of an order is. The upper one is wrong
+    only if that of any other difference is. So these many bounds share the chance of an error.
     """
 
     orders: Sequence[Order]

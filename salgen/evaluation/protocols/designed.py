@@ -57,9 +57,9 @@ def _table(dataset: str) -> PaperTable:
 class Designed(Protocol):
     """Score every method on every designed network.
 
-    Where a network has exact attributions maps are compared with these. The networks for grids of images are around one
-    that is trained on the images, and of their maps the share in a cell is scored. Channels are summed with their
-    signs. A method that is not defined for a network is left out there, with its reason on the page.
+    Where a network has exact attributions maps are compared with these. The networks for grids wrap one that is
+    trained on single images. Their maps are scored by the share in a cell. Channels are summed with their signs. A
+    method that is not defined for a network is left out there, with its reason on the page.
     """
 
     name: ClassVar[str] = "designed"

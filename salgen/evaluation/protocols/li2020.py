@@ -134,9 +134,9 @@ def _distance(row: TableRow) -> Estimate:
 class Li2020(Protocol):
     """Localisation, faithfulness, class sensitivity, stability and false positives of maps (Li et al. 2020).
 
-    Networks of several labels learn VOC 2012 and COCO 2017 (your own copies, or a drawn stand-in), and each
-    image is explained for each class that it shows. On eBAM one run trains a model that tells objects and one that
-    tells scenes, explains the same images under both, and pairs each image with its twin without the object.
+    Multi-label networks learn VOC 2012 and COCO 2017: your own copies, or a drawn stand-in. Each image is explained
+    for each class that it shows. On eBAM one run trains a model of objects and one of scenes. It explains the same
+    images under both, and pairs each image with its twin without the object.
     """
 
     name: ClassVar[str] = "li2020"

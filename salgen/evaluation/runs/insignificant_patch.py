@@ -58,8 +58,8 @@ def insignificant_patches(
 ) -> Patched:
     """Patches that look like each image's feature and leave the model's logits as they are without it.
 
-    Each is a function of its own sample, but for rounding. Images and twins are float32 (N, C, H, W) in [0, 1], masks
-    bool (N, H, W) the feature's place, and labels int64 (N,) the class that each sample is about.
+    Each is a function of its own sample, but for rounding. Images and twins are float32 (N, C, H, W) in [0, 1]. Masks,
+    bool (N, H, W), are the feature's place; labels, int64 (N,), the samples' classes.
     """
     if not len(images):
         return Patched(twins, np.zeros(0), np.zeros(0), [])

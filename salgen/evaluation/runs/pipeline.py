@@ -68,8 +68,8 @@ def run_to_extend(
 ) -> RunRecord | None:
     """The record of the finished run in a folder, to which methods and metrics may be added; None if there is none.
 
-    `models` have their name, training seed and weights' SHA-256 (None before training); `scored_from` is the SHA-256 of
-    the record of the run whose maps are scored.
+    `models` have their name, training seed and weights' SHA-256 (None before training). `scored_from` is the SHA-256
+    of the record of the run whose maps are scored.
     """
     if (run / MANIFEST).exists():
         raise SalgenError(f"{run} is a data set: choose another folder for the run")

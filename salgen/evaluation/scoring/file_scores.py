@@ -83,9 +83,9 @@ def score_files(
     """Score the maps in files against masks, as :func:`salgen.score` does with arrays.
 
     Both are a folder or a file, see :mod:`salgen.evaluation.attribution.array_files`. A map may be smaller than its
-    mask, and is then resized as in runs; channels are summed. Of masks, pixels other than 0 are the object; soft edges
-    are cut at half of the greatest level, and 255 beside numbers of classes is void. They may be a salgen data set:
-    samples without a mask are then left out, and maps are scored within its default region.
+    mask, and is then resized as in runs; channels are summed. In masks, pixels other than 0 are the object. Soft edges
+    are cut at half of the greatest level. 255 beside class numbers is void. They may be a salgen data set: samples
+    without a mask are then left out, and maps are scored within its default region.
     """
     chosen = choose_metrics(metrics, OF_THE_MASK)
     for call, metric in chosen.items():

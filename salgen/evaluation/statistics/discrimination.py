@@ -32,7 +32,7 @@ class Discrimination:
         """Of models (N,): a value each, whether it is of the positive group, and its seed's number.
 
         Models with one seed begin with the same weights, so their values may go together. The design effect is the
-        variance whose unit is the seed (Obuchowski 1997) over that whose unit is the model; with one seed it is 1.
+        variance by seeds (Obuchowski 1997) over the variance by models; with one seed it is 1.
         """
         above, below = values[positive][:, np.newaxis], values[~positive]
         wins = (above > below) + 0.5 * (above == below)  # float64 (m, n)
@@ -54,9 +54,9 @@ class Discrimination:
 
         Notes
         -----
-        All θ with (auroc - θ)² <= z² D V(θ), where V is Hanley and McNeil's variance for groups of equal shape with m
-        and n replaced by their mean, and D the design effect (Newcombe 2006, method 5, with D = 1). It does not shrink
-        to a point where the groups are apart. Simulated coverage is in docs/thresholds.md.
+        All θ with (auroc - θ)² <= z² D V(θ), with D the design effect (Newcombe 2006, method 5, has D = 1). V is
+        Hanley and McNeil's variance, with m and n replaced by their mean. It does not shrink to a point where the
+        groups are apart. Simulated coverage is in docs/thresholds.md.
 
         References
         ----------

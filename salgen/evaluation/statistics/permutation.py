@@ -38,12 +38,11 @@ def sign_flip_p_values(
     If two methods are alike, the difference of each cluster might as well have the other sign. p is the
     share of sign patterns under which the sum of differences is at least as far from 0 as it was: of all
     2^G where there are no more of them than permutations, else (1 + hits) / (1 + permutations) of random
-    ones. This takes the differences for symmetric about 0: a method that is a little better in most clusters and
-    much worse in a few is not alike in that sense, even if the means are equal.
+    ones. This takes the differences for symmetric about 0: a method that is a little better in most clusters and much
+    worse in a few differs, even if the means are equal.
 
     With several trainings each pattern's sum is moved by the trainings' standard error times a Student variable with
-    its degrees of freedom, so that a difference counts only if neither other clusters nor other trainings would
-    reverse it.
+    its degrees of freedom. So a difference counts only if neither other clusters nor other trainings would reverse it.
 
     Scores and sums that are equal up to rounding count as equal. A p value depends neither on other columns, however
     large, nor on other tables. All tables of as many clusters share the signs.

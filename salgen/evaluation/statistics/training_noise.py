@@ -43,12 +43,12 @@ def training_noise(values: Float64, clusters: NDArray[np.int64]) -> TrainingNois
     Notes
     -----
     Three trainings say too little about one pair. So the variance is pooled over the family: a two-way analysis of
-    variance of the seeds' means (S x methods) gives the variance of the interaction, with (S - 1)(m - 1) degrees of
-    freedom for the m methods whose scores depend on the training, and that of one method against what does not
-    depend on it, with Satterthwaite's degrees of freedom. A pair that differs more than that between its own trainings
-    keeps its own variance. It also keeps its own S - 1 degrees of freedom if the trainings of one of its methods differ
-    significantly more than the others' (an F test of each, 5 % for all). The part that is noise of the samples, which
-    the test counts anyway, is taken off.
+    variance of the seeds' means (S x methods) gives the variance of the interaction. It has (S - 1)(m - 1) degrees of
+    freedom for the m methods whose scores depend on the training. The variance of one method against what does not
+    depend on it has Satterthwaite's. A pair that differs more than that between its own trainings keeps its own
+    variance. It also keeps its own S - 1 degrees of freedom if one of its methods varies significantly more between
+    trainings. An F test of each says so, at 5 % for all. The part that is noise of the samples, which the test counts
+    anyway, is taken off.
 
     References
     ----------

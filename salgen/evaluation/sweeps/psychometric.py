@@ -115,9 +115,9 @@ def fit(places: Float64, means: Float64, weights: Float64, chance: float = 0.5, 
 
     `places` are distinct, in any order, see :class:`Axis`; `weights` say how many images each mean is of, and rows of
     zeros never reach a threshold. The parameters maximise Σ n (y log ψ + (1 - y) log(1 - ψ)), a binomial likelihood or
-    a quasi-likelihood. The ceiling is from chance to 1, the centre at most one range of the doses beyond them, and the
-    slope no steeper than doses can tell. Fisher scoring starts from the best points of three grids, with flat, middle
-    and steep slopes. Scaling all doses scales the threshold. References are in docs/thresholds.md.
+    a quasi-likelihood. The ceiling is from chance to 1. The centre lies at most one range of the doses beyond them.
+    The slope is no steeper than doses can tell. Fisher scoring starts from the best points of three grids, with flat,
+    middle and steep slopes. Scaling all doses scales the threshold. References are in docs/thresholds.md.
     """
     order = np.argsort(places)
     places, means, weights = places[order], means[:, order], weights[:, order]

@@ -50,8 +50,8 @@ def sweep(
     For each dose a data set is made and evaluated, with models trained on it. A threshold is the dose at which a
     model's accuracy, or a method's ROC-AUC, is halfway from chance to 1.
 
-    The strength of a spurious correlation, as of `planted-artefacts`, has no threshold. It has the AUROC with which the
-    mass of a method's maps on the artefact tells the models that rely on it from the others, see
+    The strength of a spurious correlation, as of `planted-artefacts`, has no threshold. Its AUROC says how well a
+    method's mass on the artefact tells reliant models from others: see
     :mod:`~salgen.evaluation.sweeps.reliant_models`. Models are then trained plainly unless `reliance` says otherwise,
     and at scale full 20 at each dose unless `n_trainings` does.
 

@@ -95,12 +95,12 @@ def thresholds(
 ) -> tuple[tuple[Curves, Threshold], dict[str, tuple[Curves, Threshold]]]:
     """The fitted curves and the thresholds of a model, by its accuracy, and of methods, by their scores.
 
-    Clusters have the same numbers in all of them. Each draw of the bootstrap takes the clusters again, as many as there
-    are, and S - 1 of the S training seeds, at all doses and for all methods alike. A value counts as often as its
-    cluster was drawn, times 1 + k (its seed's count over the expected one - 1), with k of `Trials.own_share`. Ends are
-    quantiles of the draws' thresholds, further out than 2.5 % as Student's with S - 1 degrees of freedom are beyond the
-    normal's. Lack of fit is tested by the deviance of the means from the curve, whose distribution is that of the
-    draws' means moved so that they scatter about it. See docs/thresholds.md.
+    Clusters have the same numbers in all of them. Each draw of the bootstrap takes the clusters again, and S - 1 of
+    the S training seeds. It is the same at all doses and for all methods. A value counts as often as its cluster was
+    drawn, times 1 + k (count / expected count - 1) of its seed, with k of `Trials.own_share`. Ends are quantiles of
+    the draws' thresholds, further out than 2.5 % as Student's with S - 1 degrees of freedom are beyond the normal's.
+    Lack of fit is tested by the deviance of the means from the curve. Its distribution is that of the draws' means,
+    moved to scatter about the curve. See docs/thresholds.md.
     """
     order = np.argsort(axis.places(doses))
     places, weights = axis.places(doses)[order], _drawn(model.sums.shape, draws, seed)

@@ -1,6 +1,6 @@
-"""Methods beside other libraries' on the same networks: the table in docs/methods.md.
+"""Methods beside other libraries' on the same networks: the table in docs/agreement.md.
 
-``python tests/evaluation/methods/agreement.py`` measures and writes ``docs/agreement.md``. The tests
+``python tests/evaluation/methods/agreement.py`` measures and writes it. The tests
 measure again and hold every difference to what that page states.
 """
 
@@ -18,6 +18,7 @@ from torch.nn import functional
 import salgen
 
 PAGE = Path(__file__).parents[3] / "docs" / "agreement.md"
+START = "<!-- agreement -->\n\n"
 SIZE, CLASSES = (16, 20), 3
 TARGETS = torch.tensor([0, 1, 2, 0])
 NETWORKS = {"plain, 1 channel": 1, "plain, 3 channels": 3, "residual, 1 channel": 1, "residual, 3 channels": 3}
@@ -296,7 +297,7 @@ ROWS = (
 )
 
 
-def page() -> str:
+def table() -> str:
     """The table in Markdown, every difference rounded up to a power of ten."""
     heads = ["method", "library", *NETWORKS, "taken out of the comparison"]
     lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
@@ -310,7 +311,7 @@ def page() -> str:
 def stated() -> dict[tuple[str, str, str], float]:
     """The bounds on the page, by method's call, library and network."""
     found = {}
-    for line in PAGE.read_text(encoding="utf-8").splitlines()[2:]:
+    for line in PAGE.read_text(encoding="utf-8").partition(START)[2].splitlines()[2:]:
         call, library, *cells = [cell.strip() for cell in line.strip("|").split("|")]
         for name, cell in zip(NETWORKS, cells, strict=False):
             if cell != UNDEFINED:
@@ -323,4 +324,4 @@ def _bound(value: float) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    PAGE.write_text(PAGE.read_text(encoding="utf-8").partition(START)[0] + START + table(), encoding="utf-8")

@@ -109,8 +109,8 @@ def read_layout(root: Path) -> Layout:
 def split_clips(clips: Iterable[str]) -> dict[str, str]:
     """The split of each clip: sequences are for test, of the others some whole ones for val.
 
-    These are every fifth in the order of their numbers, day and night counted apart; where there are fewer
-    than five the last one, if it is not the only one. Frames of one clip are nearly equal, so no clip is divided.
+    These are every fifth in the order of their numbers, day and night counted apart. Of two to four it is the last
+    one. Frames of one clip are nearly equal, so no clip is divided.
 
     Examples
     --------

@@ -34,8 +34,8 @@ NAME_FILES = ("data.yaml", "data.yml", "dataset.yaml", "classes.txt", "obj.names
 def read_yolo(path: Path, tree: ImageTree, skipped: Skipped) -> Annotations:
     """YOLO's text files, a line for each object: class and box (centre and size) or polygon, as shares of the image.
 
-    `path` is the folder of texts, or the file of classes such as data.yaml; then the texts are looked for as YOLO does,
-    with `labels` in place of `images` in the path of each image, or beside it.
+    `path` is the folder of texts, or the file of classes such as data.yaml. With that file, texts lie beside the
+    images, or where `labels` replaces `images` in their path.
     """
     places = (path, *path.absolute().parents[:2])  # the file of classes may be above the texts
     near = [file for place in places for name in NAME_FILES if (file := place / name).is_file()]

@@ -78,10 +78,10 @@ def read_lidc_xml(path: Path, skipped: Counter[str]) -> tuple[str, list[NoduleRe
 def same_nodules(points: Sequence[Float64], distance: float) -> list[list[int]]:
     """The outlines that are of one nodule, as numbers of readings.
 
-    As in pylidc's `cluster_annotations`: two readings are of one nodule if the least distance of their points is no
-    larger than `distance`, and so are all that such pairs link. While a nodule has more readings than there are
-    readers, the distance is reduced by a tenth, down to 0.1 mm. `points` has those of each reading in mm, float64
-    (n, 3), and `distance` is in mm; pylidc's is the thickness of a slice.
+    As in pylidc's `cluster_annotations`: two readings are of one nodule if the least distance of their points is at
+    most `distance`. Pairs link further readings. While a nodule has more readings than there are readers, the distance
+    is reduced by a tenth, down to 0.1 mm. `points` has those of each reading in mm, float64 (n, 3), and `distance` is
+    in mm; pylidc's is the thickness of a slice.
     """
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import KDTree
@@ -101,9 +101,9 @@ def same_nodules(points: Sequence[Float64], distance: float) -> list[list[int]]:
 def consensus(readings: Sequence[Mapping[int, Sequence[NoduleOutline]]], size: Size) -> dict[int, Mask]:
     """The pixels that at least half of some readings hold, as pylidc's `consensus` with its level of 0.5.
 
-    A reading holds the pixels that one of its outlines surrounds; those under the line are outside, since readers drew
-    the first pixels that are not nodule. A hole takes away what it surrounds and its own line. Readings and masks,
-    bool (H, W), go by the numbers of slices.
+    A reading holds the pixels that one of its outlines surrounds. Pixels under the line are outside: readers drew the
+    first that are not nodule. A hole takes away what it surrounds and its own line. Readings and masks, bool (H, W),
+    go by the numbers of slices.
     """
     counts: dict[int, NDArray[np.int64]] = defaultdict(lambda: np.zeros(size, dtype=np.int64))
     for reading in readings:

@@ -67,8 +67,8 @@ class MarkedCopy(UserCopy):
 class MarkedImages(MaskLimits):
     """Base of importers of images that have one class each, of which some are marked.
 
-    A subclass says what `task` the class answers and which `region` is marked, and reads the published layout in
-    `read_layout`; the benchmark's own folders are read here. `boxed` says whether images have boxes beside the mask.
+    A subclass names its `task` and the marked `region`, and reads the published layout in `read_layout`. The
+    benchmark's own folders are read here. `boxed` says whether images have boxes beside the mask.
     """
 
     task: ClassVar[str] = "label"

@@ -17,8 +17,8 @@ def follow_bounds(
 ) -> None:
     """Note an operation whose output grows with each of its inputs, or falls with all.
 
-    `known` holds, by the id of each signal that no linear map or ReLU came before, a function from bounds of the
-    network's input to its own. It raises a SalgenError where they are not known.
+    `known` maps the id of each signal before the first linear map or ReLU to a function. It takes bounds of the
+    network's input to the signal's. It raises a SalgenError where they are not known.
     """
     signals = [tensor for tensor in tensors_in((args, kwargs)) if tensor.requires_grad]
     bounds = {id(signal): known[id(signal)] for signal in signals if id(signal) in known}
