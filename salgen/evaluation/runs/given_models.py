@@ -14,7 +14,7 @@ from salgen.errors import MANY, SalgenError, install, named, reason, warn
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.designed.grid_networks import GridNetwork
 from salgen.evaluation.models.inspection.layers import default_layer, layer_grid
-from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
+from salgen.evaluation.models.inspection.model_view import ModelView, check_channels, private_copy
 from salgen.evaluation.models.logits import as_logits, take_outputs
 from salgen.evaluation.models.normalisation import Normalisation, normalisation
 from salgen.evaluation.models.own_networks import LIBRARIES, OwnNetwork, in_order, own_network, places_of
@@ -184,6 +184,7 @@ class GivenModel:
         except SalgenError as error:
             raise SalgenError(f"model {self.text}: {error}") from None
         except Exception as error:  # a user's network may fail in any way
+            check_channels(error, torch.from_numpy(image[None]))
             why = named(error)
             raise SalgenError(f"model {self.text} fails on an image {(1, *image.shape)}: {why}") from error
         if not isinstance(logits, torch.Tensor) or logits.ndim != 2 or len(logits) != 1:
