@@ -3,7 +3,7 @@
 from collections import UserDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
@@ -138,13 +138,13 @@ def plot_maps(parts: Sequence[Explained], max_images: int) -> "Figure":
             values = values.sum(axis=0) if values.ndim == 3 else values
             centred = CenteredNorm(halfrange=float(np.abs(values).max()) or 1.0)
             ax.imshow(values, cmap="RdBu_r" if maps.signed else "viridis", norm=centred if maps.signed else None)
-        row[0].set_ylabel(firsts[p].ids[number] if firsts[p].ids else "")
+        row[0].set_ylabel(dict(enumerate(firsts[p].ids or ())).get(number, ""))
     for ax, title in zip(axes[0], titles, strict=True):
         ax.set_title(title, fontsize="small", wrap=True)
     for ax in axes.flat:
         ax.set_xticks([])
         ax.set_yticks([])
-    return figure
+    return cast("Figure", figure)
 
 
 def _on_cpu(values: Any) -> NDArray[Any]:

@@ -22,6 +22,7 @@ COMMANDS = (
     "unpack",
     "train",
     "evaluate",
+    "explain",
     "score",
     "report",
     "rate",

@@ -62,11 +62,11 @@ class AttributionContext:
         with torch.no_grad():
             if chosen == "black":
                 return self.model.corners(self.pixels)[0].to(self.inputs)
-            if chosen != GIVEN:
-                return self.model.normalise(torch.full_like(self.pixels[:1], float(chosen))).to(self.inputs)
-            if self.baselines is None:
+            pixels = self.baselines if chosen == GIVEN else torch.full_like(self.pixels[:1], float(chosen))
+            if pixels is None:
                 raise SalgenError(f"baselines={GIVEN} stands for an array: give it as baselines= of salgen.explain")
-            return self.model.normalise(self.baselines.clone()).to(self.inputs)
+            normalised: Tensor = self.model.normalise(pixels.clone())
+            return normalised.to(self.inputs)
 
     def activations(self, layer: str) -> Tensor:
         """The layer's output (n, K, h, w)."""
@@ -201,7 +201,7 @@ GIVEN = "given"
 
 def baselines_param(default: str) -> Any:
     """The field ``baselines`` of a method that compares an image with another one, see `baselines_of`."""
-    meaning = f"what the image is compared with: black, zero after normalisation, a pixel value, or {GIVEN} to explain"
+    meaning = "image to compare with: black, zero after normalisation, a pixel value, or that given to salgen.explain"
     return param(default, meaning, choices=("black", "zero", float, GIVEN))
 
 

@@ -67,7 +67,7 @@ _ADVICE = (
 
 @dataclass(frozen=True)
 class DeepLift(Explanation):
-    """The contribution of each pixel to the difference from a baseline, a black image, by the rescale rule.
+    """The contribution of each pixel to the difference from a baseline (black by default), by the rescale rule.
 
     The rule takes any activation of one value, such as SiLU and GELU; it has no multiplier for a product of two signals
     or a norm of the signal's own values.

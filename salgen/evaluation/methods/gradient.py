@@ -75,7 +75,7 @@ class SmoothGrad(Explanation):
 
 @dataclass(frozen=True)
 class IntegratedGradients(Explanation):
-    """Gradients integrated on the straight line from a baseline, a black image, times the difference from it.
+    """Gradients integrated on the straight line from a baseline (black by default), times the difference from it.
 
     Black is the image that is zero before normalisation. The integral is a Gauss-Legendre
     quadrature unless `quadrature` says otherwise. Attributions sum to the score's difference from

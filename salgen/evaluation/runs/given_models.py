@@ -216,6 +216,23 @@ def given_model(
     return GivenModel(str(model)) if designed else model
 
 
+def trained_network(model: str) -> tuple[Classifier, Sequence[str]]:
+    """A trained network, for images in [0, 1] of any data set, and the names of its outputs if it states them."""
+    given, device = given_model(model), "cuda" if torch.cuda.is_available() else "cpu"
+    if model in MODELS.entries or is_designed(model):
+        raise SalgenError(
+            f"model {model} has no weights without a data set: give the folder of a checkpoint, as salgen train writes "
+            f"it, or {FORMS}"
+        )
+    if isinstance(given, GivenModel):
+        own = given._network()
+        return Classifier(own.module, own.normalise, own.cam_layer).eval().to(device), own.outputs
+    if not Path(model).exists():
+        MODELS.load(model)  # raises with the nearest registered name
+    checkpoint = load_checkpoint(model)
+    return checkpoint.classifier, checkpoint.card.class_names
+
+
 def _bare(name: object) -> str:
     return "".join(filter(str.isalnum, str(name).casefold()))
 
