@@ -32,7 +32,23 @@ def explain(
 
 @overload
 def explain(
-    model: nn.Module | ModelView | None, images: Any, targets: Any = None, *, method: Any, **options: Any
+    model: nn.Module | ModelView | None,
+    images: Any,
+    targets: Any = None,
+    *,
+    method: Any,
+    preprocess: Any = None,
+    baselines: Any = None,
+    reduce: str | None = NATIVE,
+    layer: str | Sequence[str] | None = None,
+    score: str = "logit",
+    masks: Any = None,
+    ids: Sequence[str] | None = None,
+    seed: int = 0,
+    batch_size: int | None = None,
+    max_memory: float | None = None,
+    patterns: Patterns | None = None,
+    **parameters: Any,
 ) -> SaliencyMap: ...
 
 
@@ -150,9 +166,10 @@ def explain(
         pixels = arguments.check_images(images)
         count = len(pixels)
         view = _view(model, chosen).prepared(preprocess, pixels.shape[1])
-        arguments.check_range(pixels, view.unit_pixels)
-        if not any(getattr(instance, "baselines", None) == GIVEN for instance in instances):
-            array = None  # it is for methods of other libraries
+        if any("model" in instance.needs for instance in instances):
+            arguments.check_range(pixels, view.unit_pixels)
+        # other libraries check the array themselves
+        own = array is not None and not all(isinstance(instance, ForeignMethod) for instance in instances)
         explainer = BatchExplainer.of(
             view,
             methods=chosen,
@@ -164,7 +181,7 @@ def explain(
             ids=arguments.check_ids(ids, count),
             masks=None if masks is None else arguments.check_masks(masks, pixels),
             patterns=patterns,
-            baselines=None if array is None else arguments.check_baselines(array, pixels),
+            baselines=arguments.check_baselines(array, pixels) if own else None,
         )
         most = arguments.at_least(1, BATCH_SIZE if batch_size is None else batch_size, "batch_size")
         explained = explainer.explain(max_memory, most)

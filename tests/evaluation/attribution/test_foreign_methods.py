@@ -115,6 +115,14 @@ def test_captum(name, network):
     assert all(same(maps, expected) and maps.signed for maps in found.values())
 
 
+@pytest.mark.parametrize("baselines", [0.5, torch.full((1, 3, 32, 32), 0.5)])
+def test_captum_takes_baselines_as_its_own(baselines, network):
+    kind = captum.attr.IntegratedGradients
+    expected = kind(network).attribute(leaf(), target=TARGETS, baselines=baselines, n_steps=3)
+    found = salgen.explain(network, IMAGES, method=kind, baselines=baselines, n_steps=3, **GIVEN)
+    assert same(found, expected)
+
+
 @pytest.mark.parametrize("kind", [captum.attr.LayerGradientXActivation, captum.attr.LayerActivation])
 def test_captum_of_a_layer_with_tokens_on_their_grid(kind, network):
     attribution = kind(network, network.get_submodule(network.cam_layer))
