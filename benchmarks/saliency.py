@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torchvision.models import resnet18
 import salgen
 from benchmarks.timing import Row, medians_us, table
-from salgen.evaluation.attribution.explaining import explain_all
+from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.methods.eigen_cam import principal_component
 from salgen.evaluation.models.inspection.model_view import ModelView
 
@@ -42,7 +42,7 @@ def cams() -> list[Row]:
     calls = [f"{name}:layer=layer4" for name in CAMS]
     work: dict[str, Callable[[], object]] = {"peer": lambda: _five_calls(peers, images, targets)}
     for layout, view in views().items():
-        work[layout] = lambda view=view: explain_all(view, images, targets, methods=calls)  # type: ignore[misc]
+        work[layout] = lambda view=view: explain(view, images, targets, method=calls)  # type: ignore[misc]
     goals = {PLAIN: "≥ 10", LAST: "≥ 15"}
     held = "the one pass through the network that is left"
     return compare("five class activation maps at layer4", "pytorch-grad-cam, five calls", work, BATCH, goals, held)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from salgen.datasets.importing import import_images
     from salgen.datasets.making import make
     from salgen.errors import SalgenError
-    from salgen.evaluation.attribution.explaining import explain, explain_all
+    from salgen.evaluation.attribution.explaining import explain
     from salgen.evaluation.attribution.patterns import fit_patterns
     from salgen.evaluation.bench import benchmark as bench
     from salgen.evaluation.bench.benchmark import leaderboard
@@ -39,7 +39,6 @@ __all__ = [
     "collate",
     "evaluate",
     "explain",
-    "explain_all",
     "fit_patterns",
     "generator",
     "import_images",

@@ -12,6 +12,7 @@ import re
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar
 from salgen.errors import SalgenError, unknown_name
@@ -31,7 +32,7 @@ def param(
 ) -> Any:
     """A dataclass field with a description and the values it accepts.
 
-    `low` and `high` are inclusive and hold for every element of a tuple.
+    `low` and `high` are inclusive and hold for every element of a tuple. A type among `choices` allows its values.
     """
     rules = {"help": help, "low": low, "high": high, "choices": choices}
     return dataclasses.field(default=default, metadata=rules)
@@ -170,7 +171,7 @@ def _value_text(value: Any) -> str:
 
 def _type_text(hint: Any, rules: Mapping[str, Any]) -> str:
     if rules.get("choices"):
-        return "|".join(str(choice) for choice in rules["choices"])
+        return "|".join(map(_choice_text, rules["choices"]))
     origin = typing.get_origin(hint)
     if origin is tuple:
         inner = typing.get_args(hint)
@@ -180,13 +181,20 @@ def _type_text(hint: Any, rules: Mapping[str, Any]) -> str:
     return str(getattr(hint, "__name__", hint))
 
 
+def _choice_text(choice: Any) -> str:
+    return choice.__name__ if isinstance(choice, type) else str(choice)
+
+
 def _convert(value: Any, hint: Any, label: str) -> Any:
     origin = typing.get_origin(hint)
     if origin in (typing.Union, types.UnionType):
-        options = typing.get_args(hint)
-        if type(None) in options and (value is None or value in ("none", "None")):
+        *others, last = (kind for kind in typing.get_args(hint) if kind is not type(None))
+        if type(None) in typing.get_args(hint) and (value is None or value in ("none", "None")):
             return None
-        return _convert(value, next(t for t in options if t is not type(None)), label)
+        for kind in others:
+            with suppress(SalgenError):
+                return _convert(value, kind, label)
+        return _convert(value, last, label)
     if origin is tuple:
         return _convert_tuple(value, typing.get_args(hint), label)
     try:
@@ -240,8 +248,8 @@ def _check_rules(value: Any, rules: Mapping[str, Any], label: str) -> None:
     for item in items:
         if item is None:
             continue
-        if choices is not None and item not in choices:
-            raise SalgenError(f"{label} = {item!r}: must be one of {', '.join(map(str, choices))}")
+        if choices is not None and item not in choices and type(item) not in choices:
+            raise SalgenError(f"{label} = {item!r}: must be one of {', '.join(map(_choice_text, choices))}")
         if (low is not None and item < low) or (high is not None and item > high):
             bounds = (
                 f"at least {low}" if high is None else f"at most {high}" if low is None else f"from {low} to {high}"

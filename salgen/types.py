@@ -1,9 +1,14 @@
 """Types of the values that pass between packages."""
 
+from collections import UserDict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Mask = NDArray[np.bool_]
 Float32 = NDArray[np.float32]
@@ -63,6 +68,8 @@ class SaliencyMap:
         (h, w) at which the method computed the map.
     score, seed, ids
         The explained score and the keys of the randomness, with which the maps can be made again.
+    images
+        The images that they explain, (N, C, H, W), or None.
     """
 
     values: Any
@@ -73,11 +80,83 @@ class SaliencyMap:
     score: str = "logit"
     seed: int = 0
     ids: tuple[str, ...] | None = None
+    images: Any = field(default=None, repr=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """The values as a NumPy array, which ``np.asarray(maps)`` gives."""
-        values = self.values.detach().cpu().numpy() if hasattr(self.values, "detach") else self.values
-        return np.array(values, dtype) if copy else np.asarray(values, dtype)
+        return np.array(_on_cpu(self.values), dtype) if copy else np.asarray(_on_cpu(self.values), dtype)
+
+    def plot(self, max_images: int = 8) -> "Figure":
+        """Each image beside its map, one row an image, on a matplotlib figure.
+
+        Colours of a signed map are centred at 0: red is positive. Raw attributions are summed over channels.
+
+        Parameters
+        ----------
+        max_images
+            The number of rows, at most: those of the first images.
+        """
+        return plot_maps([Explained({self.method: self})], max_images)
+
+
+class Explained(UserDict[str, SaliencyMap]):
+    """The maps of several methods, by the methods' calls.
+
+    Attributes
+    ----------
+    logits
+        The model's output (N, K) for the images; None if no method needed the model.
+    seconds
+        By method, the time of its own work and its share of the passes that methods have in common.
+    """
+
+    def __init__(self, maps: Mapping[str, SaliencyMap] | None = None) -> None:
+        super().__init__(maps)
+        self.logits: Any = None
+        self.seconds: dict[str, float] = {}
+
+    def plot(self, max_images: int = 8) -> "Figure":
+        """Each image beside its maps, one row an image and one column a method; see :meth:`SaliencyMap.plot`."""
+        return plot_maps([self], max_images)
+
+
+def plot_maps(parts: Sequence[Explained], max_images: int) -> "Figure":
+    """The figure of images that were explained by the same methods; each part may have a size of its own."""
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import CenteredNorm
+
+    firsts = [next(iter(part.values())) for part in parts]
+    places = [(p, number) for p, first in enumerate(firsts) for number in range(len(first.values))][:max_images]
+    titles = [*(["image"] if firsts[0].images is not None else []), *parts[0]]
+    size = (2.2 * len(titles), 2.3 * len(places))
+    figure, axes = plt.subplots(len(places), len(titles), squeeze=False, figsize=size, layout="constrained")
+    for row, (p, number) in zip(axes, places, strict=True):
+        if firsts[p].images is not None:
+            row[0].imshow(_picture(_on_cpu(firsts[p].images[number])), cmap="gray", vmin=0, vmax=1)
+        for ax, maps in zip(row[-len(parts[p]) :], parts[p].values(), strict=True):
+            values = _on_cpu(maps.values[number])
+            values = values.sum(axis=0) if values.ndim == 3 else values
+            centred = CenteredNorm(halfrange=float(np.abs(values).max()) or 1.0)
+            ax.imshow(values, cmap="RdBu_r" if maps.signed else "viridis", norm=centred if maps.signed else None)
+        row[0].set_ylabel(dict(enumerate(firsts[p].ids or ())).get(number, ""))
+    for ax, title in zip(axes[0], titles, strict=True):
+        ax.set_title(title, fontsize="small", wrap=True)
+    for ax in axes.flat:
+        ax.set_xticks([])
+        ax.set_yticks([])
+    return cast("Figure", figure)
+
+
+def _on_cpu(values: Any) -> NDArray[Any]:
+    return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
+
+
+def _picture(image: NDArray[Any]) -> NDArray[Any]:
+    """An image (C, H, W) as (H, W, 3) or (H, W) in [0, 1]; values outside, as of normalised images, are scaled."""
+    low, high = image.min(), image.max()
+    if low < 0 or high > 1:
+        image = (image - low) / (high - low or 1)
+    return np.moveaxis(image, 0, -1) if len(image) == 3 else image.mean(axis=0)
 
 
 class Scores(dict[str, Float64]):

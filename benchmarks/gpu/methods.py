@@ -61,8 +61,8 @@ def _patterns(network: Shown, chosen: list[Any]) -> Patterns | None:
 
 
 def _explain(network: Shown, chosen: list[Any], count: int, patterns: Patterns | None) -> object:
-    return salgen.explain_all(
-        network.view, network.images[:count], 1, methods=chosen, masks=network.masks[:count], patterns=patterns
+    return salgen.explain(
+        network.view, network.images[:count], 1, method=chosen, masks=network.masks[:count], patterns=patterns
     )
 
 

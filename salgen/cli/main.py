@@ -23,6 +23,7 @@ COMMANDS = (
     "unpack",
     "train",
     "evaluate",
+    "explain",
     "score",
     "report",
     "rate",

@@ -44,7 +44,7 @@ def check_method(method: Any, channels: Sequence[int] = (1, 3)) -> None:
     for count in channels:
         model, images, masks = _make_inputs(method, count)
         patterns = fit_patterns(model, images) if "patterns" in method.needs else None
-        ask = partial(explain, method=method, patterns=patterns)
+        ask: Any = partial(explain, method=method, patterns=patterns)
         _check_maps(ask, method, model, images, masks)
         _check_independence(ask, method, model, images, masks)
         _check_model_untouched(ask, method, model, images, masks)

@@ -20,6 +20,7 @@ WITHIN = {
     "unpack": ["unpack", "{archive}", "{data}/copy"],
     "train": ["train", "{data}", "--out", "{data}/models", "--scale", "demo"],
     "score": ["score", "{images}", "{images}", "--out", "{data}/scores.csv"],
+    "explain": ["explain", "{images}/a.png", "--model", "a_model:net", "-m", "gradient", "--out", "{data}/maps.png"],
     "report": ["report", "{run}", "--out", "{data}/page.html"],
     "leaderboard": ["leaderboard", "{run}", "--out", "{data}/site"],
     "evaluate": ["evaluate", "{data}", "--out", "{data}/run", "--model", "a_model:net", "--scale", "demo"],

@@ -13,7 +13,7 @@ from salgen.registry import METHODS
 for name in METHODS.names():
     METHODS.load(name)
 network = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(72, 2))
-salgen.explain_all(network, torch.rand(2, 1, 8, 8), torch.tensor([0, 1]), methods=["gradient", "grad-cam", "rise:n=4"])
+salgen.explain(network, torch.rand(2, 1, 8, 8), torch.tensor([0, 1]), method=["gradient", "grad-cam", "rise:n=4"])
 large = {"zennit", "torchvision", "torch._dynamo", "sympy", "captum", "sklearn", "matplotlib", "scipy.stats", "pandas"}
 large |= {"jinja2", "salgen.evaluation.report.page"}
 print(*sorted(large & set(sys.modules)))

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, warn
+
+FAR_ABOVE_ONE = 16  # images in [0, 1] may exceed 1 a little, by noise or resampling
 
 
 def check_images(images: Any) -> Tensor:
@@ -22,6 +24,29 @@ def check_images(images: Any) -> Tensor:
     if not bool(finite.all()):
         raise SalgenError(f"image {int((~finite).nonzero()[0])} has NaN or infinite values")
     return tensor.detach().float()
+
+
+def check_range(pixels: Tensor, unit_pixels: bool) -> None:
+    """Refuse images (N, C, H, W) far above 1 if they should be `unit_pixels`, in [0, 1]; else warn of bytes."""
+    low, high = float(pixels.min()), float(pixels.max())
+    if high <= FAR_ABOVE_ONE:
+        return
+    if unit_pixels:
+        raise SalgenError(f"images reach {high:g}, and the model takes pixels in [0, 1]: divide them by 255")
+    if low >= 0:
+        warn(f"images reach {high:g}: divide them by 255 if the model takes pixels in [0, 1]")
+
+
+def check_baselines(baselines: Any, pixels: Tensor) -> Tensor:
+    """float32 (N, C, H, W) of one image, colour or image each."""
+    tensor = _tensor(baselines, "baselines").detach().float()
+    try:
+        return tensor.to(pixels.device).expand_as(pixels)
+    except RuntimeError:
+        raise SalgenError(
+            f"baselines have shape {tuple(tensor.shape)} and images {tuple(pixels.shape)}: must be (C, H, W), or "
+            "(N, C, H, W) with one for each image"
+        ) from None
 
 
 def check_targets(targets: Any, count: int) -> Tensor | None:

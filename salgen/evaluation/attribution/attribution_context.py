@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import Tensor
+from salgen.errors import SalgenError
 from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.models.inspection.batch_size import MicroBatches
 from salgen.evaluation.models.inspection.layers import layer_grid
@@ -33,6 +34,7 @@ class AttributionContext:
     batches: MicroBatches  # number of images that may pass through the network at once without gradient
     untrained: Callable[[], ModelView]  # makes a view of the same architecture with fresh weights
     patterns: Patterns | None  # the model's patterns, if the method needs them
+    baselines: Tensor | None = None  # images (n, C, H, W) that stand for no evidence, if the caller gave them
 
     @property
     def targets(self) -> Tensor:
@@ -53,10 +55,18 @@ class AttributionContext:
         passes = Passes(model, inputs, requirements, self.targets, self.score)
         return replace(self, model=model, inputs=inputs, passes=passes)
 
-    def black(self) -> Tensor:
-        """Black mapped through the model's normalisation, (1, C, h, w)."""
+    def baselines_of(self, chosen: float | str) -> Tensor:
+        """The normalised baselines (1, C, h, w), or (n, C, h, w) if they were given; see :func:`baselines_param`."""
+        if chosen == "zero":
+            return torch.zeros_like(self.inputs[:1])
         with torch.no_grad():
-            return self.model.corners(self.pixels)[0].to(self.inputs)
+            if chosen == "black":
+                return self.model.corners(self.pixels)[0].to(self.inputs)
+            pixels = self.baselines if chosen == GIVEN else torch.full_like(self.pixels[:1], float(chosen))
+            if pixels is None:
+                raise SalgenError(f"baselines={GIVEN} stands for an array: give it as baselines= of salgen.explain")
+            normalised: Tensor = self.model.normalise(pixels.clone())
+            return normalised.to(self.inputs)
 
     def activations(self, layer: str) -> Tensor:
         """The layer's output (n, K, h, w)."""
@@ -184,6 +194,15 @@ class Control(Method):
     control: ClassVar[bool] = True
     resolution: ClassVar[str] = "the image's"
     needs: ClassVar[frozenset[str]] = frozenset()
+
+
+GIVEN = "given"
+
+
+def baselines_param(default: str) -> Any:
+    """The field ``baselines`` of a method that compares an image with another one, see `baselines_of`."""
+    meaning = "image to compare with: black, zero after normalisation, a pixel value, or that given to salgen.explain"
+    return param(default, meaning, choices=("black", "zero", float, GIVEN))
 
 
 def output_param() -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import UserDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,23 +23,13 @@ from salgen.evaluation.models.inspection.gradient_check import check_gradient
 from salgen.evaluation.models.inspection.memory import is_out_of_memory
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
 from salgen.evaluation.models.inspection.network_trace import check_model
-from salgen.types import SaliencyMap
+from salgen.types import Explained, SaliencyMap
 
 BATCH_SIZE = 32
 FORWARD_BATCH_SIZE = 128
 FLAT = 1e-6  # a range below this share of the values is rounding in float32
 
 _told: WeakKeyDictionary[nn.Module, set[str]] = WeakKeyDictionary()
-
-
-class Explained(UserDict[str, SaliencyMap]):
-    """The maps of several methods by their calls."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.logits: Tensor | None = None  # the model's output (N, K) for the images, if a method needed the model
-        # per method: the time of its own work and its share of the passes that it had in common with others
-        self.seconds: dict[str, float] = {}
 
 
 def check_methods(view: ModelView, methods: Mapping[str, Method], pixels: Tensor) -> None:
@@ -83,15 +72,19 @@ class BatchExplainer:
     ids: list[str]
     masks: Tensor | None
     patterns: Patterns | None
+    baselines: Tensor | None = None
 
     @classmethod
-    def of(cls, view: ModelView, *, pixels: Any, targets: Any, masks: Any, **others: Any) -> BatchExplainer:
+    def of(
+        cls, view: ModelView, *, pixels: Any, targets: Any, masks: Any, baselines: Any = None, **others: Any
+    ) -> BatchExplainer:
         """From arrays or tensors: images (N, C, H, W), classes (N,) or None, masks bool (N, H, W) or None."""
         with torch.inference_mode(False):
             own = view.like(_copied(pixels).float())
             stated = None if targets is None else _copied(targets)
             truth = None if masks is None else _copied(masks).to(own.device)
-            return cls(view=view, pixels=own, targets=stated, masks=truth, **others)
+            compared = None if baselines is None else view.like(baselines)
+            return cls(view=view, pixels=own, targets=stated, masks=truth, baselines=compared, **others)
 
     def explain(self, max_memory: float | None = None, most: int = BATCH_SIZE) -> Explained:
         """Every method's maps of all images, at most `most` at a time, within `max_memory` GB of the device's."""
@@ -188,6 +181,7 @@ class BatchExplainer:
             batches=batches,
             untrained=self._untrained,
             patterns=self.patterns,
+            baselines=None if self.baselines is None else self.baselines[part],
         )
         try:
             explained = Explained()

@@ -1,30 +1,44 @@
-"""Saliency maps of any classifier: ``salgen.explain``, and many methods at once: ``salgen.explain_all``."""
+"""Saliency maps of any classifier: ``salgen.explain``."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 import torch
 from torch import nn
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.attribution import arguments
-from salgen.evaluation.attribution.attribution_context import Method
-from salgen.evaluation.attribution.batch_explainer import BATCH_SIZE, BatchExplainer, Explained
-from salgen.evaluation.attribution.foreign_methods import ForeignMethod, foreign_method, is_foreign
+from salgen.evaluation.attribution.attribution_context import GIVEN, Method
+from salgen.evaluation.attribution.batch_explainer import BATCH_SIZE, BatchExplainer
+from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.attribution.method_selection import check_methods_given, method_call
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, check_reduction
 from salgen.evaluation.models.inspection.model_view import SCORES, ModelView
 from salgen.parameters import build, parse_call
 from salgen.registry import METHODS
-from salgen.types import SaliencyMap
+from salgen.types import Explained, SaliencyMap
 
 
+@overload
+def explain(
+    model: nn.Module | ModelView | None,
+    images: Any,
+    targets: Any = None,
+    *,
+    method: list[Any] | tuple[Any, ...] | Mapping[str, Any],
+    **options: Any,
+) -> Explained: ...
+
+
+@overload
 def explain(
     model: nn.Module | ModelView | None,
     images: Any,
     targets: Any = None,
     *,
     method: Any,
+    preprocess: Any = None,
+    baselines: Any = None,
     reduce: str | None = NATIVE,
     layer: str | Sequence[str] | None = None,
     score: str = "logit",
@@ -35,11 +49,33 @@ def explain(
     max_memory: float | None = None,
     patterns: Patterns | None = None,
     **parameters: Any,
-) -> SaliencyMap:
-    """Saliency maps of a batch of images.
+) -> SaliencyMap: ...
+
+
+def explain(
+    model: nn.Module | ModelView | None,
+    images: Any,
+    targets: Any = None,
+    *,
+    method: Any,
+    preprocess: Any = None,
+    baselines: Any = None,
+    reduce: str | None = NATIVE,
+    layer: str | Sequence[str] | None = None,
+    score: str = "logit",
+    masks: Any = None,
+    ids: Sequence[str] | None = None,
+    seed: int = 0,
+    batch_size: int | None = None,
+    max_memory: float | None = None,
+    patterns: Patterns | None = None,
+    **parameters: Any,
+) -> SaliencyMap | Explained:
+    """Saliency maps of a batch of images, by one method or several.
 
     The model is never changed: methods work on a private copy in evaluation mode that shares its
     weights. A map depends on its own image, id and seed, and on no other image of the call.
+    Several methods share what they have in common, such as activations, gradients and modified passes.
 
     Parameters
     ----------
@@ -51,14 +87,22 @@ def explain(
         themselves. Controls that need no model take None; a :class:`ModelView` saves the copy where a model is
         explained many times.
     images
-        Floating-point array or tensor (N, C, H, W); in [0, 1] for a network behind such a normalisation.
+        Floating-point array or tensor (N, C, H, W); in [0, 1] for a network behind a normalisation.
     targets
         The class of each map: integers (N,), one integer for all, or ``"pred"`` (also None) for the
         predicted class.
     method
         A name, a call such as ``"lrp-alpha-beta:alpha=1,beta=0"``, or an instance; a function of (network, normalised
         inputs, targets) that returns maps (N, C, h, w) or (N, h, w); a class or an object of captum, pytorch-grad-cam
-        or zennit; or ``"package.module:name"`` of one of these. See docs/own_methods.md.
+        or zennit; or ``"package.module:name"`` of one of these. See docs/own_methods.md. Or a list of these, or a dict
+        that names those that are not salgen's.
+    preprocess
+        How images in [0, 1] become the network's inputs, as :func:`salgen.evaluate` takes it: (mean, std), a
+        pipeline, timm's data config, an image processor or a module. It replaces the model's own normalisation.
+    baselines
+        What methods that have the parameter `baselines` compare an image with: ``"black"``, ``"zero"`` after
+        normalisation, a pixel value, or images (C, H, W) or (N, C, H, W) like `images`. A method of captum takes it in
+        the network's input space.
     reduce
         ``"native"``, another channel reduction, or None for raw attributions (N, C, H, W).
     layer
@@ -80,12 +124,13 @@ def explain(
     patterns
         The result of ``salgen.fit_patterns``, for PatternNet and PatternAttribution.
     **parameters
-        The method's parameters.
+        The method's parameters; with several methods, each takes them.
 
     Returns
     -------
-    SaliencyMap
-        `values` is a float32 tensor on the model's device.
+    SaliencyMap or Explained
+        Of one method, its maps, whose `values` are a float32 tensor on the model's device. Of a list or a dict, a
+        mapping of each method's call to its maps.
 
     Raises
     ------
@@ -97,57 +142,20 @@ def explain(
     --------
     >>> explain(None, torch.zeros(2, 1, 8, 8), method="center").values.shape
     torch.Size([2, 8, 8])
+    >>> sorted(explain(None, torch.zeros(2, 1, 8, 8), method=["center", "sobel"]))
+    ['center', 'sobel']
     """
     if layer is not None:
         parameters["layer"] = arguments.check_layers(layer)
-    chosen = _method(method, parameters)
-    explained = explain_all(
-        model,
-        images,
-        targets,
-        methods=[chosen],
-        reduce=reduce,
-        score=score,
-        masks=masks,
-        ids=ids,
-        seed=seed,
-        batch_size=batch_size,
-        max_memory=max_memory,
-        patterns=patterns,
-    )
-    return next(iter(explained.values()))
-
-
-def explain_all(
-    model: nn.Module | ModelView | None,
-    images: Any,
-    targets: Any = None,
-    *,
-    methods: Sequence[Any] | Mapping[str, Any],
-    reduce: str | None = NATIVE,
-    score: str = "logit",
-    masks: Any = None,
-    ids: Sequence[str] | None = None,
-    seed: int = 0,
-    batch_size: int | None = None,
-    max_memory: float | None = None,
-    patterns: Patterns | None = None,
-) -> Explained:
-    """Saliency maps of a batch of images by several methods, which share what they have in common.
-
-    Activations, gradients and predictions come from one forward and one backward pass for all
-    methods that read them; so do the modified passes of the LRP family and of guided backpropagation.
-
-    Parameters are those of :func:`explain`; a dict of `methods` names those that are not salgen's. The result maps each
-    method's call to its maps, which are those of :func:`explain`.
-
-    Examples
-    --------
-    >>> sorted(explain_all(None, torch.zeros(2, 1, 8, 8), methods=["center", "sobel"]))
-    ['center', 'sobel']
-    """
-    instances = [_method(method, {}) for method in check_methods_given(methods)]
-    chosen = {method_call(method): method for method in instances}
+    if baselines is not None:
+        parameters["baselines"] = baselines
+    several = isinstance(method, (list, tuple, Mapping))
+    given = check_methods_given(method if several else [method], parameters)
+    array = None if isinstance(baselines, (str, int, float)) else baselines
+    if array is not None:
+        parameters["baselines"] = GIVEN
+    instances = [_method(item, parameters) for item in given]
+    chosen = {method_call(instance): instance for instance in instances}
     if reduce not in (NATIVE, None):
         check_reduction(str(reduce))
     if score not in SCORES:
@@ -155,9 +163,13 @@ def explain_all(
     if patterns is not None and not isinstance(patterns, Patterns):
         raise SalgenError(f"patterns are {type(patterns).__name__}: give what salgen.fit_patterns returned")
     with torch.inference_mode(False):
-        view = _view(model, chosen)
         pixels = arguments.check_images(images)
         count = len(pixels)
+        view = _view(model, chosen).prepared(preprocess, pixels.shape[1])
+        if any("model" in instance.needs for instance in instances):
+            arguments.check_range(pixels, view.unit_pixels)
+        # other libraries check the array themselves
+        own = array is not None and not all(isinstance(instance, ForeignMethod) for instance in instances)
         explainer = BatchExplainer.of(
             view,
             methods=chosen,
@@ -169,16 +181,18 @@ def explain_all(
             ids=arguments.check_ids(ids, count),
             masks=None if masks is None else arguments.check_masks(masks, pixels),
             patterns=patterns,
+            baselines=arguments.check_baselines(array, pixels) if own else None,
         )
         most = arguments.at_least(1, BATCH_SIZE if batch_size is None else batch_size, "batch_size")
-        return explainer.explain(max_memory, most)
+        explained = explainer.explain(max_memory, most)
+    for call, maps in explained.items():
+        explained[call] = dataclasses.replace(maps, images=pixels)
+    return explained if several else next(iter(explained.values()))
 
 
 def _method(method: Any, parameters: dict[str, Any]) -> Any:
     if isinstance(method, ForeignMethod):
         return method
-    if is_foreign(method):
-        return foreign_method(method, values=parameters)
     if isinstance(method, str):
         name, values = parse_call(method)
         repeated = sorted({key.replace("-", "_") for key in values} & parameters.keys())

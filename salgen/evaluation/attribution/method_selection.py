@@ -94,16 +94,17 @@ def select_methods(
     return MethodSelection(by_call | dict(outside or {}), {call_text(m): m for m in other_methods})
 
 
-def check_methods_given(methods: Any) -> list[Any]:
+def check_methods_given(methods: Any, values: Mapping[str, Any] | None = None) -> list[Any]:
     """One or several methods as a list, in which those that are not salgen's are a `ForeignMethod` each.
 
-    Their names are those of a mapping, or before the ``=`` of ``"NAME=package.module:function"``.
+    Their names are those of a mapping, or before the ``=`` of ``"NAME=package.module:function"``. `values` are their
+    arguments.
     """
     listed = methods if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
     pairs = list(listed.items()) if isinstance(listed, Mapping) else [(None, given) for given in listed]
     if not pairs:
         raise SalgenError("no method was chosen: give at least one")
-    chosen = [_named(given, name) for name, given in pairs]
+    chosen = [_named(given, name, values) for name, given in pairs]
     calls = [method.call for method in chosen if isinstance(method, ForeignMethod)]
     for call in calls:
         if calls.count(call) > 1:
@@ -111,12 +112,12 @@ def check_methods_given(methods: Any) -> list[Any]:
     return chosen
 
 
-def _named(given: Any, name: str | None) -> Any:
+def _named(given: Any, name: str | None, values: Mapping[str, Any] | None) -> Any:
     if name is None and isinstance(given, str) and "=" in given.partition(":")[0]:
         name, _, given = given.partition("=")
     salgens = isinstance(given, str) and given.partition(":")[0] in METHODS.entries
     if not salgens and is_foreign(given):
-        return foreign_method(given, name)
+        return foreign_method(given, name, values)
     if name is not None and name != (given if isinstance(given, str) else method_call(given)):
         raise SalgenError(f"method {name!r}: {given!r} is salgen's and keeps its name; give {{{given!r}: {given!r}}}")
     return given

@@ -100,7 +100,11 @@ class Patterns:
 
 
 def fit_patterns(
-    model: nn.Module | ModelView, images: Any | Iterable[Any], *, max_memory: float | None = None
+    model: nn.Module | ModelView,
+    images: Any | Iterable[Any],
+    *,
+    preprocess: Any = None,
+    max_memory: float | None = None,
 ) -> Patterns:
     """The patterns of a network's units on a set of images: the signal estimators of Kindermans et al. 2018.
 
@@ -115,8 +119,8 @@ def fit_patterns(
 
     Parameters
     ----------
-    model
-        As :func:`salgen.explain` takes it.
+    model, preprocess
+        As :func:`salgen.explain` takes them.
     images
         Floating-point array or tensor (N, C, H, W), or an iterable of such batches; the training
         images, as `explain` takes them.
@@ -140,8 +144,11 @@ def fit_patterns(
                 raise SalgenError(
                     f"a batch of images is a {type(batch).__name__}: give images alone, such as (x for x, _ in loader)"
                 )
+            pixels = check_images(batch)
+            if batches is None:
+                view = view.prepared(preprocess, pixels.shape[1])
             with torch.no_grad():
-                inputs = view.normalise(view.like(check_images(batch).clone()))
+                inputs = view.normalise(view.like(pixels.clone()))
             if batches is None:
                 check_model(view, inputs[:1])
                 budget = memory_budget(inputs.device, max_memory)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, fx, nn
 from torch.nn import functional
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, baselines_param
 from salgen.evaluation.attribution.propagation import operations
 from salgen.evaluation.attribution.propagation.operations import name_of, rectifier, tensors_in
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -67,7 +67,7 @@ _ADVICE = (
 
 @dataclass(frozen=True)
 class DeepLift(Explanation):
-    """The contribution of each pixel to the difference from a black image, by the rescale rule.
+    """The contribution of each pixel to the difference from a baseline (black by default), by the rescale rule.
 
     The rule takes any activation of one value, such as SiLU and GELU; it has no multiplier for a product of two signals
     or a norm of the signal's own values.
@@ -87,6 +87,8 @@ class DeepLift(Explanation):
         "layer norm, gates or attention"
     )
 
+    baselines: float | str = baselines_param("black")
+
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse networks that torch.fx cannot trace, and those with other operations."""
         separated(self.name, model, image)
@@ -99,13 +101,14 @@ class DeepLift(Explanation):
         SUPPORTED_NON_LINEAR.setdefault(Elementwise, nonlinear)
         network = _Scored(separated(self.name, context.model, context.inputs[:1]))
         peer = captum.attr.DeepLift(network, eps=max(1e-10, torch.finfo(context.inputs.dtype).tiny))
-        starts, black = context.start(context.passes.logits()), context.black()
+        starts = context.start(context.passes.logits())
+        baselines = context.baselines_of(self.baselines).expand_as(context.inputs)
         maps = []
         for k in range(len(starts)):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # captum says that it sets hooks
                 image, start = context.inputs[k : k + 1], starts[k : k + 1]
-                maps.append(peer.attribute(image, black, additional_forward_args=(start,)))
+                maps.append(peer.attribute(image, baselines[k : k + 1], additional_forward_args=(start,)))
         return torch.cat(maps).detach()
 
 

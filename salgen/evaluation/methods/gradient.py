@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from torch import Tensor
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, baselines_param
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
@@ -75,11 +75,11 @@ class SmoothGrad(Explanation):
 
 @dataclass(frozen=True)
 class IntegratedGradients(Explanation):
-    """Gradients integrated on the straight line from a black image, times the difference from it.
+    """Gradients integrated on the straight line from a baseline (black by default), times the difference from it.
 
     Black is the image that is zero before normalisation. The integral is a Gauss-Legendre
     quadrature unless `quadrature` says otherwise. Attributions sum to the score's difference from
-    that of the black image, up to the quadrature's error.
+    that of the baseline, up to the quadrature's error.
     """
 
     name: ClassVar[str] = "integrated-gradients"
@@ -92,6 +92,7 @@ class IntegratedGradients(Explanation):
 
     steps: int = param(50, "points of the quadrature", low=1)
     quadrature: str = param("gauss-legendre", "how the integral is computed", choices=("gauss-legendre", "midpoint"))
+    baselines: float | str = baselines_param("black")
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
@@ -99,7 +100,7 @@ class IntegratedGradients(Explanation):
 
         attributions: Tensor = captum.attr.IntegratedGradients(context.scores_of).attribute(
             context.inputs.detach().clone(),
-            baselines=context.black(),
+            baselines=context.baselines_of(self.baselines),
             additional_forward_args=(context.targets,),
             n_steps=self.steps,
             method={"gauss-legendre": "gausslegendre", "midpoint": "riemann_middle"}[self.quadrature],
@@ -128,14 +129,15 @@ class GradientShap(Explanation):
 
     n: int = param(50, "draws per image", low=1)
     noise: float = param(0.15, "standard deviation of the baselines, as a share of the image's range", low=0.0)
+    baselines: float | str = baselines_param("black")
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
-        inputs, streams = context.inputs, context.streams(self.name)
-        deviation, black, total = self.noise * _range(inputs), context.black(), torch.zeros_like(inputs)
+        inputs, streams, start = context.inputs, context.streams(self.name), context.baselines_of(self.baselines)
+        deviation, total = self.noise * _range(inputs), torch.zeros_like(inputs)
         for _ in range(self.n):
             positions = torch.from_numpy(np.concatenate([stream.uniform(1) for stream in streams])).to(inputs)
-            path = inputs - black - deviation * normal_noise(inputs, streams)
+            path = inputs - start - deviation * normal_noise(inputs, streams)
             total += path * context.gradient(inputs - (1 - positions.view(-1, 1, 1, 1)) * path)
         return total / self.n
 

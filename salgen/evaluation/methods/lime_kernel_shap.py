@@ -6,7 +6,12 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from torch import Tensor
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, output_param
+from salgen.evaluation.attribution.attribution_context import (
+    AttributionContext,
+    Explanation,
+    baselines_param,
+    output_param,
+)
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.parameters import param
 
@@ -34,9 +39,7 @@ class Surrogate(Explanation):
     features: str = param("grid", "the regions: cells of a grid, or SLIC segments", choices=("grid", "slic"))
     cells: int = param(14, "cells of the grid along each side, at most one per pixel", low=1)
     segments: int = param(50, "about how many SLIC segments", low=1)
-    baseline: str = param(
-        "black", "what a region is removed with: black, or zero after normalisation", choices=("black", "zero")
-    )
+    baselines: float | str = baselines_param("black")
     output: str = output_param()
 
     def attribute(self, context: AttributionContext) -> Tensor:
@@ -49,7 +52,7 @@ class Surrogate(Explanation):
         height, width = image.shape[2:]
         regions = slic(image[0], self.segments) if self.features == "slic" else grid(height, width, self.cells)
         regions = regions.to(image.device)
-        removed = context.black() if self.baseline == "black" else torch.zeros_like(image)
+        removed = context.baselines_of(self.baselines).expand_as(context.inputs)[sample : sample + 1]
 
         def value(changed: Tensor) -> Tensor:
             owners = torch.full((len(changed),), sample, device=image.device)

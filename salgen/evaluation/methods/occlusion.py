@@ -6,7 +6,12 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, output_param
+from salgen.evaluation.attribution.attribution_context import (
+    AttributionContext,
+    Explanation,
+    baselines_param,
+    output_param,
+)
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
@@ -34,7 +39,7 @@ class Occlusion(Explanation):
         None, "height and width of the window; by default shares of the image's", low=1
     )
     stride: int | None = param(None, "pixels from window to window; by default a share of the image's side", low=1)
-    baseline: str = param("zero", "what covers: zero after normalisation, or black", choices=("zero", "black"))
+    baselines: float | str = baselines_param("zero")
     output: str = output_param()
 
     def check(self, model: ModelView, image: Tensor) -> None:
@@ -55,13 +60,13 @@ class Occlusion(Explanation):
         """Signed (n, 1, h, w): positive where covering lowers the value."""
         rows, columns = (_spans(*axis, context.inputs.device) for axis in self._axes(context.inputs))
         images, windows = context.inputs, len(rows) * len(columns)
-        cover = context.black() if self.baseline == "black" else images.new_zeros(())
+        covers = context.baselines_of(self.baselines)
         numbers = torch.arange(len(images) * windows, device=images.device)
 
         def inputs(part: slice) -> Tensor:
             image, window = numbers[part] // windows, numbers[part] % windows
             under = rows[window // len(columns), :, None] & columns[window % len(columns), None, :]
-            return torch.where(under[:, None], cover, images[image])
+            return torch.where(under[:, None], covers if len(covers) == 1 else covers[image], images[image])
 
         after = context.values_of(self.output, numbers // windows, inputs).view(len(images), len(rows), len(columns))
         fall = context.values(self.output)[:, None, None] - after

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 import numpy as np
-from salgen.evaluation.attribution.batch_explainer import Explained
 from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.runs.artifacts.chunk_files import WORK, provenance
@@ -15,7 +14,7 @@ from salgen.evaluation.runs.artifacts.saved_maps import GALLERY
 from salgen.evaluation.runs.model_files import ModelFiles
 from salgen.files import atomic_path
 from salgen.progress import progress
-from salgen.types import Float32
+from salgen.types import Explained, Float32
 
 PER_CLASS = 3
 MAX_SAMPLES = 12  # since each is kept for every method

@@ -14,7 +14,7 @@ from salgen.errors import MANY, SalgenError, install, named, reason, warn
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.designed.grid_networks import GridNetwork
 from salgen.evaluation.models.inspection.layers import default_layer, layer_grid
-from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
+from salgen.evaluation.models.inspection.model_view import ModelView, check_channels, private_copy
 from salgen.evaluation.models.logits import as_logits, take_outputs
 from salgen.evaluation.models.normalisation import Normalisation, normalisation
 from salgen.evaluation.models.own_networks import LIBRARIES, OwnNetwork, in_order, own_network, places_of
@@ -184,6 +184,7 @@ class GivenModel:
         except SalgenError as error:
             raise SalgenError(f"model {self.text}: {error}") from None
         except Exception as error:  # a user's network may fail in any way
+            check_channels(error, torch.from_numpy(image[None]))
             why = named(error)
             raise SalgenError(f"model {self.text} fails on an image {(1, *image.shape)}: {why}") from error
         if not isinstance(logits, torch.Tensor) or logits.ndim != 2 or len(logits) != 1:
@@ -213,6 +214,23 @@ def given_model(
     if own and (preprocess is not None or classes is not None):
         raise SalgenError(f"preprocess and classes are for networks trained elsewhere, and {model} is salgen's")
     return GivenModel(str(model)) if designed else model
+
+
+def trained_network(model: str) -> tuple[Classifier, Sequence[str]]:
+    """A trained network, for images in [0, 1] of any data set, and the names of its outputs if it states them."""
+    given, device = given_model(model), "cuda" if torch.cuda.is_available() else "cpu"
+    if model in MODELS.entries or is_designed(model):
+        raise SalgenError(
+            f"model {model} has no weights without a data set: give the folder of a checkpoint, as salgen train writes "
+            f"it, or {FORMS}"
+        )
+    if isinstance(given, GivenModel):
+        own = given._network()
+        return Classifier(own.module, own.normalise, own.cam_layer).eval().to(device), own.outputs
+    if not Path(model).exists():
+        MODELS.load(model)  # raises with the nearest registered name
+    checkpoint = load_checkpoint(model)
+    return checkpoint.classifier, checkpoint.card.class_names
 
 
 def _bare(name: object) -> str:

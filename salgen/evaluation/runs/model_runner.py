@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.batch_explainer import BatchExplainer, Explained
+from salgen.evaluation.attribution.batch_explainer import BatchExplainer
 from salgen.evaluation.attribution.patterns import VERSION as PATTERNS_VERSION
 from salgen.evaluation.attribution.patterns import Patterns, fit_patterns
 from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps, are_scored_there
@@ -31,7 +31,7 @@ from salgen.evaluation.runs.model_files import ModelFiles
 from salgen.evaluation.scoring.metric_computation import compute_metrics
 from salgen.parameters import canonical_json, to_json
 from salgen.progress import progress
-from salgen.types import Mask
+from salgen.types import Explained, Mask
 
 
 class ModelRunner(ModelFiles):

@@ -245,11 +245,11 @@ def _as_view(model: Any) -> Any:
 
 def _explain_again(own: Any, method: Any, how: Mapping[str, Any]) -> Explain:
     """A function that explains other images, targets or models by a method, always with the same randomness."""
-    from salgen.evaluation.attribution.explaining import explain_all
+    from salgen.evaluation.attribution.explaining import explain as explain_images
 
     def explain(pixels: Any, targets: Any, *, ids: Sequence[str], masks: Mask | None, view: Any = None) -> Values:
         view = own if view is None else view
-        (saliency,) = explain_all(view, pixels, targets, methods=[method], masks=masks, ids=ids, **how).values()
+        saliency = explain_images(view, pixels, targets, method=method, masks=masks, ids=ids, **how)
         return np.asarray(saliency.values.cpu().numpy())
 
     return explain

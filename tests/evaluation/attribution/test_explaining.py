@@ -1,6 +1,8 @@
 import gc
 import threading
 import warnings
+from dataclasses import replace
+from functools import partial
 import numpy as np
 import pytest
 import timm
@@ -43,7 +45,7 @@ def test_what_explained_a_batch_is_freed_with_it(network):
     gc.collect()
     gc.disable()
     try:
-        salgen.explain_all(network, IMAGES, 0, methods=["gradient", "untrained"])
+        salgen.explain(network, IMAGES, 0, method=["gradient", "untrained"])
         assert not [found for found in gc.get_objects() if isinstance(found, BatchExplainer | AttributionContext)]
     finally:
         gc.enable()
@@ -245,6 +247,7 @@ FAULTS = [
     ({"images": IMAGES[0]}, r"images have shape \(2, 6, 8\): must be \(N, C, H, W\)"),
     ({"images": IMAGES[:0]}, r"images have shape \(0, 2, 6, 8\)"),
     ({"images": NAN}, "image 3 has NaN or infinite values"),
+    ({"images": IMAGES * 255, "preprocess": ((0, 0), (1, 1))}, "images reach 25.*: divide them by 255"),
     ({"images": "cat.png"}, "images are not an array"),
     ({"targets": [0, 1]}, r"targets have shape \(2,\): must be \(5,\)"),
     ({"targets": 3}, r"target 3: the model has 3 classes, so targets are 0..2"),
@@ -355,7 +358,7 @@ def test_parametrised_weights(network):
 def test_nothing_runs_before_the_call_is_right(network, method, arguments, says):
     seen = batch_sizes(network)
     with pytest.raises(SalgenError, match=says):
-        salgen.explain_all(network, IMAGES, methods=["rise:n=50", method], **arguments)
+        salgen.explain(network, IMAGES, method=["rise:n=50", method], **arguments)
     assert set(seen) <= {1, 2}  # a first look, before the five
 
 
@@ -370,16 +373,122 @@ def test_a_margin_takes_two_classes():
 
 @pytest.mark.parametrize("method", ["gradient", "rise:n=2", "lrp-z", "grad-cam"])
 def test_images_that_the_model_does_not_take_are_one_line(network, method):
-    for images in (np.zeros((2, 3, 6, 8), np.float32), np.zeros((2, 2, 2, 2), np.float32)):
-        with pytest.raises(
-            SalgenError, match=r"the model \(.*\) fails on an image of .*does it take this many channels"
-        ) as caught:
-            salgen.explain(network, images, 0, method=method)
+    for shape, says in [
+        ((2, 3, 6, 8), "the network takes 2 channels, the images have 3: give images of 2"),
+        ((2, 1, 6, 8), r"network takes 2 channels, the images have 1: repeat the channel, images.repeat\(1, 2, 1, 1\)"),
+        ((2, 2, 2, 2), r"the model \(.*\) fails on an image of .*does it take this many channels"),
+    ]:
+        with pytest.raises(SalgenError, match=says) as caught:
+            salgen.explain(network, np.zeros(shape, np.float32), 0, method=method)
         assert "\n" not in str(caught.value)
 
 
-def test_one_name_is_a_list_of_one(network):
-    assert list(salgen.explain_all(network, IMAGES, 0, methods="gradient")) == ["gradient"]
+def test_images_that_look_like_bytes_are_doubted(network):
+    with pytest.warns(SalgenWarning, match=r"images reach 25.*: divide them by 255 if the model takes pixels in"):
+        salgen.explain(network, IMAGES * 255, 0, method="gradient")
+
+
+def test_a_list_of_one_gives_a_mapping(network):
+    assert list(salgen.explain(network, IMAGES, 0, method=["gradient"])) == ["gradient"]
+
+
+def test_several_methods_take_the_parameters_and_give_the_maps_of_one(network):
+    found = salgen.explain(network, IMAGES, 0, method=["smoothgrad", "smooth-grad-cam++"], n=2)
+    assert list(found) == ["smoothgrad:n=2", "smooth-grad-cam++:n=2"]
+    for call, maps in found.items():
+        assert torch.equal(maps.values, salgen.explain(network, IMAGES, 0, method=call).values)
+    with pytest.raises(SalgenError, match="unknown parameter of gradient 'n'"):
+        salgen.explain(network, IMAGES, 0, method=["smoothgrad", "gradient"], n=2)
+
+
+@pytest.mark.parametrize("given", ["plain", "behind another", "view"])
+def test_images_are_prepared_as_preprocess_says(network, given):
+    model = {
+        "plain": network, "behind another": Classifier(network, Normalise(0.1, 3.0)), "view": ModelView.of(network)
+    }[given]  # fmt: skip
+    for method in ("gradient", "input-x-gradient", "occlusion:baselines=black"):
+        expected = salgen.explain(Classifier(network, Normalise(0.5, 0.25)), IMAGES, 0, method=method).values
+        found = salgen.explain(model, IMAGES, 0, method=method, preprocess=((0.5, 0.5), (0.25, 0.25))).values
+        torch.testing.assert_close(found, expected)
+    with pytest.raises(SalgenError, match="preprocess is str: give a "):
+        salgen.explain(model, IMAGES, 0, method="gradient", preprocess="imagenet")
+
+
+# Baselines ----------------------------------------------------------------------------------------
+
+COMPARING = [
+    *("integrated-gradients:steps=3", "gradient-shap:n=2,noise=0", "deep-lift", "occlusion:stride=1"),
+    *("kernel-shap:cells=2,n=40,output=score", "lime:cells=2,n=9"),
+]
+OTHERS = np.random.default_rng(1).random(IMAGES.shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("method", COMPARING)
+def test_baselines_are_pixels_in_any_form(network, method):
+    model = Classifier(network, Normalise(0.5, 0.25))
+    explain = partial(salgen.explain, model, targets=0, method=method, batch_size=2)
+    grey = explain(IMAGES, baselines=0.5)
+    assert "baselines=0.5" in grey.method
+    for same in ("0.5", "zero", np.full((2, 6, 8), 0.5), torch.full((2, 1, 1), 0.5), np.full(IMAGES.shape, 0.5)):
+        torch.testing.assert_close(explain(IMAGES, baselines=same).values, grey.values)
+    each = explain(IMAGES, baselines=OTHERS)
+    assert "baselines=given" in each.method
+    for place in (0, 4):
+        alone = explain(IMAGES[place : place + 1], baselines=OTHERS[place], ids=[str(place)]).values[0]
+        torch.testing.assert_close(each.values[place], alone)
+    assert not torch.allclose(each.values, grey.values)
+
+
+def test_a_map_that_sums_to_the_difference_from_its_baseline(network):
+    logits = network(torch.from_numpy(IMAGES))[:, 0] - network(torch.from_numpy(OTHERS))[:, 0]
+    for method in ("integrated-gradients:steps=300,quadrature=midpoint", "deep-lift"):
+        found = salgen.explain(network, IMAGES, 0, method=method, baselines=OTHERS).values
+        torch.testing.assert_close(found.sum(dim=(1, 2)), logits, rtol=1e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("method", "baselines", "says"),
+    [
+        (["lime", "gradient"], 0, "unknown parameter of gradient 'baselines'"),
+        ("lime", "grey", "lime: baselines = 'grey': must be one of black, zero, float, given"),
+        ("lime", IMAGES[:2], r"baselines have shape \(2, 2, 6, 8\) and images \(5, 2, 6, 8\): must be \(C, H, W\)"),
+        ("lime:baselines=given", None, "baselines=given stands for an array: give it as baselines="),
+    ],
+)
+def test_baselines_that_are_none(network, method, baselines, says):
+    with pytest.raises(SalgenError, match=says):
+        salgen.explain(network, IMAGES, 0, method=method, baselines=baselines)
+
+
+# Plots --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3])
+def test_a_plot_has_a_row_for_each_image_beside_its_maps(channels):
+    images = torch.rand(3, channels, 6, 8) * 4 - 2
+    network = nn.Sequential(nn.Conv2d(channels, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(48, 2))
+    maps = salgen.explain(network, images, 0, method=["gradient", "grad-cam:layer=0"], reduce="sum", ids=[*"abc"])
+    figure = maps.plot()
+    titles = [ax.get_title() for ax in figure.axes]
+    assert titles == ["image", "gradient", "grad-cam:layer=0", *[""] * 6]
+    assert [ax.get_ylabel() for ax in figure.axes[::3]] == ["a", "b", "c"]
+    signed = figure.axes[4].images[0]
+    np.testing.assert_array_equal(signed.get_array(), maps["gradient"].values[1])
+    assert signed.norm.vcenter == 0
+    assert signed.cmap.name == "RdBu_r"
+    cam = figure.axes[5].images[0]
+    assert (cam.cmap.name, cam.norm.vmin) == ("viridis", float(maps["grad-cam:layer=0"].values[1].min()))
+    shown = figure.axes[3].images[0].get_array()
+    assert shown.shape == ((6, 8, 3) if channels == 3 else (6, 8))
+    assert 0 <= shown.min() < shown.max() <= 1
+
+
+def test_a_plot_of_one_method_and_of_raw_attributions(network):
+    raw = salgen.explain(network, IMAGES, 0, method="gradient", reduce=None)
+    figure = raw.plot(max_images=2)
+    assert len(figure.axes) == 4
+    np.testing.assert_allclose(figure.axes[3].images[0].get_array(), raw.values[1].sum(dim=0), rtol=1e-5, atol=1e-7)
+    assert len(replace(raw, images=None).plot().axes) == 5
 
 
 # Models whose maps would mean nothing --------------------------------------------------------------
@@ -519,16 +628,16 @@ def dead(bias):
 def said(view, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        salgen.explain_all(view, GREY, 0, **options)
+        salgen.explain(view, GREY, 0, **options)
     return [str(warning.message) for warning in caught if warning.category is SalgenWarning]
 
 
 def test_maps_of_nothing_are_said_once():
     view = ModelView.of(dead(-100.0))
-    (text,) = said(view, methods=["gradient", "center"])
+    (text,) = said(view, method=["gradient", "center"])
     assert text.startswith("gradient: 3 of 3 maps are zero everywhere")
-    assert said(view, methods=["gradient"]) == []
-    assert said(ModelView.of(dead(0.0)), methods=["gradient", "oracle"], masks=GREY[:, 0] > 5) == []
+    assert said(view, method=["gradient"]) == []
+    assert said(ModelView.of(dead(0.0)), method=["gradient", "oracle"], masks=GREY[:, 0] > 5) == []
 
 
 @pytest.mark.parametrize(("value", "kind"), [(2.0, "constant"), (torch.inf, "not finite"), (0.0, "zero everywhere")])
@@ -536,7 +645,7 @@ def test_each_kind_is_named(value, kind, monkeypatch):
     from salgen.evaluation.methods.gradient import Gradient
 
     monkeypatch.setattr(Gradient, "attribute", lambda self, context: torch.full_like(context.inputs, value))
-    assert any(f"3 of 3 maps are {kind}" in text for text in said(ModelView.of(dead(0.0)), methods=["gradient"]))
+    assert any(f"3 of 3 maps are {kind}" in text for text in said(ModelView.of(dead(0.0)), method=["gradient"]))
 
 
 def test_gradients_are_single_precision_within_autocast():

@@ -110,9 +110,17 @@ def test_captum(name, network):
         "object": partial(kind(network, **made).attribute, **called),
         "text": f"captum.attr:{name}:{text}".strip(":"),
     }
-    found = salgen.explain_all(network, IMAGES, methods=methods, **GIVEN)
+    found = salgen.explain(network, IMAGES, method=methods, **GIVEN)
     assert list(found) == list(methods)
     assert all(same(maps, expected) and maps.signed for maps in found.values())
+
+
+@pytest.mark.parametrize("baselines", [0.5, torch.full((1, 3, 32, 32), 0.5)])
+def test_captum_takes_baselines_as_its_own(baselines, network):
+    kind = captum.attr.IntegratedGradients
+    expected = kind(network).attribute(leaf(), target=TARGETS, baselines=baselines, n_steps=3)
+    found = salgen.explain(network, IMAGES, method=kind, baselines=baselines, n_steps=3, **GIVEN)
+    assert same(found, expected)
 
 
 @pytest.mark.parametrize("kind", [captum.attr.LayerGradientXActivation, captum.attr.LayerActivation])
@@ -122,7 +130,7 @@ def test_captum_of_a_layer_with_tokens_on_their_grid(kind, network):
     expected = attribution.attribute(leaf(), **stated)
     expected = grid_of_tokens(expected) if expected.ndim == 3 else expected
     given = {"class": kind, "named": partial(kind, layer=network.cam_layer), "object": attribution}
-    for maps in salgen.explain_all(network, IMAGES, methods=given, **GIVEN).values():
+    for maps in salgen.explain(network, IMAGES, method=given, **GIVEN).values():
         assert maps.native_resolution == tuple(expected.shape[2:])
         assert torch.equal(maps.values, resize(expected.detach(), (32, 32)))
 
@@ -133,7 +141,7 @@ def test_pytorch_grad_cam_of_a_cnn_alone(name):
     kind = getattr(pytorch_grad_cam, name)
     theirs = cam(kind, network)
     expected = theirs(leaf(), targets=goals())
-    for maps in salgen.explain_all(network, IMAGES, methods={"class": kind, "object": theirs}, **GIVEN).values():
+    for maps in salgen.explain(network, IMAGES, method={"class": kind, "object": theirs}, **GIVEN).values():
         assert same(maps, expected)
 
 
@@ -160,7 +168,7 @@ def test_pytorch_grad_cam(name, network):
     theirs = cam(kind, network)
     expected = theirs(leaf(), targets=goals())
     given = {"class": kind, "object": theirs, "text": f"pytorch_grad_cam:{name}:layer={network.cam_layer}"}
-    found = salgen.explain_all(network, IMAGES, methods=given, **GIVEN)
+    found = salgen.explain(network, IMAGES, method=given, **GIVEN)
     equal = close if name == "KPCA_CAM" else same  # its solver begins at random
     assert all(equal(maps, expected) and not maps.signed for maps in found.values())
     assert equal(found["object"], theirs(leaf(), targets=goals())), "the object is as it was"
@@ -194,7 +202,7 @@ def test_zennit(network):
     with zennit.attribution.Gradient(network, lrp()) as attributor:
         expected = attributor(leaf(), one_hot())[1]
     given = {"composite": lrp(), "object": zennit.attribution.Gradient(network, lrp())}
-    found = salgen.explain_all(network, IMAGES, methods=given, **GIVEN)
+    found = salgen.explain(network, IMAGES, method=given, **GIVEN)
     assert all(same(maps, expected) for maps in found.values())
     integrated = zennit.attribution.IntegratedGradients
     expected = integrated(network, n_iter=3)(leaf(), one_hot())[1]
@@ -217,7 +225,7 @@ def test_what_is_bound_to_a_classifier_takes_pixels():
     inputs = of_inputs.attribute(leaf(model.normalise(IMAGES)), target=TARGETS)
     of_a_layer = captum.attr.LayerActivation(model, model.network[3])
     methods = {"pixels": of_pixels, "inputs": of_inputs, "class": captum.attr.Saliency, "layer": of_a_layer}
-    found = salgen.explain_all(model, IMAGES, methods=methods, **GIVEN)
+    found = salgen.explain(model, IMAGES, method=methods, **GIVEN)
     for name, expected in {"pixels": pixels, "inputs": inputs, "class": inputs}.items():
         assert same(found[name], expected), name
     assert torch.equal(found["layer"].values, resize(of_a_layer.attribute(IMAGES).detach(), (32, 32)))
@@ -255,9 +263,9 @@ def test_functions(network):
     expected = salgen.explain(network, IMAGES, method="gradient", **GIVEN).values
     given = ["gradient", gradient, partial(gradient, power=2), f"{__name__}:low"]
     with pytest.raises(SalgenError, match="'gradient' is salgen's, or no name for a table: give one"):
-        salgen.explain_all(network, IMAGES, methods=given, **GIVEN)
+        salgen.explain(network, IMAGES, method=given, **GIVEN)
     methods = {"gradient": "gradient", "mine": gradient, "squared": partial(gradient, power=2), "low": low}
-    found = salgen.explain_all(network, IMAGES, methods=methods, **GIVEN)
+    found = salgen.explain(network, IMAGES, method=methods, **GIVEN)
     assert list(found) == list(methods)
     assert torch.allclose(found["mine"].values, expected, atol=1e-6)
     assert torch.equal(found["squared"].values, found["mine"].values ** 2)
@@ -402,7 +410,7 @@ def test_failures_are_one_line_and_leave_the_model(name):
     model = normalised().train()
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     with pytest.raises(FailedMethodError, match=f"method '{name}' failed: {says}") as caught:
-        salgen.explain_all(model, IMAGES, methods={"gradient": "gradient", name: function}, **GIVEN)
+        salgen.explain(model, IMAGES, method={"gradient": "gradient", name: function}, **GIVEN)
     assert "\n" not in str(caught.value)
     assert caught.value.call == name
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
@@ -462,7 +470,7 @@ def test_objects_that_were_used_leave_their_model_alone():
 )
 def test_what_is_no_method_is_said_in_one_line(methods, says):
     with pytest.raises(SalgenError, match=says) as caught:
-        salgen.explain_all(cnn(), IMAGES, methods=methods)
+        salgen.explain(cnn(), IMAGES, method=methods)
     assert "\n" not in str(caught.value)
 
 
@@ -504,14 +512,13 @@ def test_a_margin_is_the_output_that_they_explain(network):
         "zennit object": (zennit.attribution.Gradient(network, lrp()), relevance),
     }
     methods = {name: method for name, (method, _) in wanted.items()}
-    found = salgen.explain_all(network, IMAGES, methods=methods, score="margin", **GIVEN)
+    found = salgen.explain(network, IMAGES, method=methods, score="margin", **GIVEN)
     for name, (_, expected) in wanted.items():
         assert same(found[name], expected), name
     own = salgen.explain(network, IMAGES, method="gradient", score="margin", **GIVEN)
     assert torch.allclose(found["function"].values, own.values, atol=1e-6)
     assert not torch.equal(
-        found["function"].values,
-        salgen.explain_all(network, IMAGES, methods={"mine": gradient}, **GIVEN)["mine"].values,
+        found["function"].values, salgen.explain(network, IMAGES, method={"mine": gradient}, **GIVEN)["mine"].values
     )
 
 

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.explaining import explain_all
+from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.models.inspection.model_view import ModelView
 
@@ -54,17 +54,17 @@ def whole_batches(counts):
 
 def test_methods_of_one_pass_cost_one_pass_and_the_backward_pass_ends_at_the_layer():
     network = Network()
-    explain_all(network, IMAGES, "pred", methods=ONE_PASS)
+    explain(network, IMAGES, "pred", method=ONE_PASS)
     assert whole_batches(network.counts["forward"]) == [5]
     assert whole_batches(network.counts["backward"]) == [5]
     network = Network()
-    explain_all(network, IMAGES, 0, methods=["grad-cam:layer=relu1"])
+    explain(network, IMAGES, 0, method=["grad-cam:layer=relu1"])
     assert network.counts["backward"] == []
 
 
 def test_together_they_say_what_each_says_alone():
     network = Network()
-    together = explain_all(network, IMAGES, [0, 1, 2, 0, 1], methods=[*ONE_PASS, "smoothgrad:n=2"], batch_size=2)
+    together = explain(network, IMAGES, [0, 1, 2, 0, 1], method=[*ONE_PASS, "smoothgrad:n=2"], batch_size=2)
     assert list(together) == [*ONE_PASS, "smoothgrad:n=2"]
     for call, maps in together.items():
         alone = salgen.explain(network, IMAGES, [0, 1, 2, 0, 1], method=call)
@@ -77,7 +77,7 @@ def test_together_they_say_what_each_says_alone():
 
 def test_controls_ask_no_model():
     network = Network()
-    explained = explain_all(network, IMAGES, methods=["sobel", "center"])
+    explained = explain(network, IMAGES, method=["sobel", "center"])
     assert network.counts["forward"] == []
     assert explained.logits is None
 
@@ -171,7 +171,7 @@ class Graphs(Network):
 )
 def test_the_graph_begins_where_a_gradient_is_wanted(methods, graph):
     network = Graphs()
-    explain_all(network, IMAGES, 0, methods=methods)
+    explain(network, IMAGES, 0, method=methods)
     assert network.graphs["seen"][0] == graph
 
 

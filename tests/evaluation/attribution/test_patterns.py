@@ -293,6 +293,8 @@ def test_a_classifier_is_fitted_behind_its_normalisation(network, images):
     assert state_of(model) == before
     for left, right in zip(found.by_map, fit_patterns(network, (pixels - 0.5) * 4).by_map, strict=True):
         torch.testing.assert_close(left, right)
+    prepared = fit_patterns(network, pixels, preprocess=((0.5, 0.5), (0.25, 0.25)))
+    assert all(map(torch.equal, found.by_map, prepared.by_map))
 
 
 @pytest.mark.parametrize(

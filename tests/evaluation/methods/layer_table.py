@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.explaining import explain_all
+from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.registry import MODELS
 
@@ -189,7 +189,7 @@ def lines(network: str) -> list[str]:
 def found_maps(model: nn.Module | ModelView, images: Tensor, blocks: list[str]) -> dict[str, Tensor]:
     """salgen's Grad-CAM at every block, of the images' size."""
     methods = {block: f"grad-cam:layer={block}" for block in blocks}
-    maps = explain_all(model, images, TARGETS, methods=list(methods.values()), reduce=None)
+    maps = explain(model, images, TARGETS, method=list(methods.values()), reduce=None)
     return {block: maps[method].values for block, method in methods.items()}
 
 

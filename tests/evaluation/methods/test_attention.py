@@ -11,7 +11,7 @@ from torchvision.models import VisionTransformer
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.batch_explainer import check_methods
-from salgen.evaluation.attribution.explaining import explain_all
+from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.registry import METHODS as METHODS_BY_NAME
 from salgen.testing.methods import state_of
@@ -99,7 +99,7 @@ def test_attention_methods_share_a_forward_pass(images):
 
     def count(methods):
         passes.clear()
-        explain_all(net, images, 0, methods=methods)
+        explain(net, images, 0, method=methods)
         return len(passes)
 
     layer = "grad-cam:layer=encoder.layers.encoder_layer_1.ln_1"

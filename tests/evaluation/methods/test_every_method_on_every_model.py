@@ -5,7 +5,7 @@ import repeats
 import torch
 from small_networks import batch_sizes, with_statistics
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.explaining import explain, explain_all
+from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.attribution.method_selection import MethodSelection
 from salgen.evaluation.attribution.patterns import fit_patterns
 from salgen.evaluation.models.classifier import Classifier
@@ -80,8 +80,8 @@ def test_every_method_keeps_its_word(name, channels, kind):
 
     def maps(part, **options):
         ids, targets = IDS[part], TARGETS[part]
-        return explain_all(
-            model, images[part], targets, methods=list(methods.values()), masks=masks[part], ids=ids, patterns=patterns,
+        return explain(
+            model, images[part], targets, method=list(methods.values()), masks=masks[part], ids=ids, patterns=patterns,
             **options,
         )  # fmt: skip
 
@@ -125,7 +125,7 @@ def test_full_size_models_are_explained(name):
     chosen = {method: METHODS.create(method) for method in SMOKE}
     methods, left_out = MethodSelection({}, chosen).defined_for(model, image)
     assert set(left_out) == UNDEFINED[name] & set(SMOKE)
-    for found in explain_all(model, image, 0, methods=list(methods.values())).values():
+    for found in explain(model, image, 0, method=list(methods.values())).values():
         assert bool(torch.isfinite(found.values).all())
         assert found.values.abs().max() > 0 or found.method == "grad-cam"  # which may rectify all away
 
@@ -140,7 +140,7 @@ def test_a_method_that_is_not_defined_says_so_before_any_work(name, method):
     seen = batch_sizes(model.network)
     methods = [METHODS.create("rise", {"n": 50}), METHODS.create(method, METHODS.load(method).quick)]
     with pytest.raises(SalgenError, match=method) as caught:
-        explain_all(model, images_of(1), 0, methods=methods)
+        explain(model, images_of(1), 0, method=methods)
     assert "\n" not in str(caught.value)
     assert COUNT not in seen
     assert len(seen) <= 5

@@ -26,7 +26,7 @@ def test_kernel_shap_of_a_linear_network_is_exact(baseline, images):
     """The Shapley value of a region is its weights times the way from the baseline."""
 
     net = linear()
-    options = {"method": "kernel-shap", "cells": 3, "n": 60, "output": "score", "baseline": baseline}
+    options = {"method": "kernel-shap", "cells": 3, "n": 60, "output": "score", "baselines": baseline}
     found = salgen.explain(Classifier(net, Normalise(0.5, 0.5)), images, 2, **options).values
     way = 2 * images[:, 0] - 1 + (1 if baseline == "black" else 0)
     expected = torch.stack([in_regions(one * net[1].weight[2].detach().view(8, 8), 3) for one in way])

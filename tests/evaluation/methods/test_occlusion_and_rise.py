@@ -84,7 +84,7 @@ def test_a_linear_network_by_hand():
 def test_black_is_black_before_normalisation(network, images):
     pixels = images / 2 + 0.5
     model = Classifier(network, Normalise(0.4, 0.2))
-    call = "occlusion:window=4x4,stride=3,output=score,baseline="
+    call = "occlusion:window=4x4,stride=3,output=score,baselines="
     black = salgen.explain(model, pixels, 0, method=call + "black").values
     zero = salgen.explain(model, pixels, 0, method=call + "zero").values
     value = lambda changed: float(network(changed[None])[0, 0].detach())  # noqa: E731

@@ -7,7 +7,7 @@ from small_networks import batch_sizes
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.explaining import explain_all
+from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.attribution.patterns import Patterns, fit_patterns
 from salgen.evaluation.methods.pattern import bottlenecks, project, projected
 
@@ -211,12 +211,12 @@ def test_the_forward_pass_is_shared_with_lrp(network, images):
 
     def runs(methods):
         seen.clear()
-        explain_all(net, images, 0, methods=methods, patterns=patterns)
+        explain(net, images, 0, method=methods, patterns=patterns)
         return len(seen)
 
     assert runs(["lrp-z", *METHODS]) == runs(["lrp-z"])
     alone = raw(net, images, 0, "lrp-z", None)
-    together = explain_all(net, images, 0, methods=[*METHODS, "lrp-z"], patterns=patterns, reduce=None)
+    together = explain(net, images, 0, method=[*METHODS, "lrp-z"], patterns=patterns, reduce=None)
     assert torch.equal(together["lrp-z"].values, alone)
 
 

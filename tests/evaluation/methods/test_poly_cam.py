@@ -7,7 +7,7 @@ from slow_resizing import enlarged_by_loops
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.explaining import explain_all
+from salgen.evaluation.attribution.explaining import explain
 
 VARIANTS = ("poly-cam-plus", "poly-cam-minus", "poly-cam-pm")
 FORWARDED = []
@@ -113,7 +113,7 @@ def test_equals_the_formula(network, images, variant, options):
 def test_the_options_change_the_map(network, images):
     """So that no case above is another one in disguise."""
     calls = ["poly-cam-pm", "poly-cam-pm:compat=no", "poly-cam-pm:output=score", "poly-cam-pm:channels=2"]
-    maps = [found.values for found in explain_all(network, images, TARGETS, methods=calls).values()]
+    maps = [found.values for found in explain(network, images, TARGETS, method=calls).values()]
     assert all(not torch.allclose(maps[0], other, rtol=1e-2) for other in maps[1:])
 
 
@@ -196,7 +196,7 @@ def test_maps_are_finite_and_not_negative(network, images, variant):
 
 def passed_through(network, images, methods):
     FORWARDED.clear()
-    explain_all(network, images, TARGETS, methods=methods)
+    explain(network, images, TARGETS, method=methods)
     return sum(FORWARDED)
 
 

@@ -5,7 +5,7 @@ import torch
 from small_networks import batch_sizes, with_statistics
 from torch import nn
 import salgen
-from salgen.evaluation.attribution.explaining import explain_all
+from salgen.evaluation.attribution.explaining import explain
 from salgen.registry import MODELS
 
 LRP = ["lrp-z", "lrp-alpha-beta", "deep-taylor"]
@@ -32,9 +32,7 @@ def noise(channels=3, count=2):
 def test_single_precision_conserves_lrp_z(call):
     """Relevance times the logit is input times gradient, to a share of its largest value: 1e-3 in single precision."""
     net = built(call)
-    found = explain_all(
-        net, noise(), [0, 2], methods=["lrp-z:start=logit,stabiliser=1e-9", "input-x-gradient"], reduce=None
-    )
+    found = explain(net, noise(), [0, 2], method=["lrp-z:start=logit,stabiliser=1e-9", "input-x-gradient"], reduce=None)
     relevance, expected = (maps.values for maps in found.values())
     torch.testing.assert_close(relevance, expected, rtol=0, atol=1e-3 * float(expected.abs().max()))
 
@@ -110,7 +108,7 @@ def test_dead_units_and_black_images_give_finite_maps(call, stabiliser):
     images = noise() / 2 + 0.5
     images[0] = 0
     calls = [f"{method}:stabiliser={stabiliser}" for method in METHODS]
-    found = explain_all(net, images, 0, methods=calls, reduce=None)
+    found = explain(net, images, 0, method=calls, reduce=None)
     for call_of, maps in found.items():
         assert torch.isfinite(maps.values).all(), call_of
     for z in found:
@@ -123,7 +121,7 @@ def test_a_network_that_is_dead_altogether():
     for parameter in net.parameters():
         nn.init.zeros_(parameter)
     calls = [f"{method}:stabiliser={stabiliser}" for method in METHODS for stabiliser in (0, 1e-6)]
-    for maps in explain_all(net, torch.rand(2, 1, 6, 6), 1, methods=calls).values():
+    for maps in explain(net, torch.rand(2, 1, 6, 6), 1, method=calls).values():
         assert maps.values.abs().max() == 0
 
 
@@ -132,7 +130,7 @@ def test_all_methods_share_one_forward_pass(call):
     """One pass for the logits that every method sees, one for all that propagate relevance; checks run one or two."""
     model = built(call)
     seen = batch_sizes(model)
-    explain_all(model, noise(count=5), "pred", methods=["deep-taylor:low=-1,high=1", *METHODS[:2], *METHODS[3:]])
+    explain(model, noise(count=5), "pred", method=["deep-taylor:low=-1,high=1", *METHODS[:2], *METHODS[3:]])
     assert seen.count(5) == 2
     assert set(seen) == {1, 2, 5}
 

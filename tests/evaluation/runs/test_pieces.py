@@ -144,14 +144,14 @@ def test_a_probe_counts_passes_and_runs_few(data):
     """Its seconds are those that the work takes, within a factor of two."""
     view, image = ModelView.of(Slow(0.002).eval()), torch.rand(1, 1, 32, 32)
     for method in ("occlusion", "integrated-gradients:steps=400", "smoothgrad:n=400"):
-        given = {"methods": [method], "targets": torch.zeros(1, dtype=torch.long)}
-        salgen.explain_all(view.network, image, **given)
+        given = {"method": method, "targets": torch.zeros(1, dtype=torch.long)}
+        salgen.explain(view.network, image, **given)
         with probing() as probe:
             started = time.perf_counter()
-            salgen.explain_all(view.network, image, **given)
+            salgen.explain(view.network, image, **given)
             probed = time.perf_counter() - started
         started = time.perf_counter()
-        salgen.explain_all(view.network, image, **given)
+        salgen.explain(view.network, image, **given)
         real = time.perf_counter() - started
         assert probe.images == (961 if method == "occlusion" else 400)
         assert probed < 0.8 * real

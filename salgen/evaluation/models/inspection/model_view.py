@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import copy
 import gc
+import re
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Generic, TypeVar
@@ -27,7 +28,7 @@ from salgen.evaluation.models.inspection.memory import is_out_of_memory, keep_fr
 from salgen.evaluation.models.inspection.probe import counted
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.models.logits import as_logits
-from salgen.evaluation.models.normalisation import Normalisation, set_apart
+from salgen.evaluation.models.normalisation import Normalisation, normalisation, set_apart
 
 T = TypeVar("T")
 
@@ -72,6 +73,13 @@ class ModelView:
         network, layer = as_logits(network, multi_label), getattr(private, "cam_layer", None)
         return cls(normalise or nn.Identity(), network, layer, unit_pixels, multi_label, compile, precision)
 
+    def prepared(self, preprocess: Any, channels: int) -> ModelView:
+        """The view of images in [0, 1] that are prepared as :func:`normalisation` says; itself if that is None."""
+        if preprocess is None:
+            return self
+        device = self.like(torch.empty(0)).device
+        return replace(self, normalise=normalisation(preprocess, channels).to(device).eval(), unit_pixels=True)
+
     @cached_property
     def forward(self) -> Callable[[Tensor], Any]:
         """The forward pass of `network`, for inputs that it may change and without gradient."""
@@ -98,6 +106,7 @@ class ModelView:
         except Exception as error:  # a user's network may fail in any way
             if isinstance(error, SalgenError) or is_out_of_memory(error):
                 raise
+            check_channels(error, images)
             half = " and float32, in which its half-precision weights are explained" if "Half" in str(error) else ""
             asked = f"; does it take this many channels, and this size{half}? " if outcome == "fails" else ": "
             raise SalgenError(
@@ -170,6 +179,17 @@ def _runs_in_its_format(_name: str, view: ModelView, image: Tensor) -> bool:
 
 
 _takes_format = NetworkCache(_runs_in_its_format)
+
+
+def check_channels(error: Exception, images: Tensor) -> None:
+    """Raise a SalgenError if a network failed as its images (N, C, H, W) have another number of channels."""
+    found = re.search(r"(?:to have|Expected) (\d+)(?: channels,)? but got (\d+)", str(error))
+    if found and int(found[2]) == images.shape[1]:
+        advice = f"give images of {found[1]}"
+        if found[2] == "1":
+            advice = f"repeat the channel, images.repeat(1, {found[1]}, 1, 1), or do so in a module before the network"
+        takes = f"{found[1]} channel{'s' * (found[1] != '1')}"
+        raise SalgenError(f"the network takes {takes}, the images have {found[2]}: {advice}") from error
 
 
 def check_logits(logits: Any, count: int) -> Tensor:

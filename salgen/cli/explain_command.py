@@ -1,0 +1,88 @@
+"""`salgen explain`: saliency maps of pictures by a trained model, as a figure or as arrays."""
+
+from pathlib import Path
+from typing import Any
+import click
+from salgen.cli.options import max_memory, methods, split_names
+from salgen.errors import SalgenError, unknown_name
+
+ARRAYS, FIGURES = ".npz", (".png", ".pdf", ".svg")
+
+
+@click.command("explain")
+@click.argument("images", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--model",
+    required=True,
+    help="A trained model: a checkpoint's folder, PACKAGE.MODULE:FUNCTION that returns a torch module, "
+    "torchvision:NAME:weights=FILE, timm:NAME:weights=FILE or huggingface:FOLDER.",
+)
+@methods
+@click.option("--target", default="pred", show_default=True, help="The class to explain: pred, a number, or a name.")
+@click.option("--classes", metavar="A,B", help="The names of the model's outputs, in order.  [default: as it states]")
+@max_memory
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    default="maps.png",
+    show_default=True,
+    help="A figure (.png, .pdf, .svg), or arrays METHOD/IMAGE, float32 (H, W) (.npz).",
+)
+def command(
+    images: tuple[Path, ...],
+    model: str,
+    method_calls: tuple[str, ...],
+    target: str,
+    classes: str | None,
+    max_memory: float | None,
+    out: Path,
+) -> None:
+    """Explain a trained model's answer for each of the picture files IMAGES, which keep their size."""
+    import numpy as np
+    from salgen.datasets.format.output_folder import check_outside
+    from salgen.datasets.layouts.own_images.upright_pictures import read_picture
+    from salgen.evaluation.attribution.explaining import explain
+    from salgen.evaluation.models.inspection.model_view import ModelView
+    from salgen.evaluation.runs.given_models import trained_network
+    from salgen.files import atomic_path
+    from salgen.types import plot_maps
+
+    check_outside(out, in_a_run=True)
+    if out.suffix not in (ARRAYS, *FIGURES) or not out.parent.is_dir():
+        raise SalgenError(f"{out}: give a file in a folder that exists, ending in {', '.join(FIGURES)} or {ARRAYS}")
+    names = [path.name for path in images]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise SalgenError(f"several images are called {repeated[0]}: rename one, or explain them one by one")
+    network, stated = trained_network(model)
+    outputs = split_names(classes, "--classes") or list(stated)
+    number = None if target == "pred" else int(target) if target.isdecimal() else _number(target, outputs)
+    view = ModelView.of(network)
+    channels = next((weight.shape[1] for weight in network.parameters() if weight.ndim == 4), 3)
+    parts, arrays = [], dict[str, Any]()
+    for path in images:
+        pixels = read_picture(path).astype(np.float32).transpose(2, 0, 1)[None] / 255
+        if channels == 1 and bool((pixels == pixels[:, :1]).all()):
+            pixels = pixels[:, :1]  # a grey picture
+        part = explain(view, pixels, number, method=list(method_calls), ids=[path.name], max_memory=max_memory)
+        if part.logits is not None:
+            if outputs and len(outputs) != part.logits.shape[1]:
+                raise SalgenError(f"--classes has {len(outputs)} names, and the model {part.logits.shape[1]} outputs")
+            shares = view.probabilities(part.logits)[0]
+            explained = int(shares.argmax()) if number is None else number
+            name = f" ({outputs[explained]})" if outputs else ""
+            click.echo(f"{path}: class {explained}{name}, probability {float(shares[explained]):.3f}")
+        parts.append(part)
+        arrays |= {f"{call}/{path.name}": np.asarray(maps)[0] for call, maps in part.items()}
+    with atomic_path(out) as temporary, open(temporary, "wb") as file:
+        if out.suffix == ARRAYS:
+            np.savez(file, **arrays)
+        else:
+            plot_maps(parts, len(parts)).savefig(file, format=out.suffix[1:], dpi=150)
+    click.echo(f"maps: {out}")
+
+
+def _number(name: str, outputs: list[str]) -> int:
+    if name not in outputs:
+        raise unknown_name("class", name, outputs)
+    return outputs.index(name)
