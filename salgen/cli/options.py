@@ -163,7 +163,7 @@ def split_calls(text: str | None) -> list[str]:
     """Metrics separated by commas; a ``key=value`` without a name belongs to the metric before it."""
     calls: list[str] = []
     for piece in split_names(text, "--metrics"):
-        if calls and "=" in piece and ":" not in piece.partition("=")[0]:
+        if calls and "=" in piece and ":" not in piece:
             calls[-1] += f",{piece}"
         else:
             calls.append(piece)

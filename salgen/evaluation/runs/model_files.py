@@ -24,6 +24,7 @@ from salgen.evaluation.runs.artifacts.saved_maps import key_of, maps_name
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.insignificant_patch import VERSION as PATCH_VERSION
 from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.scoring.own_metrics import metric_records
 from salgen.parameters import to_json
 
 
@@ -165,6 +166,7 @@ class ModelFiles:
             {
                 **self.maps_depend_on(call, chunk),
                 "metrics": [[name, to_json(metric), metric.version] for name, metric in plan.of_maps.items()],
+                **({"own_metrics": [record.key for record in own]} if (own := metric_records(plan.of_maps)) else {}),
                 "others": {kind: [model.digest, model.task] for kind, model in self.others.items()},
                 "variants": list(plan.variants),
                 "given": plan.source_run and plan.source_run.digest,

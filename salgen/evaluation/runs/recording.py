@@ -16,6 +16,7 @@ from salgen.evaluation.runs.certify import VERSION as CERTIFICATE_VERSION
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.scoring.own_metrics import metric_records
 from salgen.evaluation.training.checkpoints import read_card
 from salgen.parameters import to_json
 
@@ -38,6 +39,7 @@ def run_record(
         methods=_methods(plan, runners),
         left_out=plan.left_out,
         metrics=list(plan.metrics),
+        own_metrics=metric_records(plan.metrics),
         variants=list(plan.variants),
         headline_variant=next(iter(plan.variants)),
         conventions=to_json(plan.conventions),

@@ -17,7 +17,7 @@ from salgen.evaluation.runs.given_models import is_designed
 from salgen.evaluation.runs.pipeline import execute_run, run_folder, run_to_extend, say_what_is_added
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.source_run import Absent, SourceRun
-from salgen.evaluation.scoring.metric_selection import resolve_metrics
+from salgen.evaluation.scoring.metric_selection import Metrics, resolve_metrics
 from salgen.parameters import build
 
 MODEL_INPUTS = frozenset({"model", "method"})
@@ -26,7 +26,7 @@ MODEL_INPUTS = frozenset({"model", "method"})
 def rescore(
     maps: str | os.PathLike[str],
     *,
-    metrics: Sequence[str] | None = None,
+    metrics: Metrics | None = None,
     path: str | os.PathLike[str] | None = None,
     out: str | os.PathLike[str] | None = None,
     limit: int | None = None,

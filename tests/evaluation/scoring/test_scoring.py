@@ -173,7 +173,10 @@ def test_no_maps_give_no_scores():
         ({"metrics": "iou,dice"}, "'iou,dice' holds several metrics: give a list"),
         ({"metrics": "ranking:threshold=0.5"}, "ranking is a group of metrics and takes no parameters"),
         ({"metrics": "faithfulness"}, "none of its group can be computed from mask, negatives"),
-        ({"metrics": type("Whole", (MGt,), {"needs": frozenset({"training"})})()}, "'m-gt' retrains models"),
+        (
+            {"metrics": type("Whole", (MGt,), {"name": "whole", "needs": frozenset({"training"})})()},
+            "'whole' retrains models",
+        ),
     ],
 )
 def test_faults_are_named_in_one_line(maps, masks, change, words):

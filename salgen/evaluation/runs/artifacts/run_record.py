@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 from salgen.datasets.format.manifest import RUN
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.attribution.reductions import NATIVE, REDUCTIONS
+from salgen.evaluation.scoring.metric_selection import remember
+from salgen.evaluation.scoring.own_metrics import MetricRecord
 from salgen.files import strict_json, write_text
 from salgen.parameters import param
 
@@ -202,6 +204,7 @@ class RunRecord:
     # methods that are not defined for the model, or are not salgen's and failed, with the reasons
     left_out: dict[str, str] = field(default_factory=dict)
     metrics: list[str]
+    own_metrics: list[MetricRecord] = field(default_factory=list)  # those that are not salgen's, or renamed
     variants: list[str] = field(default_factory=list)
     headline_variant: str
     conventions: dict[str, Any] = field(default_factory=dict)
@@ -236,6 +239,7 @@ class RunRecord:
         record: RunRecord = _typed(entries, cls, "")
         if not record.dataset.tasks:
             raise SalgenError("names no task")
+        remember(record.own_metrics)
         return record
 
     def to_json(self) -> dict[str, Any]:
