@@ -24,9 +24,9 @@ def error(values, mask):
 error.higher_is_better = False
 
 # %%
-# Or it is a frozen dataclass, which may ask for more and have parameters. A `MaskMetric` is given a `Ranking`: the sorted values of one map inside
-# (``positives``) and outside (``negatives``) its mask. It returns the value, and a reason where the value is
-# undefined.
+# Or it is a frozen dataclass, which may ask for more and have parameters. A `MaskMetric` is given a `Ranking`: the
+# sorted values of one map inside (``positives``) and outside (``negatives``) its mask. It returns the value, and a
+# reason where the value is undefined.
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from salgen.evaluation.attribution import arguments
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.batch_explainer import BATCH_SIZE, BatchExplainer, Explained
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod, foreign_method, is_foreign
-from salgen.evaluation.attribution.method_selection import check_methods_given, method_call
+from salgen.evaluation.attribution.method_selection import Renamed, call_and_method, check_methods_given
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, check_reduction
 from salgen.evaluation.models.inspection.model_view import SCORES, ModelView
@@ -138,16 +138,15 @@ def explain_all(
     Activations, gradients and predictions come from one forward and one backward pass for all
     methods that read them; so do the modified passes of the LRP family and of guided backpropagation.
 
-    Parameters are those of :func:`explain`; a dict of `methods` names those that are not salgen's. The result maps each
-    method's call to its maps, which are those of :func:`explain`.
+    Parameters are those of :func:`explain`; a dict of `methods` names them. The result maps each method's name, or its
+    call, to its maps, which are those of :func:`explain`.
 
     Examples
     --------
     >>> sorted(explain_all(None, torch.zeros(2, 1, 8, 8), methods=["center", "sobel"]))
     ['center', 'sobel']
     """
-    instances = [_method(method, {}) for method in check_methods_given(methods)]
-    chosen = {method_call(method): method for method in instances}
+    chosen = dict(call_and_method(_method(method, {})) for method in check_methods_given(methods))
     if reduce not in (NATIVE, None):
         check_reduction(str(reduce))
     if score not in SCORES:
@@ -177,6 +176,8 @@ def explain_all(
 def _method(method: Any, parameters: dict[str, Any]) -> Any:
     if isinstance(method, ForeignMethod):
         return method
+    if isinstance(method, Renamed):
+        return Renamed(method.call, _method(method.given, parameters))
     if is_foreign(method):
         return foreign_method(method, values=parameters)
     if isinstance(method, str):

@@ -163,7 +163,7 @@ def foreign_method(given: Any, call: str | None = None, values: Mapping[str, Any
         raise SalgenError(f"method {given!r} is {type(thing).__name__}: neither a function nor of {LIBRARY_NAMES}")
     written = ",".join(f"{key}={value}" for key, value in plain.items()).replace(", ", ",")
     call = call or (f"{name}:{written}" if written else name)
-    _check_name(call, given)
+    check_name(call, given)
     return ForeignMethod(
         call=call,
         given=thing,
@@ -178,7 +178,8 @@ def foreign_method(given: Any, call: str | None = None, values: Mapping[str, Any
     )
 
 
-def _check_name(call: Any, given: Any) -> None:
+def check_name(call: Any, given: Any) -> None:
+    """Refuse a name in the tables that is salgen's, or none."""
     name = parse_call(call)[0] if isinstance(call, str) else ""
     if name in METHODS.entries or name.startswith(CEILINGS) or not NAME.fullmatch(name):
         raise SalgenError(

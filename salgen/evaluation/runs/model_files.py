@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from salgen.evaluation.attribution.method_selection import renamed
 from salgen.evaluation.attribution.patterns import VERSION as PATTERNS_VERSION
 from salgen.evaluation.metrics.inputs.metric_inputs import PAIRED, SHUFFLED, MapKind
 from salgen.evaluation.runs.artifacts.chunk_files import (
@@ -143,7 +144,7 @@ class ModelFiles:
         patterns = PATTERNS_VERSION if "patterns" in method.needs else None
         return {
             **self.depends_on(list(samples), self.device),
-            "method": [call, to_json(method), method.version, patterns],
+            "method": [call, to_json(method), method.version, patterns, *filter(None, [renamed(call, method)])],
             # the samples are named, and certificates ask the model again
             "conventions": {**to_json(self.plan.conventions), "limit": None, "redraws": None},
         }

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import Any
 from salgen.evaluation.attribution.file_maps import FileMaps, from_files
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
+from salgen.evaluation.attribution.method_selection import renamed
 from salgen.evaluation.reliance.certificate_rule import REDRAWS
 from salgen.evaluation.runs.artifacts import run_record as records
 from salgen.evaluation.runs.artifacts.certificate_table import Certification
@@ -132,8 +133,9 @@ def _methods(plan: Plan, runners: Sequence[ModelRunner]) -> list[records.MethodR
     return [
         records.MethodRecord(
             call=call,
+            stands_for=renamed(call, method),
             name=method.name,
-            reference=method.reference,
+            reference=", ".join(filter(None, (renamed(call, method), method.reference))),
             reduction=chunks[call][0]["reduction"],
             signed=method.signed,
             class_dependent=method.class_dependent,

@@ -100,8 +100,8 @@ def score(
     Returns
     -------
     Scores
-        Metric name as given (of an instance its call, of a function its name) to float64 (N,). A full mask is scored with
-        the reason ``trivial_full_mask``. NaN where undefined, with a reason, and in `worst_case`
+        Metric name as given (of an instance its call, of a function its name) to float64 (N,). A full mask is scored
+        with the reason ``trivial_full_mask``. NaN where undefined, with a reason, and in `worst_case`
 
         - NaN still, where the map is not at fault, which drops the sample for every method alike:
           ``empty_mask``, ``trivial_full_mask`` where the metric needs other pixels, ``misclassified``,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +18,8 @@ from salgen.evaluation.attribution.reductions import NATIVE, REDUCTIONS
 from salgen.evaluation.scoring.metric_selection import remember
 from salgen.evaluation.scoring.own_metrics import MetricRecord
 from salgen.files import strict_json, write_text
-from salgen.parameters import param
+from salgen.parameters import param, parse_call
+from salgen.registry import METHODS
 
 RECORD = RUN
 # Errors raised by content that no run writes.
@@ -120,7 +122,8 @@ class ForeignRecord:
 class MethodRecord:
     """A method: its declarations, and the time that its maps took; if it is not salgen's, where it is from."""
 
-    call: str
+    call: str  # its name in the tables, with its parameters unless it was renamed
+    stands_for: str | None = None  # the call of salgen's that was renamed
     name: str
     reference: str
     reduction: str | None
@@ -132,6 +135,11 @@ class MethodRecord:
     maps: int = 0
     files: FilesRecord | None = None
     foreign: ForeignRecord | None = None
+
+    @property
+    def created(self) -> Any:
+        """The method, one of salgen's."""
+        return METHODS.create(*parse_call(self.stands_for or self.call))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -305,7 +313,7 @@ def _typed_fields(entries: dict[str, Any], kind: Any, name: str) -> Any:
 
 
 @contextmanager
-def content_faults(paths: Sequence[Path | str]) -> Iterator[None]:
+def content_faults(paths: Sequence[str | os.PathLike[str]]) -> Iterator[None]:
     """Turn errors from malformed content of run files into one line that names the runs.
 
     Files are checked as they are read; content that passes those checks and is still wrong, such as
@@ -313,11 +321,12 @@ def content_faults(paths: Sequence[Path | str]) -> Iterator[None]:
     """
     from jinja2 import TemplateError
 
-    names = ", ".join(map(str, paths))
+    folders = list(map(os.fspath, paths))
+    names = ", ".join(folders)
     try:
         yield
     except SalgenError as error:
-        if any(str(path) in str(error) for path in paths):
+        if any(folder in str(error) for folder in folders):
             raise
         raise SalgenError(f"{names}: {error}") from error
     except (*MALFORMED, TemplateError) as error:
