@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from salgen.evaluation.scoring.file_scores import FileScores
 
 
-@click.command("score")
+@click.command("score", epilog="Example: salgen score maps masks --metrics roc-auc,iou:threshold=0.3")
 @click.argument("maps", type=click.Path())
 @click.argument("masks", type=click.Path())
 @click.option(

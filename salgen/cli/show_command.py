@@ -4,7 +4,7 @@ from pathlib import Path
 import click
 
 
-@click.command("show")
+@click.command("show", epilog="Example: salgen show lesions --count 16")
 @click.argument("path", type=click.Path())
 @click.option("--out", type=click.Path(), metavar="PNG", help="Where to write the picture.  [default: PATH-sheet.png]")
 @click.option("--split", help="Split to show.  [default: test]")

@@ -85,7 +85,7 @@ class Verdict:
 
     @property
     def against_floors(self) -> list[str]:
-        """How the methods under test do against the strongest floor and the edge filter, a sentence each; maybe none."""
+        """How the methods under test do against the strongest floor and the edge filter, a sentence each."""
         if not self.tests or self.powerless or self.best is None:
             return []
         kinds: dict[Key, list[str]] = {}

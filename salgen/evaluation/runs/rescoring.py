@@ -85,7 +85,7 @@ def rescore(
     run = Path(out) if out is not None else Path("runs") / f"{dataset.name}-{model_names}-rescored"
     if run.resolve() == source_run.folder.resolve():
         raise SalgenError(f"{run} is the run whose maps are scored: choose another folder with --out")
-    trained = [(model.name, model.seed, model.digest) for model in models]
+    trained = [(model.name, model.seed, model.digest, model.stated) for model in models]
     held = run_to_extend(run, dataset, conventions, trained, scored_from=source_run.digest, replace=replace)
     chosen = resolve_metrics(metrics, held.metrics if held else [], scale, *_inputs(source_run, dataset))
     if held is not None:

@@ -136,7 +136,8 @@ def origin_of(metric: Metric) -> tuple[str, str | None, str | None]:
 
 def own_metric(given: Any) -> tuple[str, Metric]:
     """The name and the metric of a function, a metric class's instance, or ``"[NAME=]package.module:name"`` of one."""
-    thing, name, values = given, "", {}
+    thing, name = given, ""
+    values: dict[str, str] = {}
     if isinstance(given, str):
         if "=" in given.partition(":")[0]:
             name, _, given = given.partition("=")

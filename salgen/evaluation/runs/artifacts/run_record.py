@@ -321,7 +321,7 @@ def content_faults(paths: Sequence[str | os.PathLike[str]]) -> Iterator[None]:
     """
     from jinja2 import TemplateError
 
-    folders = list(map(os.fspath, paths))
+    folders = [os.fspath(path) for path in paths]
     names = ", ".join(folders)
     try:
         yield
