@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 @click.option(
     "--metrics",
     metavar="A,B",
-    help="Metrics as name or name:key=value; families; or all that take a map and a mask.  [default: those that rank "
-    "pixels]",
+    help="Metrics as name or name:key=value; families; all that take a map and a mask; or "
+    "[NAME=]PACKAGE.MODULE:FUNCTION of your own.  [default: those that rank pixels]",
 )
 @click.option("--split", help="Split, if MASKS is a data set.  [default: test]")
 @click.option("--out", metavar="FILE", type=click.Path(), help="Write each sample's scores to FILE, .csv or .parquet.")
