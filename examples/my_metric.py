@@ -13,9 +13,20 @@ import salgen
 from salgen.plugins import MaskMetric, Ranking
 
 # %%
-# A metric is a frozen dataclass. A `MaskMetric` is given a `Ranking`: the sorted values of one map inside
-# (``positives``) and outside (``negatives``) its mask. It returns the value, and a reason where the value is
-# undefined.
+# A metric is a function of a map, float (H, W), and its mask, bool (H, W). Higher is better, unless it says otherwise.
+
+
+def error(values, mask):
+    """Mean absolute difference of the map and the mask."""
+    return abs(values - mask).mean()
+
+
+error.higher_is_better = False
+
+# %%
+# Or it is a frozen dataclass, which may ask for more and have parameters. A `MaskMetric` is given a `Ranking`: the
+# sorted values of one map inside (``positives``) and outside (``negatives``) its mask. It returns the value, and a
+# reason where the value is undefined.
 
 
 @dataclass(frozen=True)
@@ -41,10 +52,10 @@ for mask in masks:
     mask[row : row + 4, column : column + 4] = True
 
 noises = (0, 1, 2, 4, 8)
-means = {name: [] for name in ("median-hit", "roc-auc", "iou")}
+means = {name: [] for name in ("median-hit", "error", "roc-auc", "iou")}
 for noise in noises:
     maps = masks + noise * random.normal(size=masks.shape)
-    scores = salgen.score(maps, masks, [MedianHit(), "roc-auc", "iou"])
+    scores = salgen.score(maps, masks, [MedianHit(), error, "roc-auc", "iou"])
     for name, column in means.items():
         column.append(scores[name].mean())
 
@@ -62,6 +73,6 @@ assert np.all(salgen.score(masks.astype(float), masks, [MedianHit()])["median-hi
 assert np.all(salgen.score(np.ones(masks.shape), masks, [MedianHit()])["median-hit"] == 0.5)
 
 # %%
-# In a package of your own, an entry point makes the metric known to the command line, to :func:`salgen.evaluate` and
-# to ``salgen metrics check``, which tells whether it falls while maps get worse; metrics may ask the model as well:
-# see :doc:`/extending`.
+# :func:`salgen.evaluate` takes both in the same way, and the command line as ``--metrics my_metrics:error``. In a
+# package of your own, an entry point makes a class known by its name. ``salgen metrics check`` tells whether a metric
+# falls while maps get worse. Metrics may ask the model as well: see :doc:`/extending`.

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from salgen.errors import SalgenError, unknown_name
 
 T = TypeVar("T")
+NAME = re.compile(r"\w[\w.+ -]*")  # a method's or metric's name in tables, without parameters
 
 _hints: Any = cache(typing.get_type_hints)  # resolving them takes longer than scoring a map
 

@@ -55,3 +55,13 @@ def import_path(thing: Any) -> str | None:
     for part in name.split("."):
         found = getattr(found, part, None)
     return f"{module}:{name}" if found is thing else None
+
+
+def in_words(thing: Any) -> str:
+    """The kind of a thing and its module, such as ``"the function mine of my_methods"``."""
+    module = getattr(thing, "__module__", None) or type(thing).__module__
+    kind = type(thing).__name__
+    kind = f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind} object"
+    if isinstance(thing, (FunctionType, type)):
+        kind = f"the {'class' if isinstance(thing, type) else 'function'} {thing.__qualname__}"
+    return f"{kind} of {module}"

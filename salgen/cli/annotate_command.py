@@ -6,7 +6,7 @@ from salgen.parameters import parse_pairs
 from salgen.registry import IMPORTERS
 
 
-@click.command("annotate", add_help_option=False)
+@click.command("annotate", add_help_option=False, epilog="Example: salgen annotate photos --labels labels.csv")
 @click.argument("path", type=click.Path())
 @click.argument("out", required=False, type=click.Path())
 @click.option(

@@ -12,7 +12,7 @@ def command() -> None:
     """Run salgen-bench, a frozen benchmark: data sets, networks and metrics that stay the same."""
 
 
-@command.command("list")
+@command.command("list", epilog="Example: salgen bench list")
 def list_entries() -> None:
     """List what salgen-bench consists of: an entry for each data set, network and kind of training."""
     from salgen.evaluation.bench.versions import bench_spec
@@ -37,7 +37,7 @@ results_folder = click.option(
 )
 
 
-@command.command("table")
+@command.command("table", epilog="Example: salgen bench table --samples certified")
 @results_folder
 @click.option(
     "--reliance/--no-reliance", default=True, show_default=True, help="Networks trained for reliance, or plainly."
@@ -56,7 +56,7 @@ def table(results: str, reliance: bool, samples: str) -> None:
     click.echo(benchmark.table(results, reliance=reliance, samples=samples))
 
 
-@command.command("rank")
+@command.command("rank", epilog="Example: salgen bench rank my_methods:mine --quick")
 @click.argument("method", metavar="METHOD")
 @results_folder
 @click.option("--out", type=click.Path(), metavar="FOLDER", help="By default salgen-bench-rank, with -quick after it.")
@@ -72,7 +72,7 @@ def rank(method: str, results: str, out: str | None, quick: bool, max_memory: fl
     click.echo(found.text(ranked_call(method, bench_spec().scale)))
 
 
-@command.command("fetch")
+@command.command("fetch", epilog="Example: salgen bench fetch salgen-bench.tar")
 @click.argument("source", metavar="SOURCE")
 @click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench/results", show_default=True)
 def fetch(source: str, out: str) -> None:
@@ -82,7 +82,7 @@ def fetch(source: str, out: str) -> None:
     click.echo(f"{out}: {len(benchmark.fetch(source, out))} results")
 
 
-@command.command("verify")
+@command.command("verify", epilog="Example: salgen bench verify --seed 1")
 @results_folder
 @click.option("--seed", type=click.IntRange(min=1), help="Chooses what is computed again; at random by default.")
 def verify(results: str, seed: int | None) -> None:
@@ -93,7 +93,7 @@ def verify(results: str, seed: int | None) -> None:
     click.echo(f"{results}: verified")
 
 
-@command.command("run")
+@command.command("run", epilog="Example: salgen bench run --part 1/8")
 @click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench", show_default=True)
 @click.option(
     "--part", metavar="K/N", default="1/1", show_default=True, help="One of N parts, such as 2/8, for N machines."

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 import click
 from click.core import ParameterSource
+from salgen.cli.groups import SectionedCommand
 from salgen.cli.options import (
     DEFAULT_MODEL,
     from_fields,
-    help_with,
     leave_low_accuracy_to_the_summary,
     max_memory,
     methods,
@@ -18,7 +18,6 @@ from salgen.cli.options import (
     settings,
     split_calls,
     split_names,
-    training_tables,
 )
 from salgen.datasets.execution.executors import EXECUTORS
 from salgen.errors import SalgenError
@@ -28,94 +27,81 @@ from salgen.parameters import parse_pairs
 ALLOWED_FROM_MAPS = ("dataset", "from_maps", "metrics", "out", "replace", "limit", "scale", "max_memory", "source")
 
 
-@click.command("evaluate", add_help_option=False)
+@click.command(
+    "evaluate", cls=SectionedCommand, epilog="Example: salgen evaluate lesions -m grad-cam -m rise:n=500 --limit 200"
+)
 @click.argument("dataset", type=click.Path(), required=False)
 @click.option(
     "--from-maps",
     metavar="RUN",
     type=click.Path(),
-    help="Score the maps that a run kept, its folder or an archive of it, instead of explaining. DATASET is then "
-    "needed only where a metric looks at images that the run does not hold.",
+    help="Score the maps that a run kept, or an archive of it, instead of explaining. DATASET is then needed only "
+    "where a metric looks at images that the run does not hold.",
 )
-@click.option(
-    "--keep-maps", is_flag=True, help="Keep the maps in the run folder, so that others can score them with --from-maps."
-)
+@click.option("--keep-maps", is_flag=True, help="Keep the maps in the run, so that --from-maps can score them.")
 @click.option(
     "--model",
+    metavar="MODEL",
     default=DEFAULT_MODEL,
-    is_eager=True,
     show_default=True,
-    help="A registered model, which is trained; or one that is: a checkpoint's folder, PACKAGE.MODULE:FUNCTION that "
-    "returns a torch module, torchvision:NAME:weights=FILE, timm:NAME:weights=FILE or huggingface:FOLDER.",
+    help="A registered model, which is trained; or a trained one: a checkpoint's folder, PACKAGE.MODULE:FUNCTION, "
+    "torchvision:NAME:weights=FILE, timm:NAME:weights=FILE or huggingface:FOLDER.",
 )
 @click.option(
     "--classes",
     metavar="A,B",
-    help="Where a trained network's outputs are not the data set's classes: the names of its outputs in order, or for "
-    "each class of the data set the number of its output.",
+    help="Names of a trained network's outputs in order, or for each class of the data set the number of its output.",
 )
 @methods
 @click.option(
     "--maps",
     metavar="[NAME=]PATH",
     multiple=True,
-    help="Maps of these images that another tool made, as one more method; repeatable. A folder with a .npy, .npz, "
-    ".safetensors or .png file for each sample, named by its id, or one file; see docs/maps.md. They explain the model "
-    "given with --model, for the class that --target states.",
+    help="Maps of --model that another tool made, as one more method; repeatable. A file, or a folder with a file for "
+    "each sample, see docs/maps.md.",
 )
 @click.option(
     "--methods",
     "method_names",
     metavar="A,B",
-    help="Names and groups: all methods defined for the model, or a protocol's.  [default, if there is no -m: those of "
-    "the run in --out, else all, at scale demo a dozen, and with --maps none]",
+    help="Names, all, or a protocol's name.  [default: without -m the run's, else all, at scale demo a dozen]",
 )
 @click.option(
     "--metrics",
     metavar="A,B",
-    help="Metrics as name or name:key=value; families (ranking, localization, faithfulness, contrast, sensitivity, "
-    "sanity, diagnostic, attribution); or all. A value 0.3|0.5 stands for both.  [default: those that rank pixels]",
+    help="Names, name:key=value, families (salgen list metrics), all, or [NAME=]PACKAGE.MODULE:FUNCTION of your own. "
+    "0.3|0.5 stands for both.  [default: those that rank pixels]",
 )
-@click.option(
-    "--paired-model",
-    metavar="MODEL",
-    help="A second trained model, as a checkpoint or PACKAGE.MODULE:FUNCTION, for metrics that contrast two.",
-)
-@click.option(
-    "--paired-task",
-    metavar="TASK",
-    help="Another task of the data set: a second model is trained for it like the first, and contrasted with that.",
-)
+@click.option("--paired-model", metavar="MODEL", help="A second trained model, for metrics that contrast two.")
+@click.option("--paired-task", metavar="TASK", help="Train the second model for this task of the data set.")
 @max_memory
 @click.option(
     "--executor",
+    metavar="local|ray",
     type=click.Choice(EXECUTORS),
     default="local",
     show_default=True,
-    help="Where to explain and score: in this process, or in workers of Ray, with a GPU each where there are any.",
+    help="Explain and score in this process, or in workers of Ray, with a GPU each where there are any.",
 )
 @click.option(
     "--ray-address",
-    metavar="ADDRESS",
-    help="HOST:PORT of a running Ray, or auto; all its machines must share DATASET, RUN and the model, under one path. "
-    " [default: start Ray here]",
+    metavar="HOST:PORT",
+    help="A running Ray, or auto. Its machines must share DATASET, RUN and model.  [default: start one]",
 )
 @click.option("--workers", type=int, metavar="N", help="Processes of a Ray that starts here.  [default: one per core]")
 @click.option("--source", metavar="PATH", help="The material that DATASET was made from, if not the generator's own.")
-@click.option("--split", help="Split to evaluate on.  [default: test]")
+@click.option("--split", metavar="SPLIT", help="Split to evaluate on.  [default: test]")
 @scale
 @settings
 @n_trainings
 @click.option(
     "--reliance/--no-reliance",
     default=None,
-    help="Train the model on backgrounds that change with every epoch, so that it relies on the feature.  "
-    "[default: where the data set's backgrounds can be drawn again]",
+    help="Train on backgrounds that change with every epoch.  [default: where they can be drawn again]",
 )
 @out
 @replace
 @from_fields(Conventions)
-@help_with(training_tables)
 def command(
     dataset: str | None,
     from_maps: str | None,
@@ -129,11 +115,9 @@ def command(
 ) -> None:
     """Explain, score and report on the data set DATASET.
 
-    Without a checkpoint a model is trained first; an interrupted run resumes where it stopped, and methods and metrics
-    are added to a finished run of the same experiment.
-
-    Controls (random, sobel, oracle and others) are always added: no table without floors and
-    ceilings. --set takes training settings and parameters of the model.
+    A registered model is trained first. An interrupted run resumes. Methods and metrics are added to a finished run of
+    the same experiment. Controls (random, sobel, oracle and others) are always added. --set takes training settings
+    and parameters of the model; salgen train --help lists them.
     """
     from salgen.evaluation.runs.running import evaluate
 

@@ -7,7 +7,7 @@ from salgen.parameters import parse_pairs
 from salgen.registry import IMPORTERS
 
 
-@click.command("import", add_help_option=False)
+@click.command("import", add_help_option=False, epilog="Example: salgen import photos --masks masks")
 @click.argument("images", type=click.Path())
 @click.argument("out", required=False, type=click.Path())
 @click.option(

@@ -3,7 +3,7 @@
 import click
 
 
-@click.command("leaderboard")
+@click.command("leaderboard", epilog="Example: salgen leaderboard runs/a runs/b --out site")
 @click.argument("runs", nargs=-1, required=True, type=click.Path())
 @click.option(
     "--out",

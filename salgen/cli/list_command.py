@@ -6,7 +6,7 @@ from salgen.errors import unknown_name
 from salgen.registry import REGISTRIES
 
 
-@click.command("list")
+@click.command("list", epilog="Example: salgen list methods grad-cam")
 @click.argument("kind", required=False, metavar="[" + "|".join(REGISTRIES) + "]")
 @click.argument("name", required=False)
 def command(kind: str | None, name: str | None) -> None:

@@ -39,7 +39,7 @@ def _tables(params: dict[str, Any]) -> dict[str, type]:
     return {f"Parameters of {name}" + (f"; source={takes}" if takes else ""): cls}
 
 
-@click.command("make", add_help_option=False)
+@click.command("make", add_help_option=False, epilog="Example: salgen make perlin-lesions lesions --set diameter=8")
 @plugin_name
 @click.argument("out", required=False, type=click.Path())
 @scale

@@ -9,7 +9,7 @@ def command() -> None:
     """Check the metrics themselves, and how far they agree."""
 
 
-@command.command("check")
+@command.command("check", epilog="Example: salgen metrics check roc-auc iou:threshold=0.3")
 @click.argument("calls", nargs=-1, metavar="[METRIC]...")
 def check(calls: tuple[str, ...]) -> None:
     """Score maps of known quality: the truth, made worse step by step.
@@ -32,7 +32,7 @@ def check(calls: tuple[str, ...]) -> None:
         click.echo(f"left out, because they explain again, train, or have no direction: {', '.join(left_out)}")
 
 
-@command.command("correlation")
+@command.command("correlation", epilog="Example: salgen metrics correlation runs/a runs/b")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False), metavar="RUN...")
 def correlation(runs: tuple[str, ...]) -> None:
     """Pearson correlation of each pair of metrics over the data sets' means (Saliency-Bench, Table 3).

@@ -17,24 +17,25 @@ DEFAULT_MODEL = "lesion-cnn"
 
 scale = click.option(
     "--scale",
+    metavar="|".join(SCALES),
     type=click.Choice(SCALES),
     default="small",
     show_default=True,
-    help="Registered set of defaults: small takes minutes on two cores, demo less, full is the paper's.",
+    help="Set of defaults: small takes minutes on two cores, demo less, full is the paper's.",
 )
 settings = click.option("--set", "pairs", metavar="KEY=VALUE", multiple=True, help="Set a parameter; repeatable.")
 out = click.option(
-    "--out", metavar="RUN", type=click.Path(), help="Run folder.  [default: runs/DATASET-MODEL and what else is given]"
+    "--out", metavar="RUN", type=click.Path(), help="Run folder.  [default: runs/DATASET-MODEL and other options]"
 )
 replace = click.option("--replace", is_flag=True, help="Remove a finished run in that folder first, with its models.")
 methods = click.option(
     "-m",
     "--method",
     "method_calls",
-    metavar="METHOD[:KEY=VALUE,...]",
+    metavar="METHOD",
     multiple=True,
-    help="A method, with parameters; repeatable. Also [NAME=]PACKAGE.MODULE:FUNCTION of your own or of another "
-    "library's, see docs/own_methods.md.",
+    help="[NAME=]METHOD[:KEY=VALUE,...]; repeatable. Also [NAME=]PACKAGE.MODULE:FUNCTION of your own or of another "
+    "library, see docs/own_methods.md.",
 )
 max_memory = click.option(
     "--max-memory", metavar="GB", type=float, help="Memory for explaining.  [default: half of what is free]"
@@ -62,10 +63,17 @@ def _option(field: Any, hint: Any) -> Callable[[Command], Command]:
     choices = field.metadata.get("choices")
     plain = next((kind for kind in typing.get_args(hint) if kind is not type(None)), hint)
     kind: Any = click.Choice(choices) if choices else plain
+    metavar = "|".join(choices) if choices else {int: "N", bool: "BOOLEAN"}.get(plain, field.name.upper())
     text = field.metadata["help"][:1].upper() + field.metadata["help"][1:] + "."
     name = "--" + field.name.replace("_", "-")
     return click.option(
-        name, field.name, type=kind, default=field.default, show_default=field.default is not None, help=text
+        name,
+        field.name,
+        metavar=metavar,
+        type=kind,
+        default=field.default,
+        show_default=field.default is not None,
+        help=text,
     )
 
 
@@ -158,7 +166,7 @@ def split_calls(text: str | None) -> list[str]:
     """Metrics separated by commas; a ``key=value`` without a name belongs to the metric before it."""
     calls: list[str] = []
     for piece in split_names(text, "--metrics"):
-        if calls and "=" in piece and ":" not in piece.partition("=")[0]:
+        if calls and "=" in piece and ":" not in piece:
             calls[-1] += f",{piece}"
         else:
             calls.append(piece)

@@ -8,7 +8,7 @@ DRAFT = "uploaded as a draft, not published; look at it and publish it at"
 REPOSITORY = "uploaded; a new repository is private: look at it and make it public at"
 
 
-@click.command("publish")
+@click.command("publish", epilog="Example: salgen publish lesions lesions.tar --license CC-BY-4.0")
 @click.argument("path", type=click.Path())
 @click.argument("out", type=click.Path(), required=False)
 @click.option("--license", metavar="SPDX", help="Your license: CC-BY-4.0, a URL, ...  [required]")

@@ -4,7 +4,7 @@ from pathlib import Path
 import click
 
 
-@click.command("report")
+@click.command("report", epilog="Example: salgen report runs/a runs/b --out page.html")
 @click.argument("runs", nargs=-1, required=True, type=click.Path())
 @click.option(
     "--out",

@@ -19,7 +19,7 @@ from salgen.parameters import build, parse_pairs
 from salgen.registry import PROTOCOLS
 
 
-@click.command("reproduce", add_help_option=False)
+@click.command("reproduce", add_help_option=False, epilog="Example: salgen reproduce budding2021 --scale demo")
 @plugin_name
 @scale
 @methods

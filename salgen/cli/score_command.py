@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from salgen.evaluation.scoring.file_scores import FileScores
 
 
-@click.command("score")
+@click.command("score", epilog="Example: salgen score maps masks --metrics roc-auc,iou:threshold=0.3")
 @click.argument("maps", type=click.Path())
 @click.argument("masks", type=click.Path())
 @click.option(
     "--metrics",
     metavar="A,B",
-    help="Metrics as name or name:key=value; families; or all that take a map and a mask.  [default: those that rank "
-    "pixels]",
+    help="Metrics as name or name:key=value; families; all that take a map and a mask; or "
+    "[NAME=]PACKAGE.MODULE:FUNCTION of your own.  [default: those that rank pixels]",
 )
 @click.option("--split", help="Split, if MASKS is a data set.  [default: test]")
 @click.option("--out", metavar="FILE", type=click.Path(), help="Write each sample's scores to FILE, .csv or .parquet.")

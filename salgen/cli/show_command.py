@@ -4,9 +4,11 @@ from pathlib import Path
 import click
 
 
-@click.command("show")
+@click.command("show", epilog="Example: salgen show lesions --count 16")
 @click.argument("dataset", type=click.Path())
-@click.option("--out", type=click.Path(), metavar="PNG", help="The picture to write.  [default: DATASET-sheet.png]")
+@click.option(
+    "--out", type=click.Path(), metavar="PNG", help="Where to write the picture.  [default: DATASET-sheet.png]"
+)
 @click.option("--split", help="Split to show.  [default: test]")
 @click.option("--count", type=click.IntRange(1, 200), default=8, show_default=True, help="Samples to show.")
 @click.option("--source", metavar="PATH", help="Your own material, if DATASET holds recipes only.")

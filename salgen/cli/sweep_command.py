@@ -2,6 +2,7 @@
 
 from typing import Any
 import click
+from salgen.cli.groups import SectionedCommand
 from salgen.cli.options import (
     DEFAULT_MODEL,
     help_with,
@@ -26,7 +27,12 @@ def _tables(params: dict[str, Any]) -> dict[str, type]:
     return {f"Parameters of {name}, the numbers among them as doses": plugin_class(name)} if name else {}
 
 
-@click.command("sweep", add_help_option=False)
+@click.command(
+    "sweep",
+    cls=SectionedCommand,
+    add_help_option=False,
+    epilog="Example: salgen sweep perlin-lesions --dose depth=0.02:0.7:8 -m grad-cam",
+)
 @plugin_name
 @click.option(
     "--dose",

@@ -7,7 +7,9 @@ from salgen.cli.options import DEFAULT_MODEL, help_with, n_trainings, out, scale
 from salgen.parameters import parse_pairs
 
 
-@click.command("train", add_help_option=False)
+@click.command(
+    "train", add_help_option=False, epilog="Example: salgen train lesions --model lesion-cnn --set epochs=20"
+)
 @click.argument("dataset", type=click.Path())
 @click.option("--model", default=DEFAULT_MODEL, is_eager=True, show_default=True, help="A registered model.")
 @scale

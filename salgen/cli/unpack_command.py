@@ -4,7 +4,7 @@ import click
 from salgen.datasets.archives.archive_formats import USUAL
 
 
-@click.command("unpack")
+@click.command("unpack", epilog="Example: salgen unpack lesions.tar lesions")
 @click.argument("archive", type=click.Path())
 @click.argument("folder", metavar="DIR", type=click.Path())
 @click.option(

@@ -23,7 +23,7 @@ class Count(click.ParamType[int]):
         return int(value)
 
 
-@click.command("verify")
+@click.command("verify", epilog="Example: salgen verify lesions --samples all")
 @click.argument("path", type=click.Path())
 @click.option("--source", metavar="PATH", help="Your own material or copy, where the data set was made from it.")
 @click.option(

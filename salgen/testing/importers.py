@@ -19,7 +19,7 @@ from salgen.types import Sample
 def check_importer(name: str, source: str, **parameters: Any) -> None:
     """Check a registered importer of images without twins against the laws, on a small copy of its data.
 
-    - The copy is named and hashed alike whenever it is opened, and it says its licence.
+    - The copy is named and hashed alike whenever it is opened, and it says its license.
     - Each sample of each split is there once, and another seed gives the same images and labels in each split.
     - Labels, regions, image size and depth are what the importer declares; masks are boolean and as large as the image.
     - A sample alone equals itself in a batch, and one of the copy opened again. Its recipe and its factors are JSON.
@@ -45,7 +45,7 @@ def check_importer(name: str, source: str, **parameters: Any) -> None:
     made, again = (generator(name, source, **chosen) for _ in range(2))
     assert made.source.name == OWN_COPY, f"{name}: its source is called {made.source.name!r}"
     assert made.source.digest == again.source.digest, f"{name}: the copy has another digest when it is opened again"
-    assert made.source.licence, f"{name}: its source states no licence"
+    assert made.source.license, f"{name}: its source states no license"
     assert sum((made.available or {}).values()), f"{name}: the copy has no samples"
     for split, count in (made.available or {}).items():
         samples = []
@@ -95,7 +95,7 @@ def _check_data_set(made: Generator, source: str, parameters: dict[str, Any]) ->
         assert sums[0] == sums[1], f"{name}: a data set has other bytes when it is made again"
         manifest = read_manifest(one)
         assert manifest.spec.source == OWN_COPY, f"{name}: the data set does not name its source"
-        assert manifest.licence == made.source.licence, f"{name}: the data set states another licence than the source"
+        assert manifest.license == made.source.license, f"{name}: the data set states another license than the source"
         assert manifest.notes == made.source.notes, f"{name}: the data set states other notes than the source"
         assert source not in (one / "README.md").read_text(encoding="utf-8"), f"{name}: the card shows a path"
         problems = verify(one, source=source)

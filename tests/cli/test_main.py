@@ -1,6 +1,7 @@
 """The command itself: help, lists, faults of the machine, Ctrl-C."""
 
 import errno
+import shlex
 import click
 import pytest
 from salgen.cli import main as module
@@ -13,10 +14,37 @@ def test_help_lists_every_command(capsys):
     assert all(command in out for command in COMMANDS)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help(command, capsys):
-    assert main([command, "--help"]) == 0
-    assert "Usage: salgen" in capsys.readouterr().out
+def commands():
+    """The words of each command and subcommand, and the command."""
+    for name in COMMANDS:
+        command = module.salgen.get_command(None, name)
+        for below, subcommand in getattr(command, "commands", {"": command}).items():
+            yield [name, below] if below else [name], subcommand
+
+
+@pytest.mark.parametrize(("words", "command"), list(commands()))
+def test_every_command_has_help_with_an_example_that_it_takes(words, command, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("runs/a", "runs/b", "runs/mine", "salgen-bench/results"):
+        (tmp_path / folder).mkdir(parents=True)
+    assert main([*words, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "Usage: salgen" in shown
+    (example,) = (line for line in shown.splitlines() if line.startswith("  Example: salgen "))
+    example = shlex.split(example)[2:]
+    assert example[: len(words)] == words
+    command.make_context("", example[len(words) :])
+
+
+def test_the_help_of_evaluate_fits_in_two_screens(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["evaluate", "--help"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert len(shown) <= 96
+    assert max(map(len, shown)) <= 80
+    assert [line for line in shown if line in ("Model:", "Metrics:", "Machine:", "Training:")]
+    assert "Other:" in shown[-8:]
+    assert any("salgen train --help" in line for line in shown)
 
 
 def test_unknown_commands_and_kinds_suggest_the_nearest(capsys):

@@ -17,7 +17,7 @@ from trials import HARMLESS, REFUSED, Box, Result, check_line, command, count, h
 from salgen.datasets.format.manifest import Manifest
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.method_selection import select_methods
-from salgen.evaluation.scoring.metric_selection import choose_metrics, swept
+from salgen.evaluation.scoring.metric_selection import choose_metrics
 from salgen.evaluation.training.training_settings import TrainingSettings
 from salgen.generators.factory import plugin_class
 from salgen.parameters import build, canonical_json, parse_call, parse_pairs, to_json
@@ -101,7 +101,7 @@ def test_mutated_method_calls(request: pytest.FixtureRequest) -> None:
 def test_mutated_metric_calls(request: pytest.FixtureRequest) -> None:
     def call(text: str) -> None:
         choose_metrics([text], ("mask",))
-        swept([text], ("mask",), "demo")
+        choose_metrics([text], ("mask",), "demo")
 
     hypothesis_run(request, "metric calls", 400, damaged(METRICS), call)
 

@@ -23,6 +23,7 @@ from salgen.evaluation.models.inspection.gradient_check import check_gradient
 from salgen.evaluation.models.inspection.memory import is_out_of_memory
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
 from salgen.evaluation.models.inspection.network_trace import check_model
+from salgen.parameters import call_text
 from salgen.types import Explained, SaliencyMap
 
 BATCH_SIZE = 32
@@ -206,7 +207,7 @@ class BatchExplainer:
         reduction = method.reduction if self.reduce == NATIVE else self.reduce
         return SaliencyMap(
             values=as_saliency(raw.float().contiguous(), reduction, (size[0], size[1])),
-            method=call,
+            method=getattr(method, "call", None) or call_text(method),
             reduction=reduction,
             signed=method.signed and (reduction is None or reduction in SIGNED),
             native_resolution=(raw.shape[2], raw.shape[3]),

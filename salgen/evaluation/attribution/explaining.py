@@ -10,7 +10,7 @@ from salgen.evaluation.attribution import arguments
 from salgen.evaluation.attribution.attribution_context import GIVEN, Method
 from salgen.evaluation.attribution.batch_explainer import BATCH_SIZE, BatchExplainer
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
-from salgen.evaluation.attribution.method_selection import check_methods_given, method_call
+from salgen.evaluation.attribution.method_selection import Renamed, call_and_method, check_methods_given
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, check_reduction
 from salgen.evaluation.models.inspection.model_view import SCORES, ModelView
@@ -154,8 +154,7 @@ def explain(
     array = None if isinstance(baselines, (str, int, float)) else baselines
     if array is not None:
         parameters["baselines"] = GIVEN
-    instances = [_method(item, parameters) for item in given]
-    chosen = {method_call(instance): instance for instance in instances}
+    chosen = dict(call_and_method(_method(item, parameters)) for item in given)
     if reduce not in (NATIVE, None):
         check_reduction(str(reduce))
     if score not in SCORES:
@@ -166,10 +165,10 @@ def explain(
         pixels = arguments.check_images(images)
         count = len(pixels)
         view = _view(model, chosen).prepared(preprocess, pixels.shape[1])
-        if any("model" in instance.needs for instance in instances):
+        if any("model" in instance.needs for instance in chosen.values()):
             arguments.check_range(pixels, view.unit_pixels)
         # other libraries check the array themselves
-        own = array is not None and not all(isinstance(instance, ForeignMethod) for instance in instances)
+        own = array is not None and not all(isinstance(instance, ForeignMethod) for instance in chosen.values())
         explainer = BatchExplainer.of(
             view,
             methods=chosen,
@@ -193,6 +192,8 @@ def explain(
 def _method(method: Any, parameters: dict[str, Any]) -> Any:
     if isinstance(method, ForeignMethod):
         return method
+    if isinstance(method, Renamed):
+        return Renamed(method.call, _method(method.given, parameters))
     if isinstance(method, str):
         name, values = parse_call(method)
         repeated = sorted({key.replace("-", "_") for key in values} & parameters.keys())

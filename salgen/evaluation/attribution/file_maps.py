@@ -1,7 +1,6 @@
 """Maps that another tool made, read from files, as one method beside others: ``evaluate(..., maps=...)``."""
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
@@ -13,13 +12,12 @@ from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.array_files import WHOLE, ArrayFiles, open_arrays
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
-from salgen.parameters import canonical_json
+from salgen.parameters import NAME, canonical_json
 from salgen.registry import METHODS
 
 Maps = Mapping[str, str | PathLike[str]] | Sequence[str | PathLike[str]] | str | PathLike[str]
 
 CEILINGS = "oracle"  # names that begin so stand for maps of the mask
-NAME = re.compile(r"\w[\w.+ -]*")  # a method's name in tables, without parameters
 
 
 @dataclass(frozen=True)

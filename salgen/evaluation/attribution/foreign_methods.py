@@ -19,15 +19,15 @@ import torch
 from torch import Tensor
 from salgen.errors import SalgenError, named, reason
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
-from salgen.evaluation.attribution.file_maps import CEILINGS, NAME
+from salgen.evaluation.attribution.file_maps import CEILINGS
 from salgen.evaluation.attribution.foreign_calls import foreign_maps
 from salgen.evaluation.attribution.library_methods import LIBRARY_NAMES, Question, bound_copy, library_of
 from salgen.evaluation.models.inspection.memory import is_out_of_memory
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.import_paths import imported
-from salgen.parameters import by_parameters, canonical_json, parse_call, python_value
+from salgen.parameters import NAME, by_parameters, canonical_json, parse_call, python_value
 from salgen.registry import METHODS
-from salgen.source_code import import_path, source_digest
+from salgen.source_code import import_path, in_words, source_digest
 
 EXAMPLE = "my_methods:mine"
 _PATH = re.compile(r"(?!\d)[\w.]+:(?!\d)[\w.]+")
@@ -163,13 +163,13 @@ def foreign_method(given: Any, call: str | None = None, values: Mapping[str, Any
         raise SalgenError(f"method {given!r} is {type(thing).__name__}: neither a function nor of {LIBRARY_NAMES}")
     written = ",".join(f"{key}={value}" for key, value in plain.items()).replace(", ", ",")
     call = call or (f"{name}:{written}" if written else name)
-    _check_name(call, given)
+    check_name(call, given)
     return ForeignMethod(
         call=call,
         given=thing,
         arguments={**held, **stated},
         signed=bool(getattr(thing, "signed", library is None or library.signed)),
-        origin=_in_words(thing),
+        origin=in_words(thing),
         only_key="" if is_known else uuid.uuid4().hex,
         import_path=path if is_known and not str(path).startswith("__main__:") else None,
         parameters={key: value if key in plain else f"<{type(value).__name__}>" for key, value in stated.items()},
@@ -178,7 +178,8 @@ def foreign_method(given: Any, call: str | None = None, values: Mapping[str, Any
     )
 
 
-def _check_name(call: Any, given: Any) -> None:
+def check_name(call: Any, given: Any) -> None:
+    """Refuse a name in the tables that is salgen's, or none."""
     name = parse_call(call)[0] if isinstance(call, str) else ""
     if name in METHODS.entries or name.startswith(CEILINGS) or not NAME.fullmatch(name):
         raise SalgenError(
@@ -191,15 +192,6 @@ def _is_plain(value: Any) -> bool:
         return bool(canonical_json(value))
     except (TypeError, ValueError):
         return False
-
-
-def _in_words(thing: Any) -> str:
-    module = getattr(thing, "__module__", None) or type(thing).__module__
-    kind = type(thing).__name__
-    kind = f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind} object"
-    if isinstance(thing, (FunctionType, type)):
-        kind = f"the {'class' if isinstance(thing, type) else 'function'} {thing.__qualname__}"
-    return f"{kind} of {module}"
 
 
 @cache

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from torch import Tensor, nn
 from salgen.errors import SalgenError, UndefinedMethodError
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.batch_explainer import check_methods
-from salgen.evaluation.attribution.foreign_methods import ForeignMethod, foreign_method, is_foreign
+from salgen.evaluation.attribution.foreign_methods import ForeignMethod, check_name, foreign_method, is_foreign
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import call_text, parse_call
 from salgen.registry import METHODS, PROTOCOLS
@@ -84,7 +84,7 @@ def select_methods(
         in_protocol = isinstance(call, str) and call in PROTOCOLS.entries
         given = PROTOCOLS.load(call).methods if in_protocol else [] if call == ALL else [call]
         named += [_create(method, scale) for method in given]
-    by_call = {method_call(method): method for method in named}
+    by_call = dict(call_and_method(method) for method in named)
     if both := by_call.keys() & (outside or {}).keys():
         raise SalgenError(f"{min(both)} is the name of maps from files and of another method: give each its own")
     by_default = DEMO_METHODS if scale == DEMO else METHODS.names()
@@ -95,32 +95,47 @@ def select_methods(
 
 
 def check_methods_given(methods: Any, values: Mapping[str, Any] | None = None) -> list[Any]:
-    """One or several methods as a list, in which those that are not salgen's are a `ForeignMethod` each.
+    """One or several methods as a list, those that are not salgen's as a `ForeignMethod`, those renamed as a `Renamed`.
 
-    Their names are those of a mapping, or before the ``=`` of ``"NAME=package.module:function"``. `values` are their
-    arguments.
+    Names are those of a mapping, or before the ``=`` of ``"NAME=package.module:function"`` or ``"NAME=rise:n=200"``.
+    `values` are arguments of those that are not salgen's.
     """
     listed = methods if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
     pairs = list(listed.items()) if isinstance(listed, Mapping) else [(None, given) for given in listed]
     if not pairs:
         raise SalgenError("no method was chosen: give at least one")
     chosen = [_named(given, name, values) for name, given in pairs]
-    calls = [method.call for method in chosen if isinstance(method, ForeignMethod)]
+    calls = [method.call for method in chosen if isinstance(method, (ForeignMethod, Renamed))]
     for call in calls:
         if calls.count(call) > 1:
             raise SalgenError(f"{call} is the name of several methods: give each its own, methods={{'name': ...}}")
     return chosen
 
 
+class Renamed(NamedTuple):
+    """A method of salgen's under another name in the tables."""
+
+    call: str
+    given: Any  # its own call, or the method
+
+
 def _named(given: Any, name: str | None, values: Mapping[str, Any] | None) -> Any:
     if name is None and isinstance(given, str) and "=" in given.partition(":")[0]:
         name, _, given = given.partition("=")
-    salgens = isinstance(given, str) and given.partition(":")[0] in METHODS.entries
-    if not salgens and is_foreign(given):
+    plugin = given.partition(":")[0].strip() if isinstance(given, str) else getattr(given, "name", "")
+    if plugin not in METHODS.entries and is_foreign(given):
         return foreign_method(given, name, values)
-    if name is not None and name != (given if isinstance(given, str) else method_call(given)):
-        raise SalgenError(f"method {name!r}: {given!r} is salgen's and keeps its name; give {{{given!r}: {given!r}}}")
-    return given
+    if name is None or name == given or (plugin and not isinstance(given, str) and name == method_call(given)):
+        return given
+    check_name(name, given)
+    if plugin not in METHODS.entries or METHODS.load(plugin).control:
+        raise SalgenError(f"method {name!r}: only single methods and no controls can be renamed, not {given!r}")
+    return Renamed(name, given)
+
+
+def call_and_method(method: Any) -> tuple[str, Any]:
+    """The name of a method in the tables, and the method."""
+    return (method.call, method.given) if isinstance(method, Renamed) else (method_call(method), method)
 
 
 def method_call(method: Any) -> str:
@@ -128,9 +143,16 @@ def method_call(method: Any) -> str:
     return method.call if isinstance(method, ForeignMethod) else call_text(method)
 
 
+def renamed(call: str, method: Any) -> str | None:
+    """The call of a method of salgen's whose name in the tables is another; else None."""
+    return call_text(method) if method.name in METHODS.entries and call_text(method) != call else None
+
+
 def _create(call: Any, scale: str) -> Any:
     if isinstance(call, ForeignMethod):
         return call
+    if isinstance(call, Renamed):
+        return Renamed(call.call, _create(call.given, scale))
     name = getattr(call, "name", "")
     if not isinstance(call, str) and name in METHODS.entries and type(call) is METHODS.load(name):
         return call

@@ -28,9 +28,7 @@ from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.evaluation.statistics.summary import SUMMARY
 from salgen.evaluation.verification.verify_run import run_problems
 from salgen.files import sha256_of
-from salgen.parameters import parse_call
 from salgen.progress import progress
-from salgen.registry import METHODS
 
 TABLES = (SCORES, SUMMARY, COMPARISONS, predictions.FILE)
 VERSION = "1.0.0"
@@ -71,7 +69,7 @@ def published_record(record: RunRecord, *, pixels: bool) -> RunRecord:
     def shows_image(method: MethodRecord) -> bool:
         """Whether it does, or does not say, as methods from elsewhere."""
         foreign = method.files or method.foreign
-        return bool(foreign or getattr(METHODS.create(*parse_call(method.call)), "shows_image", True))
+        return bool(foreign or getattr(method.created, "shows_image", True))
 
     hidden = [] if pixels else [method.call for method in record.methods if shows_image(method)]
     folders = set(map(folder_name, hidden))

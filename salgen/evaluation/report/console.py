@@ -32,7 +32,8 @@ def console_summary(runs: Sequence[Path | str], page: Path | None = None) -> str
     return "\n\n".join([*blocks, *([f"report: {page}"] if page is not None else [])])
 
 
-def _block(run: LoadedRun, model: str) -> str:
+def answer(run: LoadedRun, model: str) -> list[str]:
+    """The lines that say whether a model's methods can be judged, which is the best, and which beat the floors."""
     lines = [accuracy_line(run, model)]
     lines += [_warning(run, trained) for trained in run.trained(model) if trained.unlearnt or trained.too_few]
     for line in (line for line in reliance_lines(run) if line.model == model):
@@ -46,12 +47,22 @@ def _block(run: LoadedRun, model: str) -> str:
         lines += wrap(f"no verdict: {reason}", WIDTH)
     elif run.headline is not None:
         lines += _verdict_lines(verdict(run, model, run.headline))
+    return lines
+
+
+def _block(run: LoadedRun, model: str) -> str:
     learnt = not run.unlearnt(model)
     metrics = (canonical(run.metrics) or run.metrics)[:COLUMNS]
     more = len(run.metrics) - len(metrics)
     table = means_table(run, model, run.variants[0], metrics)
     marks = MARKS if len(run.under_test(model)) > 1 else MARKS[-1:]
-    lines += ["", _images_line(table), *([", ".join(marks)] if learnt else []), *_aligned(table, learnt)]
+    lines = [
+        *answer(run, model),
+        "",
+        _images_line(table),
+        *([", ".join(marks)] if learnt else []),
+        *_aligned(table, learnt),
+    ]
     return "\n".join([*lines, *([f"and {more} more metrics in the report"] if more else [])])
 
 
@@ -82,36 +93,22 @@ def _warning(run: LoadedRun, trained: Model) -> str:
 
 def _verdict_lines(outcome: Verdict) -> list[str]:
     """The results of the tests under the headline metric."""
-    if outcome.best is not None and len(outcome.run.under_test(outcome.model)) == 1:
-        return [_score_line(outcome)]
-    if outcome.best is None or not outcome.tests:
+    if outcome.best is None:
         return []
-    winners, tied, below = (
-        ", ".join(outcome.labels(keys)) for keys in (outcome.winners, outcome.tied, outcome.below_edges)
-    )
-    best = f"best by {outcome.metric} {outcome.subject}: {winners}"
+    alone = len(outcome.run.under_test(outcome.model)) == 1
+    winners, tied = (", ".join(outcome.labels(keys)) for keys in (outcome.winners, outcome.tied))
+    said = f"best by {outcome.metric} {outcome.subject}: {winners}"
+    if alone:
+        said = f"{winners}: {outcome.metric} {_mean(outcome.row(outcome.best))} {outcome.subject}"
     if outcome.powerless:
-        return [f"{best}; {outcome.powerless} are too few to tell methods apart"]
-    one = "it" if len(outcome.winners) == 1 else "one of these or more"
-    worse = "every other method is worse" if outcome.rivals else "no other has a score"
-    lines = [f"{best}; {f'indistinguishable from {one}: {tied}' if tied else worse}"]
-    if outcome.edges is not None:
-        lines.append(f"not better than {outcome.labels([outcome.edges])[0]}, an edge filter: {below or 'none'}")
-    return lines
-
-
-def _score_line(outcome: Verdict) -> str:
-    """The score of the only method, compared with the strongest floor."""
-    rivals = [key for key in (outcome.best, outcome.floor) if key is not None]
-    labels, means = outcome.labels(rivals), [_mean(outcome.row(key)) for key in rivals]
-    score = f"{labels[0]}: {outcome.metric} {means[0]} {outcome.subject}"
-    if outcome.floor is None or not outcome.tests:
-        return f"{score}; there is no floor to compare it with"
-    if outcome.powerless:
-        result = f"{outcome.powerless} are too few to tell them apart"
-    else:
-        result = f"it is {'not ' if outcome.below_floor else ''}better than that"
-    return f"{score}; the strongest floor, {labels[1]}, has {means[1]}; {result}"
+        return [f"{said}; {outcome.powerless} are too few to tell {'it from a floor' if alone else 'methods apart'}"]
+    if not outcome.tests:
+        return [f"{said}; there is no floor to compare it with"] if alone else []
+    if not alone:
+        one = "it" if len(outcome.winners) == 1 else "one of these or more"
+        worse = "every other method is worse" if outcome.rivals else "no other has a score"
+        said += f"; {f'indistinguishable from {one}: {tied}' if tied else worse}"
+    return [said, *outcome.against_floors]
 
 
 def _mean(row: SummaryRow | None) -> str:

@@ -83,10 +83,30 @@ class Verdict:
         """Methods under test that are not significantly better than the strongest floor."""
         return self._among(not_better(self.tests, self.floor)) if self.floor else []
 
-    @cached_property
-    def below_edges(self) -> list[Key]:
-        """Methods under test that are not significantly better than the edge filter."""
-        return self._among(not_better(self.tests, self.edges)) if self.edges else []
+    @property
+    def against_floors(self) -> list[str]:
+        """How the methods under test do against the strongest floor and the edge filter, a sentence each."""
+        if not self.tests or self.powerless or self.best is None:
+            return []
+        kinds: dict[Key, list[str]] = {}
+        for key, kind in ((self.floor, "the strongest floor"), (self.edges, "an edge filter")):
+            if key is not None:
+                kinds.setdefault(key, []).append(kind)
+        return [self._against(key, " and ".join(names)) for key, names in kinds.items()]
+
+    def _against(self, floor: Key, kind: str) -> str:
+        tested, row = self._among(self.compared), self.row(floor)
+        below = self._among(not_better(self.tests, floor))
+        better = [key for key in tested if key not in below]
+        name = f"{self.labels([floor])[0]}, {kind} ({number(math.nan if row is None else row.mean)})"
+        if len(tested) == 1:
+            return f"{self.labels(tested)[0]} is {'not ' if below else ''}significantly better than {name}"
+        if not better:
+            return f"no method is significantly better than {name}"
+        if len(better) <= len(below):
+            return f"significantly better than {name}: {', '.join(self.labels(better))}"
+        others = f" but {', '.join(self.labels(below))}" if below else ""
+        return f"every method{others} is significantly better than {name}"
 
     @property
     def n_clusters(self) -> int:

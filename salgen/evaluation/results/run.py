@@ -14,7 +14,7 @@ import numpy as np
 from salgen.errors import SalgenError, unknown_name, warn
 from salgen.evaluation.attribution.reductions import SIGNED
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
-from salgen.evaluation.report.console import accuracy_line, no_verdict
+from salgen.evaluation.report.console import accuracy_line, answer, no_verdict
 from salgen.evaluation.report.page import report
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun, read_runs
 from salgen.evaluation.report.verdicts import Verdict, verdict
@@ -69,7 +69,12 @@ class Run(os.PathLike[str]):
         )
 
     def __str__(self) -> str:
-        return str(self.path)
+        """The answer: accuracy, certified share, the best methods and those that beat the floors; and the folder."""
+        lines = [line for model in self._tables.model_names for line in answer(self._tables, model)]
+        return "\n".join([*lines, f"run folder: {self.path}"])
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self.path), spec)
 
     def _repr_html_(self) -> str:
         """Accuracies and means, for a notebook."""
@@ -182,7 +187,8 @@ class Run(os.PathLike[str]):
     ) -> Comparison:
         """The test of two methods: the mean difference `first` less `second`, its effect size and p values.
 
-        Parameters are those of :meth:`best`; p values are corrected for all pairs of the run's methods and floors.
+        A method may be named without its parameters where the run has it once. Other parameters are those of
+        :meth:`best`; p values are corrected for all pairs of the run's methods and floors.
 
         Raises
         ------
@@ -205,7 +211,7 @@ class Run(os.PathLike[str]):
         Parameters
         ----------
         method
-            As the tables name it.
+            As the tables name it; its parameters may be left out where the run has it once.
         model, seed
             The model and its training seed, where the run has several; the first one by default.
 
@@ -219,8 +225,7 @@ class Run(os.PathLike[str]):
         if seed is not None and seed not in seeds:
             raise unknown_name(f"training seed of {self.path}", str(seed), list(map(str, seeds)))
         methods = {entry.call: entry for entry in self.record.methods}
-        if method not in methods:
-            raise unknown_name(f"method of {self.path}", method, methods)
+        method = self._method(method, list(methods))
         parts = list(self._saved(name, seeds[0] if seed is None else seed, method))
         if not parts:
             raise SalgenError(f"{self.path} holds no maps of {method}: evaluate with keep_maps=True (--keep-maps)")
@@ -294,7 +299,14 @@ class Run(os.PathLike[str]):
 
     def _key(self, model: str, method: str) -> Key:
         labels = {self._tables.method_label(model, key): key for key in self._tables.keys(model)}
-        return labels[_one_of(f"method of {self.path}", method, list(labels))]
+        return labels[self._method(method, list(labels))]
+
+    def _method(self, name: str, known: Sequence[str]) -> str:
+        """A method's name in the tables, which may be given without its parameters where they leave no choice."""
+        alike = [name] if name in known else [label for label in known if re.split(":| \\[", label)[0] == name]
+        if len(alike) > 1:
+            raise SalgenError(f"{self.path} has {name} several times: give one of {'; '.join(alike)}")
+        return alike[0] if alike else _one_of(f"method of {self.path}", name, known)
 
     def _verdict(self, metric: str | None, variant: str | None, samples: str, model: str | None) -> Verdict:
         tables, name = self._tables, self._model(model)

@@ -26,6 +26,7 @@ from salgen.files import sha256_of
 from salgen.registry import MODELS
 from salgen.types import Float32
 
+Identity = tuple[str, int, str | None, Mapping[str, Any]]
 PERMUTED = "permuted-labels"  # folder of the models for label randomisation
 
 
@@ -42,6 +43,11 @@ class EvaluatedModel:
     origin: Mapping[str, Any]  # the entries of ``run.json`` about its training
     task: str | None = None  # the task that it was trained for, or None if that is not known
     compile: bool = False  # whether passes without gradient are compiled
+
+    @property
+    def stated(self) -> Mapping[str, Any]:
+        """What was stated with a given network or found beside it: `classes`, and how images are preprocessed."""
+        return self.origin["settings"] or {} if self.origin["trained_on"] is None else {}
 
     @property
     def device(self) -> torch.device:
@@ -140,10 +146,10 @@ class ChosenModels:
     second_task: str | None
 
     @property
-    def identities(self) -> list[tuple[str, int, str | None]]:
-        """Name, training seed and SHA-256 of the weights (None before training) of each first model."""
-        loaded: list[tuple[str, int, str | None]] = [(model.name, model.seed, model.digest) for model in self.loaded]
-        return loaded or [(self.name, seed, None) for seed in range(self.training["n_trainings"])]
+    def identities(self) -> list[Identity]:
+        """Each first model's name, seed, SHA-256 of the weights (None before training), and what was stated with it."""
+        loaded: list[Identity] = [(model.name, model.seed, model.digest, model.stated) for model in self.loaded]
+        return loaded or [(self.name, seed, None, {}) for seed in range(self.training["n_trainings"])]
 
     @property
     def second_label(self) -> str | None:
@@ -219,6 +225,10 @@ def resolve_models(
                 f"{model} is trained already: leave out training settings, reliance and n_trainings (--n-trainings)"
             )
         return ChosenModels(dataset, name, [loaded], loaded.classifier, {}, second, second_task)
+    if not dataset.spec.splits.get("train"):
+        raise SalgenError(
+            f"{dataset.path} has no training images for {name}: give a trained model as model= (--model CHECKPOINT)"
+        )
     network = initial_classifier(dataset.path, model=name, scale=scale, settings=settings, source=dataset.source)
     training = {
         "scale": scale,

@@ -11,10 +11,9 @@ from salgen.errors import SalgenError, warn
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.file_maps import FileMaps, Maps, paths_by_name, read_file_maps
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
-from salgen.evaluation.attribution.method_selection import DEMO, check_methods_given, select_methods
+from salgen.evaluation.attribution.method_selection import DEMO, Renamed, check_methods_given, select_methods
 from salgen.evaluation.runs.artifacts.run_record import RunRecord, content_faults, in_groups
 from salgen.evaluation.runs.evaluated_models import ChosenModels
-from salgen.parameters import parse_call
 from salgen.registry import METHODS
 
 
@@ -63,9 +62,9 @@ def unmet_needs(dataset: Dataset) -> dict[str, str]:
     return {"patterns": f"fits patterns to the split 'train', which {dataset.name} does not have"}
 
 
-def _earlier_methods(held: RunRecord, given: Collection[Any], run: Path) -> list[Method]:
+def _earlier_methods(held: RunRecord, given: Collection[Any], run: Path) -> list[Any]:
     """The methods of salgen in the run that a folder holds; those from elsewhere must be among the given ones."""
-    again = {method.call for method in given if isinstance(method, ForeignMethod)}
+    again = {method.call for method in given if isinstance(method, (ForeignMethod, Renamed))}
     records = [method for method in held.methods if method.files is None and method.call not in again]
     if missing := [method for method in records if method.foreign is not None]:
         named = "; ".join(f"{method.call!r}, which is {method.reference}" for method in missing)
@@ -74,7 +73,7 @@ def _earlier_methods(held: RunRecord, given: Collection[Any], run: Path) -> list
             "this command's own are imported), or replace the run (replace=True, --replace)"
         )
     with content_faults([run]):
-        return [METHODS.create(*parse_call(method.call)) for method in records]
+        return [Renamed(method.call, method.created) for method in records]
 
 
 def maps_of_files(given: Maps, held: RunRecord | None, models: ChosenModels) -> dict[str, FileMaps]:

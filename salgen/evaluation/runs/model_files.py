@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from salgen.evaluation.attribution.method_selection import renamed
 from salgen.evaluation.attribution.patterns import VERSION as PATTERNS_VERSION
 from salgen.evaluation.metrics.inputs.metric_inputs import PAIRED, SHUFFLED, MapKind
 from salgen.evaluation.runs.artifacts.chunk_files import (
@@ -24,6 +25,7 @@ from salgen.evaluation.runs.artifacts.saved_maps import key_of, maps_name
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.insignificant_patch import VERSION as PATCH_VERSION
 from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.scoring.own_metrics import metric_records
 from salgen.parameters import to_json
 
 
@@ -142,7 +144,7 @@ class ModelFiles:
         patterns = PATTERNS_VERSION if "patterns" in method.needs else None
         return {
             **self.depends_on(list(samples), self.device),
-            "method": [call, to_json(method), method.version, patterns],
+            "method": [call, to_json(method), method.version, patterns, *filter(None, [renamed(call, method)])],
             # the samples are named, and certificates ask the model again
             "conventions": {**to_json(self.plan.conventions), "limit": None, "redraws": None},
         }
@@ -165,6 +167,7 @@ class ModelFiles:
             {
                 **self.maps_depend_on(call, chunk),
                 "metrics": [[name, to_json(metric), metric.version] for name, metric in plan.of_maps.items()],
+                **({"own_metrics": [record.key for record in own]} if (own := metric_records(plan.of_maps)) else {}),
                 "others": {kind: [model.digest, model.task] for kind, model in self.others.items()},
                 "variants": list(plan.variants),
                 "given": plan.source_run and plan.source_run.digest,

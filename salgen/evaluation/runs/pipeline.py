@@ -26,6 +26,7 @@ from salgen.evaluation.runs.artifacts.run_record import RECORD, Conventions, Run
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name
 from salgen.evaluation.runs.artifacts.score_table import write_scores
 from salgen.evaluation.runs.certify import certify
+from salgen.evaluation.runs.evaluated_models import Identity
 from salgen.evaluation.runs.given_models import GivenModel
 from salgen.evaluation.runs.measuring import estimate, measure_costs
 from salgen.evaluation.runs.model_runner import ModelRunner
@@ -42,6 +43,7 @@ from salgen.parameters import to_json
 from salgen.progress import progress
 from salgen.registry import MODELS
 
+PREPROCESS = {key: f"preprocess ({key})" for key in ("mean", "std", "channel_order")}
 DEFAULTS = {"split": "test", "scale": "small", **to_json(Conventions())}
 
 
@@ -60,7 +62,7 @@ def run_to_extend(
     run: Path,
     dataset: Dataset,
     conventions: Conventions,
-    models: Sequence[tuple[str, int, str | None]],
+    models: Sequence[Identity],
     *,
     second_model: str | None = None,
     scored_from: str | None = None,
@@ -68,8 +70,8 @@ def run_to_extend(
 ) -> RunRecord | None:
     """The record of the finished run in a folder, to which methods and metrics may be added; None if there is none.
 
-    `models` have their name, training seed and weights' SHA-256 (None before training). `scored_from` is the SHA-256
-    of the record of the run whose maps are scored.
+    `models` are as :class:`ChosenModels` has them. `scored_from` is the SHA-256 of the record of the run whose maps are
+    scored.
     """
     if (run / MANIFEST).exists():
         raise SalgenError(f"{run} is a data set: choose another folder for the run")
@@ -90,14 +92,14 @@ def run_to_extend(
         ("fingerprint", record.dataset.fingerprint[:12], dataset.fingerprint[:12]),
         ("split", record.dataset.split, dataset.split),
         ("maps", *(f"of run {of[:12]}" if of else "of its own" for of in (held_from, scored_from))),
-        ("models", held_models, ", ".join(f"{name} seed {seed}" for name, seed, _ in models)),
+        ("models", held_models, ", ".join(f"{name} seed {seed}" for name, seed, *_ in models)),
         *((name, earlier[name], value) for name, value in to_json(conventions).items()),
     ]
-    compared += [
-        (f"weights of seed {seed}", model.weights_sha256[:12], digest[:12])
-        for model, (_, seed, digest) in zip(record.models, models, strict=False)
-        if digest is not None
-    ]
+    for model, (_, seed, digest, here) in zip(record.models, models, strict=False):
+        there = (model.settings or {}) if model.trained_on is None else {}
+        compared += [(PREPROCESS.get(key, key), there.get(key), here.get(key)) for key in {**there, **here}]
+        if digest is not None and there == here:  # else it differs anyhow, as the logits are in it
+            compared.append((f"weights of seed {seed}", model.weights_sha256[:12], digest[:12]))
     if second_model is not None and record.paired_model:
         second = record.paired_model[0]
         compared.append(

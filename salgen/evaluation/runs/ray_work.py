@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -132,6 +133,7 @@ class Job:
     name: str
     source: str | None
     device: str  # the type of device that the worker has
+    folder: Path  # the working directory, in which a user's metrics are imported
     libraries: Mapping[str, str]  # versions of the libraries that scores depend on
     plan: bytes  # the plan for this model, pickled without data and weights
 
@@ -145,12 +147,13 @@ class Job:
         pickled = io.BytesIO()
         _Pickler(pickled).dump(runner.plan.for_model(runner.model))
         places = (runner.run.absolute(), data.path.absolute(), data.split, data.name, source)
-        return cls(*places, device, library_versions(), pickled.getvalue())
+        return cls(*places, device, Path.cwd(), library_versions(), pickled.getvalue())
 
     def load(self) -> ModelRunner:
         """The runner, with its data and its models."""
         dataset = open_dataset(self.data, self.split, self.source)
         dataset.name = self.name
+        sys.path.append(str(self.folder))
         plan: Plan = _Unpickler(io.BytesIO(self.plan), dataset).load()
         return ModelRunner(plan, plan.models[0], self.run)
 

@@ -9,6 +9,7 @@ from typing import Any
 from salgen.command_line import COMMAND
 from salgen.evaluation.attribution.file_maps import FileMaps, from_files
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
+from salgen.evaluation.attribution.method_selection import renamed
 from salgen.evaluation.reliance.certificate_rule import REDRAWS
 from salgen.evaluation.runs.artifacts import run_record as records
 from salgen.evaluation.runs.artifacts.certificate_table import Certification
@@ -17,6 +18,7 @@ from salgen.evaluation.runs.certify import VERSION as CERTIFICATE_VERSION
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.scoring.own_metrics import metric_records
 from salgen.evaluation.training.checkpoints import read_card
 from salgen.parameters import to_json
 
@@ -37,6 +39,7 @@ def run_record(runners: Sequence[ModelRunner], certificates: Certification, seco
         methods=_methods(plan, runners),
         left_out=plan.left_out,
         metrics=list(plan.metrics),
+        own_metrics=metric_records(plan.metrics),
         variants=list(plan.variants),
         headline_variant=next(iter(plan.variants)),
         conventions=to_json(plan.conventions),
@@ -129,8 +132,9 @@ def _methods(plan: Plan, runners: Sequence[ModelRunner]) -> list[records.MethodR
     return [
         records.MethodRecord(
             call=call,
+            stands_for=renamed(call, method),
             name=method.name,
-            reference=method.reference,
+            reference=", ".join(filter(None, (renamed(call, method), method.reference))),
             reduction=chunks[call][0]["reduction"],
             signed=method.signed,
             class_dependent=method.class_dependent,

@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Sequence
 from pathlib import Path
 import torch
 from salgen.datasets.reading.reader import Dataset
@@ -17,7 +16,7 @@ from salgen.evaluation.runs.given_models import is_designed
 from salgen.evaluation.runs.pipeline import execute_run, run_folder, run_to_extend, say_what_is_added
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.source_run import Absent, SourceRun
-from salgen.evaluation.scoring.metric_selection import resolve_metrics
+from salgen.evaluation.scoring.metric_selection import Metrics, resolve_metrics
 from salgen.parameters import build
 
 MODEL_INPUTS = frozenset({"model", "method"})
@@ -26,7 +25,7 @@ MODEL_INPUTS = frozenset({"model", "method"})
 def rescore(
     maps: str | os.PathLike[str],
     *,
-    metrics: Sequence[str] | None = None,
+    metrics: Metrics | None = None,
     dataset: str | os.PathLike[str] | Dataset | None = None,
     out: str | os.PathLike[str] | None = None,
     limit: int | None = None,
@@ -82,7 +81,7 @@ def rescore(
     run = Path(out) if out is not None else Path("runs") / f"{dataset.name}-{model_names}-rescored"
     if run.resolve() == source_run.folder.resolve():
         raise SalgenError(f"{run} is the run whose maps are scored: choose another folder with --out")
-    trained = [(model.name, model.seed, model.digest) for model in models]
+    trained = [(model.name, model.seed, model.digest, model.stated) for model in models]
     held = run_to_extend(run, dataset, conventions, trained, scored_from=source_run.digest, replace=replace)
     chosen = resolve_metrics(metrics, held.metrics if held else [], scale, *_inputs(source_run, dataset))
     if held is not None:

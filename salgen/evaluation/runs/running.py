@@ -24,7 +24,8 @@ from salgen.evaluation.runs.given_models import check_models_importable, given_m
 from salgen.evaluation.runs.pipeline import default_run, execute_run, run_folder, run_to_extend, say_what_is_added
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.ray_work import ray_executor
-from salgen.evaluation.scoring.metric_selection import resolve_metrics, warn_of_left_out
+from salgen.evaluation.scoring.metric_selection import Metrics, resolve_metrics, warn_of_left_out
+from salgen.evaluation.scoring.own_metrics import check_metrics_importable
 from salgen.evaluation.training.training_settings import SEEDS
 from salgen.parameters import build
 
@@ -44,7 +45,7 @@ def evaluate(
     paired_task: str | None = None,
     methods: Sequence[Any] | Mapping[str, Any] | None = None,
     maps: Maps = (),
-    metrics: Sequence[str] | None = None,
+    metrics: Metrics | None = None,
     out: str | Path | None = None,
     split: str | None = None,
     scale: str = "small",
@@ -107,9 +108,12 @@ def evaluate(
         states. With them, `methods` None takes the run's in `out`, or none. Samples without a
         ground-truth mask need no map. Metrics that explain again cannot score them.
     metrics
-        Calls such as ``"iou:threshold=0.3"``, families, or ``"all"``; a value such as ``0.3|0.5`` stands
-        for a metric with each. None for those that rank pixels, or those of the run that `out` holds. The first one
-        is the headline.
+        One or several: calls such as ``"iou:threshold=0.3"``, families, or ``"all"``; a value such as ``0.3|0.5``
+        stands for a metric with each. None for those that rank pixels, or those of the run that `out` holds. The first
+        one is the headline. Also metrics of your own: an instance of a metric class; a function of map, float (H, W),
+        and mask, bool (H, W), that returns a number; or ``"package.module:name"`` of either. Higher is better unless
+        the function has an attribute ``higher_is_better = False``; `bounds`, (low, high), are infinite by default. A
+        dict gives names. See docs/extending.md.
     out
         The run folder; by default ``runs/<data set>-<model>`` and the options that are not the defaults. If it holds
         a finished run of the same data, models and options, methods and metrics are added to that.
@@ -211,6 +215,8 @@ def evaluate(
     held = run_to_extend(run, data, agreed, models.identities, second_model=models.second_label, replace=replace)
     outside = maps_of_files(maps, held, models)
     chosen = _resolve_metrics(metrics, held.metrics if held else [], scale, models, list(outside))
+    if workers_of_ray is not None:
+        check_metrics_importable(chosen)
     defined, left_out = resolve_methods(
         methods, scale, held, outside, models, run, for_workers=workers_of_ray is not None
     )
@@ -231,9 +237,9 @@ def evaluate(
 
 
 def _resolve_metrics(
-    calls: Sequence[str] | None, earlier: Sequence[str], scale: str, models: ChosenModels, outside: Sequence[str]
+    metrics: Metrics | None, earlier: Sequence[str], scale: str, models: ChosenModels, outside: Sequence[str]
 ) -> dict[str, Metric]:
-    """The metrics of a run by their calls; a warning names those that a group leaves out.
+    """The metrics of a run by their names; a warning names those that a group leaves out.
 
     `outside` names the methods whose maps are in files.
     """
@@ -266,11 +272,11 @@ def _resolve_metrics(
         )
         why_missing = files_alone | {need: why for need, why in why_missing.items() if need not in files_alone}
         lacking = {"which take maps of other images or models, and maps in files are of these alone": MADE_AGAIN}
-    chosen = resolve_metrics(calls, earlier, scale, frozenset(offered), why_missing, BY_NAME_ONLY)
+    chosen = resolve_metrics(metrics, earlier, scale, frozenset(offered), why_missing, BY_NAME_ONLY)
     if paired and not any("paired_maps" in metric.needs for metric in chosen.values()):
         raise SalgenError(
             "a paired model or task is given, but no metric contrasts two models: name mcs, mcr or idr:of=paired, or "
             "leave it out"
         )
-    warn_of_left_out(calls or (), chosen, frozenset(offered - BY_NAME_ONLY), lacking)
+    warn_of_left_out(metrics or (), chosen, frozenset(offered - BY_NAME_ONLY), lacking)
     return chosen

@@ -36,9 +36,8 @@ from salgen.evaluation.runs.artifacts.saved_maps import GALLERY, SavedMaps, chec
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, load_checkpoint
 from salgen.files import copy_file, sha256_of
-from salgen.parameters import build, parse_call
+from salgen.parameters import build
 from salgen.progress import progress
-from salgen.registry import METHODS
 
 DATA = "dataset"
 CHECKPOINTS = "checkpoints"
@@ -70,7 +69,7 @@ class SourceRun:
             raise SalgenError(f"{path} {fault} maps: evaluate with --keep-maps, and publish that")
         for name in record.maps:
             parts_of(name)  # raises for a name that is no file of maps
-        return cls(folder, str(path), record, hashlib.sha256((folder / RECORD).read_bytes()).hexdigest())
+        return cls(folder, os.fspath(path), record, hashlib.sha256((folder / RECORD).read_bytes()).hexdigest())
 
     @cached_property
     def kinds(self) -> frozenset[MapKind]:
@@ -156,7 +155,7 @@ def _method(record: MethodRecord) -> Any:
         files = ArrayFiles(Path(record.files.path), {})  # its maps are those of the run
         return FileMaps(name=record.call, files=files, signed=record.signed, sha256=record.files.sha256)
     if record.foreign is None:
-        return METHODS.create(*parse_call(record.call))
+        return record.created
     return ForeignMethod(
         call=record.call,
         given=None,

@@ -1,19 +1,22 @@
 """The metrics chosen by names, calls with parameters, groups, and sweeps over a parameter."""
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 from salgen.errors import SalgenError, unknown_name, warn
 from salgen.evaluation.metrics.inputs.metric import FAMILIES, Metric, compat_of
-from salgen.parameters import build, call_text, parse_call
+from salgen.evaluation.scoring.own_metrics import MetricRecord, OwnMetric, is_own, is_path, metric_records, own_metric
+from salgen.parameters import NAME, build, call_text, parse_call
 from salgen.registry import METRICS
 
 ALL = "all"
 DEFAULT = ("roc-auc", "average-precision", "prec99", "m-gt", "relevance-mass", "pointing-game")
 SEPARATOR = "|"
 
-Metrics = str | Metric | Sequence[str | Metric] | Mapping[str, str | Metric]
+# a name or call, an instance, or a function of map float (H, W) and mask bool (H, W); one or several
+OneMetric = str | Metric | Callable[[Any, Any], float]
+Metrics = OneMetric | Sequence[OneMetric] | Mapping[str, OneMetric]
 
 HOW_TO_GIVE = {
     "mask": "masks=",
@@ -32,73 +35,99 @@ HOW_TO_GIVE = {
     "shuffled_maps": "shuffled_maps=",
 }
 
+_remembered: dict[str, Metric] = {}
 
-def choose_metrics(metrics: Metrics, available: Collection[str] = ()) -> dict[str, Metric]:
+
+def choose_metrics(metrics: Metrics, available: Collection[str] = (), scale: str | None = None) -> dict[str, Metric]:
     """Metrics by name.
 
     Parameters
     ----------
     metrics
-        Names, calls, instances, or groups: ``"all"`` and the families stand for those metrics that need
-        no more than `available`. A value such as ``0.1|0.2`` stands for a metric with each of them. A mapping
-        gives instances names of its own.
+        One or several: names, calls, instances, functions of (map, mask), ``"package.module:name"`` of either, or
+        groups. ``"all"`` and the families stand for those metrics that need no more than `available`. A value such as
+        ``0.1|0.2`` stands for a metric with each of them. A mapping gives names.
     available
         Names of the inputs that are given, see :attr:`Metric.needs`.
+    scale
+        The scale whose defaults hold, in a run: metrics are swept there. A parameter that the call sets is neither
+        swept nor the scale's.
 
     Examples
     --------
     >>> list(choose_metrics(["roc-auc", "iou:threshold=0.3|0.5"]))
     ['roc-auc', 'iou:threshold=0.3', 'iou']
+    >>> choose_metrics({"error": lambda values, mask: abs(values - mask).mean()})["error"].higher_is_better
+    True
     """
-    if isinstance(metrics, Mapping):
-        return {
-            name: create_metric(item) if isinstance(item, str) else _instance(item) for name, item in metrics.items()
-        }
+    listed: Any = metrics if isinstance(metrics, Collection) and not isinstance(metrics, str) else [metrics]
     chosen: dict[str, Metric] = {}
-    for item in [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence) else metrics:
-        if not isinstance(item, str):
-            chosen[call_text(_instance(item))] = item
-        elif item == ALL or item in FAMILIES:
-            chosen |= _group(item, available)
-        elif SEPARATOR in item:
-            chosen |= {call_text(metric): metric for metric in map(create_metric, alternatives(item))}
-        else:
-            chosen[item] = create_metric(item)
+    for name, given in listed.items() if isinstance(listed, Mapping) else ((None, item) for item in listed):
+        found = _found(given, available, scale)
+        if renamed := name is not None and name not in found:
+            if len(found) != 1:
+                raise SalgenError(f"metric {name!r}: {given!r} stands for several metrics: name one of {list(found)}")
+            (metric,) = found.values()
+            found = {name: dataclasses.replace(metric, name=name) if isinstance(metric, OwnMetric) else metric}
+        for call, metric in found.items():
+            if is_own(metric) or renamed:
+                _check_name(call)
+            if call in chosen and is_own(metric):
+                raise SalgenError(f"{call!r} is the name of several metrics: give each its own in a dict")
+        chosen |= found
     return chosen
 
 
-def swept(calls: Sequence[str], available: Collection[str] = (), scale: str = "full") -> dict[str, Metric]:
-    """The metrics of :func:`choose_metrics` with the scale's defaults, swept ones with each of their values.
+def _found(given: Any, available: Collection[str], scale: str | None) -> dict[str, Metric]:
+    if not isinstance(given, str) or is_path(given):
+        return dict([own_metric(given)])
+    if given == ALL or given in FAMILIES:
+        found = _group(given, available)
+    elif SEPARATOR in given:
+        found = {call_text(metric): metric for metric in map(registered_metric, alternatives(given))}
+    else:
+        found = {given: registered_metric(given)}
+    if scale is None:
+        return found
+    scaled: dict[str, Metric] = {}
+    fixed = {} if given == ALL or given in FAMILIES else {key.replace("-", "_") for key in parse_call(given)[1]}
+    for metric in found.values():
+        sweeps = {key: values for key, values in metric.sweep.items() if key not in fixed}
+        defaults = {key: value for key, value in metric.scales.get(scale, {}).items() if key not in fixed}
+        for values in product(*sweeps.values()):
+            variant: Any = dataclasses.replace(metric, **defaults, **dict(zip(sweeps, values, strict=True)))
+            scaled[call_text(variant)] = variant
+    return scaled
 
-    A parameter that the call sets is neither swept nor the scale's.
-    """
-    chosen: dict[str, Metric] = {}
-    for call in calls:
-        for metric in choose_metrics(call, available).values():
-            fixed = set() if call == ALL or call in FAMILIES else {key.replace("-", "_") for key in parse_call(call)[1]}
-            sweeps = {key: values for key, values in metric.sweep.items() if key not in fixed}
-            scaled = {key: value for key, value in metric.scales.get(scale, {}).items() if key not in fixed}
-            for values in product(*sweeps.values()):
-                variant: Any = dataclasses.replace(metric, **scaled, **dict(zip(sweeps, values, strict=True)))
-                chosen[call_text(variant)] = variant
-    return chosen
+
+def _check_name(call: str) -> None:
+    name = parse_call(call)[0]
+    if name in (ALL, *FAMILIES, *METRICS.entries) or not NAME.fullmatch(name):
+        raise SalgenError(f"metric {call!r}: the name is salgen's, or none for a table: give another in a dict")
 
 
 def resolve_metrics(
-    calls: Sequence[str] | None,
+    metrics: Metrics | None,
     earlier: Sequence[str],
     scale: str,
     offered: frozenset[str],
     why_missing: Mapping[str, str],
     by_name_only: frozenset[str] = frozenset(),
 ) -> dict[str, Metric]:
-    """The metrics of a run by their calls, after those of an `earlier` one, which has its defaults.
+    """The metrics of a run by their names, after those of an `earlier` one, which has its defaults.
 
     `offered` names the inputs that the run can provide. `why_missing` gives for others the words that follow the
     metric's name in an error; the first one counts. No group includes metrics with inputs `by_name_only`.
     """
     chosen = {call: create_metric(call) for call in earlier}
-    chosen |= swept(calls or (() if earlier else DEFAULT), offered - by_name_only, scale)
+    chosen |= choose_metrics(metrics or (() if earlier else DEFAULT), offered - by_name_only, scale)
+    for call, metric in chosen.items():
+        if isinstance(metric, OwnMetric) and metric.function is None:
+            raise SalgenError(
+                f"the run has the metric {call!r}, which is {metric.reference}: give it again among metrics, such as "
+                "--metrics NAME=PACKAGE.MODULE:FUNCTION, or replace the run (replace=True, --replace)"
+            )
+    remember(metric_records(chosen))
     for call, metric in chosen.items():
         for need, why in why_missing.items():
             if need in metric.needs - offered:
@@ -108,13 +137,15 @@ def resolve_metrics(
 
 
 def warn_of_left_out(
-    calls: Sequence[str], chosen: Mapping[str, Metric], available: frozenset[str], reasons: Mapping[str, frozenset[str]]
+    metrics: Metrics, chosen: Mapping[str, Metric], available: frozenset[str], reasons: Mapping[str, frozenset[str]]
 ) -> None:
-    """Warn of the metrics that groups among the calls leave out.
+    """Warn of the metrics that groups among those given leave out.
 
     `available` names the inputs of metrics in groups, and `reasons` gives in words why others are left out.
     """
-    groups, names = [call for call in calls if call in (ALL, *FAMILIES)], {metric.name for metric in chosen.values()}
+    listed = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Collection) else metrics
+    groups = [call for call in listed if isinstance(call, str) and call in (ALL, *FAMILIES)]
+    names = {metric.name for metric in chosen.values()}
     every = choose_metrics(groups, {*HOW_TO_GIVE, "training"})
     needs = {name: metric.needs - available for name, metric in every.items() if name not in names}
     lacking = {why: [name for name in needs if needs[name] & inputs] for why, inputs in reasons.items()}
@@ -143,6 +174,11 @@ def check_needs(metrics: Mapping[str, Metric], available: frozenset[str]) -> Non
 
 
 def create_metric(call: str) -> Metric:
+    """A metric by its name in tables: salgen's, or a run's own, of which only the declarations are known."""
+    return _remembered.get(call) or registered_metric(call)
+
+
+def registered_metric(call: str) -> Metric:
     """A metric from ``"name"`` or ``"name:key=value,..."``; a name may be an alias."""
     name, values = parse_call(call)
     if name in METRICS.entries:
@@ -160,18 +196,18 @@ def create_metric(call: str) -> Metric:
     return metric
 
 
+def remember(records: Iterable[MetricRecord]) -> None:
+    """Know a run's own metrics by their names from now on: what they declare, without their code."""
+    for record in records:
+        _check_name(record.call)
+        _remembered[record.call] = registered_metric(record.stands_for) if record.stands_for else record.declared
+
+
 def alternatives(call: str) -> Iterator[str]:
     """``"iou:threshold=0.3|0.5"`` as a call for each value."""
     name, values = parse_call(call)
     for choice in product(*(text.split(SEPARATOR) for text in values.values())):
         yield f"{name}:" + ",".join(f"{key}={value}" for key, value in zip(values, choice, strict=True))
-
-
-def _instance(item: Any) -> Metric:
-    if isinstance(item, type) or not hasattr(item, "needs"):
-        raise SalgenError(f"{item!r} is not a metric: give a name such as 'roc-auc', or an instance")
-    metric: Metric = item
-    return metric
 
 
 def _group(name: str, available: Collection[str]) -> dict[str, Metric]:

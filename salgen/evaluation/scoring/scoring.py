@@ -64,9 +64,10 @@ def score(
         bool (or 0 and 1) (N, H, W), or (N, K, H, W) for K acceptable masks, of which the best counts;
         an empty one of the K is passed over. None for metrics that need no mask.
     metrics
-        Names, calls such as ``"prec99:compat=authors_exact"``, metric instances, families, or ``"all"``:
-        every registered metric that the given arguments suffice for. A mapping gives instances names of its
-        own.
+        One or several: names, calls such as ``"prec99:compat=authors_exact"``, families, or ``"all"``, every registered
+        metric that the given arguments suffice for. Also metrics of your own: an instance of a metric class; a function
+        of map, float (H, W), and mask, bool (H, W), that returns a number; or ``"package.module:name"`` of either. Of a
+        function, higher is better unless its attribute `higher_is_better` is False. A dict gives names.
     valid
         bool (H, W) or (N, H, W): the scored region. What lies outside it is don't-care: its values,
         NaN included, and its mask pixels do not count. Metrics that ask a model look at the whole map.
@@ -99,8 +100,8 @@ def score(
     Returns
     -------
     Scores
-        Metric name as given (for an instance: its call) to float64 (N,). A full mask is scored with
-        the reason ``trivial_full_mask``. NaN where undefined, with a reason, and in `worst_case`
+        Metric name as given (of an instance its call, of a function its name) to float64 (N,). A full mask is scored
+        with the reason ``trivial_full_mask``. NaN where undefined, with a reason, and in `worst_case`
 
         - NaN still, where the map is not at fault, which drops the sample for every method alike:
           ``empty_mask``, ``trivial_full_mask`` where the metric needs other pixels, ``misclassified``,

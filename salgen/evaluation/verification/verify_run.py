@@ -27,6 +27,7 @@ from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.rescoring import rescore
 from salgen.evaluation.runs.source_run import CHECKPOINTS, DATA, SourceRun, checkpoint_of
 from salgen.evaluation.scoring.metric_selection import create_metric
+from salgen.evaluation.scoring.own_metrics import OwnMetric
 from salgen.evaluation.statistics.comparisons import COMPARISONS
 from salgen.evaluation.statistics.score_cube import SCORES, ScoreCube, read_scores
 from salgen.evaluation.statistics.summary import SUMMARY
@@ -148,9 +149,13 @@ def score_problems(folder: Path, plan: Plan, source: str | None, samples: int) -
     scored, inputs = plan.scored[:samples], {*OF_THE_MASK, "target", "correct", *plan.kinds}
     if plan.dataset.manifest.pixels:
         inputs.add("image")
-    chosen = [call for call, metric in plan.metrics.items() if metric.needs <= inputs]
-    if len(scored) < len(plan.scored):
-        chosen = [call for call in chosen if not hasattr(plan.metrics[call], "aggregate")]
+    of_maps = {call: metric for call, metric in plan.metrics.items() if metric.needs <= inputs}
+    in_part = len(scored) < len(plan.scored)
+    chosen = {
+        call: metric
+        for call, metric in of_maps.items()
+        if not (isinstance(metric, OwnMetric) or (in_part and hasattr(metric, "aggregate")))
+    }
     if not chosen:
         return
     with TemporaryDirectory(prefix="salgen-verify-") as temporary:

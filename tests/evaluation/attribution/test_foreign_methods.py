@@ -458,7 +458,7 @@ def test_objects_that_were_used_leave_their_model_alone():
         ({3: low}, "'' is salgen's, or no name for a table"),
         ({"a:b": low}, "a: 'b': write it as key=value"),
         ([low, partial(low)], "low is the name of several methods: give each its own"),
-        ({"mine": "sobel"}, "method 'mine': 'sobel' is salgen's and keeps its name"),
+        ({"mine": "sobel"}, "method 'mine': only single methods and no controls can be renamed, not 'sobel'"),
         (["no_such_module:mine"], "method no_such_module:mine: cannot be imported: ModuleNotFoundError"),
         (["numpy:pi"], "method 'numpy:pi' is float: neither a function nor of captum, pytorch-grad-cam or zennit"),
         ([nn.ReLU], "is a class, and none of captum, pytorch-grad-cam or zennit"),

@@ -12,7 +12,7 @@ from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, TRIVIAL_FULL
 from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.scoring.metric_computation import worst_of
-from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE, create_metric, swept
+from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE, choose_metrics, create_metric
 from salgen.registry import METRICS, Entry
 from salgen.testing import check_metric
 
@@ -172,7 +172,7 @@ def test_what_needs_more_than_a_mask_says_so(name):
 def test_no_sample_depends_on_its_batch(name):
     """Nor does what is drawn for it, by the metric or by the method that explains it again."""
     model, given_, ids = classifier((8, 9)), case((8, 9)), np.array(list("abcd"))
-    calls = swept([f"{name}:samples=3" if name == "max-sensitivity" else name])
+    calls = choose_metrics([f"{name}:samples=3" if name == "max-sensitivity" else name], scale="full")
 
     def scored(part):
         own = {key: values[part] for key, values in given_.items() if key != "maps"} | {"ids": list(ids[part])}

@@ -8,7 +8,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, similarities
 from salgen.evaluation.models.inspection.fresh_weights import layers_of, randomised
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.scoring.metric_selection import swept
+from salgen.evaluation.scoring.metric_selection import choose_metrics
 from salgen.testing.methods import state_of
 
 IMAGES = np.random.default_rng(0).random((4, 1, 12, 13)).astype(np.float32)
@@ -97,7 +97,7 @@ def test_the_similarities_share_the_maps(model):
         seen.append(len(images))
         return images.mean(dim=1)
 
-    calls = swept([f"{NAME}:order=cascading"])
+    calls = choose_metrics([f"{NAME}:order=cascading"], scale="full")
     assert len(calls) == 4
     scores = scored(model, calls, maps=IMAGES.mean(axis=1), method=method)
     assert seen == [4, 4, 4]
@@ -161,8 +161,8 @@ def test_every_similarity(name):
 
 
 def test_a_run_takes_all_four():
-    assert len(swept([LABELS])) == 4
-    assert len(compared(MAPS, OTHERS, swept([LABELS]))) == 4
+    assert len(choose_metrics([LABELS], scale="full")) == 4
+    assert len(compared(MAPS, OTHERS, choose_metrics([LABELS], scale="full"))) == 4
 
 
 def test_faults():

@@ -50,25 +50,20 @@ def add_scores(path, metric, count, *, correct=lambda i: True, source="roc-auc",
 
 
 @pytest.mark.parametrize(
-    ("method", "console", "page"),
-    [
-        ("guided-backprop", "it is better than that", "It is significantly better than an edge filter"),
-        ("deconvnet", "it is not better than that", "It is not significantly better than an edge filter"),
-    ],
+    ("method", "result"), [("guided-backprop", "is significantly better"), ("deconvnet", "is not significantly better")]
 )
-def test_one_method_is_told_by_its_score_and_the_floors(tmp_path, method, console, page):
+def test_one_method_is_told_by_its_score_and_the_floors(tmp_path, method, result):
     path = make_run(tmp_path / "run", **SMALL, methods=(method, "random", "sobel", "oracle"))
     run = read_runs([path])[0]
     means = {key[0]: run.row(MODEL, key, "roc-auc", "region:brain").mean for key in run.keys(MODEL)}
     text = console_summary([path])
     score = f"{method}: roc-auc {means[method]:.3f} for this one trained model"
-    line = f"{score}; the strongest floor, sobel, has {means['sobel']:.3f}; {console}"
-    assert line in text.splitlines()
+    said = f"{method} {result} than sobel, the strongest floor and an edge filter ({means['sobel']:.3f})"
+    assert {score, said} <= set(text.splitlines())
     assert "best" not in text
     assert "every other" not in text
     words = read(report([path])).text.partition("Short answer")[2].partition("Scores")[2]
-    assert page in words
-    assert "That filter is the strongest floor" in words
+    assert said[1:] in words
     assert f"{method} has a mean roc-auc :" in words
     for claim in ("the highest", "very other method", "Every method", "Best by the other metrics", "the best"):
         assert claim not in words.partition("Definitions of the metrics")[0]
@@ -76,11 +71,11 @@ def test_one_method_is_told_by_its_score_and_the_floors(tmp_path, method, consol
 
 def test_one_method_without_an_edge_filter_without_floors_or_with_few_images(tmp_path):
     path = make_run(tmp_path / "floor", **SMALL, methods=("guided-backprop", "random"))
-    assert "guided-backprop is significantly better than it." in read(report([path])).text
+    assert "uided-backprop is significantly better than random, the strongest floor" in read(report([path])).text
     path = make_run(tmp_path / "run", **SMALL, methods=("gradient",))
     assert "there is no floor to compare it with" in console_summary([path])
     path = make_run(tmp_path / "few", **(SMALL | {"samples": 3}), methods=("gradient", "sobel"))
-    assert "3 images are too few to tell them apart" in console_summary([path])
+    assert "3 images are too few to tell it from a floor" in console_summary([path])
 
 
 def test_one_method_bears_no_star_and_two_do(tmp_path):
@@ -233,3 +228,17 @@ def test_images_that_share_an_object_are_counted_as_clusters(tmp_path):
     assert "means over 40 images with a mask in 5 clusters, 1 training" in text
     page = report([few]).read_text(encoding="utf-8")
     assert "With 40 images in 5 clusters no difference" in page
+
+
+@pytest.mark.parametrize(
+    ("shift", "says"),
+    [(-0.9, "no method is significantly better than {}"), (0.9, "every method is significantly better")],
+)
+def test_summary_and_report_have_the_same_words_of_floors(tmp_path, shift, says):
+    path = make_run(tmp_path / "run", **SMALL, shift=shift, methods=("deconvnet", "gradient", "sobel", "oracle"))
+    run = read_runs([path])[0]
+    outcome = verdict(run, MODEL, "roc-auc")
+    (said,) = outcome.against_floors
+    assert said.startswith(says.format("sobel, the strongest floor"))
+    assert said in console_summary([path]).splitlines()
+    assert said[1:] in read(report([path])).text

@@ -94,6 +94,14 @@ def test_two_methods_are_compared_in_either_order(run):
     assert (first.p_holm, first.n_samples) == (second.p_holm, second.n_samples)
 
 
+def test_a_method_is_found_without_its_parameters(run, monkeypatch):
+    full = "lrp-alpha-beta:alpha=1,beta=0"
+    assert run.compare("gradient", "lrp-alpha-beta") == run.compare("gradient", full)
+    assert run.maps("lrp-alpha-beta").method == full
+    with pytest.raises(SalgenError, match=r"has rise several times: give one of rise:n=2; rise:n=3"):
+        run._method("rise", ["gradient", "rise:n=2", "rise:n=3"])
+
+
 def test_maps_are_those_that_explain_gives(run):
     data = salgen.open(run.path.parent / "lesions", "test")
     scored = [data[index] for index in range(len(data)) if data[index]["mask"].any()]
@@ -121,6 +129,9 @@ def test_the_plot_shows_means_and_intervals_in_order(run):
 def test_a_run_stands_for_its_folder(run, tmp_path, monkeypatch):
     assert repr(run) == f"Run('{run.path}': lesions, lesion-cnn, 13 methods, 3 metrics, 7 samples)"
     assert f"{run}/scores.parquet" == str(run / "scores.parquet")
+    lines = str(run).splitlines()
+    assert lines[-1] == f"run folder: {run.path}"
+    assert "\n".join(lines[:-1]) == console.console_summary([run]).partition("\n\nmeans over")[0]
     assert "<td>" in run._repr_html_()
     assert "test accuracy" in run._repr_html_()
     assert salgen.verify(run) == []

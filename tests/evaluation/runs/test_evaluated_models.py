@@ -12,7 +12,7 @@ import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.models.classifier import Classifier
-from salgen.evaluation.runs.evaluated_models import load_model
+from salgen.evaluation.runs.evaluated_models import load_model, resolve_models
 from salgen.evaluation.runs.given_models import given_model
 from salgen.evaluation.runs.running import evaluate
 
@@ -137,3 +137,10 @@ def test_without_training_images_there_are_no_patterns(data, folder, monkeypatch
     methods, left_out = select_methods(["all"]).defined_for(network, torch.zeros(1, 1, 32, 32), lacking)
     assert left_out["pattern-net"] == "pattern-net fits patterns to the split 'train', which is not there"
     assert "gradient" in methods
+
+
+def test_a_set_without_training_images_asks_for_a_trained_model(data, tmp_path, monkeypatch):
+    dataset = salgen.open(data, "test")
+    monkeypatch.delitem(dataset.spec.splits, "train")
+    with pytest.raises(SalgenError, match=r"has no training images for scnn: give a trained model as model= \(--model"):
+        resolve_models(dataset, "scnn", None, None, tmp_path, scale="demo", settings=None, seeds=1, reliance=None)

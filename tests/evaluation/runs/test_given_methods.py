@@ -243,3 +243,32 @@ def test_the_command(data, folder, capsys):
     assert main([*words, "-m", "my_methods:nothing"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "method my_methods:nothing: cannot be imported: AttributeError" in line
+
+
+def test_a_name_for_a_method_of_salgens(data, folder):
+    """It stands in tables, maps and record, and later evaluations know what it stands for."""
+    own = evaluated(data, folder / "own", ["integrated-gradients:steps=4"])
+    methods = {"ig": "integrated-gradients:steps=4"}
+    run = evaluated(data, folder / "run", methods, keep_maps=True)
+    assert area_of(run, "ig") == area_of(own, "integrated-gradients:steps=4")
+    assert records(run)["ig"].stands_for == "integrated-gradients:steps=4"
+    assert (run.maps("ig").method, run.means.loc["ig"].notna().all()) == ("ig", True)
+    assert salgen.verify(run) == []
+    evaluated(data, run, ["gradient"])
+    assert records(run)["ig"].stands_for == "integrated-gradients:steps=4"
+    assert len(records(run)) == len(records(own)) + 1
+    evaluated(data, run, {"ig": "integrated-gradients:steps=2"})
+    assert area_of(run, "ig") != area_of(own, "integrated-gradients:steps=4")
+    assert area_of(rescore(run, metrics=["roc-auc"], out=folder / "again"), "ig") == area_of(run, "ig")
+    assert "integrated-gradients:steps=2" in salgen.report([run]).read_text(encoding="utf-8")
+    images, network = salgen.open(data, "test")[0]["image"][None], module("odels:network")
+    explained = salgen.explain(network, images, 0, method=methods)
+    assert explained["ig"].method == methods["ig"], "so that metrics can explain again"
+    for given, says in (
+        ({"gradient": "rise"}, "'gradient' is salgen's"),
+        ({"x": "all"}, "only single methods and no controls can be renamed"),
+        ({"x": "random"}, "only single methods and no controls can be renamed"),
+        ({"x": "my_methods:mine", "y": "rise", "z": 3}, "method 'z': .* not 3"),
+    ):
+        with pytest.raises(SalgenError, match=says):
+            evaluated(data, folder / "no", given)

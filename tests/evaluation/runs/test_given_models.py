@@ -271,13 +271,21 @@ def five_outputs():
 
 
 @pytest.mark.parametrize("classes", ["3,1", "cat,villain,dog,hero,tree"])
-def test_the_command_line_has_classes_too(classes, data, tmp_path):
-    model = f"{__name__}:five_outputs"
+@pytest.mark.parametrize("model", [f"{__name__}:five_outputs", "timm:test_resnet:weights={}"])
+def test_the_command_line_has_classes_too(model, classes, data, tmp_path):
+    torch.manual_seed(0)
+    module, file = timm.create_model("test_resnet", num_classes=5), tmp_path / "w.pth"
+    torch.save(module.state_dict(), file)
+    given, preprocess = (module, module.default_cfg) if "timm" in model else (network(5), None)
+    model = model.format(file)
     asked = ["evaluate", str(data), "--model", model, "-m", "gradient", "--metrics", "roc-auc", "--limit", "2"]
     assert main([*asked, "--classes", classes, "--out", str(tmp_path / "run")]) == 0
-    run = salgen.evaluate(
-        data, model=network(5), classes=[3, 1], methods=["gradient"], metrics=["roc-auc"], limit=2, out=tmp_path / "own"
-    )
+    how = {"methods": "gradient", "metrics": "roc-auc", "limit": 2, "out": tmp_path / "own"}
+    run = salgen.evaluate(data, model=given, preprocess=preprocess, classes=[3, 1], **how)
+    with pytest.raises(SalgenError, match=r"another experiment \(classes \[3, 1\] there, \[1, 3\] here\)"):
+        salgen.evaluate(data, model=given, preprocess=preprocess, classes=[1, 3], **how)
+    with pytest.raises(SalgenError, match=r"another experiment \(preprocess \(mean\) .* there, \[0.0, 0.5, 1.0\] here"):
+        salgen.evaluate(data, model=given, preprocess=((0, 0.5, 1), (1, 1, 1)), classes=[3, 1], **how)
     np.testing.assert_array_equal(*(pq.read_table(at / "scores.parquet")["value"] for at in (tmp_path / "run", run)))
 
 

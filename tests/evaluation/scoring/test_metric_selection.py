@@ -10,7 +10,6 @@ from salgen.evaluation.scoring.metric_selection import (
     choose_metrics,
     higher_is_better,
     ranking_metrics,
-    swept,
 )
 from salgen.parameters import call_text
 from salgen.registry import METRICS
@@ -27,18 +26,18 @@ def test_alternatives_are_every_combination():
 
 
 def test_a_sweep_is_made_unless_the_call_sets_the_parameter():
-    assert list(swept(["roar"])) == [f"roar:fraction={f}" for f in (0.1, 0.3)] + ["roar"] + [
+    assert list(choose_metrics(["roar"], scale="full")) == [f"roar:fraction={f}" for f in (0.1, 0.3)] + ["roar"] + [
         f"roar:fraction={f}" for f in (0.7, 0.9)
     ]
-    assert list(swept(["roar:fraction=0.2"])) == ["roar:fraction=0.2"]
-    assert list(swept(["roar:fraction=0.2|0.4"])) == ["roar:fraction=0.2", "roar:fraction=0.4"]
+    assert list(choose_metrics(["roar:fraction=0.2"], scale="full")) == ["roar:fraction=0.2"]
+    assert list(choose_metrics(["roar:fraction=0.2|0.4"], scale="full")) == ["roar:fraction=0.2", "roar:fraction=0.4"]
     assert list(choose_metrics("roar")) == ["roar"]
 
 
 def test_the_scale_sets_what_the_call_does_not():
-    assert list(swept(["max-sensitivity:norm=l2"], scale="demo")) == ["max-sensitivity:samples=5"]
-    assert list(swept(["max-sensitivity:norm=l2"], scale="full")) == ["max-sensitivity"]
-    assert list(swept(["max-sensitivity:norm=l2,samples=7"], scale="demo")) == ["max-sensitivity:samples=7"]
+    assert list(choose_metrics(["max-sensitivity:norm=l2"], scale="demo")) == ["max-sensitivity:samples=5"]
+    assert list(choose_metrics(["max-sensitivity:norm=l2"], scale="full")) == ["max-sensitivity"]
+    assert list(choose_metrics(["max-sensitivity:norm=l2,samples=7"], scale="demo")) == ["max-sensitivity:samples=7"]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -57,7 +56,7 @@ def test_groups_hold_what_can_be_computed():
 
 
 def test_every_call_gives_its_metric_back():
-    for metric in swept(["all"], {*HOW_TO_GIVE, "training"}).values():
+    for metric in choose_metrics(["all"], {*HOW_TO_GIVE, "training"}, "full").values():
         assert choose_metrics(call_text(metric)) == {call_text(metric): metric}
 
 

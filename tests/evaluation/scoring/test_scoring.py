@@ -173,7 +173,10 @@ def test_no_maps_give_no_scores():
         ({"metrics": "iou,dice"}, "'iou,dice' holds several metrics: give a list"),
         ({"metrics": "ranking:threshold=0.5"}, "ranking is a group of metrics and takes no parameters"),
         ({"metrics": "faithfulness"}, "none of its group can be computed from mask, negatives"),
-        ({"metrics": type("Whole", (MGt,), {"needs": frozenset({"training"})})()}, "'m-gt' retrains models"),
+        (
+            {"metrics": type("Whole", (MGt,), {"name": "whole", "needs": frozenset({"training"})})()},
+            "'whole' retrains models",
+        ),
     ],
 )
 def test_faults_are_named_in_one_line(maps, masks, change, words):
@@ -371,3 +374,20 @@ def test_one_logit_has_no_second_class(maps):
     given["model"].multi_label = True  # its output is no logit of two classes
     with pytest.raises(SalgenError, match="the model has one logit"):
         salgen.score(maps, None, "class-sensitivity", method="gradient", **given)
+
+
+def test_a_function_of_map_and_mask_is_a_metric(maps, masks):
+    def darkest(values, mask):
+        values[~mask] = np.nan  # its own copy
+        return np.nan if mask[0].any() else np.nanmin(values)
+
+    darkest.higher_is_better = False
+    scores = salgen.score(maps, masks, {"mine": darkest, "roc-auc": "roc-auc", "area": "roc-auc"})
+    assert list(scores) == ["mine", "roc-auc", "area"]
+    assert equal({"roc-auc": scores["area"]}, {"roc-auc": salgen.score(maps, masks, "roc-auc")["roc-auc"]})
+    usual = salgen.score(maps, masks, [darkest, "roc-auc"])
+    np.testing.assert_array_equal(usual["darkest"], scores["mine"])
+    for values, mask, value, why in zip(maps, masks, scores["mine"], scores.reasons["mine"], strict=True):
+        np.testing.assert_equal(value, np.nan if mask[0].any() else values[mask].min())
+        assert why == ("undefined" if mask[0].any() else "")
+    assert scores.worst_case["mine"][0] == np.nanmax(scores["mine"]), "NaN is the map's fault"

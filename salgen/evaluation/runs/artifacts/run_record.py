@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,8 +15,11 @@ from typing import Any, ClassVar
 from salgen.datasets.format.manifest import RUN
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.attribution.reductions import NATIVE, REDUCTIONS
+from salgen.evaluation.scoring.metric_selection import remember
+from salgen.evaluation.scoring.own_metrics import MetricRecord
 from salgen.files import strict_json, write_text
-from salgen.parameters import param
+from salgen.parameters import param, parse_call
+from salgen.registry import METHODS
 
 RECORD = RUN
 # Errors raised by content that no run writes.
@@ -118,7 +122,8 @@ class ForeignRecord:
 class MethodRecord:
     """A method: its declarations, and the time that its maps took; if it is not salgen's, where it is from."""
 
-    call: str
+    call: str  # its name in the tables, with its parameters unless it was renamed
+    stands_for: str | None = None  # the call of salgen's that was renamed
     name: str
     reference: str
     reduction: str | None
@@ -130,6 +135,11 @@ class MethodRecord:
     maps: int = 0
     files: FilesRecord | None = None
     foreign: ForeignRecord | None = None
+
+    @property
+    def created(self) -> Any:
+        """The method, one of salgen's."""
+        return METHODS.create(*parse_call(self.stands_for or self.call))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,6 +212,7 @@ class RunRecord:
     # methods that are not defined for the model, or are not salgen's and failed, with the reasons
     left_out: dict[str, str] = field(default_factory=dict)
     metrics: list[str]
+    own_metrics: list[MetricRecord] = field(default_factory=list)  # those that are not salgen's, or renamed
     variants: list[str] = field(default_factory=list)
     headline_variant: str
     conventions: dict[str, Any] = field(default_factory=dict)
@@ -236,6 +247,7 @@ class RunRecord:
         record: RunRecord = _typed(entries, cls, "")
         if not record.dataset.tasks:
             raise SalgenError("names no task")
+        remember(record.own_metrics)
         return record
 
     def to_json(self) -> dict[str, Any]:
@@ -301,7 +313,7 @@ def _typed_fields(entries: dict[str, Any], kind: Any, name: str) -> Any:
 
 
 @contextmanager
-def content_faults(paths: Sequence[Path | str]) -> Iterator[None]:
+def content_faults(paths: Sequence[str | os.PathLike[str]]) -> Iterator[None]:
     """Turn errors from malformed content of run files into one line that names the runs.
 
     Files are checked as they are read; content that passes those checks and is still wrong, such as
@@ -309,11 +321,12 @@ def content_faults(paths: Sequence[Path | str]) -> Iterator[None]:
     """
     from jinja2 import TemplateError
 
-    names = ", ".join(map(str, paths))
+    folders = [os.fspath(path) for path in paths]
+    names = ", ".join(folders)
     try:
         yield
     except SalgenError as error:
-        if any(str(path) in str(error) for path in paths):
+        if any(folder in str(error) for folder in folders):
             raise
         raise SalgenError(f"{names}: {error}") from error
     except (*MALFORMED, TemplateError) as error:
