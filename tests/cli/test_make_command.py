@@ -80,6 +80,11 @@ def test_existing_folders(capsys, tmp_path):
     assert [item.name for item in (tmp_path / "other").iterdir()] == ["mine.txt"]
 
 
+def test_only_the_splits_that_are_named_are_made(tmp_path):
+    assert main(["make", "perlin-lesions", "data", *SMALL, "--test", "3"]) == 0
+    assert json.loads((tmp_path / "data" / "salgen.json").read_text())["spec"]["splits"] == {"test": 3}
+
+
 def test_the_command_line_wins_over_the_config_file(tmp_path):
     config = tmp_path / "settings.toml"
     config.write_text(

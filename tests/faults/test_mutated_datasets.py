@@ -22,7 +22,7 @@ DESCRIBING = ("README.md", "croissant.json")
 def squares(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A complete data set: 3 train and 3 test samples of 16 x 16 pixels."""
     out = tmp_path_factory.mktemp("original") / "tiny"
-    return salgen.make("perlin-lesions", out, splits={"train": 3, "val": None, "test": 3}, parameters=TINY, workers=1)
+    return salgen.make("perlin-lesions", out, splits={"train": 3, "test": 3}, parameters=TINY, workers=1)
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ SHARD = "data/test-00000-of-00001.parquet"
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("made") / "tiny"
-    return salgen.make("perlin-lesions", out, splits={"train": 1, "val": None, "test": 2}, parameters=TINY, workers=1)
+    return salgen.make("perlin-lesions", out, splits={"train": 1, "test": 2}, parameters=TINY, workers=1)
 
 
 @pytest.fixture

@@ -267,9 +267,7 @@ samples[0]["image"], samples[0]["mask"]            # float32 (C, H, W) in [0, 1]
 
 def _making(manifest: Manifest, plugin: Any) -> str:
     spec = manifest.spec
-    small = plugin.scales.get("small")
-    left_out = {split: None for split in (small.splits if small else ()) if split not in spec.splits}
-    splits = {**{split: spec.splits[split] for split in manifest.splits}, **left_out}
+    splits = {split: spec.splits[split] for split in manifest.splits}
     parameters = ",\n".join(f"        {name!r}: {value!r}" for name, value in sorted(_values(manifest).items()))
     own = spec.source_digest and spec.source != plugin.default_source
     source = '    source="PATH TO THE SOURCE",\n' if own else ""

@@ -22,7 +22,7 @@ def flipped(data, place, bit):
 
 
 def small(tmp_path, suffix):
-    folder = made(tmp_path / "squares", splits={"train": 2, "val": None, "test": 2})
+    folder = made(tmp_path / "squares", splits={"train": 2, "test": 2})
     return publish(folder, tmp_path / f"x{suffix}", **STATED)
 
 

@@ -57,7 +57,7 @@ def test_what_it_says_of_itself(folder):
 
 
 def test_without_a_test_split_the_first_one_is_opened(tmp_path):
-    folder = made(tmp_path / "squares", splits={"test": None})
+    folder = made(tmp_path / "squares", splits={"train": 12, "val": 4})
     assert open_dataset(folder).split == "train"
     with pytest.raises(SalgenError, match="unknown split"):
         open_dataset(folder, "test")
