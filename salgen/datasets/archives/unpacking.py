@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from salgen.datasets.archives.archive_formats import DIGEST, USUAL, Limits, Member, form_of, members, quoted
+from salgen.datasets.archives.archive_formats import DIGEST, USUAL, Limits, Member, form_of, is_archive, members, quoted
 from salgen.datasets.format.checksums import file_problems
 from salgen.datasets.format.output_folder import forget, workplace
 from salgen.errors import SalgenError
@@ -59,8 +59,9 @@ def unpack(archive: str | os.PathLike[str], folder: str | os.PathLike[str], *, l
 
 
 def unpacked(archive: Path) -> Path:
-    """The data set of an archive, as a folder in the user's cache; unpacked there the first time."""
-    _check_archive(archive)
+    """The folder of a data set or run: of an archive in the user's cache, unpacked there the first time."""
+    if not is_archive(archive):
+        return archive
     place = cache_folder() / CACHED / sha256_of(archive)
     with named(archive), closing(members(archive)) as listed:
         folder = place / next(listed).name.partition("/")[0]
