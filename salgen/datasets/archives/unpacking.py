@@ -18,7 +18,9 @@ CACHED = "archives"
 _sound: set[Path] = set()  # folders in the cache whose checksums this process has compared
 
 
-def unpack(archive: str | os.PathLike[str], folder: str | os.PathLike[str], *, limits: Limits = USUAL) -> Path:
+def unpack(
+    archive: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None, *, limits: Limits = USUAL
+) -> Path:
     """Unpack an archive that `salgen publish` wrote into a folder, and check it against its checksums.
 
     Parameters
@@ -26,7 +28,7 @@ def unpack(archive: str | os.PathLike[str], folder: str | os.PathLike[str], *, l
     archive
         A ``.tar``, ``.tar.gz`` or ``.zip``.
     folder
-        The new folder of its data set; must not exist, or be empty.
+        The new folder of its data set; must not exist, or be empty. The archive names it if None.
     limits
         Limits on what the archive may hold.
 
@@ -35,8 +37,9 @@ def unpack(archive: str | os.PathLike[str], folder: str | os.PathLike[str], *, l
     SalgenError
         If the archive cannot be read, is not safe, or is altered. Then nothing is left behind.
     """
-    source, target = Path(archive), Path(folder)
+    source = Path(archive)
     _check_archive(source)
+    target = Path(_root(source) if folder is None else folder)
     _check_target(target)
     with workplace(target) as place:
         content = place / "content"
@@ -63,8 +66,7 @@ def unpacked(archive: Path) -> Path:
     if not is_archive(archive):
         return archive
     place = cache_folder() / CACHED / sha256_of(archive)
-    with named(archive), closing(members(archive)) as listed:
-        folder = place / next(listed).name.partition("/")[0]
+    folder = place / _root(archive)
     if folder.is_dir() and folder not in _sound and file_problems(folder):
         shutil.rmtree(folder)
     if not folder.is_dir():
@@ -72,6 +74,12 @@ def unpacked(archive: Path) -> Path:
         unpack(archive, folder)
     _sound.add(folder)
     return folder
+
+
+def _root(archive: Path) -> str:
+    """The name of the folder within an archive."""
+    with named(archive), closing(members(archive)) as listed:
+        return next(listed).name.partition("/")[0]
 
 
 def extract(archive: Path, folder: Path, limits: Limits = USUAL, *, durable: bool = True) -> None:

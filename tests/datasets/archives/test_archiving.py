@@ -26,11 +26,12 @@ def names_in(folder):
 
 @every_form
 def test_published_twice_it_has_the_same_bytes_and_a_digest_beside_it(tmp_path, folder, suffix):
-    again = made(tmp_path / "again", workers=2)
+    again = made(tmp_path / "again" / folder.name, workers=2)
     for path in again.rglob("*"):
         os.utime(path, (1, 1))
     (again / "README.md").chmod(0o600)
-    data = [publish(path, tmp_path / f"{path.name}-1{suffix}", **STATED).read_bytes() for path in (folder, again)]
+    outs = [tmp_path / f"squares-1{suffix}", tmp_path / f"squares-2{suffix}"]
+    data = [publish(path, out, **STATED).read_bytes() for path, out in zip((folder, again), outs, strict=True)]
     assert data[0] == data[1]
     digest = (tmp_path / f"squares-1{suffix}.sha256").read_text()
     assert digest == f"{hashlib.sha256(data[0]).hexdigest()}  squares-1{suffix}\n"

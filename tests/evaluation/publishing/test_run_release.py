@@ -15,7 +15,7 @@ from run_folders import edited_record
 import salgen
 from salgen.cli.main import main
 from salgen.datasets.reading.reader import open_dataset
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.publishing.publishing import open_release
 from salgen.evaluation.publishing.run_card import FIELDS
 from salgen.evaluation.publishing.run_release import published_record
@@ -162,7 +162,8 @@ def test_croissant_reads_the_scores_record_by_record(unpacked):
 
 def test_pixels_are_left_out_unless_they_may_be_passed_on(copy, tmp_path):
     withheld(copy)
-    folder = published(copy, tmp_path / "a")
+    with pytest.warns(SalgenWarning, match=r"are left out.*--i-may-redistribute"):
+        folder = published(copy, tmp_path / "a")
     assert "gallery.npz" not in names_in(folder)
     assert "data:image/png" not in (folder / "report.html").read_text()
     left_out = {"intensity", "sobel", "laplace", CALLS[1]}
