@@ -61,8 +61,8 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "replace", "limit", 
     metavar="[NAME=]PATH",
     multiple=True,
     help="Maps of these images that another tool made, as one more method; repeatable. A folder with a .npy, .npz, "
-    ".safetensors or .png file for each sample, named by its id, or one file; see docs/maps.md. They explain the model "
-    "given with --model, for the class that --target states.",
+    ".safetensors or .png file for each sample, named by its id or as the image that was imported, or one file; see "
+    "docs/maps.md. They explain the model given with --model, for the class that --target states.",
 )
 @click.option(
     "--methods",

@@ -51,6 +51,7 @@ def describe_sample(dataset: Dataset, name: str) -> str:
         classes[task] += f"; the image shows {', '.join(dataset.tasks[task][number] for number in shown)}"
     changed = None if twin is None else int((twin != batch.levels()[0]).any(axis=0).sum())
     facts = {
+        **({"file": batch.file_names[0]} if dataset.manifest.own_images else {}),
         **classes,
         "mask": f"{mask.sum():,} of {mask.size:,} pixels are {dataset.manifest.targets[dataset.manifest.default_task]}",
         **({"other masks": str(len(batch.alternatives[0]))} if len(batch.alternatives[0]) else {}),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from salgen.datasets.archives.unpacking import unpacked
 from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.format.schema import (
+    FILE_NAME,
     PICTURES,
     Kind,
     arrow_schema,
@@ -115,6 +116,11 @@ class Dataset:
         """The samples' ids, in order."""
         return list(self.column("id"))
 
+    @property
+    def file_names(self) -> list[str]:
+        """The files of a user's own images, such as ``cats/0012.jpg``, in order; none of other data sets."""
+        return list(self.column(FILE_NAME)) if self.manifest.own_images else []
+
     def index(self, id: str) -> int:
         """The index of the sample with this id."""
         ids = self.ids
@@ -141,8 +147,8 @@ class Dataset:
 
         Returns
         -------
-        Of each sample ``id``; ``image`` float32 (C, H, W) in [0, 1]; each task's class number; of tasks with several
-        classes in an image ``<task>_present``, bool (K,); ``mask`` bool (H, W);
+        Of each sample ``id``; of imported images ``file_name``; ``image`` float32 (C, H, W) in [0, 1]; each task's
+        class number; of tasks with several classes in an image ``<task>_present``, bool (K,); ``mask`` bool (H, W);
         ``alternative_masks`` bool (k, H, W); ``regions``, name to bool (H, W); ``twin`` as the image, or None;
         ``recipe``; where it is known ``attribution``, float32 (K, rows, columns). Its method ``show()`` gives a
         picture of image, mask and twin.
@@ -161,6 +167,7 @@ class Dataset:
         return Item(
             {
                 "id": batch.ids[0],
+                **({FILE_NAME: batch.file_names[0]} if self.manifest.own_images else {}),
                 "image": batch.images[0],
                 **{task: int(batch.classes(task)[0]) for task in self.tasks},
                 **{present_column(task): batch.present(task)[0] for task in self.manifest.multi_label},

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from kept_runs import SETTINGS, STATED, make_run, rows
+from own_trees import SHAPE, write_own
 from pandas.testing import assert_frame_equal
 from torch.nn import functional
 import salgen
@@ -101,6 +102,19 @@ def test_the_digest_is_of_the_values_in_whatever_form(data, files, tmp_path):
     assert pickle.loads(pickle.dumps(method)) == method  # workers of Ray get it so
     np.save(tmp_path / "all.npy", np.stack([arrays[1], arrays[0], *arrays[2:]]))
     assert read_file_maps("m", tmp_path / "all.npy", ids, (32, 32), "the data").sha256 != digests[0]
+
+
+def test_maps_of_own_images_may_be_named_as_these(tmp_path):
+    write_own(tmp_path)
+    own = salgen.import_images(tmp_path / "images", masks=tmp_path / "masks", parameters=SHAPE, workers=1)
+    convolution = torch.nn.Conv2d(3, 2, 3)
+    network = torch.nn.Sequential(convolution, torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(1800, 2))
+    given = {"maps": tmp_path / "maps", "metrics": ["roc-auc"], "preprocess": ([0.5] * 3, [0.5] * 3)}
+    run = salgen.evaluate(own, model=network, out=tmp_path / "run", **given)
+    table = run.scores[run.scores["method"] == "maps"]
+    expected = score_files(tmp_path / "maps", own, ["roc-auc"])
+    assert table["sample_id"].tolist() == expected.ids
+    np.testing.assert_allclose(table["value"], expected.scores["roc-auc"], atol=1e-6)
 
 
 def test_alone_they_stand_among_the_controls(data, model, files, tmp_path):
