@@ -65,9 +65,9 @@ def _make(size: int, folder: Path, *, recipes_only: bool = False) -> tuple[float
     from salgen.datasets.making import make
 
     how = {"workers": 1, "recipes_only": recipes_only}
-    make("perlin-lesions", folder / "warm", splits={"train": 512, "val": None, "test": None}, **how)
+    make("perlin-lesions", folder / "warm", splits={"train": 512}, **how)
     started = time.perf_counter()
-    make("perlin-lesions", folder / "data", splits={"train": size, "val": None, "test": None}, **how)
+    make("perlin-lesions", folder / "data", splits={"train": size}, **how)
     return time.perf_counter() - started, 0.0
 
 
@@ -76,7 +76,7 @@ def _evaluate(size: int, folder: Path) -> tuple[float, float]:
     from salgen.evaluation.runs.running import evaluate
 
     data, methods = folder / "data", ["gradient"]
-    make("perlin-lesions", data, splits={"train": None, "val": None, "test": size})
+    make("perlin-lesions", data, splits={"test": size})
     # the network is trained on other data, since training decodes its splits whole
     small = make("perlin-lesions", folder / "small", splits={"train": 256, "val": 64, "test": 64})
     warm = evaluate(small, methods=methods, settings={"epochs": 1}, n_trainings=1, out=folder / "warm")

@@ -22,7 +22,7 @@ from salgen.generators.interfaces import Movable
 from salgen.registry import GENERATORS
 
 SCALE, SEEDS = os.environ.get("SCALE", "demo"), int(os.environ.get("SEEDS", "1"))
-SPLITS = {"train": int(os.environ["TRAIN"])} if "TRAIN" in os.environ else None  # by default the scale's
+TRAIN = int(os.environ["TRAIN"]) if "TRAIN" in os.environ else None  # by default the scale's
 IMAGES = 200  # test images that are scored, at most
 METHODS = (
     *("gradient", "input-x-gradient", "smoothgrad:n=10", "integrated-gradients:steps=10", "guided-backprop"),
@@ -41,7 +41,7 @@ def names() -> list[str]:
 
 def runs(name: str, folder: Path) -> list[LoadedRun]:
     """Both runs of a generator: the model trained plainly, and for reliance."""
-    data = make(name, folder / name, scale=SCALE, splits=SPLITS)
+    data = make(name, folder / name, scale=SCALE, splits={"train": TRAIN, "val": None, "test": None})
     model = LESION_MODEL if name.endswith("-lesions") else MODEL
     how = {"model": model, "scale": SCALE, "n_trainings": SEEDS, "methods": METHODS, "limit": IMAGES}
     trained = {kind: folder / f"{name}-{'reliance' if kind else 'plain'}" for kind in (False, True)}

@@ -57,22 +57,19 @@ def extrapolated(found: list[dict[str, Any]], images: int) -> list[str]:
 
 def _make(options: argparse.Namespace, size: int, folder: Path) -> dict[str, Any]:
     from salgen.datasets.making import make
-    from salgen.generators.factory import plugin_class, scale_of
     from salgen.parameters import parse_pairs
 
     parameters = parse_pairs(tuple(options.pairs))
     source = parameters.pop("source", None)
-    others = scale_of(plugin_class(options.generator), options.scale).splits
     given: dict[str, Any] = {"parameters": parameters, "source": source, "scale": options.scale}
     given |= {"recipes_only": True} if options.recipes_only else {}
-    left_out: dict[str, int | None] = dict.fromkeys(others)
     started = time.perf_counter()
-    make(options.generator, folder / "warm", splits={**left_out, "train": WARM}, workers=1, **given)
+    make(options.generator, folder / "warm", splits={"train": WARM}, workers=1, **given)
     preparing = time.perf_counter() - started
     before, started = _cpu(resource.RUSAGE_SELF), time.perf_counter()
     how = {"workers": options.workers, "executor": options.executor}
     with watching() as seen:
-        made = make(options.generator, folder / "data", splits={**left_out, "train": size}, **how, **given)
+        made = make(options.generator, folder / "data", splits={"train": size}, **how, **given)
     seconds = time.perf_counter() - started
     return {
         "images": size,

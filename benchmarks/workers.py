@@ -31,7 +31,7 @@ def measure(folder: Path, workers: int, images: int, checkpoint: Path) -> dict[s
     ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
     how: dict[str, Any] = {"executor": "ray", "workers": workers}
     try:
-        splits = {"train": None, "val": None, "test": images}
+        splits = {"test": images}
         make(GENERATOR, folder / "warm", splits=splits, **how)  # starts the workers
         started = time.perf_counter()
         data = make(GENERATOR, folder / "made", splits=splits, **how)

@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
 
 
 def test_open_gives_a_map_dataset_that_torch_can_load(folder):
-    ds = salgen.open(folder, split="test")
+    ds = salgen.load(folder, split="test")
     item = ds[1]
     assert item["image"].shape == (1, 32, 32)
     assert item["image"].dtype == np.float32
@@ -59,7 +59,7 @@ def test_generator_samples_without_disk():
 
 
 def test_what_is_made_is_what_a_generator_samples(folder):
-    ds = salgen.open(folder, split="train")
+    ds = salgen.load(folder, split="train")
     generator = salgen.generator("perlin-lesions", image_size=(32, 32), diameter=6, slices=8)
     for index in (0, 5):
         sample = generator.sample(seed=0, split="train", index=index)

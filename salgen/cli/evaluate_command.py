@@ -58,7 +58,7 @@ ALLOWED_FROM_MAPS = ("dataset", "from_maps", "metrics", "out", "replace", "limit
     metavar="[NAME=]PATH",
     multiple=True,
     help="Maps of --model that another tool made, as one more method; repeatable. A file, or a folder with a file for "
-    "each sample, see docs/maps.md.",
+    "each sample, named by its id or as the imported image; see docs/maps.md.",
 )
 @click.option(
     "--methods",

@@ -43,9 +43,9 @@ def _tables(params: dict[str, Any]) -> dict[str, type]:
 @plugin_name
 @click.argument("out", required=False, type=click.Path())
 @scale
-@click.option("--train", type=int, metavar="N", help="Training samples.  [default: the scale's]")
-@click.option("--val", type=int, metavar="N", help="Validation samples.  [default: the scale's]")
-@click.option("--test", type=int, metavar="N", help="Test samples.  [default: the scale's]")
+@click.option("--train", type=int, metavar="N", help="Training samples.")
+@click.option("--val", type=int, metavar="N", help="Validation samples.")
+@click.option("--test", type=int, metavar="N", help="Test samples.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random choice.")
 @settings
 @click.option(
@@ -72,6 +72,7 @@ def command(
 ) -> None:
     """Make the data set NAME, in ./NAME or the folder OUT.
 
+    With --train, --val or --test, only the splits named so are made; without them, the scale's.
     An interrupted make resumes when the same command runs again. The command line overrides the
     file of --config. Show the parameters of a generator and their defaults with: salgen make NAME --help
     """

@@ -3,7 +3,7 @@
 import dataclasses
 import typing
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 import click
 from salgen.errors import SalgenError, SalgenWarning
@@ -14,6 +14,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 SCALES = ("demo", "small", "full")
 DEFAULT_MODEL = "lesion-cnn"
+HYPHEN = "\u2011"  # one after which no line is broken: names are to be copied
 
 scale = click.option(
     "--scale",
@@ -83,15 +84,17 @@ def help_with(tables: Callable[[dict[str, Any]], dict[str, type]]) -> Callable[[
     `tables` gives, for the parameters known so far, titles and the dataclasses whose fields to show.
     """
 
-    def show(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    def help_(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         if not wanted or ctx.resilient_parsing:
             return
-        click.echo(ctx.get_help())
+        formatter = ctx.make_formatter()
+        ctx.command.format_help(ctx, formatter)
         for title, cls in tables(ctx.params).items():
-            click.echo("\n".join([f"\n{title} (--set KEY=VALUE):", parameter_table(cls), *scale_lines(cls)]))
+            write_parameters(formatter, f"{title} (--set KEY=VALUE)", cls)
+        show(formatter)
         ctx.exit()
 
-    return click.option("-h", "--help", is_flag=True, expose_value=False, callback=show, help="Show this and exit.")
+    return click.option("-h", "--help", is_flag=True, expose_value=False, callback=help_, help="Show this and exit.")
 
 
 def parameters_of(registry: Registry) -> Callable[[dict[str, Any]], dict[str, type]]:
@@ -125,26 +128,25 @@ def required_name(name: str | None, registry: Registry) -> str:
     return name
 
 
-def parameter_table(cls: type) -> str:
-    """Name, type, default and meaning of every parameter, aligned for a terminal."""
-    rows = [(p.name, p.type, _plain(p.default), p.help) for p in describe(cls)]
-    if not rows:
-        return "  (none)"
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    return "\n".join(
-        "  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=False)) + f"  {row[3]}" for row in rows
-    )
+def write_parameters(formatter: click.HelpFormatter, title: str, cls: type) -> None:
+    """Write meaning, type and default of every parameter, and what each scale sets, within the terminal's width."""
+    rows = [(p.name, f"{p.help}  [{p.type}; default: {_plain(p.default)}]") for p in describe(cls)]
+    scales = {scale: getattr(values, "parameters", values) for scale, values in getattr(cls, "scales", {}).items()}
+    for scale, changed in scales.items():
+        if isinstance(changed, Mapping) and changed:
+            rows.append((f"at scale {scale}", "; ".join(f"{key}={_plain(value)}" for key, value in changed.items())))
+    with formatter.section(title):
+        write_rows(formatter, rows or [("(none)", "")])
 
 
-def scale_lines(cls: type) -> list[str]:
-    """The parameters that each scale sets, one line per scale."""
-    scales = getattr(cls, "scales", {})
-    changes = {scale: getattr(values, "parameters", values) for scale, values in scales.items()}
-    return [
-        f"  at scale {scale}: " + ", ".join(f"{key}={_plain(value)}" for key, value in changed.items())
-        for scale, changed in changes.items()
-        if isinstance(changed, Mapping) and changed
-    ]
+def write_rows(formatter: click.HelpFormatter, rows: Sequence[tuple[str, str]]) -> None:
+    """Write names and what they mean in two columns."""
+    formatter.write_dl([(name, text.replace("-", HYPHEN)) for name, text in rows], col_max=32)
+
+
+def show(formatter: click.HelpFormatter) -> None:
+    """Print what was written."""
+    click.echo(formatter.getvalue().lstrip().replace(HYPHEN, "-"), nl=False)
 
 
 def leave_low_accuracy_to_the_summary() -> None:
@@ -174,10 +176,6 @@ def split_calls(text: str | None) -> list[str]:
 
 
 def _plain(value: Any) -> str:
-    return (
-        ",".join(map(str, value))
-        if isinstance(value, tuple)
-        else str(value).lower()
-        if value in (True, False, None)
-        else str(value)
-    )
+    if isinstance(value, tuple):
+        return (", " if any(isinstance(part, str) for part in value) else ",").join(map(str, value))
+    return str(value).lower() if value in (True, False, None) else str(value)

@@ -28,8 +28,9 @@ def command(maps: str, masks: str, metrics: str | None, split: str | None, out: 
     """Score the saliency maps MAPS of any tool against MASKS; no model is needed.
 
     MAPS is a folder with a .npy, .npz, .safetensors or .png file for each sample, or one .npy, .npz or .safetensors
-    file with all of them. MASKS is the same, where pixels other than 0 are the object; files are matched by their names
-    without the suffix. Or MASKS is a salgen data set, whose maps are named by the samples' ids.
+    file with all of them. MASKS is the same, where pixels other than 0 are the object. Files are matched by their paths
+    below MAPS and MASKS without the suffix. Or MASKS is a salgen data set, whose maps are named by the samples' ids, or
+    as the images that were imported.
     """
     from salgen.evaluation.scoring.file_scores import check_suffix, score_files
     from salgen.evaluation.scoring.metric_selection import DEFAULT

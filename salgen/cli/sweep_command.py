@@ -99,7 +99,7 @@ def command(
         name,
         dose,
         methods=[*method_calls, *split_names(method_names, "--methods")] or None,
-        splits={split: count for split, count in counts.items() if count is not None},
+        splits=None if set(counts.values()) == {None} else counts,  # those not given are the scale's
         source=parameters.pop("source", None),
         parameters=parameters,
         settings=parse_pairs(training_pairs, "--training"),

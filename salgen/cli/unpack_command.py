@@ -6,21 +6,22 @@ from salgen.datasets.archives.archive_formats import USUAL
 
 @click.command("unpack", epilog="Example: salgen unpack lesions.tar lesions")
 @click.argument("archive", type=click.Path())
-@click.argument("folder", metavar="DIR", type=click.Path())
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path())
 @click.option(
     "--max-members", type=click.IntRange(1), default=USUAL.members, show_default=True, help="Files and folders at most."
 )
 @click.option(
     "--max-bytes", type=click.IntRange(1), default=USUAL.size, show_default=True, help="Bytes of all files at most."
 )
-def command(archive: str, folder: str, max_members: int, max_bytes: int) -> None:
-    """Unpack an ARCHIVE that 'salgen publish' wrote into DIR, which must not exist yet or be empty.
+def command(archive: str, folder: str | None, max_members: int, max_bytes: int) -> None:
+    """Unpack an ARCHIVE that 'salgen publish' wrote into DIR, by default a folder called after the data set.
 
-    Nothing is written outside DIR, and nothing is left if the archive is not safe, whole and unaltered.
+    DIR must not exist yet or be empty. Nothing is written outside DIR, and nothing is left if the archive is not safe,
+    whole and unaltered.
     """
     from salgen.datasets.archives.unpacking import unpack
     from salgen.datasets.format.manifest import RUN
 
     unpacked = unpack(archive, folder, max_members=max_members, max_bytes=max_bytes)
     look = "report" if (unpacked / RUN).is_file() else "show"
-    click.echo(f"{folder}: look at it with  salgen {look} {folder}")
+    click.echo(f"{unpacked}: look at it with  salgen {look} {unpacked}")

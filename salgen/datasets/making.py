@@ -58,8 +58,8 @@ def make(
     scale
         Registered defaults for parameters and split sizes.
     splits
-        Split name to number of samples, on top of the scale's; None leaves a split out. Further splits are called
-        after one of the generator's, such as ``test_second``.
+        Split name to number of samples: only these splits are made, and the scale's if None. A number of None is the
+        scale's too. Further splits are called after one of the generator's, such as ``test_second``.
     seed
         Any non-negative integer.
     parameters
@@ -89,15 +89,13 @@ def make(
 
     Examples
     --------
-    >>> make("perlin-lesions", "perlin", splits={"train": 2000}, seed=0)  # doctest: +SKIP
+    >>> make("perlin-lesions", "perlin", splits={"train": 2000, "test": 200}, seed=0)  # doctest: +SKIP
     PosixPath('perlin')
     """
     folder = Path(name if out is None else out)
     runs = Executor(executor, workers, ray_address)
     generator = factory.generator(name, source, scale, **(parameters or {}))
-    spec = generator.spec(
-        _counts(generator, factory.scale_of(type(generator.plugin), scale).splits, splits or {}), seed
-    )
+    spec = generator.spec(_counts(generator, factory.scale_of(type(generator.plugin), scale).splits, splits), seed)
     if check_destination(folder, spec, twins=twins, recipes_only=recipes_only) is State.ALL:
         print(f"{folder} is already complete: nothing to do", file=sys.stderr)
         return folder
@@ -108,28 +106,23 @@ def make(
     return folder
 
 
-def _counts(generator: Generator, usual: Mapping[str, int], wanted: Mapping[str, int | None]) -> dict[str, int]:
-    """Samples per split: the wanted number, else the scale's usual one, as far as the source holds so many.
-
-    A split such as ``test_moved``, which shows the samples of ``test`` in another way, has no more of them than that.
-    """
+def _counts(generator: Generator, usual: Mapping[str, int], wanted: Mapping[str, int | None] | None) -> dict[str, int]:
+    """Samples of the wanted splits; else of the scale's usual ones, as far as the source holds so many."""
     available = generator.available
-    known = {*("train", "val", "test"), *usual, *(available or ())}
-    if not isinstance(wanted, Mapping):
-        raise SalgenError(f"splits = {wanted!r}: give a number of samples for each, such as {{'train': 1000}}")
-    for split in wanted:
-        if split not in known and split.partition("_")[0] not in known:
-            raise unknown_name(f"split of {generator.plugin.name}", split, known)
     if available is not None:
         usual = {split: min(count, usual.get(split, count)) for split, count in available.items() if count}
-        for split, count in wanted.items():
-            if count is not None and count > available.get(split, 0):
-                raise SalgenError(
-                    f"{split} = {count}: {generator.source.name} has only {available.get(split, 0)} samples for it"
-                )
-    varied = {split: split.partition("_")[0] for split in usual}
-    capped = {split: min(count, wanted.get(varied[split]) or count) for split, count in usual.items()}
-    return {split: count for split, count in {**capped, **wanted}.items() if count is not None}
+    if not isinstance(wanted, Mapping | None):
+        raise SalgenError(f"splits = {wanted!r}: give a number of samples for each, such as {{'train': 1000}}")
+    known = {*("train", "val", "test"), *usual, *(available or ())}
+    counts = {split: usual.get(split, 0) if count is None else count for split, count in (wanted or usual).items()}
+    for split, count in counts.items():
+        if split not in known and split.partition("_")[0] not in known:
+            raise unknown_name(f"split of {generator.plugin.name}", split, known)
+        if available is not None and count > available.get(split, 0):
+            raise SalgenError(
+                f"{split} = {count}: {generator.source.name} has only {available.get(split, 0)} samples for it"
+            )
+    return counts
 
 
 def _make(generator: Generator, described: Manifest, folder: Path, executor: Executor) -> int:

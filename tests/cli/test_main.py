@@ -71,11 +71,19 @@ def test_unknown_subcommands_suggest_the_nearest(words, nearest, capsys):
     assert f"error: unknown command {words[1]!r}: did you mean {nearest!r}? (known: " in capsys.readouterr().err
 
 
-def test_list_shows_names_and_parameters(capsys):
-    assert main(["list"]) == 0
-    assert "budding2021" in capsys.readouterr().out
-    assert main(["list", "generators", "mri-lesions"]) == 0
-    assert "texture_scale" in capsys.readouterr().out
+@pytest.mark.parametrize("columns", [80, 60])
+def test_list_shows_names_and_parameters_within_the_terminals_width_and_breaks_no_word(columns, capsys, monkeypatch):
+    shown = [([], "budding2021"), (["generators", "bam"], "common_in"), (["metrics", "roc-auc"], "(none)")]
+    monkeypatch.setenv("COLUMNS", "300")
+    for words, name in shown:
+        assert main(["list", *words]) == 0
+        wide = capsys.readouterr().out
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert main(["list", *words]) == 0
+        narrow = capsys.readouterr().out
+        assert name in narrow
+        assert narrow.split() == wide.split()
+        assert max(map(len, narrow.splitlines())) <= columns
 
 
 @pytest.mark.parametrize(

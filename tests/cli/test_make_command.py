@@ -66,6 +66,19 @@ def test_a_small_set_is_made_shown_and_verified(capsys, tmp_path):
     assert (tmp_path / "perlin-lesions-sheet.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_samples_are_shown_by_their_ids_also_from_an_archive(capsys, tmp_path):
+    assert main(["make", "perlin-lesions", "data", *TINY]) == 0
+    assert main(["publish", "data", "data.tar", "--license", "CC0-1.0"]) == 0
+    capsys.readouterr()
+    assert main(["show", "data.tar", "--id", "train-000001", "--id", "train-000000"]) == 0
+    out = capsys.readouterr().out
+    assert "train-000001 of " in out
+    assert "train-000000 of " in out
+    assert (tmp_path / "data-train-000001.png").read_bytes().startswith(b"\x89PNG")
+    assert "did you mean 'train-000001'" in refused(capsys, ["show", "data.tar", "--id", "train-00001"])
+    assert "did you mean 'train'" in refused(capsys, ["show", "data.tar", "--id", "tarin-000001"])
+
+
 def test_existing_folders(capsys, tmp_path):
     assert main(["make", "perlin-lesions", "data", *TINY]) == 0
     assert main(["make", "perlin-lesions", "data", *TINY]) == 0
@@ -78,6 +91,11 @@ def test_existing_folders(capsys, tmp_path):
     (tmp_path / "other" / "mine.txt").write_text("mine")
     refused(capsys, ["make", "perlin-lesions", "other", *TINY])
     assert [item.name for item in (tmp_path / "other").iterdir()] == ["mine.txt"]
+
+
+def test_only_the_splits_that_are_named_are_made(tmp_path):
+    assert main(["make", "perlin-lesions", "data", *SMALL, "--test", "3"]) == 0
+    assert json.loads((tmp_path / "data" / "salgen.json").read_text())["spec"]["splits"] == {"test": 3}
 
 
 def test_the_command_line_wins_over_the_config_file(tmp_path):

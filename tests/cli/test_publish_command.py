@@ -1,8 +1,10 @@
 """`salgen publish`, `verify` and `unpack` as they are typed."""
 
 import re
+import shutil
 from datetime import UTC, datetime
 import pytest
+from own_trees import SHAPE, write_own
 import salgen
 from salgen.cli.main import main
 
@@ -37,6 +39,25 @@ def test_published_verified_and_unpacked(tmp_path, folder, suffix, capsys):
     status, _, errors = said(["verify", out], capsys)
     assert status == 2
     assert errors.rstrip().splitlines()[-1].startswith(f"error: {out}: ")
+
+
+def test_the_folder_that_is_unpacked_is_called_after_the_data_set(tmp_path, folder, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(folder, "my lesions: v1")
+    assert said(["publish", "my lesions: v1", "x.tar", *STATED], capsys)[0] == 0
+    assert said(["unpack", "x.tar"], capsys)[:2] == (0, "my-lesions-v1: look at it with  salgen show my-lesions-v1\n")
+    assert salgen.load("x.tar").name == "my-lesions-v1"
+
+
+def test_own_images_are_published_without_pixels_and_the_command_says_so(tmp_path, capsys):
+    write_own(tmp_path)
+    made = salgen.import_images(tmp_path / "images", masks=tmp_path / "masks", parameters=SHAPE)
+    status, _, errors = said(["publish", made, tmp_path / "x.tar", *STATED], capsys)
+    assert status == 0
+    assert errors.splitlines()[-1].startswith(f"warning: the images and twins of {made} are left out")
+    assert "--may-redistribute" in errors
+    status, _, errors = said(["publish", made, tmp_path / "y.tar", *STATED, "--may-redistribute"], capsys)
+    assert (status, "left out" in errors) == (0, False)
 
 
 @pytest.mark.parametrize(

@@ -119,15 +119,18 @@ def test_the_default_folder_is_the_generators_name(tmp_path, monkeypatch):
     assert (tmp_path / "squares/SHA256SUMS").exists()
 
 
-def test_scale_splits_and_parameters_are_laid_over_each_other(tmp_path):
-    made(
-        tmp_path / "a",
-        scale="demo",
-        splits={"train": 7, "test": None, "train_second": 1},
-        parameters={"bit-depth": "16"},
-    )
+@pytest.mark.parametrize(
+    ("splits", "counts"),
+    [
+        (None, {"train": 4, "test": 2}),
+        ({"train": 7}, {"train": 7}),
+        ({"train": 7, "test": None, "train_second": 1}, {"train": 7, "test": 2, "train_second": 1}),
+    ],
+)
+def test_splits_replace_those_of_the_scale_and_parameters_are_laid_over_its_own(tmp_path, splits, counts):
+    made(tmp_path / "a", scale="demo", splits=splits, parameters={"bit-depth": "16"})
     spec = json.loads((tmp_path / "a/salgen.json").read_text())["spec"]
-    assert spec["splits"] == {"train": 7, "train_second": 1}
+    assert spec["splits"] == counts
     assert (spec["parameters"]["side"], spec["bit_depth"]) == (3, 16)
 
 
@@ -148,6 +151,7 @@ def test_the_log_lies_outside_and_has_a_line_for_each_run(tmp_path, monkeypatch)
         ({"splits": {"trian": 10}}, "unknown split of squares 'trian': did you mean 'train'"),
         ({"splits": [10]}, r"splits = \[10\]: give a number of samples for each"),
         ({"splits": {"train": 0}}, "'train' has 0 samples"),
+        ({"splits": {"test_odd": None}}, "'test_odd' has 0 samples"),
         ({"splits": {"train": -3}}, "'train' has -3 samples"),
         ({"seed": -1}, "seed = -1"),
         ({"parameters": {"sied": 3}}, "did you mean 'side'"),
@@ -180,8 +184,8 @@ def test_an_unknown_name_says_the_nearest():
         ({"seed": 1}, "seed is 0 there and 1 here"),
         ({"parameters": {"side": 3}}, "side is 4 there and 3 here"),
         ({"parameters": {"image_size": (12, 12)}}, r"image_size is \[12, 16\] there and \[12, 12\] here"),
-        ({"splits": {"train": 13}}, "split train is 12 there and 13 here"),
-        ({"splits": {"val": None}}, "split val is 4 there and absent here"),
+        ({"splits": {"train": 13, "val": 4, "test": 6}}, "split train is 12 there and 13 here"),
+        ({"splits": {"train": 12, "test": 6}}, "split val is 4 there and absent here"),
         ({"twins": False}, "twins is True there and False here"),
     ],
 )

@@ -48,7 +48,7 @@ def tried(box: Box, name: str, data: bytes, rng: Random) -> str:
     calls: dict[str, Callable[[], object]] = {
         "verify": lambda: verified(archive, altered),
         "unpack": lambda: unpacked(archive, target),
-        "open": lambda: salgen.open(archive)[0],
+        "open": lambda: salgen.load(archive)[0],
     }
     if rng.random() < 0.05:
         calls["salgen verify"] = lambda: command("verify", str(archive), "--samples", "1")

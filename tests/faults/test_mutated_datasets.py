@@ -22,7 +22,7 @@ DESCRIBING = ("README.md", "croissant.json")
 def squares(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A complete data set: 3 train and 3 test samples of 16 x 16 pixels."""
     out = tmp_path_factory.mktemp("original") / "tiny"
-    return salgen.make("perlin-lesions", out, splits={"train": 3, "val": None, "test": 3}, parameters=TINY, workers=1)
+    return salgen.make("perlin-lesions", out, splits={"train": 3, "test": 3}, parameters=TINY, workers=1)
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def box(squares: Path) -> Iterator[Box]:
 def read_all(folder: Path) -> None:
     """All that a user can look at in a data set."""
     for split in ("train", "test"):
-        samples = salgen.open(folder, split)
+        samples = salgen.load(folder, split)
         samples[0], samples[-1]
         for batch in samples.batches(2):
             batch.images, batch.regions["lesions"], batch.acceptable, batch.twins, batch.recipes

@@ -102,9 +102,9 @@ def other_column(table: pa.Table, rng: Random) -> pa.Table:
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run of a network that learnt nothing, on four images, with its maps."""
     place = tmp_path_factory.mktemp("original")
-    splits = {"train": 2, "val": None, "test": 4}
+    splits = {"train": 2, "test": 4}
     data = salgen.make("perlin-lesions", place / "tiny", splits=splits, parameters=TINY, workers=1)
-    task, classes = next(iter(salgen.open(data).tasks.items()))
+    task, classes = next(iter(salgen.load(data).tasks.items()))
     card = replace(LEARNT, task=task, class_names=list(classes))
     save_checkpoint(place / "network", build_classifier(card).state_dict(), card)
     network, out = str(place / "network"), place / "run"

@@ -37,7 +37,7 @@ SHARD = "data/test-00000-of-00001.parquet"
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("made") / "tiny"
-    return salgen.make("perlin-lesions", out, splits={"train": 1, "val": None, "test": 2}, parameters=TINY, workers=1)
+    return salgen.make("perlin-lesions", out, splits={"train": 1, "test": 2}, parameters=TINY, workers=1)
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_a_spec_holds_what_can_be_written(changes: dict[str, Any]) -> None:
 def test_a_manifest_has_rows_that_can_be_counted(folder: Path) -> None:
     values = json.loads((folder / "salgen.json").read_text())
     (folder / "salgen.json").write_text(json.dumps({**values, "rows_per_group": 2**64}))
-    assert "rows_per_group" in refusal(lambda: salgen.open(folder))
+    assert "rows_per_group" in refusal(lambda: salgen.load(folder))
 
 
 @pytest.mark.parametrize(
@@ -129,22 +129,22 @@ def rewrite(path: Path, name: str, cells: list[Any]) -> None:
 def test_a_cell_that_cannot_be_read_is_named(
     folder: Path, column: str, cells: list[Any], look: Callable[[Any], object]
 ) -> None:
-    column = salgen.open(folder).manifest.default_task if column == "label" else column
+    column = salgen.load(folder).manifest.default_task if column == "label" else column
     rewrite(folder / SHARD, column, cells)
-    assert SHARD in refusal(lambda: look(salgen.open(folder)))
+    assert SHARD in refusal(lambda: look(salgen.load(folder)))
 
 
 def test_a_mask_of_a_sample_without_a_name_is_refused(folder: Path) -> None:
     rewrite(folder / SHARD, "id", ["nonsense", "test-99999999999999999999"])
     rewrite(folder / SHARD, "mask", [None, None])
-    assert "mask is absent" in refusal(lambda: salgen.open(folder)[0])
-    assert "mask is absent" in refusal(lambda: salgen.open(folder)[1])
+    assert "mask is absent" in refusal(lambda: salgen.load(folder)[0])
+    assert "mask is absent" in refusal(lambda: salgen.load(folder)[1])
 
 
 def test_names_that_are_no_text_are_refused(folder: Path) -> None:
     path = folder / SHARD
     path.write_bytes(path.read_bytes().replace(b"recipe", b"rec\xffpe"))
-    assert str(path) in refusal(lambda: salgen.open(folder)[0])
+    assert str(path) in refusal(lambda: salgen.load(folder)[0])
 
 
 def test_a_png_that_announces_more_is_not_decoded(folder: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_png_that_announces_more_is_not_decoded(folder: Path) -> None:
         b"IHDR" + (1).to_bytes(4, "big") * 2, b"IHDR" + (1 << 16).to_bytes(4, "big") * 2
     )
     rewrite(folder / SHARD, "image", [{"bytes": huge, "path": None}] * 2)
-    assert "announces 65536 x 65536 pixels" in refusal(lambda: salgen.open(folder)[0])
+    assert "announces 65536 x 65536 pixels" in refusal(lambda: salgen.load(folder)[0])
 
 
 @pytest.mark.parametrize(

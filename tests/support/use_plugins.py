@@ -28,7 +28,7 @@ def make_leaves(copy: Path, out: Path) -> None:
                 Image.fromarray(picture).save(copy / split / species / f"{number}.png")
                 Image.fromarray(mask).save(copy / split / species / f"{number}.mask.png")
     assert main(["make", "leaves", str(out), "--set", f"source={copy}", "--set", "image_size=24x24"]) == 0
-    dataset = salgen.open(out, split="test")
+    dataset = salgen.load(out, split="test")
     assert len(dataset) == 4
     assert sorted(dataset[index]["label"] for index in range(4)) == [0, 0, 1, 1]
     assert all(np.array_equal(dataset[index]["mask"], mask > 0) for index in range(4))

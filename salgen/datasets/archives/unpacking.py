@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from salgen.datasets.archives.archive_formats import DIGEST, USUAL, Limits, Member, form_of, members, quoted
+from salgen.datasets.archives.archive_formats import DIGEST, USUAL, Limits, Member, form_of, is_archive, members, quoted
 from salgen.datasets.format.checksums import file_problems
 from salgen.datasets.format.output_folder import forget, workplace
 from salgen.errors import SalgenError
@@ -20,7 +20,7 @@ _sound: set[Path] = set()  # folders in the cache whose checksums this process h
 
 def unpack(
     archive: str | os.PathLike[str],
-    folder: str | os.PathLike[str],
+    folder: str | os.PathLike[str] | None = None,
     *,
     max_members: int = USUAL.members,
     max_bytes: int = USUAL.size,
@@ -32,7 +32,7 @@ def unpack(
     archive
         A ``.tar``, ``.tar.gz`` or ``.zip``.
     folder
-        The new folder of its data set; must not exist, or be empty.
+        The new folder of its data set; must not exist, or be empty. The archive names it if None.
     max_members, max_bytes
         Limits on the number of files and folders in the archive, and on their bytes altogether.
 
@@ -41,8 +41,9 @@ def unpack(
     SalgenError
         If the archive cannot be read, is not safe, or is altered. Then nothing is left behind.
     """
-    source, target = Path(archive), Path(folder)
+    source = Path(archive)
     _check_archive(source)
+    target = Path(_root(source) if folder is None else folder)
     _check_target(target)
     with workplace(target) as place:
         content = place / "content"
@@ -65,11 +66,11 @@ def unpack(
 
 
 def unpacked(archive: Path) -> Path:
-    """The data set of an archive, as a folder in the user's cache; unpacked there the first time."""
-    _check_archive(archive)
+    """The folder of a data set or run: of an archive in the user's cache, unpacked there the first time."""
+    if not is_archive(archive):
+        return archive
     place = cache_folder() / CACHED / sha256_of(archive)
-    with named(archive), closing(members(archive)) as listed:
-        folder = place / next(listed).name.partition("/")[0]
+    folder = place / _root(archive)
     if folder.is_dir() and folder not in _sound and file_problems(folder):
         shutil.rmtree(folder)
     if not folder.is_dir():
@@ -77,6 +78,12 @@ def unpacked(archive: Path) -> Path:
         unpack(archive, folder)
     _sound.add(folder)
     return folder
+
+
+def _root(archive: Path) -> str:
+    """The name of the folder within an archive."""
+    with named(archive), closing(members(archive)) as listed:
+        return next(listed).name.partition("/")[0]
 
 
 def extract(archive: Path, folder: Path, limits: Limits = USUAL, *, durable: bool = True) -> None:

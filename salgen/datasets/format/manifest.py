@@ -66,6 +66,11 @@ class Manifest:
         return self.spec.source == OWN_COPY
 
     @property
+    def own_images(self) -> bool:
+        """True if the images are a user's own, so that each sample has the name of its file."""
+        return self.spec.generator == "images"  # the importer's name
+
+    @property
     def derived(self) -> bool:
         """True if the images were made from those of another data set of salgen."""
         return self.spec.source.startswith(f"{DATA_SET} ")

@@ -14,6 +14,7 @@ from salgen.errors import SalgenError, reason
 from salgen.parameters import canonical_json
 from salgen.types import Float64, Mask, Recipe
 
+FILE_NAME, FILE_NAME_IS = "file_name", "the image's file, as seen from the folder that was imported"
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
 
@@ -59,6 +60,7 @@ def columns(manifest: Manifest) -> list[Column]:
     cluster = "the samples that share a cause (object, slice, subject, clip, image); else the id"
     result = [
         Column("id", Kind.TEXT, "the sample's name, unique in the data set"),
+        *([Column(FILE_NAME, Kind.TEXT, FILE_NAME_IS)] if manifest.own_images else ()),
         Column("image", Kind.IMAGE, f"the image{absent}"),
         *(Column(task, Kind.LABEL, f"class of task {task!r}", names) for task, names in tasks.items()),
         *(

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from salgen.datasets.format import png
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import (
+    FILE_NAME,
     IMAGE,
     arrow_schema,
     mask_columns,
@@ -123,6 +124,7 @@ def _recipe_columns(
     """The columns of samples that need no picture: name to values."""
     return {
         "id": [recipe.id for recipe in recipes],
+        FILE_NAME: [recipe.parameters.get("item") for recipe in recipes],
         **{task: [labels[task] for labels, _ in classes] for task in manifest.tasks},
         **{present_column(task): [list(present[task]) for _, present in classes] for task in manifest.multi_label},
         "cluster": [generator.cluster(recipe) for recipe in recipes],

@@ -52,7 +52,7 @@ def card_text(manifest: Manifest, plugin: Any, publication: PublicationMetadata 
         _splits(manifest),
         _columns(manifest),
         _parameters(manifest, plugin),
-        "## Source and licence" if manifest.spec.source_digest or publication else "## Source",
+        "## Source and license" if manifest.spec.source_digest or publication else "## Source",
         *([_license(manifest, publication)] if publication else []),
         _material(manifest),
         *citing,
@@ -132,7 +132,7 @@ def _rendering(manifest: Manifest) -> str:
     return f"""## Pictures are rendered
 
 This folder holds recipes only: ids, labels, recipes and factors. `image`, `twin`, all masks and `pixels_sha256` are
-null in every row, and `salgen.open` renders them from the recipes as they are read, with the same values as if they
+null in every row, and `salgen.load` renders them from the recipes as they are read, with the same values as if they
 were stored. That takes a salgen with `{spec.generator}` version {spec.generator_version}.
 
 {foreign}The code at the end of this card, without `recipes_only`, writes them to the files of another folder, and so
@@ -150,7 +150,7 @@ def _law(manifest: Manifest) -> str:
     whole = "By default maps are scored over the whole image."
     stored = manifest.twins and manifest.stores_pixels
     place = "`twin` holds it." if stored else "Twins were not stored here; they can be rendered from the recipes."
-    twins = "`salgen.open` renders it with the image." if manifest.twins and manifest.recipes_only else place
+    twins = "`salgen.load` renders it with the image." if manifest.twins and manifest.recipes_only else place
     law = "**Image and twin are equal, bit for bit, everywhere outside `mask`.**"
     flaw = (
         "**Image and twin may differ outside `mask`**: these parameters keep a flaw of the reproduced paper, or the "
@@ -213,9 +213,9 @@ def _material(manifest: Manifest) -> str:
         return "Everything is computed; there is no outside material."
     digest = markdown_code(manifest.spec.source_digest)
     material = f"""Outside material: {markdown_code(manifest.spec.source)}, SHA-256 {digest}.
-Its licence: {markdown(manifest.license) or "not stated"}"""
+Its license: {markdown(manifest.license) or "not stated"}"""
     if manifest.derived:
-        license = f"The licence of its outside material: {markdown(manifest.license)}" if manifest.license else ""
+        license = f"The license of its outside material: {markdown(manifest.license)}" if manifest.license else ""
         material = f"Made from a {markdown(manifest.spec.source)} with the fingerprint {digest}.\n{license}"
     return f"{material}\n\n{markdown(manifest.notes)}".rstrip()
 
@@ -234,7 +234,7 @@ def _loading(manifest: Manifest) -> str:
         own = manifest.spec.source_digest and not manifest.redistributable
         source = ', source="PATH TO THE SOURCE"' if own else ""
         code = f"""import salgen                                      # renders pictures as they are read
-samples = salgen.open("PATH", split="{split}"{source})
+samples = salgen.load("PATH", split="{split}"{source})
 samples[0]["image"], samples[0]["mask"]            # float32 (C, H, W) in [0, 1], bool (H, W)
 
 import datasets                                    # Hugging Face: what is stored
@@ -246,7 +246,7 @@ samples = datasets.load_dataset("PATH", split="{split}")
 samples[0]["mask"], samples[0]["recipe"]           # samples[0]["image"] is None
 
 import salgen
-batch = next(salgen.open("PATH", split="{split}").batches(16))
+batch = next(salgen.load("PATH", split="{split}").batches(16))
 batch.masks, batch.recipes                         # bool (N, H, W), what the samples are rendered from"""
     else:
         code = f"""{hugging_face}
@@ -254,7 +254,7 @@ samples = datasets.load_dataset("PATH", split="{split}")
 samples[0]["image"], samples[0]["mask"]
 
 import salgen
-samples = salgen.open("PATH", split="{split}")
+samples = salgen.load("PATH", split="{split}")
 samples[0]["image"], samples[0]["mask"]            # float32 (C, H, W) in [0, 1], bool (H, W)"""
     return f"""## Loading it
 
@@ -267,9 +267,7 @@ samples[0]["image"], samples[0]["mask"]            # float32 (C, H, W) in [0, 1]
 
 def _making(manifest: Manifest, plugin: Any) -> str:
     spec = manifest.spec
-    small = plugin.scales.get("small")
-    left_out = {split: None for split in (small.splits if small else ()) if split not in spec.splits}
-    splits = {**{split: spec.splits[split] for split in manifest.splits}, **left_out}
+    splits = {split: spec.splits[split] for split in manifest.splits}
     parameters = ",\n".join(f"        {name!r}: {value!r}" for name, value in sorted(_values(manifest).items()))
     own = spec.source_digest and spec.source != plugin.default_source
     source = '    source="PATH TO THE SOURCE",\n' if own else ""

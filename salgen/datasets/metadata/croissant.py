@@ -66,7 +66,7 @@ MADE = "Saliency benchmark with exact ground-truth masks and counterfactual twin
 IMPORTED = "Imported for scoring saliency methods, not made by salgen; masks are annotations or segmentations."
 RECIPES = (
     "It holds recipes only: images, twins and masks are null, and are rendered from the recipes by salgen "
-    "(salgen.open reads them so, and salgen make without --recipes-only writes them to files)."
+    "(salgen.load reads them so, and salgen make without --recipes-only writes them to files)."
 )
 ABSENT = "Published as recipes and masks: images and twins are null, and can be made again from the source."
 

@@ -50,7 +50,7 @@ CLASSES = (
 TRAIN, VAL = "train2017", "val2017"
 SMALLEST = 8  # pixels of either side
 LICENSE = (
-    "The annotations are COCO's, CC BY 4.0; the images are photographs from Flickr, each under the licence that its "
+    "The annotations are COCO's, CC BY 4.0; the images are photographs from Flickr, each under the license that its "
     "owner chose and under Flickr's terms of use."
 )
 NOTES = (

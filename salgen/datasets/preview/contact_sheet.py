@@ -17,15 +17,20 @@ UNSCORED = 0.3  # brightness left to pixels that are not scored
 
 
 def contact_sheet(
-    path: str | os.PathLike[str], split: str | None = None, count: int = 8, source: str | None = None
+    path: str | os.PathLike[str],
+    split: str | None = None,
+    count: int = 8,
+    source: str | None = None,
+    ids: Sequence[str] = (),
 ) -> Image.Image:
     """Some samples of every class: image, masks over it, and where there are twins the twin and the difference.
 
-    The split is ``test`` if None, or the first one where there is no test split. Differences are absolute and amplified
-    alike for all samples; the title says by how much.
+    With `ids` these samples are shown instead. The split is ``test`` if None, or the first one where there is no test
+    split. Differences are absolute and amplified alike for all samples; the title says by how much.
     """
     dataset = open_dataset(path, split, source)
-    chosen = _some_of_each_class(np.asarray(dataset.column(dataset.manifest.default_task)), count)
+    labels = np.asarray(dataset.column(dataset.manifest.default_task))
+    chosen = [dataset.index(name) for name in ids] or _some_of_each_class(labels, count)
     (batch,) = dataset.batches(len(chosen), chosen)
     images, twins, depth = batch.levels(), batch.twin_levels(), dataset.spec.bit_depth
     gain = _gain(images, twins, depth)
@@ -42,14 +47,14 @@ def contact_sheet(
     alternatives = ["or"] * (batch.acceptable.shape[1] - 1)
     titles = ["image", f"mask: {dataset.manifest.targets[task]}", *alternatives]
     titles += ["twin", f"difference x {gain:.3g}"] if with_twins else []
-    labels = [(name, dataset.tasks[task][label]) for name, label in zip(batch.ids, batch.labels, strict=True)]
+    captions = [(name, dataset.tasks[task][label]) for name, label in zip(batch.ids, batch.labels, strict=True)]
     height, width = dataset.spec.image_size
     size = f"{len(dataset):,} samples of {height} x {width} pixels"
     legend = "magenta: ground truth, over the image"
     if region:
         legend += f"; dark: outside of {region}, not scored"
     heading = f"{dataset.spec.generator}: split {dataset.split!r}, {size}", legend
-    return _compose(heading, titles, labels, rows)
+    return _compose(heading, titles, captions, rows)
 
 
 def _some_of_each_class(labels: NDArray[np.int64], count: int) -> list[int]:

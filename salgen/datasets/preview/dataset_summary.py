@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from textwrap import shorten
 import numpy as np
+from salgen.datasets.archives.unpacking import unpacked
 from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.reading.reader import Dataset, open_dataset
 
@@ -12,8 +13,8 @@ UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def describe(path: str | os.PathLike[str]) -> str:
-    """Summarize a data set folder in a few lines."""
-    folder = Path(path)
+    """Summarize the folder or archive of a data set in a few lines."""
+    folder = unpacked(Path(path))
     manifest = read_manifest(folder)
     spec = manifest.spec
     height, width = spec.image_size
@@ -37,8 +38,33 @@ def describe(path: str | os.PathLike[str]) -> str:
         "fingerprint": spec.fingerprint,
         "on disk": _size(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())),
     }
+    return _in_lines(f"{path}: {manifest.summary}", facts)
+
+
+def describe_sample(dataset: Dataset, name: str) -> str:
+    """Say in a few lines what a sample shows: its classes, mask, twin, and the numbers to filter by."""
+    (batch,) = dataset.batches(1, [dataset.index(name)])
+    mask, twin = batch.masks[0], batch.twin_levels()[0]
+    classes = {task: names[batch.classes(task)[0]] for task, names in dataset.tasks.items()}
+    for task in dataset.manifest.multi_label:
+        shown = np.flatnonzero(batch.present(task)[0])
+        classes[task] += f"; the image shows {', '.join(dataset.tasks[task][number] for number in shown)}"
+    changed = None if twin is None else int((twin != batch.levels()[0]).any(axis=0).sum())
+    facts = {
+        **({"file": batch.file_names[0]} if dataset.manifest.own_images else {}),
+        **classes,
+        "mask": f"{mask.sum():,} of {mask.size:,} pixels are {dataset.manifest.targets[dataset.manifest.default_task]}",
+        **({"other masks": str(len(batch.alternatives[0]))} if len(batch.alternatives[0]) else {}),
+        "twin": "none" if changed is None else f"differs from the image in {changed:,} pixels",
+        "cluster": batch.clusters[0],
+        **{factor: f"{values[0]:g}" for factor, values in batch.factors.items() if np.isfinite(values[0])},
+    }
+    return _in_lines(f"{name} of {dataset.name}", facts)
+
+
+def _in_lines(title: str, facts: dict[str, str]) -> str:
     wide = max(map(len, facts))
-    return "\n".join([f"{folder}: {manifest.summary}", *(f"  {name:<{wide}}  {fact}" for name, fact in facts.items())])
+    return "\n".join([title, *(f"  {name:<{wide}}  {fact}" for name, fact in facts.items())])
 
 
 def _split(dataset: Dataset) -> str:

@@ -4,6 +4,7 @@ Nothing here looks at a clock, so the same folder and statements give the same b
 """
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,7 +22,7 @@ from salgen.datasets.metadata.card import card_text, tags
 from salgen.datasets.metadata.croissant import croissant_text
 from salgen.datasets.metadata.publication_metadata import Files, PublicationMetadata, Release
 from salgen.datasets.verification.verify_dataset import verify
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, warn
 from salgen.files import sha256_of
 from salgen.generators.factory import plugin_class
 from salgen.progress import progress
@@ -58,7 +59,7 @@ def published(folder: Path, publication: PublicationMetadata, *, may_redistribut
         texts[checksums.CROISSANT] = croissant_text(described, publication, listed).encode()
         yield Release(
             files=with_checksums({**shards, **texts}, sums),
-            root=spec.generator,
+            root=archive_root(folder),
             title=citation.title(described),
             card=card,
             keywords=tags(described),
@@ -66,6 +67,21 @@ def published(folder: Path, publication: PublicationMetadata, *, may_redistribut
             note=f"Fingerprint (SHA-256 of the data set's description): {spec.fingerprint}",
             publication=publication,
         )
+    if rewritten:
+        warn_of_left_out(f"the images and twins of {folder}")
+
+
+def archive_root(folder: Path) -> str:
+    """The folder within an archive: the name of what is published, of letters that every system takes."""
+    return re.sub(r"[^\w.-]+", "-", folder.resolve().name)
+
+
+def warn_of_left_out(what: str) -> None:
+    """Warn that pixels are not published, and name the option that includes them."""
+    warn(
+        f"{what} are left out, as their source is not known to allow passing them on: if you may, publish again with "
+        "--may-redistribute (may_redistribute=True)"
+    )
 
 
 def as_published(stored: Manifest, *, pixels: bool) -> Manifest:

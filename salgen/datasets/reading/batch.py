@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from salgen.datasets.format import png
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import (
+    FILE_NAME,
     class_numbers,
     class_sets,
     factor_values,
@@ -52,6 +53,11 @@ class Batch:
     def clusters(self) -> list[str]:
         """The samples' clusters: those of one are not independent."""
         return [str(name) for name in self._rows["cluster"].to_pylist()]
+
+    @property
+    def file_names(self) -> list[str]:
+        """The names of the images' files, where they are a user's own."""
+        return [str(name) for name in self._rows[FILE_NAME].to_pylist()]
 
     @cached_property
     def images(self) -> Float32:

@@ -6,14 +6,14 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from salgen.datasets.archives.archive_formats import is_archive
 from salgen.datasets.archives.unpacking import unpacked
 from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.format.schema import (
+    FILE_NAME,
     PICTURES,
     Kind,
     arrow_schema,
@@ -67,7 +67,7 @@ def open_dataset(
     """
     if isinstance(path, Dataset):
         split, source = split or path.split, path.source if source is None else source
-    folder = unpacked(Path(path)) if is_archive(Path(path)) else Path(path)
+    folder = unpacked(Path(path))
     manifest = read_manifest(folder)
     if split is None:
         split = "test" if "test" in manifest.splits else manifest.splits[0]
@@ -122,36 +122,57 @@ class Dataset(os.PathLike[str]):
         return list(self.column("id"))
 
     @property
+    def file_names(self) -> list[str]:
+        """The files of a user's own images, such as ``cats/0012.jpg``, in order; none of other data sets."""
+        return list(self.column(FILE_NAME)) if self.manifest.own_images else []
+
+    def index(self, id: str) -> int:
+        """The index of the sample with this id."""
+        ids = self.ids
+        if id not in ids:
+            raise unknown_name(f"sample of split {self.split!r} of {self.name}", id, ids)
+        return ids.index(id)
+
+    @property
     def clusters(self) -> list[str]:
         """The samples' clusters, in order: samples of one cluster are not independent."""
         return list(self.column("cluster"))
 
     def __repr__(self) -> str:
-        (height, width), channels = self.spec.image_size, self.manifest.channels
-        tasks = "; ".join(
-            f"{task}: {', '.join(classes[:4])}{', ...' * (len(classes) > 4)}" for task, classes in self.tasks.items()
-        )
-        return (
-            f"Dataset({str(self.path)!r}, split {self.split!r}: {len(self)} samples by {self.spec.generator}, "
-            f"{channels}x{height}x{width}; {tasks})"
-        )
+        size, classes = "x".join(map(str, self.spec.image_size)), len(self.tasks[self.manifest.default_task])
+        counted = "samples" if self.manifest.multi_label else "images"
+        return f"Dataset({self.name!r}, split={self.split!r}, {len(self)} {counted}, {size}, {classes} classes)"
 
-    def __getitem__(self, index: int) -> Item:
-        """One sample.
+    @overload
+    def __getitem__(self, index: int | str) -> Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Item]: ...
+    def __getitem__(self, index: int | str | slice) -> Item | list[Item]:
+        """One sample, by its index or id, or a list of the samples of a slice.
 
         Returns
         -------
-        ``id``; ``image`` float32 (C, H, W) in [0, 1]; each task's class number; of tasks with several
-        classes in an image ``<task>_present``, bool (K,); ``mask`` bool (H, W);
+        Of each sample ``id``; of imported images ``file_name``; ``image`` float32 (C, H, W) in [0, 1]; each task's
+        class number; of tasks with several classes in an image ``<task>_present``, bool (K,); ``mask`` bool (H, W);
         ``alternative_masks`` bool (k, H, W); ``regions``, name to bool (H, W); ``twin`` as the image, or None;
         ``recipe``; where it is known ``attribution``, float32 (K, rows, columns). Its method ``show()`` gives a
         picture of image, mask and twin.
+
+        Raises
+        ------
+        IndexError
+            If the index is out of range.
+        SalgenError
+            If no sample has this id.
         """
-        batch = self._one(index)
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        batch = self._one(self.index(index) if isinstance(index, str) else index)
         twin = batch.twins[0]  # first: a rendered image is painted together with its twin
         return Item(
             {
                 "id": batch.ids[0],
+                **({FILE_NAME: batch.file_names[0]} if self.manifest.own_images else {}),
                 "image": batch.images[0],
                 **{task: int(batch.classes(task)[0]) for task in self.tasks},
                 **{present_column(task): batch.present(task)[0] for task in self.manifest.multi_label},

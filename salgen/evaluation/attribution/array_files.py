@@ -1,6 +1,7 @@
 """Arrays of samples in files that other tools wrote: saliency maps, and masks.
 
-A folder holds a file for each sample, named by it: ``.npy``, ``.npz``, ``.safetensors`` or ``.png``. One file holds
+A folder holds a file for each sample, named by it, in folders too: ``.npy``, ``.npz``, ``.safetensors`` or ``.png``.
+A sample's name is its id, or the name of its image's file where that was imported, without the suffix. One file holds
 all of them: ``.npy`` in the samples' order; ``.npz`` and ``.safetensors`` with an array for each sample under its name,
 or with one array in the samples' order, or with one array and the names: the array ``ids`` in ``.npz``, the metadata
 ``ids`` as a JSON list in ``.safetensors``.
@@ -8,15 +9,17 @@ or with one array in the samples' order, or with one array and the names: the ar
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from math import prod
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from salgen.datasets.layouts.mask_levels import object_of
+from salgen.datasets.layouts.own_images.image_tree import visible_files
 from salgen.errors import SalgenError, reason, warn
 from salgen.generators.drawing.pictures import opened
 
@@ -78,25 +81,49 @@ class ArrayFiles:
                 fault = f"lacks the {self.kind}s of {len(missing)} samples"
             raise SalgenError(
                 f"{self.path} {fault} of {owner}, such as {', '.join((foreign or missing)[:3])}: give one for each, "
-                f"named by its sample's id, such as {known[0]}"
+                f"named as its sample, such as {known[0]}"
             )
 
 
-def open_arrays(path: Path, kind: str = MAP, ids: Sequence[str] | None = None) -> ArrayFiles:
+def open_arrays(
+    path: Path, kind: str = MAP, ids: Sequence[str] | None = None, file_names: Sequence[str] = ()
+) -> ArrayFiles:
     """The arrays of a folder or a file; `ids` are the names of the samples in their order, where a file has none.
 
-    Masks may be PNG files in colours.
+    With `file_names`, the samples' own names, an array may be named by either. Masks may be PNG files in colours.
     """
+    files = _open(path, kind, ids)
+    owners: dict[str, set[str]] = defaultdict(set)
+    for sample, file_name in zip(ids or (), file_names, strict=False):
+        for name in (sample, file_name, stem(PurePath(file_name))):
+            owners[name].add(sample)
+    places: dict[str, Place] = {}
+    for name, place in files.places.items():
+        samples = sorted(owners.get(name, {name}))
+        if len(samples) > 1:
+            raise SalgenError(f"{path}: {name} is a name of {samples[0]} and {samples[1]}: name {kind}s by these ids")
+        if samples[0] in places:
+            raise SalgenError(f"{path} holds two {kind}s of {samples[0]}, one of them as {name}: keep one of them")
+        places[samples[0]] = place
+    return replace(files, places=places)
+
+
+def stem(path: PurePath) -> str:
+    """A path without its suffix, with ``/`` between its parts."""
+    return path.with_suffix("").as_posix()
+
+
+def _open(path: Path, kind: str, ids: Sequence[str] | None) -> ArrayFiles:
     forms = (
         f"give a folder with a {kind} ({', '.join(SUFFIXES)}) for each sample, named by its id, or one file "
         f"({', '.join(WHOLE)}) with all of them"
     )
     if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and file.name[0] != ".")
-        places = {file.stem: Place(file, None, None) for file in files}
+        files = [file for file in visible_files(path) if file.suffix.lower() in SUFFIXES]
+        places = {stem(file.relative_to(path)): Place(file, None, None) for file in files}
         if len(places) < len(files):
-            twice = next(file for file in files if places[file.stem].file != file)
-            raise SalgenError(f"{twice} and {places[twice.stem].file.name} are of one sample: keep one of them")
+            twice, other = next((f, p.file) for f in files if (p := places[stem(f.relative_to(path))]).file != f)
+            raise SalgenError(f"{twice} and {other.name} are of one sample: keep one of them")
         if not files:
             raise SalgenError(f"{path} holds no {kind}s: {forms}")
         return ArrayFiles(path, places, kind)

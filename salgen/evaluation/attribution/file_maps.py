@@ -50,12 +50,15 @@ class FileMaps(Method):
         return torch.from_numpy(raw).to(context.pixels.device)
 
 
-def read_file_maps(name: str, path: Path, ids: Sequence[str], size: tuple[int, ...], owner: str) -> FileMaps:
+def read_file_maps(
+    name: str, path: Path, ids: Sequence[str], size: tuple[int, ...], owner: str, file_names: Sequence[str] = ()
+) -> FileMaps:
     """The maps in a folder or a file, each of them read and checked.
 
-    `ids` are the samples of the split, which `owner` names. Maps may be smaller than the images' `size`, (H, W).
+    `ids` are the samples of the split, which `owner` names, and `file_names` the files of a user's own images. Maps
+    may be smaller than the images' `size`, (H, W).
     """
-    files = open_arrays(path, ids=ids)
+    files = open_arrays(path, ids=ids, file_names=file_names)
     files.check_samples([], ids, owner)
     held = [sample for sample in ids if sample in files.places]
     digest, signed, first = hashlib.sha256(), False, None

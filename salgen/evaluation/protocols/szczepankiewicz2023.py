@@ -109,7 +109,7 @@ class Szczepankiewicz2023(Protocol):
         own = dict(zip(DATASETS, (self.gtsrb, self.zings, self.lisa, self.imagenet_s), strict=True))
         how: dict[str, dict[str, Any]] = {name: {"source": path} for name, path in own.items() if path is not None}
         if IMAGENET in how:
-            how[IMAGENET] |= {"parameters": {"image_size": IMAGE_SIZE}, "splits": {"train": None, "val": None}}
+            how[IMAGENET] |= {"parameters": {"image_size": IMAGE_SIZE}, "splits": {"test": None}}
         wanted = self.only or DATASETS
         return {name if name in how else stand_in_of(name): how.get(name, {"source": None}) for name in wanted}
 

@@ -13,7 +13,14 @@ from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.format.shards import shards_of
 from salgen.datasets.metadata import citation
 from salgen.datasets.metadata.publication_metadata import PublicationMetadata, Release
-from salgen.datasets.publishing.dataset_release import as_published, check_sound, shards_to_publish, with_checksums
+from salgen.datasets.publishing.dataset_release import (
+    archive_root,
+    as_published,
+    check_sound,
+    shards_to_publish,
+    warn_of_left_out,
+    with_checksums,
+)
 from salgen.evaluation.publishing.run_card import TAGS, Contents, run_card, run_croissant
 from salgen.evaluation.report import console_summary
 from salgen.evaluation.report.page import PAGE, render
@@ -60,7 +67,9 @@ def published_run(
             (run,) = read_runs([folder])
             page = render([replace(run, record=record)], pictures=images)
         files |= {**data, RECORD: record.to_text().encode(), PAGE: page.encode()}
-        yield _release(contents, files, publication)
+        yield _release(contents, files, archive_root(folder), publication)
+    if not pixels:
+        warn_of_left_out(f"the images, pictures and maps of {folder} that show pixels")
 
 
 def published_record(record: RunRecord, *, pixels: bool) -> RunRecord:
@@ -106,7 +115,9 @@ def _is_redistributable(folder: Path, record: RunRecord) -> bool:
     )
 
 
-def _release(contents: Contents, files: Mapping[str, Path | bytes], publication: PublicationMetadata) -> Release:
+def _release(
+    contents: Contents, files: Mapping[str, Path | bytes], root: str, publication: PublicationMetadata
+) -> Release:
     sums = {}
     with progress("checksums", len(files), "files") as advance:
         for name, content in files.items():
@@ -127,7 +138,7 @@ def _release(contents: Contents, files: Mapping[str, Path | bytes], publication:
     texts[checksums.CROISSANT] = run_croissant(contents, digests, publication).encode()
     return Release(
         files=with_checksums({**files, **texts}, sums),
-        root=f"{contents.record.dataset.generator}-run",
+        root=root,
         title=contents.title,
         card=card,
         keywords=TAGS,

@@ -75,4 +75,4 @@ class RatingTrials:
         return [map_url(one.values[self.places[image]], one.signed) for one in maps]
 
     def _place(self, image: int) -> int:
-        return self.dataset.ids.index(self.sample_ids[image])
+        return self.dataset.index(self.sample_ids[image])

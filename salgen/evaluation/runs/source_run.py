@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from torch import Tensor, nn
-from salgen.datasets.archives.archive_formats import is_archive
 from salgen.datasets.archives.unpacking import unpacked
 from salgen.datasets.format import manifest as manifests
 from salgen.datasets.format.schema import arrow_schema
@@ -56,7 +55,7 @@ class SourceRun:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> SourceRun:
         """The run in a folder or an archive."""
-        folder = unpacked(Path(path)) if is_archive(Path(path)) else Path(path)
+        folder = unpacked(Path(path))
         if not folder.is_dir():
             fault = "is not a folder" if folder.exists() else "does not exist"
             raise SalgenError(

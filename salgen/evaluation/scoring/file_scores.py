@@ -75,6 +75,7 @@ class _Masks:
     region: str | None
     parts: Callable[[], Iterator[tuple[list[str], Mask, Mask | None]]]
     known: list[str]
+    file_names: list[str]
 
 
 def score_files(
@@ -100,7 +101,8 @@ def score_files(
         raise SalgenError(f"split = {split}: {masks} is not a salgen data set, and has no splits; leave it out")
     mask_files = None if is_dataset else open_arrays(place, MASK)
     truth = _of_dataset(open_dataset(place, split)) if mask_files is None else _of_files(mask_files)
-    files = open_arrays(Path(maps), ids=truth.known if mask_files is None or mask_files.named else None)
+    order = truth.known if mask_files is None or mask_files.named else None
+    files = open_arrays(Path(maps), ids=order, file_names=truth.file_names)
     files.check_samples(truth.ids, truth.known, str(masks))
     partial = PartialScores()
     for ids, shown, valid in truth.parts():
@@ -121,7 +123,9 @@ def _of_dataset(dataset: Dataset) -> _Masks:
             region = dataset.valid_region
             yield batch.ids, batch.acceptable, None if region is None else batch.regions[region]
 
-    return _Masks([ids[i] for i in scored], [clusters[i] for i in scored], dataset.valid_region, parts, ids)
+    return _Masks(
+        [ids[i] for i in scored], [clusters[i] for i in scored], dataset.valid_region, parts, ids, dataset.file_names
+    )
 
 
 def _of_files(files: ArrayFiles) -> _Masks:
@@ -139,7 +143,7 @@ def _of_files(files: ArrayFiles) -> _Masks:
         for what, count in said.items():
             warn(f"{files.path}: {what} ({count:,})")
 
-    return _Masks(ids, ids, None, parts, ids)
+    return _Masks(ids, ids, None, parts, ids, [])
 
 
 def _of_size(files: ArrayFiles, name: str, size: tuple[int, ...]) -> Values:

@@ -137,7 +137,7 @@ def detections(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[Loade
         raise SalgenError(f"{name}: no image shows its label's artefact at every dose: give more images of the split")
     accuracy = np.stack([right(run, dataset.ids).mean(axis=1) for run, dataset in zip(runs, datasets, strict=True)])
     uses = np.stack([_uses(run, shared) for run in runs])
-    (batch,) = datasets[0].batches(len(shared), [datasets[0].ids.index(name) for name in shared])
+    (batch,) = datasets[0].batches(len(shared), [datasets[0].index(name) for name in shared])
     chance = float(batch.masks.mean())
     masses, alarms = {}, {}
     for call in methods_of_all(runs):

@@ -171,7 +171,7 @@ def doses_figure(name: str, doses: Dose, data: Sequence[Path], runs: Sequence[Lo
     axes = figure.subplots(3, len(data), squeeze=False)
     for column, (path, run, dose) in enumerate(zip(data, runs, doses.values, strict=True)):
         dataset = open_dataset(path, run.split)
-        item = dataset[dataset.ids.index(run.cube.samples[0])]
+        item = dataset[run.cube.samples[0]]
         for ax, title in zip(axes[:, column], ("image", "twin", "mask"), strict=True):
             ax.set_xticks([])
             ax.set_yticks([])

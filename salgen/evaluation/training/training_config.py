@@ -38,10 +38,14 @@ def setup_of(
     """The configuration of a training on a data set folder; `source` is for one that holds recipes only."""
     if not 0 <= seed < 2**63:
         raise SalgenError(f"seed = {seed}: must be 0 or more, in 64 bits")
-    dataset = open_dataset(path, "train", source)
+    dataset = open_dataset(path, None, source)
     missing = [split for split in SPLITS if split not in dataset.spec.splits]
     if missing:
-        raise SalgenError(f"{path} has no split {missing[0]!r}: training takes the splits {', '.join(SPLITS)}")
+        raise SalgenError(
+            f"{path} has no split {missing[0]!r}: to train on it, make it with the splits {', '.join(SPLITS)}; or "
+            "give a trained model"
+        )
+    dataset = dataset.of_split("train")
     task = next(iter(dataset.tasks)) if task is None else task
     if task not in dataset.tasks:
         raise unknown_name("task", task, dataset.tasks)

@@ -29,7 +29,7 @@ MNI152_LICENSE = (
     "equipment damage, property loss, or injury to subjects or patients resulting from the use or misuse of this "
     "software package. (Notice of the ICBM 152 nonlinear atlases, version 2009, "
     "https://nist.mni.mcgill.ca/icbm-152-nonlinear-atlases-2009; nilearn, which ships the volume, "
-    "gives its licence as unknown.)"
+    "gives its license as unknown.)"
 )
 MNI152_NOTES = (
     "All slices come from one anatomy: the MNI ICBM152 2009a nonlinear symmetric T1 template (Fonov et al. 2011), an "

@@ -22,7 +22,7 @@ def flipped(data, place, bit):
 
 
 def small(tmp_path, suffix):
-    folder = made(tmp_path / "squares", splits={"train": 2, "val": None, "test": 2})
+    folder = made(tmp_path / "squares", splits={"train": 2, "test": 2})
     return publish(folder, tmp_path / f"x{suffix}", **STATED)
 
 
@@ -73,6 +73,6 @@ def test_nothing_is_left_behind(tmp_path, suffix, monkeypatch):
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     assert verify(path) != []
     with pytest.raises(SalgenError):
-        salgen.open(path)
+        salgen.load(path)
     assert list((tmp_path / "temporary").iterdir()) == []
     assert Path(tempfile.gettempdir()) == tmp_path / "temporary"

@@ -26,11 +26,12 @@ def names_in(folder):
 
 @every_form
 def test_published_twice_it_has_the_same_bytes_and_a_digest_beside_it(tmp_path, folder, suffix):
-    again = made(tmp_path / "again", workers=2)
+    again = made(tmp_path / "again" / folder.name, workers=2)
     for path in again.rglob("*"):
         os.utime(path, (1, 1))
     (again / "README.md").chmod(0o600)
-    data = [publish(path, tmp_path / f"{path.name}-1{suffix}", **STATED).read_bytes() for path in (folder, again)]
+    outs = [tmp_path / f"squares-1{suffix}", tmp_path / f"squares-2{suffix}"]
+    data = [publish(path, out, **STATED).read_bytes() for path, out in zip((folder, again), outs, strict=True)]
     assert data[0] == data[1]
     digest = (tmp_path / f"squares-1{suffix}.sha256").read_text()
     assert digest == f"{hashlib.sha256(data[0]).hexdigest()}  squares-1{suffix}\n"
@@ -45,7 +46,7 @@ def test_unpacked_it_is_a_sound_data_set_with_the_same_samples(tmp_path, folder,
     there, here = contents(out), contents(folder)
     assert {name for name in here if name.startswith("data/")} == {name for name in there if name.startswith("data/")}
     assert all(there[name] == data for name, data in here.items() if name.startswith("data/") or name == "salgen.json")
-    opened, original = salgen.open(packed, "test"), salgen.open(folder, "test")
+    opened, original = salgen.load(packed, "test"), salgen.load(folder, "test")
     assert opened.name == "squares"
     assert (opened.images() == original.images()).all()
     assert [item["id"] for item in opened] == [item["id"] for item in original]

@@ -71,7 +71,7 @@ def refused(path, place, message, **limits):
     assert str(path) in str(caught.value)
     if not limits:
         with pytest.raises(SalgenError, match=message):
-            salgen.open(path)
+            salgen.load(path)
         assert len(verify(path)) >= 1
     assert contents(place.parent) == before
     assert list(place.iterdir()) == []

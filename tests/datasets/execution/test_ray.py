@@ -121,7 +121,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, whole, orders, 
 def test_an_address_says_which_ray_and_the_log_says_that_it_was_ray(tmp_path, whole, orders, connected):
     assert contents(by_ray(tmp_path / "watched", ray_address=connected)) == whole
     entry = json.loads((tmp_path / "watched.log").read_text())
-    assert (entry["executor"], entry["workers"], entry["images"]) == ("ray", None, 70)
+    assert (entry["executor"], entry["workers"], entry["images"]) == ("ray", None, 60)
     with pytest.raises(SalgenError, match=r"ray_address = 127\.0\.0\.1:7: this process is connected to the Ray at"):
         by_ray(tmp_path / "other", ray_address="127.0.0.1:7")
 

@@ -154,8 +154,8 @@ def test_a_redraw_is_another_crop_of_the_split(planted):
 def test_the_data_set_is_made_and_opened_again(planted, tmp_path):
     how = {"scale": "demo", "source": str(planted), "parameters": {"image_size": (32, 32)}, "workers": 1}
     folder = salgen.make("gtsrb-square", tmp_path / "made", **how)
-    assert len(salgen.open(folder, split="train")) == 12
-    assert len(salgen.open(folder, split="test_noisy_square")) == 6
+    assert len(salgen.load(folder, split="train")) == 12
+    assert len(salgen.load(folder, split="test_noisy_square")) == 6
     assert "30 crops of real traffic signs" in (folder / "README.md").read_text(encoding="utf-8")
     spec = opened(planted).spec({"train": 12}, 0)
     assert isinstance(generator_of(spec, str(planted)), Generator)

@@ -352,7 +352,7 @@ def test_a_data_set_is_made_shown_verified_evaluated_and_published(tmp_path):
     rows = pq.read_table(run / "scores.parquet").to_pandas()
     assert set(rows["method"]) >= {"gradient", "oracle", "random"}
     assert (rows.query("method == 'oracle'")["value"] == 1).all()
-    assert len(salgen.open(out)) == len(rows.query("method == 'gradient'"))
+    assert len(salgen.load(out)) == len(rows.query("method == 'gradient'"))
     archive = tmp_path / "out.tar"
     salgen.publish(out, archive, license="CC-BY-4.0", date="2026-01-01")
     assert verify(archive, source=f"{root}:masks={boxes}") == []

@@ -108,7 +108,7 @@ def test_what_the_copy_does_not_have_is_refused(copy, tmp_path):
 
 
 def test_a_scale_caps_what_is_there_and_what_is_asked_for_wins(copy, tmp_path):
-    made = make("tiles", tmp_path / "demo", source=str(copy), scale="demo", splits={"val": 2, "test": None}, workers=1)
+    made = make("tiles", tmp_path / "demo", source=str(copy), scale="demo", splits={"val": 2, "train": None}, workers=1)
     assert json.loads((made / "salgen.json").read_text())["spec"]["splits"] == {"train": 4, "val": 2}
 
 

@@ -29,7 +29,7 @@ class Items(Dataset):
 def read_back(given, out, split="test", **parameters):
     """Label, image and acceptable masks of each item, in the order of the dataset."""
     folder = salgen.import_images(given, out, parameters={**EXACT, **parameters}, workers=1)
-    data = salgen.open(folder, split)
+    data = salgen.load(folder, split)
     samples = sorted(data, key=lambda sample: sample["recipe"].parameters["item"])
     return [
         (data.tasks["label"][s["label"]], np.rint(s["image"] * 255), [s["mask"], *s["alternative_masks"]])
@@ -112,13 +112,13 @@ def test_splits_several_masks_none_and_levels(tmp_path):
     train = Items([(image, label, np.stack([mask, second])), (image, "dog", None), (image, "dog", np.zeros((H, W)))])
     folder = salgen.import_images({"train": train, "test": Items([(image, label, mask * 3)])}, tmp_path / "out",
                                   parameters={"image_size": (H, W), "mask_values": 3}, workers=1)  # fmt: skip
-    assert not salgen.open(folder, "train")[0]["mask"].any()
-    np.testing.assert_array_equal(salgen.open(folder, "test")[0]["mask"], mask)
+    assert not salgen.load(folder, "train")[0]["mask"].any()
+    np.testing.assert_array_equal(salgen.load(folder, "test")[0]["mask"], mask)
     folder = salgen.import_images({"train": train}, tmp_path / "other", parameters={"image_size": (H, W)}, workers=1)
-    sample = next(s for s in salgen.open(folder, "train") if len(s["alternative_masks"]))
+    sample = next(s for s in salgen.load(folder, "train") if len(s["alternative_masks"]))
     np.testing.assert_array_equal(sample["mask"], mask)
     np.testing.assert_array_equal(sample["alternative_masks"], [second])
-    assert salgen.open(folder, "train").manifest.notes.count("2 of the samples have no mask") == 1
+    assert salgen.load(folder, "train").manifest.notes.count("2 of the samples have no mask") == 1
 
 
 @pytest.mark.parametrize(
@@ -186,6 +186,6 @@ def test_soft_masks_and_deep_greys_of_a_detection_dataset(tmp_path):
     how = {"image_size": (20, 28), "shares": (0, 0, 1)}
     with pytest.warns(SalgenWarning, match="soft or lossy edges"):
         out = salgen.import_images([item], tmp_path / "out", parameters=how, workers=1)
-    sample = salgen.open(out, "test")[0]
+    sample = salgen.load(out, "test")[0]
     np.testing.assert_array_equal(np.asarray(sample["mask"]).astype(bool), levels[0] > 0.5)
     np.testing.assert_allclose(np.asarray(sample["image"]), 128 / 255, atol=1e-6)

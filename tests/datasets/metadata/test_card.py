@@ -52,7 +52,7 @@ def test_it_names_what_a_reader_must_know(folder):
 
 @pytest.mark.parametrize(
     "arguments",
-    [{}, {"scale": "demo", "splits": {"test": None, "test_odd": 3}, "twins": False, "seed": 9}],
+    [{}, {"scale": "demo", "splits": {"train": 4, "test_odd": 3}, "twins": False, "seed": 9}],
     ids=["plain", "everything else"],
 )
 def test_its_code_makes_the_folder_again(tmp_path, arguments):

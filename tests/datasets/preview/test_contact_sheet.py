@@ -3,7 +3,7 @@ import pytest
 from made_datasets import made
 from salgen.datasets.preview import contact_sheet as sheets
 from salgen.datasets.preview.contact_sheet import contact_sheet
-from salgen.datasets.preview.dataset_summary import describe
+from salgen.datasets.preview.dataset_summary import describe, describe_sample
 from salgen.datasets.reading import pictures
 from salgen.datasets.reading.reader import open_dataset
 
@@ -81,6 +81,25 @@ def test_the_words_say_what_is_inside(folder):
         open_dataset(folder).fingerprint,
     ):
         assert said in text
+
+
+def test_a_sample_alone_is_shown_and_described(folder, monkeypatch):
+    monkeypatch.setattr(pictures, "PANEL", 12)
+    dataset = open_dataset(folder, "train")
+    item = dataset["train-000007"]
+    picture = np.asarray(contact_sheet(folder, "train", ids=["train-000007"]))
+    image = np.rint(item["image"].transpose(1, 2, 0) * 255).astype(np.uint8)
+    assert len(find(picture, np.broadcast_to(image, (12, 16, 3)))) == 1
+    positive, negative = (dataset.ids[int(np.flatnonzero(np.array(dataset.column("label")) == k)[0])] for k in (1, 0))
+    pixels = dataset[positive]["mask"].sum()
+    for name, said in (
+        (positive, ("label    square", f"{pixels} of 192 pixels are square", f"the image in {pixels} pixels", "row ")),
+        (negative, ("label    empty", "0 of 192 pixels", "twin     none")),
+    ):
+        text = describe_sample(dataset, name)
+        assert text.startswith(f"{name} of squares\n")
+        for part in said:
+            assert part in text
 
 
 def test_the_mask_lies_over_the_image(folder, monkeypatch):

@@ -57,7 +57,7 @@ def test_what_it_says_of_itself(folder):
 
 
 def test_without_a_test_split_the_first_one_is_opened(tmp_path):
-    folder = made(tmp_path / "squares", splits={"test": None})
+    folder = made(tmp_path / "squares", splits={"train": 12, "val": 4})
     assert open_dataset(folder).split == "train"
     with pytest.raises(SalgenError, match="unknown split"):
         open_dataset(folder, "test")
@@ -115,6 +115,10 @@ def test_indices_count_from_both_ends_and_no_further(folder):
         with pytest.raises(IndexError):
             dataset[index]
     assert [row["id"] for row in dataset][-1] == "test-000005"
+    assert [row["id"] for row in dataset[-2:]] == ["test-000004", "test-000005"]
+    np.testing.assert_array_equal(dataset["test-000003"]["image"], dataset[3]["image"])
+    with pytest.raises(SalgenError, match=r"unknown sample of split 'test'.*'test-00005': did you mean 'test-000005'"):
+        dataset["test-00005"]
     with pytest.raises(SalgenError, match="batch size 0"):
         next(dataset.batches(0))
 

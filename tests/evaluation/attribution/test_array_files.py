@@ -149,6 +149,38 @@ def test_pictures_that_are_cut_of_another_kind_or_in_colours_are_named(tmp_path,
     assert "is in colours: a map is one number for each pixel" in said(tmp_path / "maps", file=file)
 
 
+FILES = ["cats/0.jpg", "dogs/0.jpg", "dogs/b.1.jpg", "test-000000.jpg"]
+
+
+def of_names(tmp_path, names):
+    for number, name in enumerate(names):
+        (tmp_path / "maps" / name).parent.mkdir(parents=True, exist_ok=True)
+        np.save(tmp_path / "maps" / f"{name}.npy", np.full((2, 2), number))
+    return open_arrays(tmp_path / "maps", ids=IDS, file_names=FILES)
+
+
+def test_a_sample_has_the_name_of_its_image_too(tmp_path):
+    files = of_names(tmp_path, ["cats/0", "dogs/0", "dogs/b.1", "test-000003"])
+    assert [array[0, 0, 0] for array in files.read(IDS)] == [0, 1, 2, 3]
+    np.savez(tmp_path / "all.npz", **{name: np.full((2, 2), number) for number, name in enumerate(FILES[:3])})
+    files = open_arrays(tmp_path / "all.npz", ids=IDS, file_names=FILES)
+    assert [array[0, 0, 0] for array in files.read(IDS[:3])] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["test-000000"], "test-000000 is a name of test-000000 and test-000003: name maps by these ids"),
+        (["cats/0", "test-000000"], "is a name of test-000000 and test-000003"),
+        (["dogs/0", "test-000001"], "holds two maps of test-000001, one of them as test-000001: keep one"),
+        (["dogs/0", "dogs/0.jpg"], "holds two maps of test-000001, one of them as dogs/0: keep one"),
+    ],
+)
+def test_a_name_of_two_samples_and_two_maps_of_one_are_refused(tmp_path, names, message):
+    with pytest.raises(SalgenError, match=message):
+        of_names(tmp_path, names)
+
+
 def test_what_is_no_map_is_said(tmp_path, maps):
     def of(values, **more):
         np.savez(tmp_path / "maps.npz", **({"maps": values} if values is not None else {}), **more)
@@ -166,8 +198,8 @@ def test_what_is_no_map_is_said(tmp_path, maps):
     fewer = of(None, **dict(zip(IDS[:2], maps, strict=False)))
     assert "lacks the maps of 2 samples of the data, such as test-000002, test-000003: give one for each" in fewer
     foreign = of(None, **dict(zip([*IDS, "train-000000"], [*maps, maps[0]], strict=True)))
-    assert "holds 1 maps of no sample of the data, such as train-000000: give one for each, named by its" in foreign
-    assert foreign.endswith("sample's id, such as test-000000")
+    assert "holds 1 maps of no sample of the data, such as train-000000: give one for each, named as" in foreign
+    assert foreign.endswith("its sample, such as test-000000")
     assert "has shape (6,): must be (H, W) or (C, H, W)" in of(None, **dict(zip(IDS, maps[:, 0], strict=True)))
     assert "has shape (0, 6): must be" in of(None, **dict(zip(IDS, maps[:, :0], strict=True)))
 

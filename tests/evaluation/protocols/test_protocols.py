@@ -72,8 +72,8 @@ def test_a_model_of_another_data_set_is_recorded_as_such(folder, tmp_path):
     run = evaluate(folder, settings={"epochs": 1, "widths": "4", "hidden": 4}, out=tmp_path / "run", **how)
     splits = {"train": 2, "val": 2, "test": 8}
     other = salgen.make("mri-lesions", tmp_path / "mri", splits=splits, parameters=QUICK)
-    record = salgen.open(evaluate(other, model=run / "lesion-cnn-seed0", out=tmp_path / "o", **how)).record
+    record = salgen.load(evaluate(other, model=run / "lesion-cnn-seed0", out=tmp_path / "o", **how)).record
     (model,) = record.models
-    assert model.trained_on["fingerprint"] == salgen.open(folder).fingerprint
+    assert model.trained_on["fingerprint"] == salgen.load(folder).fingerprint
     assert len(model.weights_sha256) == 64
     assert any("was trained on another data set: data" in note for note in record.notes)

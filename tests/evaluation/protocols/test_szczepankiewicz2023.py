@@ -73,7 +73,7 @@ def test_on_imagenet_s50_itself_pretrained_networks_are_scored(recorded, tmp_pat
     monkeypatch.setattr(protocol, "generator", lambda *given: opened.append(given))
     monkeypatch.setattr(szczepankiewicz2023, "pretrained", opened.append)
     Szczepankiewicz2023(only=("imagenet-s50",), imagenet_s="/data/ImageNetS50").run(tmp_path, "demo")
-    whole = {"parameters": {"image_size": (224, 224)}, "splits": {"train": None, "val": None}}
+    whole = {"parameters": {"image_size": (224, 224)}, "splits": {"test": None}}
     assert made == [("imagenet-s50", {"scale": "demo", "seed": 0, "source": "/data/ImageNetS50", **whole})]
     networks = [f"salgen.evaluation.imagenet_s50:{model}" for model in ("vgg16", "resnet50", "resnext50")]
     assert [how["model"] for _, how in evaluated] == networks

@@ -16,7 +16,7 @@ import salgen
 from salgen.cli.main import main
 from salgen.command_line import COMMAND
 from salgen.datasets.reading.reader import open_dataset
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.publishing.publishing import open_release
 from salgen.evaluation.publishing.run_card import FIELDS
 from salgen.evaluation.publishing.run_release import published_record
@@ -139,7 +139,7 @@ def test_hugging_face_reads_every_table(unpacked, tmp_path, config):
         assert found.column_names == list(RESULT_COLUMNS)
         assert len(found) == len(rows(unpacked))
     elif config == "samples":
-        sample = salgen.open(unpacked / "dataset")[0]
+        sample = salgen.load(unpacked / "dataset")[0]
         np.testing.assert_array_equal(np.asarray(found[0]["image"], dtype=np.float32) / 255, sample["image"][0])
         np.testing.assert_array_equal(np.asarray(found[0]["mask"]) > 0, sample["mask"])
     elif config.startswith("maps"):
@@ -165,12 +165,13 @@ def test_croissant_reads_the_scores_record_by_record(unpacked):
 
 def test_pixels_are_left_out_unless_they_may_be_passed_on(copy, tmp_path):
     withheld(copy)
-    folder = published(copy, tmp_path / "a")
+    with pytest.warns(SalgenWarning, match=r"are left out.*--may-redistribute"):
+        folder = published(copy, tmp_path / "a")
     assert "gallery.npz" not in names_in(folder)
     assert "data:image/png" not in (folder / "report.html").read_text()
     left_out = {"intensity", "sobel", "laplace", CALLS[1]}
     assert set(json.loads((folder / "run.json").read_text())["maps_left_out"]) == left_out
-    images = {sample["id"]: sample["image"].mean(axis=0).ravel() for sample in salgen.open(copy / "dataset")}
+    images = {sample["id"]: sample["image"].mean(axis=0).ravel() for sample in salgen.load(copy / "dataset")}
     for path in (folder / "maps").rglob("maps-*.parquet"):
         kept = read_maps(path)
         for name, values in zip(kept.ids, kept.values, strict=True):
@@ -251,4 +252,4 @@ def test_the_commands_go_together_and_a_run_is_no_data_set(archive, unpacked, tm
     for place in (archive, unpacked):
         with pytest.raises(SalgenError, match="is a run, not a data set"):
             open_dataset(place)
-    assert isinstance(salgen.open(unpacked), salgen.Run)
+    assert isinstance(salgen.load(unpacked), salgen.Run)

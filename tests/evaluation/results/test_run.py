@@ -22,7 +22,7 @@ mpl.use("agg")
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     place = tmp_path_factory.mktemp("results")
-    return salgen.open(make_run(make_data(place), place / "run"))
+    return salgen.load(make_run(make_data(place), place / "run"))
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_a_text_that_was_marked_as_no_formula_is_read_as_it_was(run, tmp_path):
     (tmp_path / "run.json").write_bytes((run / "run.json").read_bytes())
     text = (run / "summary.csv").read_text(encoding="utf-8")
     (tmp_path / "summary.csv").write_text(text.replace("gradient", "'=gradient"), encoding="utf-8")
-    table = salgen.open(tmp_path).summary
+    table = salgen.load(tmp_path).summary
     assert "=gradient" in set(table.method)
     table["method"] = table["method"].replace("=gradient", "gradient")
     pd.testing.assert_frame_equal(table, run.summary)
@@ -103,7 +103,7 @@ def test_a_method_is_found_without_its_parameters(run, monkeypatch):
 
 
 def test_maps_are_those_that_explain_gives(run):
-    data = salgen.open(run.path.parent / "lesions", "test")
+    data = salgen.load(run.path.parent / "lesions", "test")
     scored = [data[index] for index in range(len(data)) if data[index]["mask"].any()]
     model = load_checkpoint(run / "lesion-cnn-seed0")
     maps = run.maps("gradient")

@@ -25,7 +25,7 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def positives(data):
-    return [sample for sample in salgen.open(data) if sample["label"] == 1]
+    return [sample for sample in salgen.load(data) if sample["label"] == 1]
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +150,7 @@ def test_a_wrong_source_is_an_error_before_any_work(data, permuted, tmp_path):
 
 
 def test_twins_must_be_stored(data, tmp_path):
-    bare = salgen.make("perlin-lesions", tmp_path / "bare", splits={"test": 8}, parameters=QUICK, twins=False)
+    splits = {"train": 8, "val": 4, "test": 8}
+    bare = salgen.make("perlin-lesions", tmp_path / "bare", splits=splits, parameters=QUICK, twins=False)
     with pytest.raises(SalgenError, match=r"'idr' compares images with their twins: .* holds none"):
         evaluate(bare, metrics=["idr"], out=tmp_path / "run", settings=SETTINGS)

@@ -53,7 +53,7 @@ def test_the_best_other_class_of_a_margin_is_found_where_all_probabilities_are_z
 
 def test_recipes_alone_have_attributions_too(cells, tmp_path):
     drawn = made(tmp_path / "recipes", recipes_only=True)
-    rendered, stored = (salgen.open(path, "test")[3]["attribution"] for path in (drawn, cells))
+    rendered, stored = (salgen.load(path, "test")[3]["attribution"] for path in (drawn, cells))
     np.testing.assert_array_equal(rendered, stored)
 
 

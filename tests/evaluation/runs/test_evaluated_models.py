@@ -76,7 +76,7 @@ def test_a_users_model_is_evaluated_as_it_is(data, folder):
 
 def test_its_weights_are_part_of_its_identity(data, folder):
     names = ("own_models:good", "own_models:good", "own_models:good_too")
-    one, same, other = (load_model(salgen.open(data), given_model(name), folder) for name in names)
+    one, same, other = (load_model(salgen.load(data), given_model(name), folder) for name in names)
     assert isinstance(one.classifier, Classifier)
     assert not one.classifier.training
     assert one.digest == same.digest != other.digest
@@ -105,12 +105,12 @@ def test_what_is_wrong_with_it_is_one_line_before_any_work(model, says, data, fo
 
 def test_a_change_of_its_modules_is_another_model(data, folder):
     """Weights may stay when the architecture does not."""
-    first = load_model(salgen.open(data), given_model("own_models:good"), folder)
+    first = load_model(salgen.load(data), given_model("own_models:good"), folder)
     (folder / "own_models.py").write_text(MODULE.replace("nn.ReLU()", "nn.Tanh()"))
     sys.modules.pop("own_models")
     importlib.invalidate_caches()
     shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # compiled within the same second it looks unchanged
-    assert load_model(salgen.open(data), given_model("own_models:good"), folder).digest != first.digest
+    assert load_model(salgen.load(data), given_model("own_models:good"), folder).digest != first.digest
 
 
 def test_patterns_are_fitted_once_and_their_units_counted(data, folder, monkeypatch):
@@ -133,14 +133,14 @@ def test_without_training_images_there_are_no_patterns(data, folder, monkeypatch
     monkeypatch.setattr("salgen.evaluation.runs.given_methods.unmet_needs", lambda _: lacking)
     with pytest.raises(SalgenError, match="pattern-net fits patterns to the split 'train', which is not there"):
         evaluate(data, model="own_models:good", methods=["pattern-net"], out=folder / "run")
-    network = load_model(salgen.open(data), given_model("own_models:good"), folder).classifier
+    network = load_model(salgen.load(data), given_model("own_models:good"), folder).classifier
     methods, left_out = select_methods(["all"]).defined_for(network, torch.zeros(1, 1, 32, 32), lacking)
     assert left_out["pattern-net"] == "pattern-net fits patterns to the split 'train', which is not there"
     assert "gradient" in methods
 
 
 def test_a_set_without_training_images_asks_for_a_trained_model(data, tmp_path, monkeypatch):
-    dataset = salgen.open(data, "test")
+    dataset = salgen.load(data, "test")
     monkeypatch.delitem(dataset.spec.splits, "train")
     with pytest.raises(SalgenError, match=r"has no training images for scnn: give a trained model as model= \(--model"):
         resolve_models(dataset, "scnn", None, None, tmp_path, scale="demo", settings=None, seeds=1, reliance=None)

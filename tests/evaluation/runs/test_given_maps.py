@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from kept_runs import SETTINGS, STATED, make_run, rows
+from own_trees import SHAPE, write_own
 from pandas.testing import assert_frame_equal
 from torch.nn import functional
 import salgen
@@ -35,7 +36,7 @@ def files(data, model):
     """Maps of the methods that the runs have too: by name in folders of .npy, in the split's order, and low ones."""
     place = data.parent / "files"
     (place / "signed").mkdir(parents=True)
-    samples = list(salgen.open(data))
+    samples = list(salgen.load(data))
     ids = [sample["id"] for sample in samples]
     given = {"images": np.stack([s["image"] for s in samples]), "targets": [s["label"] for s in samples]}
     classifier = load_checkpoint(model).classifier
@@ -90,7 +91,7 @@ def test_the_run_says_where_they_are_from(run, files):
 
 
 def test_the_digest_is_of_the_values_in_whatever_form(data, files, tmp_path):
-    ids = salgen.open(data).ids
+    ids = salgen.load(data).ids
     arrays = [np.load(files / "signed" / f"{name}.npy") for name in ids]
     np.save(tmp_path / "all.npy", np.stack(arrays))
     np.savez(tmp_path / "keys.npz", **{name: values[0] for name, values in zip(ids, arrays, strict=True)})
@@ -103,11 +104,24 @@ def test_the_digest_is_of_the_values_in_whatever_form(data, files, tmp_path):
     assert read_file_maps("m", tmp_path / "all.npy", ids, (32, 32), "the data").sha256 != digests[0]
 
 
+def test_maps_of_own_images_may_be_named_as_these(tmp_path):
+    write_own(tmp_path)
+    own = salgen.import_images(tmp_path / "images", masks=tmp_path / "masks", parameters=SHAPE, workers=1)
+    convolution = torch.nn.Conv2d(3, 2, 3)
+    network = torch.nn.Sequential(convolution, torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(1800, 2))
+    given = {"maps": tmp_path / "maps", "metrics": ["roc-auc"], "preprocess": ([0.5] * 3, [0.5] * 3)}
+    run = salgen.evaluate(own, model=network, out=tmp_path / "run", **given)
+    table = run.scores[run.scores["method"] == "maps"]
+    expected = score_files(tmp_path / "maps", own, ["roc-auc"])
+    assert table["sample_id"].tolist() == expected.ids
+    np.testing.assert_allclose(table["value"], expected.scores["roc-auc"], atol=1e-6)
+
+
 def test_alone_they_stand_among_the_controls(data, model, files, tmp_path):
     """Samples without a mask need no map, and have none in the gallery."""
     masked = tmp_path / "masked"
     masked.mkdir()
-    for sample in salgen.open(data):
+    for sample in salgen.load(data):
         if sample["mask"].any():
             shutil.copy(files / "signed" / f"{sample['id']}.npy", masked)
     out = evaluated(data, model, files, tmp_path / "run", methods=None, maps=[masked], metrics=["roc-auc"])
@@ -164,7 +178,7 @@ def test_what_they_cannot_be_is_said_before_any_work(data, model, files, tmp_pat
     refused("'a:b' is salgen's, or no name", maps={"a:b": files / "signed"})
     refused("'low' is the name of others too", maps=[files / "low.npz", f"low={files / 'signed'}"])
     refused("nowhere does not exist", maps=[tmp_path / "nowhere"])
-    ids = salgen.open(data).ids
+    ids = salgen.load(data).ids
     np.savez(tmp_path / "few.npz", **{name: np.ones((4, 4)) for name in ids[:3]})
     refused(r"few.npz lacks the maps of \d samples of split test with a mask, such as", maps=[tmp_path / "few.npz"])
     np.save(tmp_path / "large.npy", np.ones((len(ids), 33, 32)))

@@ -261,7 +261,7 @@ def test_a_name_for_a_method_of_salgens(data, folder):
     assert area_of(run, "ig") != area_of(own, "integrated-gradients:steps=4")
     assert area_of(rescore(run, metrics=["roc-auc"], out=folder / "again"), "ig") == area_of(run, "ig")
     assert "integrated-gradients:steps=2" in salgen.report([run]).read_text(encoding="utf-8")
-    images, network = salgen.open(data, "test")[0]["image"][None], module("odels:network")
+    images, network = salgen.load(data, "test")[0]["image"][None], module("odels:network")
     explained = salgen.explain(network, images, 0, method=methods)
     assert explained["ig"].method == methods["ig"], "so that metrics can explain again"
     for given, says in (

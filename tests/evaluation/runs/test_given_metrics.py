@@ -69,7 +69,7 @@ def test_functions_and_classes_are_metrics_of_a_run(data, folder):
     mine, share, squared = run.record.own_metrics
     assert (mine.import_path, mine.higher_is_better, mine.bounds) == ("my_metrics:error", False, [0, None])
     assert (share.import_path, squared.import_path) == ("my_metrics:Share", "my_metrics:error:power=2")
-    maps, test = run.maps("gradient"), salgen.open(data, "test")
+    maps, test = run.maps("gradient"), salgen.load(data, "test")
     masks = np.stack([test[test.ids.index(name)]["mask"] for name in maps.ids])
     found = run.scores[(run.scores.method == "gradient") & (run.scores.metric == "error")].set_index("sample_id")
     assert found.loc[list(maps.ids), "value"].tolist() == pytest.approx(list(map(error, maps.values, masks)))

@@ -31,7 +31,7 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def split(data):
-    return salgen.open(data, "test")
+    return salgen.load(data, "test")
 
 
 @pytest.fixture(scope="module")

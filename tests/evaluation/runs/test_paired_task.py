@@ -43,7 +43,7 @@ def strength(saliency, mask):
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_values_are_those_of_both_models_explained_alone(data, run, seed):
-    samples = list(salgen.open(data))
+    samples = list(salgen.load(data))
     folders = {"object": f"scnn-seed{seed}", "scene": f"scnn-scene-seed{seed}"}
     models = {task: load_checkpoint(run / folder).classifier for task, folder in folders.items()}
     images = {what: np.stack([sample[what] for sample in samples]) for what in ("image", "twin")}

@@ -22,7 +22,7 @@ MATTERING = 2  # of the positives, the one whose patch is said not to hold
 
 @pytest.fixture(scope="module")
 def positives(data):
-    return [sample for sample in salgen.open(data) if sample["label"] == 1]
+    return [sample for sample in salgen.load(data) if sample["label"] == 1]
 
 
 @pytest.fixture(scope="module")

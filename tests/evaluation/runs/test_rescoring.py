@@ -57,7 +57,7 @@ def test_other_metrics_are_those_of_an_evaluation(run, data, archive, tmp_path):
 def test_maps_are_those_that_explain_gives(run, data):
     classifier = load_checkpoint(run / "lesion-cnn-seed0").classifier
     kept = read_maps(next((run / "maps" / "lesion-cnn-seed0").glob("lrp-alpha-beta*/maps-00000.parquet")))
-    by_id = {sample["id"]: sample for sample in salgen.open(data)}
+    by_id = {sample["id"]: sample for sample in salgen.load(data)}
     assert kept.ids == [name for name, sample in by_id.items() if sample["mask"].any()]
     sample = by_id[kept.ids[0]]
     maps = salgen.explain(classifier, sample["image"][None], [1], method=CALLS[1], ids=[sample["id"]])

@@ -41,7 +41,7 @@ def test_every_image_has_a_row_and_the_mean_is_the_new_models_accuracy(run, data
     assert set(found["metric"]) == {"roar:fraction=0.25", "roar:fraction=1", "kar"}
     assert set(found["variant"]) == {"region:image"}
     for (_, _), part in found.groupby(["metric", "method"]):
-        assert part["sample_id"].tolist() == [sample["id"] for sample in salgen.open(data)]
+        assert part["sample_id"].tolist() == [sample["id"] for sample in salgen.load(data)]
         assert set(part["value"]) <= {0.0, 1.0}
 
 
@@ -70,7 +70,7 @@ def test_a_second_run_trains_nothing(run, data, monkeypatch):
 def retraining_of(run, data):
     subject = EvaluatedModel.of(load_checkpoint(run / "lesion-cnn-seed0"))
     methods = select_methods(["gradient"]).named
-    plan = Plan.of(salgen.open(data), Conventions(), [subject], methods, {})
+    plan = Plan.of(salgen.load(data), Conventions(), [subject], methods, {})
     return Retraining(ModelRunner(plan, subject, run), "gradient")
 
 
@@ -81,7 +81,7 @@ def test_the_highest_pixels_are_removed_or_kept(run, data, tmp_path, name, fract
     metric = METRICS.create(name, {"fraction": fraction})
     retraining._change("train", metric, tmp_path / "changed")
     changed, replaced = (np.load(tmp_path / "changed" / name) for name in ("train.npy", REPLACED))
-    dataset = salgen.open(data, split="train")
+    dataset = salgen.load(data, split="train")
     images = dataset.images()
     mean = np.rint(images.astype(float).mean())
     model = load_checkpoint(run / "lesion-cnn-seed0").classifier

@@ -44,7 +44,7 @@ def test_every_method_sample_seed_metric_and_variant_has_one_row(run, data):
     assert set(table["method"]) == set(select_methods(CALLS).methods)
     assert set(table["variant"]) == {"region:brain", "region:image"}
     assert set(table["training_seed"]) == {0, 1}
-    samples = [sample["id"] for sample in salgen.open(data) if sample["label"] == 1]
+    samples = [sample["id"] for sample in salgen.load(data) if sample["label"] == 1]
     assert set(table["sample_id"]) == set(samples)
     count = len(samples) * 2 * 2 * table["method"].nunique() * table["metric"].nunique()
     assert len(table) == count
@@ -54,7 +54,7 @@ def test_every_method_sample_seed_metric_and_variant_has_one_row(run, data):
 
 def test_scores_are_those_of_explain_and_score(run, data):
     trained = load_checkpoint(run / "lesion-cnn-seed1")
-    sample = next(item for item in salgen.open(data) if item["label"] == 1)
+    sample = next(item for item in salgen.load(data) if item["label"] == 1)
     maps = salgen.explain(
         trained.classifier, sample["image"][None], [1], method="lrp-alpha-beta:alpha=1,beta=0", ids=[sample["id"]]
     )
@@ -67,7 +67,7 @@ def test_scores_are_those_of_explain_and_score(run, data):
 
 def test_the_record_says_how_the_run_was_made(run, data):
     record = json.loads((run / "run.json").read_text())
-    assert record["dataset"]["fingerprint"] == salgen.open(data).fingerprint
+    assert record["dataset"]["fingerprint"] == salgen.load(data).fingerprint
     assert record["samples"] == {"split_total": 20, "considered": 20, "with_mask": 10, "without_mask": 10}
     assert [model["seed"] for model in record["models"]] == [0, 1]
     assert all(0 <= model["accuracy"] <= 1 for model in record["models"])

@@ -6,6 +6,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 import torch
+from own_trees import SHAPE, write_own
 from PIL import Image
 from torch.nn import functional
 import salgen
@@ -71,6 +72,23 @@ def test_acceptable_masks_and_order(arrays, tmp_path):
     result = score_files(tmp_path / "maps.npy", tmp_path / "masks.npz", ["roc-auc", "iou"])
     assert_equal(result.scores, salgen.score(values, both, ["roc-auc", "iou"]))
     assert result.ids == [str(number) for number in range(7)]
+
+
+def test_class_folders_are_read_of_files_and_of_the_data_set_that_is_imported_from_them(tmp_path):
+    tree = write_own(tmp_path)
+    data = salgen.import_images(tree / "images", masks=tree / "masks", parameters=SHAPE, workers=1)
+    dataset = salgen.load(data)
+    by_file, by_sample = score_files(tree / "maps", tree / "masks"), score_files(tree / "maps", data)
+    assert by_file.ids == ["cats/1", "cats/2", "dogs/1", "dogs/2"]
+    assert sorted(dataset.file_names) == [f"{name}.png" for name in by_file.ids]
+    order = [by_file.ids.index(dataset[name]["file_name"].removesuffix(".png")) for name in by_sample.ids]
+    for name, values in by_sample.scores.items():
+        assert values.tolist() == by_file.scores[name][order].tolist(), name
+    assert main(["score", str(tree / "maps"), str(data)]) == 0
+    (tree / "maps" / "dogs" / "1.npy").rename(tree / "maps" / "dogs" / "3.npy")
+    for masks in (tree / "masks", data):
+        with pytest.raises(SalgenError, match=r"holds 1 maps of no sample of .*, such as dogs/3"):
+            score_files(tree / "maps", masks)
 
 
 def test_masks_of_different_sizes_and_maps_of_one(tmp_path):

@@ -50,8 +50,8 @@ def test_each_dose_is_a_data_set_and_a_run(folder):
     assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == sorted(f"depth={v:g}" for v in values)
     for value in values:
         place = folder / f"depth={value:g}"
-        assert salgen.open(place / "data").spec.parameters["depth"] == value
-        assert len(salgen.open(place / "run").record.models) == 2
+        assert salgen.load(place / "data").spec.parameters["depth"] == value
+        assert len(salgen.load(place / "run").record.models) == 2
 
 
 def test_means_are_those_of_the_runs(folder):

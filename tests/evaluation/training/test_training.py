@@ -29,7 +29,8 @@ class Squares:
 
     sizes = {"train": 44, "val": 12, "test": 10}  # noqa: RUF012
 
-    def __init__(self, path, split="test", source=None, fingerprint="f" * 64):
+    def __init__(self, path, split=None, source=None, fingerprint="f" * 64):
+        split = split or "test"
         rng = np.random.default_rng(sorted(self.sizes).index(split))
         count = self.sizes[split]
         self.labels = np.arange(count) % 2
@@ -41,6 +42,9 @@ class Squares:
 
     def __len__(self):
         return len(self.labels)
+
+    def of_split(self, split):
+        return type(self)(self.path, split, fingerprint=self.fingerprint)
 
     def __getitem__(self, index):
         return {"image": self.pixels[index].astype(np.float32) / 255, "label": int(self.labels[index])}
@@ -254,8 +258,9 @@ def test_another_data_set_in_the_same_place_is_an_error(tmp_path, monkeypatch):
 def test_faults_of_the_data_and_of_the_folder(tmp_path, monkeypatch):
     (tmp_path / "c").write_text("")
     assert "cannot use" in error_of(train, "squares", tmp_path / "c", settings=SMALL)
-    monkeypatch.setattr(Squares, "sizes", {"train": 8, "test": 8})
-    assert "has no split 'val'" in error_of(train, "squares", tmp_path / "d", settings=SMALL)
+    for sizes, missing in (({"train": 8, "test": 8}, "val"), ({"test": 8}, "train")):
+        monkeypatch.setattr(Squares, "sizes", sizes)
+        assert f"has no split {missing!r}" in error_of(train, "squares", tmp_path / "d", settings=SMALL)
 
 
 def test_loss_that_is_not_finite(tmp_path):

@@ -27,7 +27,7 @@ from salgen.sources import Files
 
 LICENSE = (
     "CC BY-NC-SA 4.0, Laboratory for Intelligent and Safe Automobiles (LISA), UC San Diego. Crops are adaptations of "
-    "its frames: they may be passed on only with credit, for no commercial purpose and under the same licence."
+    "its frames: they may be passed on only with credit, for no commercial purpose and under the same license."
 )
 MASK_NOTE = (
     "Masks come from segmentations of each crop (k-means, Otsu on L and on R, region growing, HSV thresholds), vetted "

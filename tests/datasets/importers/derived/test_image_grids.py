@@ -44,7 +44,7 @@ def test_a_grid_shows_its_target_among_others(base, cells, setting):
             generator("image-grids", str(base), cells=cells, setting=setting)
         return
     made = generator("image-grids", str(base), cells=cells, setting=setting)
-    dataset = salgen.open(base)
+    dataset = salgen.load(base)
     images, labels = dataset.images(), dataset.column("label")
     targets = []
     for sample in samples(made):
@@ -74,7 +74,7 @@ def test_a_grid_shows_its_target_among_others(base, cells, setting):
 
 def test_targets_lie_in_all_cells_and_clusters_are_those_of_their_images(base, tmp_path):
     grids = salgen.make("image-grids", tmp_path / "grids", source=str(base), splits=SPLITS)
-    opened, own = salgen.open(grids), salgen.open(base)
+    opened, own = salgen.load(grids), salgen.load(base)
     assert set(opened.column("target")) == {0.0, 1.0, 2.0, 3.0}
     assert sorted(opened.clusters) == sorted(own.clusters)
     first = *(f"{name} at 1,1" for name in ("orange", "green", "violet", "yellow")), "orange at 1,2"
@@ -94,8 +94,8 @@ def test_it_keeps_the_laws_of_generators(base, monkeypatch, setting):
 
 def test_grids_of_recipes_alone_are_the_same(base, tmp_path):
     how = {"source": str(base), "splits": {"test": 5}, "recipes_only": True}
-    recipes = salgen.open(salgen.make("image-grids", tmp_path / "recipes", **how), source=str(base))
-    whole = salgen.open(salgen.make("image-grids", tmp_path / "whole", **{**how, "recipes_only": False}))
+    recipes = salgen.load(salgen.make("image-grids", tmp_path / "recipes", **how), source=str(base))
+    whole = salgen.load(salgen.make("image-grids", tmp_path / "whole", **{**how, "recipes_only": False}))
     np.testing.assert_array_equal(recipes.images(), whole.images())
 
 

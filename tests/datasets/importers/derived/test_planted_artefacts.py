@@ -254,7 +254,7 @@ def test_a_source_has_several_classes_that_colours_tell_apart(sources):
 
 def test_another_data_set_of_the_same_source_has_the_same_first_samples(sources, tmp_path):
     arguments = {"source": str(sources["grey"]), "parameters": {"side": 4}, "workers": 1}
-    few = open_dataset(make(NAME, tmp_path / "few", splits={"train": 6, "val": None}, **arguments))
+    few = open_dataset(make(NAME, tmp_path / "few", splits={"train": 6, "test": None}, **arguments))
     made = generator(NAME, str(sources["grey"]), side=4)
     assert few.spec.splits == {"train": 6, "test": 6}
     for index, levels in enumerate(few.of_split("train").images()):

@@ -164,7 +164,7 @@ def test_a_checkpoint_is_shown_a_grid_as_it_is(base, tmp_path):
 
 
 def test_what_does_not_fit_is_said(grids, tmp_path):
-    dataset = salgen.open(grids)
+    dataset = salgen.load(grids)
     with pytest.raises(SalgenError, match="give the trained network that it is around: difull:model=FOLDER"):
         GivenModel("difull").load(dataset)
     with pytest.raises(SalgenError, match="gridpg is for grids with setting=gridpg, not disconnected"):
