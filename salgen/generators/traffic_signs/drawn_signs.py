@@ -209,16 +209,12 @@ class SignsWithSquare(Painted):
 class DrawnSigns(SignsWithSquare):
     """Drawn traffic signs, half of them with a green square: a stand-in for gtsrb-square.
 
-    The square always has one place and one size, at the bottom right; two consecutive samples show one of
-    the 43 signs, once with the square and once without. Drawn signs stand before shipped photographs. Trees and
-    other green things are in both classes alike, though nothing else is as green as the square: a histogram of
-    colours would tell the classes apart.
+    The square always has one place and one size, at the bottom right. Two consecutive samples show one of the 43 signs,
+    once with the square and once without. Signs stand before shipped photographs. Trees and other green things are in
+    both classes alike. Nothing else is as green as the square: a histogram of colours would tell the classes apart.
 
-    The splits `test_original`, `test_absent`, `test_moved`, `test_resized`, `test_noisy_square` and
-    `test_noisy_background` show the very signs of `test`, with the square as their names say. The region
-    `square` is what was painted, `training_square` what a model was trained on.
-
-    Photographs of real signs are read by `gtsrb-square`.
+    The other test splits show the signs of `test`, with the square as their names say. The region `square` is what was
+    painted, `training_square` what a model was trained on.
     """
 
     name: ClassVar[str] = "drawn-signs"
