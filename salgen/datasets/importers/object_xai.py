@@ -43,7 +43,7 @@ class ObjectXai(MarkedImages):
     the paper counts 4,318 and does not say of what. The Semantic Boundaries Dataset beside VOC, as
     `benchmark_RELEASE/dataset/cls` or `SBD/cls`, adds the images of `ImageSets/Main` that it marks. The mask is the
     class in `SegmentationClass`, where void pixels are not scored. The region `boxes` is the union of the objects'
-    boxes.  VOC's own splits are not kept.
+    boxes. VOC's own splits are not kept.
 
     References
     ----------

@@ -26,8 +26,8 @@ SPACE = "where the map multiplies the image: after the model's normalisation, or
 class AverageDrop(ModelMetric):
     """Relative loss of the explained class's probability when the map masks the image.
 
-    max(0, p - o) / max(p, 1e-12). p is the class's probability on the image x, and o that on x times mm(S). mm(S) = (S
-    - min S) / (max S - min S) over the whole map. x is the normalised image, so hidden pixels become 0; with
+    max(0, p - o) / max(p, 1e-12). p is the class's probability on the image x, and o that on x times mm(S). mm(S) =
+    (S - min S) / (max S - min S) over the whole map. x is the normalised image, so hidden pixels become 0; with
     ``space=pixel`` they become black. Its mean is the paper's average drop, as a share.
 
     Ties: a constant map hides everything.

@@ -21,7 +21,7 @@ class EnergyPointingGame(MaskMetric):
 
     Ties: a constant positive map has the box's (or the mask's) share of the region.
     Undefined: ``zero_energy`` when no value is positive.
-    Errata: the paper's formula is for maps without signs.
+    Errata: the paper's formula is for maps without signs; of signed maps the positive part counts.
     """
 
     name: ClassVar[str] = "energy-pointing-game"

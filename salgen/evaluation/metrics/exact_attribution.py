@@ -80,8 +80,10 @@ class AttributionCosine(AttributionMetric):
 class AttributionRankCorrelation(AttributionMetric):
     """Spearman's correlation of the map with the exact attribution.
 
+    s and e are as in `attribution-cosine`.
+
     Ties: tied values share the mean of their ranks.
-    Undefined: ``constant_attribution`` where e is constant; ``constant_map`` where s is, as in `attribution-cosine`.
+    Undefined: ``constant_attribution`` where e is constant; ``constant_map`` where s is.
     """
 
     name: ClassVar[str] = "attribution-rank-correlation"

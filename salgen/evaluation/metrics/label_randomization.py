@@ -21,7 +21,8 @@ class LabelRandomization(MaskMetric):
     explain the same class. Similarities are those of `parameter-randomization`, over the whole image.
 
     Ties: tied pixels share their mean rank.
-    Undefined: as in `parameter-randomization`, with the second model as the stage.
+    Undefined: ``constant_map`` and ``non_finite_map`` as in `parameter-randomization`, with the second model as the
+    stage.
     """
 
     name: ClassVar[str] = "label-randomization"

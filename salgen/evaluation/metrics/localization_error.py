@@ -33,8 +33,8 @@ class MarkMetric(MaskMetric):
 class LocalizationErrorMetric(MarkMetric):
     """One minus the intersection over union of the boxes around what the map marks and around the mask.
 
-    1 - |A and B| / |A or B|. A is the tight box of the largest 8-connected component of the marked pixels, which have S
-    >= mean(S) in the scored region. B is the tight box of the whole mask. Boxes include their last row and column.
+    1 - |A and B| / |A or B|. A is the tight box of the largest 8-connected component of the marked pixels, which have
+    S >= mean(S) in the scored region. B is the tight box of the whole mask. Boxes include their last row and column.
 
     Ties: pixels equal to the mean are marked. Of equally large components the first in raster order counts. A constant
     map marks all of the region: 1 - |B| / |box of the region|.

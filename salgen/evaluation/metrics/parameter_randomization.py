@@ -31,8 +31,9 @@ class ParameterRandomization(ModelMetric):
     - ``hog``, Pearson's correlation of histograms of oriented gradients.
 
     A layer is a module with a weight of two axes or more. Modules of vectors that follow it, such as its batch norm,
-    belong to it. It starts anew by its own initialisation, as in `untrained`, batch norms with their statistics. A
-    layer draws the same weights in every stage and both orders, by its name and the seed.
+    belong to it. It starts anew by its own initialisation, as in `untrained`, and its batch norms at statistics 0 and
+    1. Other layers keep theirs. A layer draws the same weights in every stage and both orders, by its name and the
+    seed.
 
     Ties: tied pixels share their mean rank.
     Undefined: ``constant_map`` where the map is constant. Where only a stage's map is, its similarity is 0, and the

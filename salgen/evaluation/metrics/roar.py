@@ -19,7 +19,6 @@ class Roar(RetrainingMetric):
     model is trained as the first was, with the same seed. In training for reliance an image's redraws and twins lose
     the same pixels. A test image has 1 if that model classifies it rightly, so the mean is its accuracy.
 
-
     Ties: tied pixels are taken in a random order that is drawn once for each image.
     Undefined: ``non_finite_map`` where a map is not finite; its image loses no pixel.
     """

@@ -25,8 +25,8 @@ SMALLEST_PROBABILITY = 1e-12
 class SaliencyMetric(ModelMetric):
     """Log of the box's share of the image, less the log of the class's probability for the crop.
 
-    log max(a, 0.05) - log max(p, 1e-12). The box is tight around the largest 8-connected component of the pixels with S
-    >= mean(S). a is its share of the image's area. p is the explained class's probability for the pixels in the box.
+    log max(a, 0.05) - log max(p, 1e-12). The box is tight around the largest 8-connected component of the pixels with
+    S >= mean(S). a is its share of the image's area. p is the explained class's probability for the pixels in the box.
     These are resized bilinearly (``align_corners=False``) to the image's size, then normalised. A small box that keeps
     the class is best.
 

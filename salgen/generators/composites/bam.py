@@ -1,9 +1,4 @@
-"""BAM: objects pasted on scenes, with labels of both.
-
-References
-----------
-Yang and Kim 2019, *Benchmarking attribution methods with relative feature importance*.
-"""
+"""BAM: objects pasted on scenes, with labels of both."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -53,6 +48,11 @@ class Bam(Painted):
 
     With `common_in=i` objects stand on the first i scenes only, on all images of these, and the one task is the scene.
     The more scenes they stand on, the less a model can need them (relative contrast).
+
+    References
+    ----------
+    Yang and Kim 2019, *Benchmarking attribution methods with relative feature importance*,
+    doi:10.48550/arXiv.1907.09701.
     """
 
     name: ClassVar[str] = "bam"

@@ -1,9 +1,4 @@
-"""eBAM: BAM with more classes, and with those objects and scenes alone that a detector agrees with.
-
-References
-----------
-Li et al. 2020, *Quantitative evaluations on saliency methods: an experimental study*.
-"""
+"""eBAM: BAM with more classes, and with those objects and scenes alone that a detector agrees with."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -34,6 +29,11 @@ class Ebam(Bam):
     Drawn are 53 kinds of objects, as many as the paper's filter left, on 100 kinds of scenes. A block, in which each
     object stands on each scene once, has 5,300 images then. `train` at full scale has the paper's 2,646,328 images,
     `test` its 378,830 validation images. `val` is ours.
+
+    References
+    ----------
+    Li et al. 2020, *Quantitative evaluations on saliency methods: an experimental study*,
+    doi:10.48550/arXiv.2012.15616.
     """
 
     name: ClassVar[str] = "ebam"

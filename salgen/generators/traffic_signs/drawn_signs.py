@@ -1,9 +1,4 @@
-"""Traffic signs, half of them with a green square that has nothing to do with the sign.
-
-References
-----------
-Szczepankiewicz et al. 2023, *Ground truth based comparison of saliency maps algorithms* (Scientific Reports 13).
-"""
+"""Traffic signs, half of them with a green square that has nothing to do with the sign."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -215,6 +210,11 @@ class DrawnSigns(SignsWithSquare):
 
     The other test splits show the signs of `test`, with the square as their names say. The region `square` is what was
     painted, `training_square` what a model was trained on.
+
+    References
+    ----------
+    Szczepankiewicz et al. 2023, *Ground truth based comparison of saliency maps algorithms*,
+    doi:10.1038/s41598-023-42946-w.
     """
 
     name: ClassVar[str] = "drawn-signs"

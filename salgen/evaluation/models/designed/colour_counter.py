@@ -21,9 +21,9 @@ NAMES = ("colour-counter", "colour-counter-vit")
 class ColourCounter(DesignedNetwork):
     """Convolutions whose logit of a class is the number of pixels of its colour.
 
-    logit_c = sum over pixels of relu(t(red) + t(green) + t(blue) - 2), on levels from 0 to 255. t(x) = relu(x - v + 1)
-    - 2 relu(x - v) + relu(x - v - 1) is 1 at the colour's level v only. Two 1x1 convolutions with ReLUs detect, 3x3
-    convolutions of stride 3 add up. A linear layer adds what is left and averages copies.
+    logit_c = sum over pixels of relu(t(red) + t(green) + t(blue) - 2), on levels from 0 to 255. t(x) = relu(x - v +
+    1) - 2 relu(x - v) + relu(x - v - 1). It is 1 at the colour's level v only. Two 1x1 convolutions with ReLUs detect,
+    3x3 convolutions of stride 3 add up. A linear layer adds what is left and averages copies.
 
     Shapley values and occlusion are 1 at pixels of the colour and 0 elsewhere. So are integrated gradients, in the
     limit: the path from black meets the colour in its last 1/425 alone, which 200 steps miss.
