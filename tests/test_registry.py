@@ -1,7 +1,9 @@
 """Registries: read without importing, complete, and clear about what is wrong."""
 
+import re
 import subprocess
 import sys
+from collections import defaultdict
 from importlib.metadata import EntryPoint
 import pytest
 from salgen import registry as module
@@ -15,6 +17,17 @@ def test_every_registered_name_loads_to_a_class_of_that_name():
         for name, entry in registry.entries.items():
             assert registry.load(name).name == name
             assert entry.summary.strip()
+
+
+def test_every_paper_of_a_reference_has_one_doi():
+    found = defaultdict(set)
+    for kind in ("methods", "metrics", "models"):
+        for plugin in map(REGISTRIES[kind].load, REGISTRIES[kind].names()):
+            for part in plugin.reference.split("; "):
+                if paper := re.search(r"[A-ZÀ-Þ]\w+ (et al\. |(&|and) \w+ )?(19|20)\d\d", part):
+                    found[paper[0]].add(part.partition(", doi:10.")[2])
+    assert {paper for paper, dois in found.items() if dois == {""}} == {"Sorensen 1948", "Perazzi et al. 2012"}
+    assert all(len(dois) == 1 for dois in found.values())
 
 
 def test_listing_imports_nothing_heavy():

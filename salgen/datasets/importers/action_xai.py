@@ -31,19 +31,17 @@ ABOUT = (
 class ActionXai(MarkedImages):
     """Photographs of people's activities, with what others pointed to as evidence: Action-XAI of Saliency-Bench.
 
-    Give the folder of your own copy of ACT-X that holds `textual/exp_train_split.json` (`val` and `test` too) and
-    `visual/val` and `visual/test`, or one that holds it as `ACT-X`, with the folder `images` of MPII Human Pose in
-    either; or one of Saliency-Bench with `image` and `attention_label`. A map in `visual` is an array (`.npy`) or a
-    picture, named as its record or its image. The benchmark chose 127 activities by a language model; here an activity
-    is a class if at least `least` images show it. Images without a map, which are all of ACT-X's training part, are
-    trained on, and not scored. Of each class 70 % of the images are for training, 15 % for validation and 15 % for
-    test. Images are resized as a whole, bilinearly, and masks to the nearest pixel. Broken files are skipped, and the
-    card counts them.
+    Give your own copy of ACT-X, or a folder that holds it as `ACT-X`, with the folder `images` of MPII Human Pose in
+    either. ACT-X holds `textual/exp_train_split.json` (`val` and `test` too), `visual/val` and `visual/test`. Or give a
+    folder of Saliency-Bench with `image` and `attention_label`. A map in `visual` is an array (`.npy`) or a picture,
+    named as its record or its image. An activity is a class if at least `least` images show it; the benchmark has 127.
+    Images without a map, which are all of ACT-X's training part, are trained on, and not scored.
 
     References
     ----------
-    Park et al. 2018, *Multimodal explanations: justifying decisions and pointing to the evidence* (CVPR). Zhang et al.
-    2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual explanations* (KDD).
+    Park et al. 2018, *Multimodal explanations: justifying decisions and pointing to the evidence*,
+    doi:10.1109/CVPR.2018.00915. Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual
+    explanations*, doi:10.1145/3711896.3737414.
     """
 
     name: ClassVar[str] = "action-xai"

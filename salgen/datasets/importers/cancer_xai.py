@@ -37,22 +37,18 @@ ABOUT = (
 class CancerXai(MarkedImages):
     """Slices of abdominal CT with and without a tumour of the pancreas, with the tumour as mask: Cancer-XAI.
 
-    Give the folder of your own copies that holds `Task07_Pancreas` of the Medical Segmentation Decathlon, with
-    `imagesTr` and `labelsTr`, and at any depth NIH Pancreas-CT as published: for each patient a folder `PANCREAS_0001`
-    and so on of DICOM files, which needs pydicom (`pip install '.[dicom]'` in a clone of salgen), or that converted to
-    `PANCREAS_0001.nii.gz`; 0025 and 0070 are withdrawn and left out. Or give a folder of Saliency-Bench with `image`
-    and `attention_label`. Of each volume one slice is drawn, by `split_seed`: of the Decathlon's one that shows the
-    tumour, of NIH's any. Slices are shown from -100 to 240 Hounsfield units as radiologists see them, front above and
-    the patient's right on the left. Class and source are the same, so that accuracy proves little. Of each class 70 %
-    of the volumes are for training, 15 % for validation and 15 % for test. Slices are resized as a whole, bilinearly,
-    and masks to the nearest pixel. Broken files are skipped, and the card counts them; for that all labels are read,
-    once.
+    Give a folder that holds `Task07_Pancreas` of the Medical Segmentation Decathlon, with `imagesTr` and `labelsTr`. At
+    any depth it holds NIH Pancreas-CT: for each patient a folder `PANCREAS_0001` and so on of DICOM files, or
+    `PANCREAS_0001.nii.gz`. The withdrawn 0025 and 0070 are left out. Or give a folder of Saliency-Bench with `image`
+    and `attention_label`. Of each volume `split_seed` draws one slice: of the Decathlon's one that shows the tumour, of
+    NIH's any. Slices are shown from -100 to 240 Hounsfield units as radiologists see them, front above and the
+    patient's right on the left. Class and source are the same, so accuracy proves little.
 
     References
     ----------
-    Antonelli et al. 2022, *The Medical Segmentation Decathlon* (Nature Communications 13). Roth et al. 2015,
-    *DeepOrgan* (MICCAI). Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual
-    explanations* (KDD).
+    Antonelli et al. 2022, *The Medical Segmentation Decathlon*, doi:10.1038/s41467-022-30695-9. Roth et al. 2015,
+    *DeepOrgan*, doi:10.1007/978-3-319-24553-9_68. Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for
+    evaluating visual explanations*, doi:10.1145/3711896.3737414.
     """
 
     name: ClassVar[str] = "cancer-xai"

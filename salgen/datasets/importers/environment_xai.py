@@ -35,18 +35,17 @@ MASKS = {
 class EnvironmentXai(MarkedImages):
     """Photographs of nature and of cities, with what people marked in them: Environment-XAI of Saliency-Bench.
 
-    Give a folder of Saliency-Bench with `image` and `attention_label`; or the folder of your own copy of Places365 that
-    holds `train` and `val`, or one that holds it as `places365_standard`. Of that six kinds of places are nature
-    (mountain, pond, waterfall, wild field, broadleaf forest, rainforest) and six are urban (house, bridge, campus,
-    tower, street, driveway), under each of Places365's spellings (`field-wild`, `field/wild`). Places365 has no masks:
-    a folder `attention_label` beside it gives them by the names of files, and without it nothing can be scored by a
-    mask. Of each class 70 % of the images are for training, 15 % for validation and 15 % for test. Images are resized
-    as a whole, bilinearly, and masks to the nearest pixel. Broken files are skipped, and the card counts them.
+    Give a folder of Saliency-Bench with `image` and `attention_label`. Or give your own copy of Places365 with `train`
+    and `val`, or a folder that holds it as `places365_standard`. Six of its kinds of places are nature: mountain, pond,
+    waterfall, wild field, broadleaf forest, rainforest. Six are urban: house, bridge, campus, tower, street, driveway.
+    All of Places365's spellings are read (`field-wild`, `field/wild`). Places365 has no masks: a folder
+    `attention_label` beside it gives them by the names of files. Without it nothing can be scored by a mask.
 
     References
     ----------
-    Zhou et al. 2018, *Places: a 10 million image database for scene recognition* (IEEE TPAMI 40). Zhang et al. 2025,
-    *Saliency-Bench: a comprehensive benchmark for evaluating visual explanations* (KDD).
+    Zhou et al. 2018, *Places: a 10 million image database for scene recognition*, doi:10.1109/TPAMI.2017.2723009. Zhang
+    et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual explanations*,
+    doi:10.1145/3711896.3737414.
     """
 
     name: ClassVar[str] = "environment-xai"

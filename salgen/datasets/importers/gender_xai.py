@@ -36,19 +36,19 @@ ABOUT = (
 class GenderXai(MarkedImages):
     """Photographs of one person whom captions call a man or a woman, with the person as mask: Gender-XAI.
 
-    Give a folder of Saliency-Bench with `image` and `attention_label`; or your own copy of COCO 2017, with
-    `annotations/captions_train2017.json` beside what `coco-2017` reads (or those of `val2017` alone). Of that images
-    are taken with one annotated person, of at least 2 % of the image, whose captions together have words for a man
-    (man, men, boy, male, guy, gentleman) or a woman (woman, women, girl, female, lady) and not for both. The mask is
-    the person's outline, in place of what the benchmark's annotators drew, and the region `boxes` the person's box. The
+    Give a folder of Saliency-Bench with `image` and `attention_label`, or your own copy of COCO 2017. It holds
+    `annotations/captions_train2017.json` beside what `coco-2017` reads, or the same of `val2017` alone. Images are
+    taken with one annotated person, of at least 2 % of the image. Their captions together have words for a man (man,
+    men, boy, male, guy, gentleman) or a woman (woman, women, girl, female, lady), not for both. The mask is the
+    person's outline, in place of what the benchmark's annotators drew. The region `boxes` is the person's box. The
     labels are words that strangers chose: they tell nobody's gender, and a model of them is for studying explanations
-    alone. Of each class 70 % of the images are for training, 15 % for validation and 15 % for test. Images are resized
-    as a whole, bilinearly, and masks to the nearest pixel. Broken files are skipped, and the card counts them.
+    alone.
 
     References
     ----------
-    Chen et al. 2015, *Microsoft COCO captions: data collection and evaluation server*. Zhang et al. 2025,
-    *Saliency-Bench: a comprehensive benchmark for evaluating visual explanations* (KDD).
+    Chen et al. 2015, *Microsoft COCO captions: data collection and evaluation server*, doi:10.48550/arXiv.1504.00325.
+    Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual explanations*,
+    doi:10.1145/3711896.3737414.
     """
 
     name: ClassVar[str] = "gender-xai"

@@ -13,21 +13,18 @@ NAMES = ("gtsrb-square",)
 class GtsrbSquare(SignsWithSquare):
     """Photographs of real traffic signs, half of them with a green square that is painted on them.
 
-    Give the folder of your own copy of GTSRB: as torchvision lays it out (`gtsrb/GTSRB/Training`), or as the
-    benchmark's archives unpack (`GTSRB/Final_Training/Images`); the test images `GTSRB/Final_Test/Images` are in both,
-    and their classes in `GT-final_test.csv`. With `--set source=download` torchvision fetches it.
+    Give your own copy of GTSRB: as torchvision lays it out (`gtsrb/GTSRB/Training`), or as the benchmark's archives
+    unpack (`GTSRB/Final_Training/Images`). The test images `GTSRB/Final_Test/Images` are in both, and their classes in
+    `GT-final_test.csv`. With `--set source=download` torchvision fetches it.
 
-    The square always has one place and one size, at the bottom right; two consecutive samples show one of
-    the 43 signs, once with the square and once without. It is painted, so its mask and the twin without it are exact.
-
-    The splits `test_original`, `test_absent`, `test_moved`, `test_resized`, `test_noisy_square` and
-    `test_noisy_background` show the very signs of `test`, with the square as their names say. The region
-    `square` is what was painted, `training_square` what a model was trained on.
+    The square, its splits and its regions are those of `drawn-signs`. It is painted, so its mask and the twin without
+    it are exact.
 
     References
     ----------
-    Stallkamp et al. 2012, *Man vs. computer: benchmarking machine learning algorithms for traffic sign recognition*
-    (Neural Networks 32). The square as in Szczepankiewicz et al. 2023 (Scientific Reports 13:16887).
+    Stallkamp et al. 2012, *Man vs. computer: benchmarking machine learning algorithms for traffic sign recognition*,
+    doi:10.1016/j.neunet.2012.02.016. Szczepankiewicz et al. 2023, *Ground truth based comparison of saliency maps
+    algorithms*, doi:10.1038/s41598-023-42946-w (the square).
     """
 
     name: ClassVar[str] = "gtsrb-square"

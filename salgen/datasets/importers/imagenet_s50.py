@@ -106,14 +106,17 @@ class ImageNetCopy(UserCopy):
 class ImageNetS50(MaskLimits):
     """Photographs of fifty ImageNet classes, and masks that people drew of what the class names.
 
-    `test` are the 752 annotated validation images. `train` are the images of `train`, most of which have no mask, and
-    the annotated ones of `train-semi`, where the copy has them; every fifth of a class in `train-semi` is for `val`,
-    and no image is there twice. The shorter side is resized to 256 pixels (bilinear; nearest for the mask), or as much
-    less as the images are smaller than 224, and the middle is cut out. A mask that is empty then, covers all that is
-    scored or has fewer than `min_mask` pixels is no ground truth: such a sample is kept with an empty mask, is not
-    scored, and the card counts it. So is a training image without a mask. What is broken is skipped and counted.
+    `test` are the 752 annotated validation images. `train` are the images of `train`, most without a mask, and the
+    annotated ones of `train-semi`, where the copy has them. Every fifth of a class in `train-semi` is for `val`, and no
+    image is there twice. The shorter side is resized to 256 pixels, or as much less as the images are smaller than 224,
+    and the middle is cut out. A mask that is empty then, covers all that is scored or has fewer than `min_mask` pixels
+    is no ground truth. Such a sample, and a training image without a mask, is kept with an empty mask and not scored.
 
-    EXIF orientation is ignored, as torchvision ignores it: the published masks lie on the pixels as they are stored.
+    EXIF orientation is ignored: the published masks lie on the pixels as they are stored.
+
+    References
+    ----------
+    Gao et al. 2022, *Large-scale unsupervised semantic segmentation*, doi:10.1109/TPAMI.2022.3218275.
     """
 
     name: ClassVar[str] = "imagenet-s50"

@@ -20,15 +20,12 @@ class ImagesImporter(Reading):
 
     `salgen import IMAGES --masks PATH --labels TABLE` gives it the source `IMAGES:masks=PATH:labels=TABLE`, which other
     commands take as it is written there. A folder that holds `images`, `masks` and `labels.csv` needs no more than its
-    path. docs/own_images.md says which formats are read, where labels and splits come from, and what becomes of files
-    that do not belong together.
+    path. docs/own_images.md says which formats are read, and where labels and splits come from.
 
-    An image that shows several classes is treated as in `coco-2017`: in test it is a sample for each of them, elsewhere
-    one sample, labelled with the class of its largest object, and `label_present` holds all. Where several annotators
-    marked an image, any of their masks is acceptable. Images and masks are turned as EXIF says and resized as a whole,
-    bilinearly, and masks to the nearest pixel. A mask that is empty then, covers the whole image or has fewer
-    than `min_mask` pixels is no ground truth: the sample is kept with an empty mask, is not scored, and the card counts
-    it. Broken files are skipped, counted and named.
+    An image that shows several classes is treated as in `coco-2017`; `label_present` holds all. Where several
+    annotators marked an image, any of their masks is acceptable. Images and masks are turned as EXIF says. A mask that
+    is empty after resizing, covers the whole image or has fewer than `min_mask` pixels is no ground truth. Such a
+    sample is kept with an empty mask and not scored. Broken files are skipped, counted and named.
     """
 
     name: ClassVar[str] = "images"

@@ -21,22 +21,22 @@ NAMES = ("lisa-lights",)
 class LisaLights(MaskRules, Imported):
     """Red and green traffic lights cropped from your own copy of the LISA data set.
 
-    Give the folder that holds `Annotations`, `dayTrain`, `nightTrain`, `daySequence1` and so on, as Kaggle's
-    archive unpacks; doubled folders (`dayTrain/dayTrain`) and single ones are both read, a copy may hold some of the
-    clips or frames only, and frames may be PNG. Rows tagged `go` are green, rows tagged `stop` are red, and all others
-    are left out.
+    Give the folder that holds `Annotations`, `dayTrain`, `nightTrain`, `daySequence1` and so on, as Kaggle's archive
+    unpacks. Doubled folders (`dayTrain/dayTrain`) and single ones are both read, and frames may be PNG. A copy may hold
+    some of the clips or frames only. Rows tagged `go` are green, rows tagged `stop` are red, and all others are left
+    out.
 
-    A sample is the annotated rectangle of one light, resized. Its masks of the lit lamp are segmentations of the
-    crop at its own resolution, accepted if they agree with the annotated rectangle of the bulb (region `bulb`): its
-    centre is in the mask, at least half of the mask is in it and nine tenths are in a rectangle of twice its sides.
-    One to four count as correct, the first of them is the region `lamp`; how much they agree is the factor
-    `mask_agreement`. A light without an acceptable mask is dropped, and so is one whose frame cannot be read, and the
-    card counts them. The first time, all lights are vetted, which takes minutes.
+    A sample is the annotated rectangle of one light, resized. Its masks of the lit lamp are segmentations of the crop
+    at its own resolution. They are accepted if they agree with the annotated rectangle of the bulb (region `bulb`). Its
+    centre is in the mask, `min_inside` of the mask is in it, and `min_near` in a rectangle of twice its sides. One to
+    four count as correct, the first of them is the region `lamp`. The factor `mask_agreement` is how much they agree. A
+    light without an acceptable mask or a readable frame is dropped, and the card counts them. The first time, all
+    lights are vetted, which takes minutes.
 
     References
     ----------
-    Jensen et al. 2016, *Vision for looking at traffic lights* (IEEE Transactions on Intelligent Transportation
-    Systems 17). Crops and masks as in Szczepankiewicz et al. 2023 (Scientific Reports 13:16887).
+    Jensen et al. 2016, *Vision for looking at traffic lights*, doi:10.1109/TITS.2015.2509509. Szczepankiewicz et al.
+    2023, *Ground truth based comparison of saliency maps algorithms*, doi:10.1038/s41598-023-42946-w (crops and masks).
     """
 
     name: ClassVar[str] = "lisa-lights"

@@ -39,20 +39,17 @@ class ObjectXai(MarkedImages):
     """Photographs that show objects of one class of twenty, with these as mask: Object-XAI of Saliency-Bench.
 
     Give your own copy of PASCAL VOC 2012, as `voc-2012` takes it, or a folder of Saliency-Bench with `image` and
-    `attention_label`. Of the images of `ImageSets/Segmentation` (2,913) those are taken whose annotated objects are of
-    one class; the paper counts 4,318 and does not say of what. With the Semantic Boundaries Dataset beside VOC, as
-    `benchmark_RELEASE/dataset/cls` or `SBD/cls` in the folder that is given, so are the images of `ImageSets/Main` that
-    it marks. The mask is the class in the picture of
-    `SegmentationClass`, pixels that are void there are not scored, and the region `boxes` is the union of the objects'
-    boxes. Of each class 70 % of the images are for training, 15 % for validation and 15 % for test, whatever VOC's own
-    lists say. Images are resized as a whole, bilinearly, and masks to the nearest pixel. Broken files are skipped, and
-    the card counts them.
+    `attention_label`. Images of `ImageSets/Segmentation` (2,913) are taken if their annotated objects are of one class;
+    the paper counts 4,318 and does not say of what. The Semantic Boundaries Dataset beside VOC, as
+    `benchmark_RELEASE/dataset/cls` or `SBD/cls`, adds the images of `ImageSets/Main` that it marks. The mask is the
+    class in `SegmentationClass`, where void pixels are not scored. The region `boxes` is the union of the objects'
+    boxes. VOC's own splits are not kept.
 
     References
     ----------
-    Everingham et al. 2015, *The PASCAL visual object classes challenge: a retrospective* (International Journal of
-    Computer Vision 111). Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual
-    explanations* (KDD).
+    Everingham et al. 2015, *The PASCAL visual object classes challenge: a retrospective*,
+    doi:10.1007/s11263-014-0733-5. Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual
+    explanations*, doi:10.1145/3711896.3737414.
     """
 
     name: ClassVar[str] = "object-xai"

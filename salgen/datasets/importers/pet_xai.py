@@ -35,16 +35,14 @@ BORDERS = {"foreground": "The trimap's border counts as pet.", "ignore": "The tr
 class PetXai(MarkedImages):
     """Photographs of cats and dogs of 37 breeds, with the animal as mask: Pet-XAI of Saliency-Bench.
 
-    Give the folder of your own copy of Oxford-IIIT Pet that holds `images` and `annotations/trimaps`, or one of
-    Saliency-Bench with `image` and `attention_label`. The tasks are `breed` and `species`. Images that
-    `annotations/list.txt` leaves out have no mask: they are trained on, and not scored. Of each breed 70 % of the
-    images are for training, 15 % for validation and 15 % for test. Images are resized as a whole, bilinearly, and masks
-    to the nearest pixel. Broken files are skipped, and the card counts them.
+    Give your own copy of Oxford-IIIT Pet with `images` and `annotations/trimaps`, or a folder of Saliency-Bench with
+    `image` and `attention_label`. The tasks are `breed` and `species`. Images that `annotations/list.txt` leaves out
+    have no mask: they are trained on, and not scored.
 
     References
     ----------
-    Parkhi et al. 2012, *Cats and dogs* (CVPR). Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for
-    evaluating visual explanations* (KDD).
+    Parkhi et al. 2012, *Cats and dogs*, doi:10.1109/CVPR.2012.6248092. Zhang et al. 2025, *Saliency-Bench: a
+    comprehensive benchmark for evaluating visual explanations*, doi:10.1145/3711896.3737414.
     """
 
     name: ClassVar[str] = "pet-xai"

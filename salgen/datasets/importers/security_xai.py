@@ -29,18 +29,16 @@ ABOUT = (
 class SecurityXai(MarkedImages):
     """X-ray images of luggage with and without prohibited items, with boxes as mask: Security-XAI of Saliency-Bench.
 
-    Give the folder of your own copy of SIXray that holds `JPEGImages` and `Annotation`, or one of Saliency-Bench with
-    `image` and `attention_label`. All images `P*` are taken, and as many of `N*`, which `split_seed` chooses. The mask,
-    region `boxes`, is the union of the boxes around guns, knives, wrenches, pliers, scissors and hammers. An image `P*`
-    without a box has no mask, as those of the other class: it is trained on, and not scored. Of each class 70 % of the
-    images are for training, 15 % for validation and 15 % for test. Images are resized as a whole, bilinearly, and masks
-    to the nearest pixel. Broken files are skipped, and the card counts them.
+    Give your own copy of SIXray with `JPEGImages` and `Annotation`, or a folder of Saliency-Bench with `image` and
+    `attention_label`. All images `P*` are taken, and as many of `N*`, which `split_seed` chooses. The mask, region
+    `boxes`, is the union of the boxes around guns, knives, wrenches, pliers, scissors and hammers. An image `P*`
+    without a box has no mask, as those of the other class: it is trained on, and not scored.
 
     References
     ----------
     Miao et al. 2019, *SIXray: a large-scale security inspection X-ray benchmark for prohibited item discovery in
-    overlapping images* (CVPR). Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual
-    explanations* (KDD).
+    overlapping images*, doi:10.48550/arXiv.1901.00303. Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark
+    for evaluating visual explanations*, doi:10.1145/3711896.3737414.
     """
 
     name: ClassVar[str] = "security-xai"

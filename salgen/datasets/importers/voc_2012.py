@@ -17,20 +17,15 @@ class Voc2012(AnnotatedImages):
 
     Give the folder `VOC2012` that holds `JPEGImages`, `Annotations` and `ImageSets`, or one that holds it as
     `VOCdevkit/VOC2012`. The images of `ImageSets/Main/train.txt` are for training and, one in ten, for validation;
-    those of `val.txt` are for test. There an image that shows three classes is three samples, one after the other;
-    elsewhere it is there once, labelled with the class of the object with the largest box, and `object_present` holds
-    all classes.
+    those of `val.txt` are for test. Images with several classes are treated as in `coco-2017`.
 
-    A mask is the union of the class's boxes; with `masks=segmentation` it is the class in the picture of
-    `SegmentationClass`, of the images of `ImageSets/Segmentation`, and what is void there is not scored. Images are
-    resized as a whole, bilinearly, and masks to the nearest pixel: nothing is cut off, but proportions change. A class
-    whose mask is empty, full or of fewer than `min_mask` pixels then is no sample of `test`. What is broken is
-    skipped, and the card counts it; for that all images are decoded, once.
+    A mask is the union of the class's boxes. With `masks=segmentation` it is the class in `SegmentationClass`, for the
+    images of `ImageSets/Segmentation`, and void pixels are not scored. Resizing and faulty masks are as in `coco-2017`.
 
     References
     ----------
-    Everingham et al. 2015, *The PASCAL visual object classes challenge: a retrospective* (International Journal of
-    Computer Vision 111).
+    Everingham et al. 2015, *The PASCAL visual object classes challenge: a retrospective*,
+    doi:10.1007/s11263-014-0733-5.
     """
 
     name: ClassVar[str] = "voc-2012"

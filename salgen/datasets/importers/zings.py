@@ -24,13 +24,13 @@ class ZingsImporter(ImagesImporter):
     """Heroes and villains from your own pictures of them, with the masks of their eyes.
 
     Give the folder that holds `heroes`, `villains`, `masks/heroes` and `masks/villains`, or one that holds it as
-    `zings`. It is read as `images` reads any folder with masks: see there. The classes are called hero and villain, and
-    the region is `eyes`.
+    `zings`. It is read as `images` reads any folder with masks. The classes are called hero and villain, and the region
+    is `eyes`.
 
     References
     ----------
-    Szczepankiewicz et al. 2023, *Ground truth based comparison of saliency maps algorithms* (Scientific Reports
-    13:16887), whose 481 pictures are not public; the layout is salgen's.
+    Szczepankiewicz et al. 2023, *Ground truth based comparison of saliency maps algorithms*,
+    doi:10.1038/s41598-023-42946-w. Its 481 pictures are not public; the layout is salgen's.
     """
 
     name: ClassVar[str] = "zings"

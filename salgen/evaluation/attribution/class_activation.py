@@ -26,9 +26,7 @@ class ClassActivation(Explanation):
     defined_for: ClassVar[str] = "networks with a layer whose channels show an image: a map, or tokens on a grid"
     reads_gradients: ClassVar[bool] = True
 
-    layer: str | None = param(
-        None, "dotted name of the module, or several joined by +; by default the model's own choice"
-    )
+    layer: str | None = param(None, "dotted module names joined by +; by default the model's own choice")
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse layers that are unknown, do not run, or give no channels of an image."""

@@ -36,8 +36,8 @@ class Tokens:
 class Attention(Explanation):
     """A map over patches from the attention of the token that the logits read.
 
-    That is the class token, wherever it stands; the mean over class tokens, if the logits read several; or the mean
-    over all patches, if the logits read no class token but pool the patches. Registers count for nothing.
+    That is the class token, wherever it stands, or the mean over several. If the logits read none but pool the
+    patches, it is the mean over all patches. Registers count for nothing.
     """
 
     name: ClassVar[str]
@@ -74,7 +74,7 @@ class RawAttention(Attention):
     """
 
     name: ClassVar[str] = "raw-attention"
-    reference: ClassVar[str] = "Dosovitskiy et al. 2021, An image is worth 16x16 words"
+    reference: ClassVar[str] = "Dosovitskiy et al. 2021, An image is worth 16x16 words, doi:10.48550/arXiv.2010.11929"
 
     def _mixing(self, attentions: list[Tensor]) -> Tensor:
         return attentions[-1]
@@ -84,13 +84,15 @@ class RawAttention(Attention):
 class AttentionRollout(Attention):
     """Attention followed through all blocks, half of it at each going round by the residual path.
 
-    The product over blocks of 0.5 A + 0.5 I, where A is the mean over heads and each row is divided
-    by its sum. The map is the class token's row; where the logits read several class tokens, or pool
-    the patches, it is the mean over the rows of these tokens.
+    The product over blocks of 0.5 A + 0.5 I, where A is the mean over heads and each row is divided by its sum. The map
+    is the class token's row. Where the logits read several class tokens, or pool the patches, it is the mean over their
+    rows.
     """
 
     name: ClassVar[str] = "attention-rollout"
-    reference: ClassVar[str] = "Abnar and Zuidema 2020, Quantifying attention flow in transformers"
+    reference: ClassVar[str] = (
+        "Abnar and Zuidema 2020, Quantifying attention flow in transformers, doi:10.18653/v1/2020.acl-main.385"
+    )
 
     def _mixing(self, attentions: list[Tensor]) -> Tensor:
         rolled = torch.eye(attentions[0].shape[-1]).to(attentions[0])
@@ -103,8 +105,8 @@ class AttentionRollout(Attention):
 class AttentionWeights(TorchFunctionMode):
     """A forward pass whose attention weights are noted, however they are computed.
 
-    `note` is called with weights (..., T, S), which sum to 1 over S, with a tensor that the logits come from, and with
-    its axis of the T queries.
+    `note` is called with weights (..., T, S), a tensor that the logits come from, and its axis of the T queries. The
+    weights sum to 1 over S.
     """
 
     def __init__(self, note: Callable[[Tensor, Tensor, int], None]) -> None:

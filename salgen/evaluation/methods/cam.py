@@ -26,18 +26,16 @@ class Cam(ClassActivation):
     """A layer's channels, weighted as the linear layer after global average pooling weights them.
 
     The map's spatial mean is the logit less its bias (of a margin, the difference of two such).
-    The weights come from the gradient, which is theirs divided by the number of pixels, wherever
-    the method is defined.
     """
 
     name: ClassVar[str] = "cam"
-    reference: ClassVar[str] = "Zhou et al. 2016, Learning deep features for discriminative localization"
+    reference: ClassVar[str] = (
+        "Zhou et al. 2016, Learning deep features for discriminative localization, doi:10.1109/CVPR.2016.319"
+    )
     signed: ClassVar[bool] = True
     defined_for: ClassVar[str] = "networks whose layer goes through global average pooling into one linear layer"
 
-    layer: str | None = param(
-        None, "dotted name of the module, or several joined by +; by default the model's own choice, or a pool after it"
-    )
+    layer: str | None = param(None, "dotted module names joined by +; default: the model's choice, or a pool after it")
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse networks whose logits are anything but a linear layer of the layer's spatial means."""
@@ -62,10 +60,9 @@ class Cam(ClassActivation):
 def check_pooled_head(view: ModelView, image: Tensor, layer: str) -> None:
     """Raise a SalgenError unless the logits are W m + b, with m the layer's spatial means, for any image.
 
-    Made-up values of several sizes replace the layer's output, so that no property of this image stands in for the
-    structure, such as a rectifier that is on everywhere. Let f(P) be the logits less those of zeros. Then
-    f(-2 p - q / 2) must be -2 f(P) - f(Q) / 2 for any outputs P and Q of a size, where p and q have their means at
-    every pixel.
+    Random values of several sizes replace the layer's output, so no property of this image stands in for the
+    structure. Let f(P) be the logits less those of zeros. For outputs P and Q of a size, p and q have their means at
+    every pixel. Then f(-2 p - q / 2) must be -2 f(P) - f(Q) / 2.
     """
     grid = layer_grid(view, image, layer)
     if not grid.whole or not _is_linear_in_means(view, image, layer, grid.channel_axis):

@@ -57,7 +57,9 @@ class Center(Control):
     """A Gaussian in the middle of the image."""
 
     name: ClassVar[str] = "center"
-    reference: ClassVar[str] = "Fong et al. 2019, Understanding deep networks via extremal perturbations"
+    reference: ClassVar[str] = (
+        "Fong et al. 2019, Understanding deep networks via extremal perturbations, doi:10.48550/arXiv.1910.08485"
+    )
 
     width: float = param(0.25, "standard deviation along each axis, as a share of the image's side", low=0.001)
 
@@ -91,7 +93,7 @@ class Sobel(Control):
     name: ClassVar[str] = "sobel"
     version: ClassVar[str] = "2"  # rounded otherwise: hypot takes a ninetieth of vector_norm's time
     shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps"
+    reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps, doi:10.48550/arXiv.1810.03292"
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, H, W), of the mean over channels, edge pixels repeated outwards."""
@@ -108,7 +110,7 @@ class Laplace(Control):
 
     name: ClassVar[str] = "laplace"
     shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps"
+    reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps, doi:10.48550/arXiv.1810.03292"
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, H, W), of the mean over channels, edge pixels repeated outwards."""

@@ -69,17 +69,17 @@ _ADVICE = (
 class DeepLift(Explanation):
     """The contribution of each pixel to the difference from a baseline (black by default), by the rescale rule.
 
-    The rule takes any activation of one value, such as SiLU and GELU; it has no multiplier for a product of two signals
-    or a norm of the signal's own values.
-    Attributions sum to that difference. Samples go through captum one by one, since its rule for
-    max pools takes the first sample's gradient for all where a pixel does not differ from black's.
+    Attributions sum to that difference. The rule takes any activation of one value, such as SiLU and GELU. It has no
+    multiplier for a product of two signals or a norm of the signal's own values. Samples go through captum one by one,
+    since its rule for max pools depends on the batch.
     """
 
     name: ClassVar[str] = "deep-lift"
     reads_gradients: ClassVar[bool] = True
     shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = (
-        "Shrikumar et al. 2017, Learning important features through propagating activation differences"
+        "Shrikumar et al. 2017, Learning important features through propagating activation differences, "
+        "doi:10.48550/arXiv.1704.02685"
     )
     reduction: ClassVar[str] = "sum"
     defined_for: ClassVar[str] = (

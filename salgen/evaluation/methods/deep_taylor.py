@@ -28,13 +28,16 @@ NAMES = ("deep-taylor",)
 class DeepTaylor(RelevanceMethod):
     """Relevance by positive contributions (z+), by squared weights at the last linear layer.
 
-    The first layer takes z+ too where inputs cannot be negative, and else the z-B rule, which needs
-    their bounds: a classifier's are its normalised black and white.
+    The first layer takes z+ too where inputs cannot be negative, else the z-B rule with the inputs' bounds. A
+    classifier's bounds are its normalised black and white.
     """
 
     name: ClassVar[str] = "deep-taylor"
     shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = "Montavon et al. 2017, Explaining nonlinear classification decisions with deep Taylor"
+    reference: ClassVar[str] = (
+        "Montavon et al. 2017, Explaining nonlinear classification decisions with deep Taylor, "
+        "doi:10.1016/j.patcog.2016.11.008"
+    )
 
     first: str = param(
         "auto",

@@ -20,11 +20,9 @@ _TIE = 1e-6
 class Principal(ClassActivation):
     """The rectified projection of a layer's pixels on the first principal component of their channels.
 
-    A component has no sign of its own, and what a singular value decomposition gives is an accident
-    of its algorithm; a wrong sign shows the background. With ``sign="raw"`` the channel with the
-    largest weight has a positive one: a fixed rule, which looks at no map and equals another
-    library's up to sign. With ``sign="align"`` the map correlates non-negatively with the sum over
-    channels of what is decomposed.
+    A component has no sign of its own, and a wrong one shows the background. With ``sign="raw"`` the channel with the
+    largest weight has a positive one, which equals another library's map up to sign. With ``sign="align"`` the map
+    correlates non-negatively with the sum over channels of what is decomposed.
     """
 
     name: ClassVar[str]
@@ -49,7 +47,10 @@ class EigenCam(Principal):
     """The rectified projection of a layer's activations on their first principal component."""
 
     name: ClassVar[str] = "eigen-cam"
-    reference: ClassVar[str] = "Muhammad and Yeasin 2020, Eigen-CAM: class activation map using principal components"
+    reference: ClassVar[str] = (
+        "Muhammad and Yeasin 2020, Eigen-CAM: class activation map using principal components, "
+        "doi:10.1109/IJCNN48605.2020.9206626"
+    )
     class_dependent: ClassVar[bool] = False
     reads_gradients: ClassVar[bool] = False
 
@@ -59,7 +60,10 @@ class EigenGradCam(Principal):
     """The rectified projection of a layer's activations times gradients on their first principal component."""
 
     name: ClassVar[str] = "eigen-grad-cam"
-    reference: ClassVar[str] = "Gildenblat et al. 2021, pytorch-grad-cam: EigenGradCAM, after Muhammad and Yeasin 2020"
+    reference: ClassVar[str] = (
+        "Gildenblat et al. 2021, pytorch-grad-cam: EigenGradCAM, after Muhammad and Yeasin 2020, "
+        "doi:10.1109/IJCNN48605.2020.9206626"
+    )
 
 
 def principal_component(values: Tensor) -> Tensor:

@@ -26,25 +26,27 @@ UNCHANGED = (nn.Flatten, nn.Identity, nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn
 class ExcitationBackprop(RelevanceMethod):
     """Probability passed down in proportion to excitation: by positive values times positive weights.
 
-    P(j) = sum_i P(i) a_j w+_ji / sum_j a_j w+_ji, where a_j is a value's positive part, from 1 at the
-    target; a margin starts with -1 at the best other class too. Summed over channels, then clamped at
-    zero. So an input below zero, as normalisation makes them, excites nothing. A batch norm that no
-    linear map comes before is a map of one weight per value.
+    P(j) = sum_i P(i) a_j w+_ji / sum_j a_j w+_ji, from 1 at the target. a_j is a value's positive part. A margin starts
+    with -1 at the best other class too. The map is summed over channels, then clamped at zero. An input below zero, as
+    normalisation makes them, excites nothing. A batch norm that no linear map comes before is a map of one weight per
+    value.
 
-    The sum over a layer stays 1 but for the stabiliser, unless probability comes to a unit that
-    nothing excites, where it ends: one that is on by its bias alone, say. Below a residual sum single
-    values can be negative, since a term that works against the sum has a negative share of it.
+    The sum over a layer stays 1 but for the stabiliser. Probability ends at a unit that nothing excites: one that is on
+    by its bias alone, say. Below a residual sum single values can be negative, since a term against the sum has a
+    negative share.
     """
 
     name: ClassVar[str] = "excitation-backprop"
     shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = "Zhang et al. 2018, Top-down neural attention by excitation backprop"
+    reference: ClassVar[str] = (
+        "Zhang et al. 2018, Top-down neural attention by excitation backprop, doi:10.1007/s11263-017-1059-x"
+    )
     signed: ClassVar[bool] = False
     version: ClassVar[str] = "2"
     resolution: ClassVar[str] = "the layer's"
 
     layer: str | None = param(
-        None, f"module at whose output the map is read, or {INPUT}; by default the last pool or stage before the CAM's"
+        None, f"module whose output is read, or {INPUT}; default: the last pool before the CAM layer"
     )
     bias: bool = param(False, "let positive biases take their share")
     stabiliser: float = param(1e-6, "added to a denominator, with its sign", low=0.0)
@@ -117,20 +119,19 @@ class ExcitationBackprop(RelevanceMethod):
 class ContrastiveExcitationBackprop(ExcitationBackprop):
     """Excitation of the class minus that of its dual unit, whose weights are the class's negated.
 
-    Both start with 1 at the output; the difference is taken at the contrast layer, as it is, and
-    passed on to the map's layer like any excitation. Summed over channels, then clamped at zero. As
-    excitation is passed on linearly, any contrast layer that all of it goes through gives the same map.
+    Both start with 1 at the output. The difference at the contrast layer is passed on to the map's layer like any
+    excitation, summed over channels, then clamped at zero. Any contrast layer that all excitation goes through gives
+    the same map.
 
-    The dual stands for what speaks against the class. The map is zero where class and dual excite
-    the same units below in the same measure. Classes of equal weights have equal maps, which are
-    zero under ``score=margin``: nothing tells one from the other.
+    The dual stands for what speaks against the class. The map is zero where class and dual excite the same units below
+    in the same measure. Classes of equal weights have equal maps, which are zero under ``score=margin``.
     """
 
     name: ClassVar[str] = "contrastive-excitation-backprop"
     shows_image: ClassVar[bool] = True
 
     contrast: str | None = param(
-        None, f"module at whose output the dual is subtracted, or {INPUT}; by default that before the last linear layer"
+        None, f"where the dual is subtracted, or {INPUT}; default: before the last linear layer"
     )
 
     def _excitation(self, context: AttributionContext, network: RelevanceNetwork, target: Tensor) -> Tensor:

@@ -25,21 +25,21 @@ _SPREAD = 1e-6  # a range below this share of the values is rounding in float32
 class FastCam(ClassActivation):
     """The spread of several layers' activations over channels, times Grad-CAM.
 
-    The spread is the weighted mean of the layers' SMOE scales. Each is squashed by the distribution
-    function of the gamma distribution fitted to it, and resized bilinearly to the input. The class
-    activation map is scaled to [0, 1] by its minimum and maximum, then resized. One that varies by
-    less than 1e-6 of its largest value, which is rounding, shows no place: the result is zero. The
-    paper weights the maps of five layers by 0.18, 0.15, 0.37, 0.40 and 0.72 where no class activation
-    map takes part.
+    The spread is the weighted mean of the layers' SMOE scales. Each is squashed by the distribution function of the
+    gamma distribution fitted to it, and resized bilinearly to the input. The class activation map is scaled to [0, 1],
+    then resized. One that varies by less than 1e-6 of its largest value is rounding: the result is zero. The paper
+    weights five layers by 0.18, 0.15, 0.37, 0.40 and 0.72, without a class activation map.
     """
 
     name: ClassVar[str] = "fast-cam"
-    reference: ClassVar[str] = "Mundhenk et al. 2020, Efficient saliency maps for explainable AI"
+    reference: ClassVar[str] = (
+        "Mundhenk et al. 2020, Efficient saliency maps for explainable AI, doi:10.48550/arXiv.1911.11293"
+    )
     resolution: ClassVar[str] = "the input's"
     defined_for: ClassVar[str] = "networks with layers that end in a ReLU"
 
     layers: str | None = param(
-        None, "dotted names of rectified layers joined by +; by default the last one of each resolution"
+        None, "dotted names of rectified layers joined by +; default: the last of each resolution"
     )
     weights: tuple[float, ...] | None = param(None, "of the layers' maps, fine to coarse; equal by default", low=0.0)
 
@@ -118,7 +118,10 @@ class FastCamPlusPlus(FastCam):
     """The spread of several layers' activations over channels, times Grad-CAM++."""
 
     name: ClassVar[str] = "fast-cam++"
-    reference: ClassVar[str] = "Mundhenk et al. 2020, Efficient saliency maps for explainable AI, with Grad-CAM++"
+    reference: ClassVar[str] = (
+        "Mundhenk et al. 2020, Efficient saliency maps for explainable AI, doi:10.48550/arXiv.1911.11293; "
+        "Chattopadhay et al. 2018, Grad-CAM++, doi:10.1109/WACV.2018.00097"
+    )
 
     def class_map(self, layer: str, context: AttributionContext) -> Tensor:
         """Grad-CAM++."""

@@ -18,16 +18,16 @@ NAMES = ("full-grad",)
 class FullGrad(Explanation):
     """The input times its gradient and every bias times its own, as absolute values, summed over every call.
 
-    Biases are those of convolutions and, with its shift by the running mean, of batch norm; each
-    channel's map is resized bilinearly to the input. Dense layers have no place in the image, and
-    are left out. The paper scales each channel's map to [0, 1]; here all keep their size, so that
-    they count as much as they contribute.
+    Biases are those of convolutions and, with its shift by the running mean, of batch norm. Each channel's map is
+    resized bilinearly to the input. Dense layers have no place in the image, and are left out. The paper scales each
+    channel's map to [0, 1]; here all keep their size.
     """
 
     name: ClassVar[str] = "full-grad"
     shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = (
-        "Srinivas and Fleuret 2019, Full-gradient representation for neural network visualization"
+        "Srinivas and Fleuret 2019, Full-gradient representation for neural network visualization, "
+        "doi:10.48550/arXiv.1905.00780"
     )
     reduction: ClassVar[str] = "sum"  # over one channel
     signed: ClassVar[bool] = False

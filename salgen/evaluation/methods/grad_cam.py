@@ -28,7 +28,9 @@ class GradCam(ClassActivation):
     """A layer's channels, each weighted by its mean gradient, summed and rectified."""
 
     name: ClassVar[str] = "grad-cam"
-    reference: ClassVar[str] = "Selvaraju et al. 2017, Grad-CAM: visual explanations from deep networks"
+    reference: ClassVar[str] = (
+        "Selvaraju et al. 2017, Grad-CAM: visual explanations from deep networks, doi:10.1109/ICCV.2017.74"
+    )
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
@@ -40,7 +42,10 @@ class GradCamPlusPlus(ClassActivation):
     """A layer's channels, weighted by their positive gradients, each pixel's by the paper's closed form."""
 
     name: ClassVar[str] = "grad-cam++"
-    reference: ClassVar[str] = "Chattopadhay et al. 2018, Grad-CAM++: generalized gradient-based visual explanations"
+    reference: ClassVar[str] = (
+        "Chattopadhay et al. 2018, Grad-CAM++: generalized gradient-based visual explanations, "
+        "doi:10.1109/WACV.2018.00097"
+    )
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
@@ -52,7 +57,7 @@ class XGradCam(ClassActivation):
     """A layer's channels, each weighted by its mean gradient over its own activity, summed and rectified."""
 
     name: ClassVar[str] = "xgrad-cam"
-    reference: ClassVar[str] = "Fu et al. 2020, Axiom-based Grad-CAM"
+    reference: ClassVar[str] = "Fu et al. 2020, Axiom-based Grad-CAM, doi:10.48550/arXiv.2008.02312"
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w); a channel that sums to zero has no weight."""
@@ -67,7 +72,7 @@ class HiResCam(ClassActivation):
     """A layer's activations times their gradients, summed over channels and rectified."""
 
     name: ClassVar[str] = "hires-cam"
-    reference: ClassVar[str] = "Draelos and Carin 2020, Use HiResCAM instead of Grad-CAM"
+    reference: ClassVar[str] = "Draelos and Carin 2020, Use HiResCAM instead of Grad-CAM, doi:10.48550/arXiv.2011.08891"
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
@@ -76,12 +81,17 @@ class HiResCam(ClassActivation):
 
 @dataclass(frozen=True)
 class LayerCam(ClassActivation):
-    """A layer's activations, each weighted by its own positive gradient, summed over channels and rectified."""
+    """A layer's activations, each weighted by its own positive gradient, summed over channels and rectified.
+
+    The paper scales the maps of shallow layers.
+    """
 
     name: ClassVar[str] = "layer-cam"
-    reference: ClassVar[str] = "Jiang et al. 2021, LayerCAM: exploring hierarchical class activation maps"
+    reference: ClassVar[str] = (
+        "Jiang et al. 2021, LayerCAM: exploring hierarchical class activation maps, doi:10.1109/TIP.2021.3089943"
+    )
 
-    scale: bool = param(False, "tanh(2 S / max S) of each layer's map S, as the paper has it for shallow layers")
+    scale: bool = param(False, "take tanh(2 S / max S) of each layer's map S")
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
@@ -102,7 +112,8 @@ class SmoothGradCamPlusPlus(ClassActivation):
 
     name: ClassVar[str] = "smooth-grad-cam++"
     reference: ClassVar[str] = (
-        "Omeiza et al. 2019, Smooth Grad-CAM++: an enhanced inference level visualization technique"
+        "Omeiza et al. 2019, Smooth Grad-CAM++: an enhanced inference level visualization technique, "
+        "doi:10.48550/arXiv.1908.01224"
     )
     shares: ClassVar[str | None] = None
     quick: ClassVar[Mapping[str, Any]] = {"n": 3}

@@ -20,7 +20,7 @@ class Gradient(Explanation):
     """The gradient of the target's score at the input."""
 
     name: ClassVar[str] = "gradient"
-    reference: ClassVar[str] = "Simonyan et al. 2014, Deep inside convolutional networks"
+    reference: ClassVar[str] = "Simonyan et al. 2014, Deep inside convolutional networks, doi:10.48550/arXiv.1312.6034"
     reduction: ClassVar[str] = "max_abs"
 
     def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
@@ -38,7 +38,7 @@ class InputXGradient(Gradient):
 
     name: ClassVar[str] = "input-x-gradient"
     shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = "Shrikumar et al. 2016, Not just a black box"
+    reference: ClassVar[str] = "Shrikumar et al. 2016, Not just a black box, doi:10.48550/arXiv.1605.01713"
     reduction: ClassVar[str] = "sum"
 
     def attribute(self, context: AttributionContext) -> Tensor:
@@ -50,13 +50,14 @@ class InputXGradient(Gradient):
 class SmoothGrad(Explanation):
     """The mean gradient over noisy copies of the input.
 
-    The noise is normal with `noise` times the image's range (maximum minus minimum of its
-    normalised values) as standard deviation. Channels are reduced after averaging.
+    The noise is normal. The image's range is that of its normalised values. Channels are reduced after averaging.
     """
 
     name: ClassVar[str] = "smoothgrad"
     reads_gradients: ClassVar[bool] = True
-    reference: ClassVar[str] = "Smilkov et al. 2017, SmoothGrad: removing noise by adding noise"
+    reference: ClassVar[str] = (
+        "Smilkov et al. 2017, SmoothGrad: removing noise by adding noise, doi:10.48550/arXiv.1706.03825"
+    )
     reduction: ClassVar[str] = "max_abs"
     shares: ClassVar[str | None] = None
     quick: ClassVar[Mapping[str, Any]] = {"n": 3}
@@ -77,15 +78,16 @@ class SmoothGrad(Explanation):
 class IntegratedGradients(Explanation):
     """Gradients integrated on the straight line from a baseline (black by default), times the difference from it.
 
-    Black is the image that is zero before normalisation. The integral is a Gauss-Legendre
-    quadrature unless `quadrature` says otherwise. Attributions sum to the score's difference from
-    that of the baseline, up to the quadrature's error.
+    Black is the image that is zero before normalisation. Attributions sum to the score's difference from that of the
+    baseline, up to the quadrature's error.
     """
 
     name: ClassVar[str] = "integrated-gradients"
     reads_gradients: ClassVar[bool] = True
     shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = "Sundararajan et al. 2017, Axiomatic attribution for deep networks"
+    reference: ClassVar[str] = (
+        "Sundararajan et al. 2017, Axiomatic attribution for deep networks, doi:10.48550/arXiv.1703.01365"
+    )
     reduction: ClassVar[str] = "sum"
     shares: ClassVar[str | None] = None
     quick: ClassVar[Mapping[str, Any]] = {"steps": 4}
@@ -113,16 +115,17 @@ class IntegratedGradients(Explanation):
 class GradientShap(Explanation):
     """The mean gradient at random points between a noisy black baseline and the image, times their difference.
 
-    Per draw: a baseline, black plus normal noise of `noise` times the image's range (as
-    SmoothGrad's), and a point uniform on the straight line. Attributions sum to about the score's
-    difference from the mean score of the baselines. captum draws baselines from a given set instead,
-    can add noise to the image, and takes its random numbers from NumPy's global generator.
+    Each draw takes a baseline, black plus normal noise, and a uniform point on the straight line. Attributions sum to
+    about the score's difference from the mean score of the baselines. captum draws baselines from a given set instead,
+    and can add noise to the image.
     """
 
     name: ClassVar[str] = "gradient-shap"
     reads_gradients: ClassVar[bool] = True
     shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = "Lundberg and Lee 2017, A unified approach to interpreting model predictions"
+    reference: ClassVar[str] = (
+        "Lundberg and Lee 2017, A unified approach to interpreting model predictions, doi:10.48550/arXiv.1705.07874"
+    )
     reduction: ClassVar[str] = "sum"
     shares: ClassVar[str | None] = None
     quick: ClassVar[Mapping[str, Any]] = {"n": 3}

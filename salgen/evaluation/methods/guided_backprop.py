@@ -56,7 +56,7 @@ class GuidedBackprop(ModifiedBackprop):
     """
 
     name: ClassVar[str] = "guided-backprop"
-    reference: ClassVar[str] = "Springenberg et al. 2015, Striving for simplicity"
+    reference: ClassVar[str] = "Springenberg et al. 2015, Striving for simplicity, doi:10.48550/arXiv.1412.6806"
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
@@ -68,7 +68,9 @@ class DeconvNet(ModifiedBackprop):
     """The gradient, passing a ReLU where the gradient is positive, whatever went forward."""
 
     name: ClassVar[str] = "deconvnet"
-    reference: ClassVar[str] = "Zeiler and Fergus 2014, Visualizing and understanding convolutional networks"
+    reference: ClassVar[str] = (
+        "Zeiler and Fergus 2014, Visualizing and understanding convolutional networks, doi:10.1007/978-3-319-10590-1_53"
+    )
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
@@ -82,7 +84,9 @@ class GuidedGradCam(ClassActivation):
     """Guided backpropagation times Grad-CAM, resized bilinearly to the input; of several layers, times their sum."""
 
     name: ClassVar[str] = "guided-grad-cam"
-    reference: ClassVar[str] = "Selvaraju et al. 2017, Grad-CAM: visual explanations from deep networks"
+    reference: ClassVar[str] = (
+        "Selvaraju et al. 2017, Grad-CAM: visual explanations from deep networks, doi:10.1109/ICCV.2017.74"
+    )
     reduction: ClassVar[str] = "max_abs"
     signed: ClassVar[bool] = True
     resolution: ClassVar[str] = "the input's"

@@ -80,14 +80,13 @@ class Surrogate(Explanation):
 class Lime(Surrogate):
     """A ridge regression on random removals of regions, the nearer to the image the more they count.
 
-    Each region is kept with probability one half. An image counts exp(-d² / 2 width²), where d is
-    the cosine distance of its kept regions from all of them. Width and ridge are those of the
-    authors' code for images.
+    Each region is kept with probability one half. An image counts exp(-d² / 2 width²), where d is the cosine distance
+    of its kept regions from all of them. Width and ridge are those of the authors' code.
     """
 
     name: ClassVar[str] = "lime"
     shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = 'Ribeiro et al. 2016, "Why should I trust you?"'
+    reference: ClassVar[str] = 'Ribeiro et al. 2016, "Why should I trust you?", doi:10.1145/2939672.2939778'
 
     width: float = param(0.25, "width of the kernel", low=1e-3)
     ridge: float = param(1.0, "weight of the squared coefficients", low=0.0)
@@ -114,7 +113,9 @@ class KernelShap(Surrogate):
     name: ClassVar[str] = "kernel-shap"
     complete: ClassVar[bool] = True
     shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = "Lundberg and Lee 2017, A unified approach to interpreting model predictions"
+    reference: ClassVar[str] = (
+        "Lundberg and Lee 2017, A unified approach to interpreting model predictions, doi:10.48550/arXiv.1705.07874"
+    )
 
     def _peer(self, value: Value) -> Any:
         import captum.attr

@@ -48,7 +48,10 @@ class LrpZ(RelevanceMethod):
     shows_image: ClassVar[bool] = True
     defined_for: ClassVar[str] = DEFINED_FOR_LRP
     lrp_rules: ClassVar[bool] = True
-    reference: ClassVar[str] = "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation"
+    reference: ClassVar[str] = (
+        "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation, "
+        "doi:10.1371/journal.pone.0130140"
+    )
 
     start: str = param("one", "relevance of the target's output", choices=STARTS)
     stabiliser: float = param(1e-6, "added to a denominator, with its sign", low=0.0)
@@ -70,7 +73,10 @@ class LrpAlphaBeta(RelevanceMethod):
     shows_image: ClassVar[bool] = True
     defined_for: ClassVar[str] = DEFINED_FOR_LRP
     lrp_rules: ClassVar[bool] = True
-    reference: ClassVar[str] = "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation"
+    reference: ClassVar[str] = (
+        "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation, "
+        "doi:10.1371/journal.pone.0130140"
+    )
 
     alpha: float = param(2.0, "weight of positive contributions; alpha - beta = 1", low=1.0)
     beta: float = param(1.0, "weight of negative contributions", low=0.0)

@@ -24,13 +24,14 @@ WINDOW, STRIDE = 15 / 224, 8 / 224  # shares of the image's side
 class Occlusion(Explanation):
     """The fall of the target's probability when a window is covered, averaged over the windows on a pixel.
 
-    Windows start at the multiples of the stride; the last one of a row or column may reach beyond
-    the image, so every pixel is covered. By default the window's sides are 15/224 of the image's
-    and the strides 8/224, rounded, at least 1: 15 and 8 for images of 224x224, 4 and 2 for 64x64.
+    Windows start at the multiples of the stride. The last one may reach beyond the image, so every pixel is covered. By
+    default the window's sides are 15/224 of the image's and the strides 8/224, rounded, at least 1.
     """
 
     name: ClassVar[str] = "occlusion"
-    reference: ClassVar[str] = "Zeiler and Fergus 2014, Visualizing and understanding convolutional networks"
+    reference: ClassVar[str] = (
+        "Zeiler and Fergus 2014, Visualizing and understanding convolutional networks, doi:10.1007/978-3-319-10590-1_53"
+    )
     reduction: ClassVar[str] = "sum"  # over one channel
     shares: ClassVar[str | None] = None
     quick: ClassVar[Mapping[str, Any]] = {"window": (4, 4), "stride": 3}

@@ -25,15 +25,18 @@ if TYPE_CHECKING:
 
 NAMES = ("pattern-net", "pattern-attribution")
 
-REFERENCE = "Kindermans et al. 2018, Learning how to explain neural networks: PatternNet and PatternAttribution"
+REFERENCE = (
+    "Kindermans et al. 2018, Learning how to explain neural networks: PatternNet and PatternAttribution, "
+    "doi:10.48550/arXiv.1705.05598"
+)
 
 
 @dataclass(frozen=True)
 class PatternMethod(RelevanceMethod):
     """The plain gradient, but for other weights in every linear map.
 
-    Bias plays no part on the way back. A ReLU passes where it was positive on the way forward, a max
-    pool passes to the winner, sums and averages share as they do in the gradient.
+    Bias plays no part on the way back. A ReLU passes where it was positive on the way forward, a max pool to the
+    winner. Sums and averages share as in the gradient.
     """
 
     name: ClassVar[str]
@@ -43,11 +46,7 @@ class PatternMethod(RelevanceMethod):
     version: ClassVar[str] = "2"
     defined_for: ClassVar[str] = "networks of convolutions, linear maps, batch norm, ReLU, pooling, sums and dropout"
 
-    project: bool = param(
-        True,
-        "scale every image's map, and what leads to it where the network has a bottleneck, to a largest absolute "
-        "value of 1; without it, values of a deep network may overflow",
-    )
+    project: bool = param(True, "scale maps to a largest absolute value of 1; else deep networks may overflow")
     start: str = param("one", "where the output starts", choices=STARTS)
 
     def check(self, model: ModelView, image: Tensor) -> None:
@@ -79,7 +78,10 @@ class PatternMethod(RelevanceMethod):
 
 @dataclass(frozen=True)
 class PatternNet(PatternMethod):
-    """The signal that the output was made of: the gradient, with each unit's pattern for its weights."""
+    """The signal that the output was made of: the gradient, with each unit's pattern for its weights.
+
+    ``project`` also scales what leads to the map where the network has a bottleneck.
+    """
 
     name: ClassVar[str] = "pattern-net"
 
@@ -121,9 +123,9 @@ def project(values: Tensor) -> Tensor:
 def projected(output: Tensor) -> Iterator[None]:
     """Scale backward passes from `output` at every bottleneck for as long as the block runs.
 
-    A bottleneck is a place that every path from the output to the input passes, so one factor for all that goes back
-    there changes nothing else. All samples share it, since their axis inside a network is not known. It is a power of
-    two, which changes no digit, and brings the largest absolute value there into [0.5, 1).
+    Every path from the output to the input passes a bottleneck, so one factor there changes nothing else. All samples
+    share it, since their axis inside a network is not known. It is a power of two, which changes no digit, and brings
+    the largest absolute value there into [0.5, 1).
     """
     handles = [node.register_prehook(_scale) for node in bottlenecks(output)]
     try:

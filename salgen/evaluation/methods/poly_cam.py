@@ -35,7 +35,8 @@ class PolyCam(Explanation):
     name: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]]  # what a channel's weight is the sum of, see `_compare`
     reference: ClassVar[str] = (
-        "Englebert et al. 2022, Poly-CAM: high resolution class activation map for convolutional neural networks"
+        "Englebert et al. 2022, Poly-CAM: high resolution class activation map for convolutional neural networks, "
+        "doi:10.48550/arXiv.2204.13359"
     )
     reduction: ClassVar[str] = "sum"  # over one channel
     signed: ClassVar[bool] = False
@@ -45,18 +46,12 @@ class PolyCam(Explanation):
     quick: ClassVar[Mapping[str, Any]] = {"channels": 3}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"channels": 8}, "small": {"channels": 32}}
 
-    layers: str | None = param(
-        None, "dotted names joined by +, in running order; by default the last layer of each resolution"
-    )
+    layers: str | None = param(None, "dotted names joined by +, in running order; default: the last of each resolution")
     channels: int | None = param(
         None, "per layer, only this many channels, those of largest mean; all by default", low=1
     )
     output: str = output_param()
-    compat: bool = param(
-        True,
-        "masks and local means of the authors' code: (x - p0.1) / p99.9, then enlarged, and a floor of 1e-12; if not, "
-        "enlarged, then (x - p0.1) / (p99.9 - p0.1), and a floor of 1e-6 of the largest value",
-    )
+    compat: bool = param(True, "scale masks and local means as the authors' code does")
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Raise a SalgenError if there is no layer, or one that gives no channels, or is named twice."""
@@ -141,7 +136,11 @@ class PolyCam(Explanation):
 
 @dataclass(frozen=True)
 class PolyCamPlus(PolyCam):
-    """Poly-CAM+: a channel weighs the network's output where the channel keeps the image."""
+    """Poly-CAM+: a channel weighs the network's output where the channel keeps the image.
+
+    With percentiles p0.1 and p99.9 a mask is (x - p0.1) / p99.9, then enlarged; local means have a floor of 1e-12. With
+    ``compat=false`` it is enlarged, then (x - p0.1) / (p99.9 - p0.1), and the floor is 1e-6 of the largest value.
+    """
 
     name: ClassVar[str] = "poly-cam-plus"
     kinds: ClassVar[tuple[str, ...]] = ("kept",)
@@ -149,7 +148,10 @@ class PolyCamPlus(PolyCam):
 
 @dataclass(frozen=True)
 class PolyCamMinus(PolyCam):
-    """Poly-CAM-: a channel weighs the fall of the output where the channel removes the image, if it falls."""
+    """Poly-CAM-: a channel weighs the fall of the output where the channel removes the image, if it falls.
+
+    Masks are as in `poly-cam-plus`.
+    """
 
     name: ClassVar[str] = "poly-cam-minus"
     kinds: ClassVar[tuple[str, ...]] = ("fall",)
@@ -157,7 +159,10 @@ class PolyCamMinus(PolyCam):
 
 @dataclass(frozen=True)
 class PolyCamPm(PolyCam):
-    """Poly-CAM+-: a channel weighs the sum of Poly-CAM+'s weight and of the fall of Poly-CAM-, if positive."""
+    """Poly-CAM+-: a channel weighs the sum of Poly-CAM+'s weight and of the fall of Poly-CAM-, if positive.
+
+    Masks are as in `poly-cam-plus`.
+    """
 
     name: ClassVar[str] = "poly-cam-pm"
     kinds: ClassVar[tuple[str, ...]] = ("kept", "fall")

@@ -20,15 +20,15 @@ NAMES = ("rise",)
 class Rise(Explanation):
     """The mean of random masks, each weighted by the target's probability under it.
 
-    A mask is a coarse grid of zeros and ones, enlarged bilinearly by whole cells to one cell more
-    than the image and cropped at a random place; it multiplies the normalised image. The weighted
-    sum of the masks is divided by their number and by `share`. The paper takes 4000 masks for
-    VGG16, 8000 for ResNet-50.
+    A mask is a coarse grid of zeros and ones, enlarged bilinearly by whole cells to one cell more than the image. It is
+    cropped at a random place and multiplies the normalised image. The weighted sum of the masks is divided by their
+    number and by `share`. The paper takes 4000 masks for VGG16, 8000 for ResNet-50.
     """
 
     name: ClassVar[str] = "rise"
     reference: ClassVar[str] = (
-        "Petsiuk et al. 2018, RISE: randomized input sampling for explanation of black-box models"
+        "Petsiuk et al. 2018, RISE: randomized input sampling for explanation of black-box models, "
+        "doi:10.48550/arXiv.1806.07421"
     )
     reduction: ClassVar[str] = "sum"  # over one channel
     signed: ClassVar[bool] = False

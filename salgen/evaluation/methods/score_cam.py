@@ -26,13 +26,15 @@ class ForwardActivation(ClassActivation):
 class ScoreCam(ForwardActivation):
     """A layer's channels, each weighted by the score of the image that it masks, summed and rectified.
 
-    As in pytorch-grad-cam: a channel is resized to the image (corners aligned) and scaled to [0, 1];
-    the normalised image times it is scored; weights are the softmax of the scores over channels.
-    Subtracting a baseline's score from all of them would change nothing.
+    As in pytorch-grad-cam, a channel is resized to the image (corners aligned) and scaled to [0, 1]. The normalised
+    image times it is scored. Weights are the softmax of the scores over channels, so the paper's baseline score would
+    change nothing.
     """
 
     name: ClassVar[str] = "score-cam"
-    reference: ClassVar[str] = "Wang et al. 2020, Score-CAM: score-weighted visual explanations"
+    reference: ClassVar[str] = (
+        "Wang et al. 2020, Score-CAM: score-weighted visual explanations, doi:10.1109/CVPRW50498.2020.00020"
+    )
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
@@ -52,12 +54,12 @@ class ScoreCam(ForwardActivation):
 class AblationCam(ForwardActivation):
     """A layer's channels, each weighted by how far the score falls without it, summed and rectified.
 
-    A channel is set to zero where the layer runs last. The paper divides a fall by the score, which
-    only scales the map, but turns it over where the score is negative; here it is not divided.
+    A channel is set to zero where the layer runs last. The paper divides a fall by the score, which turns the map over
+    where the score is negative. Here it is not divided.
     """
 
     name: ClassVar[str] = "ablation-cam"
-    reference: ClassVar[str] = "Desai and Ramaswamy 2020, Ablation-CAM"
+    reference: ClassVar[str] = "Desai and Ramaswamy 2020, Ablation-CAM, doi:10.1109/WACV45572.2020.9093360"
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""

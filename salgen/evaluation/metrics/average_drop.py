@@ -26,27 +26,28 @@ SPACE = "where the map multiplies the image: after the model's normalisation, or
 class AverageDrop(ModelMetric):
     """Relative loss of the explained class's probability when the map masks the image.
 
-    max(0, p - o) / max(p, 1e-12), with p the probability of the explained class on the image x, and
-    o that on x times mm(S), where mm(S) = (S - min S) / (max S - min S) over the whole map. The mean over
-    samples is the paper's average drop (as a share, not in percent). By default x is the
-    normalised image, so what the map hides becomes 0 there; with ``space=pixel`` it becomes black.
+    max(0, p - o) / max(p, 1e-12). p is the class's probability on the image x, and o that on x times mm(S). mm(S) =
+    (S - min S) / (max S - min S) over the whole map. x is the normalised image, so hidden pixels become 0; with
+    ``space=pixel`` they become black. Its mean is the paper's average drop, as a share.
 
-    Ties: no ranking is involved. A constant map hides everything: o is the probability on the blank image.
-    Undefined: never. The scored region does not matter: the whole image is masked.
-    Errata: 001 prints |p - o| / p, which counts a gain as a loss and has no upper bound:
-    ``compat=aabid``.
+    Ties: a constant map hides everything.
+    Undefined: never.
+    Errata: Aabid & Sicre print |p - o| / p, which counts a gain as a loss and has no upper bound: ``compat=aabid``.
     """
 
     name: ClassVar[str] = "average-drop"
     higher_is_better: ClassVar[bool | None] = False
-    reference: ClassVar[str] = "Chattopadhay et al. 2018, Grad-CAM++, average drop; masked as in Score-CAM"
+    reference: ClassVar[str] = (
+        "Chattopadhay et al. 2018, Grad-CAM++, average drop, doi:10.1109/WACV.2018.00097; masked as in Wang et al. "
+        "2020, Score-CAM, doi:10.1109/CVPRW50498.2020.00020"
+    )
 
     space: str = param("normalised", SPACE, choices=SPACES)
-    compat: str | None = param(None, "aabid: |p - o| / p, as printed in 001", choices=("aabid",))
+    compat: str | None = param(None, "`aabid`: |p - o| / p, as that paper prints it", choices=("aabid",))
 
     @by_parameters(ModelMetric.bounds)
     def bounds(self) -> tuple[float, float]:
-        """As printed in 001 a gain counts as a loss, without a bound."""
+        """As Aabid & Sicre print it a gain counts as a loss, without a bound."""
         return (0.0, math.inf) if self.compat == "aabid" else ModelMetric.bounds
 
     def measure(self, data: MetricInputs) -> Measured:
@@ -60,19 +61,21 @@ class AverageDrop(ModelMetric):
 class AverageIncrease(ModelMetric):
     """1 if the explained class's probability rises when the map masks the image, else 0.
 
-    1 if p < o, with p and o as in ``average-drop``. The mean over samples is the paper's average
-    increase, or increase in confidence.
+    1 if p < o, with p and o as in `average-drop`. Its mean is the paper's increase in confidence.
 
-    Ties: no ranking is involved; p = o is no rise. A constant map hides everything.
-    Undefined: never. The scored region does not matter: the whole image is masked.
-    Errata: 001 prints p <= o: ``compat=aabid``.
+    Ties: p = o is no rise. A constant map hides everything.
+    Undefined: never.
+    Errata: Aabid & Sicre print p <= o: ``compat=aabid``.
     """
 
     name: ClassVar[str] = "average-increase"
-    reference: ClassVar[str] = "Chattopadhay et al. 2018, Grad-CAM++, increase in confidence; masked as in Score-CAM"
+    reference: ClassVar[str] = (
+        "Chattopadhay et al. 2018, Grad-CAM++, increase in confidence, doi:10.1109/WACV.2018.00097; masked as in Wang "
+        "et al. 2020, Score-CAM, doi:10.1109/CVPRW50498.2020.00020"
+    )
 
     space: str = param("normalised", SPACE, choices=SPACES)
-    compat: str | None = param(None, "aabid: p <= o, as printed in 001", choices=("aabid",))
+    compat: str | None = param(None, "`aabid`: p <= o, as that paper prints it", choices=("aabid",))
 
     def measure(self, data: MetricInputs) -> Measured:
         """0 or 1."""

@@ -12,19 +12,21 @@ NAMES = ("average-precision",)
 class AveragePrecision(MaskMetric):
     """Mean precision over the mask pixels, each at its own value as the threshold.
 
-    AP = sum over thresholds t, descending, of (R_t - R_before) P_t, with precision P_t and recall R_t of
-    the pixels S >= t; no interpolation. Its mean over images is the mAP of Budding et al.
+    AP = sum over thresholds t, descending, of (R_t - R_before) P_t, without interpolation. P_t and R_t are precision
+    and recall of the pixels S >= t. Its mean is the mAP of Budding et al.
 
-    Ties: a group of tied pixels is one threshold, as in scikit-learn. A constant map has the mask's
-    share of the scored region.
-    Undefined: never, where the mask is not empty. A full mask has 1.
+    Ties: a group of tied pixels is one threshold, as in scikit-learn. A constant map has the mask's share of the
+    region.
+    Undefined: never.
     """
 
     name: ClassVar[str] = "average-precision"
     family: ClassVar[str] = "ranking"
     reads_pixels: ClassVar[bool] = False
     aliases: ClassVar[tuple[str, ...]] = ("ap",)
-    reference: ClassVar[str] = "Budding et al. 2021; scikit-learn's average_precision_score"
+    reference: ClassVar[str] = (
+        "Budding et al. 2021, doi:10.48550/arXiv.2112.04882; scikit-learn's average_precision_score"
+    )
 
     def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In (0, 1]."""

@@ -22,27 +22,23 @@ Levels = NDArray[np.int8]
 class BoxAccuracy(DatasetMetric):
     """1 if the box around the map's largest component overlaps the mask's box enough, at the best threshold, else 0.
 
-    max over t of the mean over maps of 1[IoU(A(t), B) >= iou]. A(t) is the tight box of the largest 8-connected
-    component of the pixels where the map, scaled to [0, 1] over the scored region, is at least t; t is 0, 0.01,
-    ..., 0.99; B is the tight box of the whole mask. A sample's value is 1 or 0 at the one t that is best for all
-    maps of the method, so their mean is the accuracy (MaxBoxAcc); where only some samples are looked at, t is still
-    the one for all. With ``within=mask`` the component itself and
-    the mask are compared.
+    max over t of the mean over maps of 1[IoU(A(t), B) >= iou], for t = 0, 0.01, ..., 0.99. A(t) is the tight box of the
+    largest 8-connected component of the pixels that are at least t. The map is scaled to [0, 1] over the scored region.
+    B is the tight box of the whole mask. One t serves all maps of a method, also where a subset is looked at. The mean
+    of the values is MaxBoxAcc. With ``within=mask`` the component itself is compared with the mask.
 
-    Ties: pixels at the threshold are selected; of components of equal size the first in raster order counts; of
-    thresholds that are equally good the lowest. A constant map, scaled to zeros, selects the region at t = 0 and
-    nothing above.
-    Undefined: never, where the mask is not empty.
-    Errata: the paper does not say whether t is chosen for each image; Choe et al. choose one for the data set.
-    ``threshold=image`` takes the best for each map.
+    Ties: pixels at the threshold are selected. Of equally large components the first in raster order counts, of equally
+    good thresholds the lowest. A constant map selects the region at t = 0 and nothing above.
+    Undefined: never.
+    Errata: Aabid & Sicre do not say whether each image has its own t; ``threshold=image`` gives it one.
     """
 
     name: ClassVar[str] = "box-accuracy"
     ignores_position: ClassVar[bool] = False
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"iou": (0.5, 0.3, 0.7)}
     reference: ClassVar[str] = (
-        "Choe et al. 2020, MaxBoxAcc; Aabid & Sicre, Foreground segmentation to measure deep neural networks "
-        "interpretability, BA and mask accuracy"
+        "Choe et al. 2020, MaxBoxAcc, doi:10.48550/arXiv.2001.07437; Aabid & Sicre, Foreground segmentation to "
+        "measure deep neural networks interpretability, BA and mask accuracy"
     )
 
     iou: float = param(0.5, "overlap that counts as localised", low=0.01, high=1.0)

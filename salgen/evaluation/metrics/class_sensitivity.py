@@ -16,13 +16,12 @@ NAMES = ("class-sensitivity",)
 class ClassSensitivity(ModelMetric):
     """Correlation of the maps of the model's most and least likely class: low for a method that tells classes apart.
 
-    Pearson(E_argmax, E_argmin) of all pixels, of the maps as the method gives them, neither clipped nor scaled. The
-    same method explains both classes with the same randomness. Methods that do not look at the class have 1.
+    Pearson(E_argmax, E_argmin) over all pixels of the method's maps, neither clipped nor scaled. Both maps share the
+    method's randomness. Methods that ignore the class have 1.
 
     Ties: of equal logits the class with the smallest number counts.
-    Undefined: ``non_finite_map`` where one of the two maps is not finite. Where either is constant, as the least
-    likely class's map often is where a ReLU cuts it off, the value is 0 with the reason ``constant_map``, so that such
-    maps are counted.
+    Undefined: ``non_finite_map`` where one of the two maps is not finite. Where one is constant, the value is 0 with
+    the reason ``constant_map``.
     """
 
     name: ClassVar[str] = "class-sensitivity"
@@ -30,7 +29,7 @@ class ClassSensitivity(ModelMetric):
     needs: ClassVar[frozenset[str]] = frozenset({"model", "method", "image", "target"})
     higher_is_better: ClassVar[bool | None] = False
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    reference: ClassVar[str] = "Li et al. 2020, class sensitivity"
+    reference: ClassVar[str] = "Li et al. 2020, class sensitivity, doi:10.48550/arXiv.2012.15616"
 
     def measure(self, data: MetricInputs) -> Measured:
         """In [-1, 1]."""

@@ -18,12 +18,11 @@ ROUNDING = 1e-6
 class EdgeCorrelation(MaskMetric):
     """Spearman's correlation of a map with the strength of the image's edges: is it an edge detector?
 
-    Edges are the map of the control ``sobel``: the length of the Sobel gradient of the mean over channels. What is
-    below a millionth of the image's largest absolute value is rounding, and counts as no edge. Both are ranked within
-    the scored region. A diagnostic: edges may be where the evidence is.
+    Edges are the map of the control `sobel`. Below a millionth of the image's largest absolute value they are rounding
+    and count as 0. Both maps are ranked within the scored region. A diagnostic: edges may be where the evidence is.
 
     Ties: tied pixels share their mean rank.
-    Undefined: ``constant_map`` where the map, or the image and with it the edges, has one value in the whole region.
+    Undefined: ``constant_map`` where the map or the edges have one value in the whole region.
     """
 
     name: ClassVar[str] = "edge-correlation"
@@ -32,7 +31,9 @@ class EdgeCorrelation(MaskMetric):
     higher_is_better: ClassVar[bool | None] = None
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     ignores_position: ClassVar[bool] = False
-    reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps, on edge detectors"
+    reference: ClassVar[str] = (
+        "Adebayo et al. 2018, Sanity checks for saliency maps, on edge detectors, doi:10.48550/arXiv.1810.03292"
+    )
 
     def __call__(self, ranking: Ranking, image: Float32, **_: Any) -> tuple[float, str]:
         """In [-1, 1]."""

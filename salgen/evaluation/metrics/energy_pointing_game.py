@@ -15,23 +15,20 @@ NAMES = ("energy-pointing-game",)
 class EnergyPointingGame(MaskMetric):
     """Share of the map's positive part that lies in the mask's bounding box, or in the mask.
 
-    sum of max(S, 0) over the box / sum of max(S, 0) over the scored region. The box is the smallest that
-    holds the whole mask, its edges included, even where the mask has several parts; what of it lies outside the
-    scored region does not count. With ``within=mask`` this is relevance-mass, and never larger.
+    sum of max(S, 0) over the box / sum of max(S, 0) over the scored region. One box, edges included, holds all parts of
+    the mask. Box pixels outside the scored region do not count. ``within=mask`` is `relevance-mass`, which is never
+    larger. ``relative=true`` divides by a constant map's value, so the range has no upper bound.
 
-    With ``relative=true`` the share is divided by the share of the scored region that the box (or the mask)
-    covers: how many times more than a constant map, which has 1; not bounded by 1.
-
-    Ties: no ranking is involved. A constant positive map has the box's (or the mask's) share of the scored region.
-    Undefined: ``zero_energy`` when no value is positive. A full mask has 1.
-
-    Errata: the formula is printed for maps without signs; on signed ones a sum of all values can be
-    anything, so the positive part is taken.
+    Ties: a constant positive map has the box's (or the mask's) share of the region.
+    Undefined: ``zero_energy`` when no value is positive.
+    Errata: the paper's formula is for maps without signs; of signed maps the positive part counts.
     """
 
     name: ClassVar[str] = "energy-pointing-game"
     reads_pixels: ClassVar[bool] = False
-    reference: ClassVar[str] = "Wang et al. 2020, Score-CAM, energy-based pointing game"
+    reference: ClassVar[str] = (
+        "Wang et al. 2020, Score-CAM, energy-based pointing game, doi:10.1109/CVPRW50498.2020.00020"
+    )
 
     within: str = param("box", "count what lies in the mask's bounding box, or in the mask", choices=("box", "mask"))
     relative: bool = param(False, "divide by the share that a constant map has")

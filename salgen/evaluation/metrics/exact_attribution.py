@@ -55,15 +55,16 @@ class AttributionMetric(MaskMetric):
 class AttributionCosine(AttributionMetric):
     """Cosine of the angle between the map and the exact attribution.
 
-    sum s e / (|s| |e|).
+    sum s e / (|s| |e|), with e the exact attribution and s the map summed over the rectangles for which e is stated.
 
-    Ties: no ranking is involved.
     Undefined: ``zero_attribution`` where e is 0 everywhere; ``zero_energy`` where s is.
     """
 
     name: ClassVar[str] = "attribution-cosine"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    reference: ClassVar[str] = "cosine similarity; of designed networks as in Zhang et al. 2023, AttributionLab"
+    reference: ClassVar[str] = (
+        "cosine similarity; of designed networks as in Zhang et al. 2023, AttributionLab, doi:10.48550/arXiv.2310.06514"
+    )
 
     def compare(self, sums: Float64, exact: Float64) -> tuple[float, str]:
         """In [-1, 1]."""
@@ -79,13 +80,15 @@ class AttributionCosine(AttributionMetric):
 class AttributionRankCorrelation(AttributionMetric):
     """Spearman's correlation of the map with the exact attribution.
 
-    Ties: share the mean of their ranks.
+    s and e are as in `attribution-cosine`.
+
+    Ties: tied values share the mean of their ranks.
     Undefined: ``constant_attribution`` where e is constant; ``constant_map`` where s is.
     """
 
     name: ClassVar[str] = "attribution-rank-correlation"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    reference: ClassVar[str] = "Spearman 1904, with mean ranks for ties"
+    reference: ClassVar[str] = "Spearman 1904, with mean ranks for ties, doi:10.2307/1412159"
 
     def compare(self, sums: Float64, exact: Float64) -> tuple[float, str]:
         """In [-1, 1]."""
@@ -100,9 +103,8 @@ class AttributionRankCorrelation(AttributionMetric):
 class AttributionSignShare(AttributionMetric):
     """Share of the map's mass that has the right sign, where the exact attribution is not 0.
 
-    sum of |s| where s e > 0 / sum of |s| where e != 0.
+    sum of |s| where s e > 0 / sum of |s| where e != 0, with s and e as in `attribution-cosine`.
 
-    Ties: no ranking is involved.
     Undefined: ``zero_attribution`` where e is 0 everywhere; ``zero_energy`` where s is 0 wherever e is not.
     """
 
@@ -120,18 +122,18 @@ class AttributionSignShare(AttributionMetric):
 
 @dataclass(frozen=True)
 class CompletenessError(AttributionMetric):
-    """Error of the map's total: how far its sum is from what the logit gained in all.
+    """Error of the map's sum against the exact attribution's, which is what the logit gained in all.
 
-    |sum s - sum e| / sum |e|. Only methods that distribute the logit, or its change from a baseline, aim at 0.
+    |sum s - sum e| / sum |e|, with s and e as in `attribution-cosine`. Only methods that distribute the logit, or its
+    change from a baseline, aim at 0.
 
-    Ties: no ranking is involved.
     Undefined: ``zero_attribution`` where e is 0 everywhere.
     """
 
     name: ClassVar[str] = "completeness-error"
     higher_is_better: ClassVar[bool | None] = False
     bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)
-    reference: ClassVar[str] = "Sundararajan et al. 2017, axiom of completeness"
+    reference: ClassVar[str] = "Sundararajan et al. 2017, axiom of completeness, doi:10.48550/arXiv.1703.01365"
 
     def compare(self, sums: Float64, exact: Float64) -> tuple[float, str]:
         """0 or more."""
@@ -144,15 +146,18 @@ class CompletenessError(AttributionMetric):
 class FalseAttribution(AttributionMetric):
     """Share of the map's mass where the exact attribution is 0.
 
-    sum of |s| where e = 0 / sum of |s|. Where e is 0 everywhere, a map of zeros has 0 and any other one 1.
+    sum of |s| where e = 0 / sum of |s|, with s and e as in `attribution-cosine`. Where e is 0 everywhere, a map of
+    zeros has 0 and any other one 1.
 
-    Ties: no ranking is involved.
     Undefined: ``zero_energy`` where s is 0 everywhere and e is not.
     """
 
     name: ClassVar[str] = "false-attribution"
     higher_is_better: ClassVar[bool | None] = False
-    reference: ClassVar[str] = "Rao et al. 2022, Towards better understanding attribution methods, section 3 (DiFull)"
+    reference: ClassVar[str] = (
+        "Rao et al. 2022, Towards better understanding attribution methods, section 3 (DiFull), "
+        "doi:10.48550/arXiv.2205.10435"
+    )
 
     def compare(self, sums: Float64, exact: Float64) -> tuple[float, str]:
         """In [0, 1]."""

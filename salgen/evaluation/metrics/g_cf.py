@@ -18,25 +18,22 @@ TOP_PERCENTILE = 99
 class GCf(MaskMetric):
     """Mean strength of a map on the mask, S_cf; its mean over rightly classified samples is G_cf.
 
-    S_cf = sum of E over the mask / p, where E is BAM's map: max(S, 0), clipped at its 99th percentile
-    over the scored region (interpolated linearly) and mapped linearly from its smallest and largest value there to
-    [0, 1]. High is right for a model that needs the feature, low for one that does not: a diagnostic, whose
-    difference between two models is ``mcs``.
+    S_cf = sum of E over the mask / p, for a mask of p pixels and BAM's map E. E is max(S, 0), clipped at its 99th
+    percentile over the scored region (linear interpolation). It is then scaled to [0, 1] by its smallest and largest
+    value there. A diagnostic: high is right for a model that needs the feature, low for one that does not. BAM sums the
+    positive parts of the channels: ``reduce=sum_pos``.
 
-    BAM sums the positive parts of the channels; a map of several channels is that under ``reduce=sum_pos``.
-
-    With ``of=paired`` it is G_cf of the second model's map of the same image, so that one table has both.
-
-    Ties: no ranking is involved.
-    Undefined: never, where the mask is not empty. A map that is constant after clipping has E = 0 and the
-    value 0; so has one that is positive on fewer than about 1 % of the pixels.
+    Undefined: never. A map that is constant after clipping has 0, as has one with fewer than about 1 % positive pixels.
     """
 
     name: ClassVar[str] = "g-cf"
     family: ClassVar[str] = "contrast"
     only_correct: ClassVar[bool] = True
     higher_is_better: ClassVar[bool | None] = None
-    reference: ClassVar[str] = "Yang & Kim 2019, Benchmarking attribution methods; Li et al. 2020, eq. 11"
+    reference: ClassVar[str] = (
+        "Yang & Kim 2019, Benchmarking attribution methods, doi:10.48550/arXiv.1907.09701; Li et al. 2020, eq. 11, "
+        "doi:10.48550/arXiv.2012.15616"
+    )
 
     of: str = of_param()
 

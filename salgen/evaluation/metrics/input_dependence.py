@@ -41,24 +41,21 @@ class WithAndWithout(MaskMetric):
 class Idr(WithAndWithout):
     """Input dependence rate, Li et al.: how often a feature that the model does not need draws the map.
 
-    1 if S(x_cf) > S(x_not-cf), else 0, with S = S_cf as in ``g-cf``; the mean over samples is the rate. The
-    map under test is of the image with the feature, x_cf; the twin's map of the image without it. Meant for a
-    model that does not need the feature, such as BAM's scene model: then 1 is a false positive.
+    1 if S(x_cf) > S(x_not-cf), else 0, with S = S_cf as in `g-cf`. Its mean is the rate. x_cf is the image with the
+    feature, x_not-cf its twin without it. For a model that does not need the feature, such as BAM's scene model, 1 is a
+    false positive. With ``of=paired`` each map explains its own task's class.
 
-    With ``of=paired`` both maps are the run's second model's, each of its own task's class.
-
-    Ties: equal strengths count 0.
-    Undefined: ``misclassified`` where the model does not give sample and twin the sample's class, so for a
-    task whose class is the feature itself this is defined for samples only on which the model does not see it.
-    A constant map has S_cf = 0.
-    Errata: eq. 14's sum and indicator are garbled. The rate counts the bad event; BAM's, under the same name,
-    counts the good one and is ``idr-bam``. The two and the share of ties sum to 1.
+    Ties: equal strengths count 0. A constant map has S_cf = 0.
+    Undefined: ``misclassified`` unless the model gives sample and twin the sample's class. Where that class is the
+    feature itself, only samples remain on which the model does not see it.
+    Errata: eq. 14's sum and indicator are garbled. BAM's rate of the same name counts the good event: `idr-bam`. The
+    two and the share of ties sum to 1.
     """
 
     name: ClassVar[str] = "idr"
     aliases: ClassVar[tuple[str, ...]] = ("input-dependence-rate",)
     higher_is_better: ClassVar[bool | None] = False
-    reference: ClassVar[str] = "Li et al. 2020, eq. 14"
+    reference: ClassVar[str] = "Li et al. 2020, eq. 14, doi:10.48550/arXiv.2012.15616"
 
     def __call__(self, ranking: Ranking, **maps: Values) -> tuple[float, str]:
         """0 or 1."""
@@ -70,20 +67,17 @@ class Idr(WithAndWithout):
 class IdrBam(WithAndWithout):
     """Input dependence rate, BAM: how often a feature that the model does not need leaves the map alone.
 
-    1 if S(x_not-cf) > S(x_cf), else 0, with S = S_cf as in ``g-cf``; the mean over samples is the rate. The
-    map under test is of the image with the feature, the twin's map of the image without it. Meant for a model
-    that does not need the feature: what the feature covers is then worth more than the feature.
+    1 if S(x_not-cf) > S(x_cf), else 0, with all terms as in `idr`. 1 is right for a model that does not need the
+    feature.
 
-    With ``of=paired`` both maps are the run's second model's, each of its own task's class.
-
-    Ties: equal strengths count 0.
-    Undefined: ``misclassified`` where the model does not give sample and twin the sample's class, so for a
-    task whose class is the feature itself this is defined for samples only on which the model does not see it.
-    A constant map has S_cf = 0.
+    Ties: equal strengths count 0. A constant map has S_cf = 0.
+    Undefined: ``misclassified`` as in `idr`.
     """
 
     name: ClassVar[str] = "idr-bam"
-    reference: ClassVar[str] = "Yang & Kim 2019, Benchmarking attribution methods, input dependence rate"
+    reference: ClassVar[str] = (
+        "Yang & Kim 2019, Benchmarking attribution methods, input dependence rate, doi:10.48550/arXiv.1907.09701"
+    )
 
     def __call__(self, ranking: Ranking, **maps: Values) -> tuple[float, str]:
         """0 or 1."""
@@ -95,27 +89,30 @@ class IdrBam(WithAndWithout):
 class Iir(WithAndWithout):
     """Input independence rate: how often a patch that changes nothing for the model leaves the map as it was.
 
-    1 if abs(S(x) - S(x + patch)) < t S(x), else 0, with t = 0.1 and S = S_cf as in ``g-cf``; the mean over samples
-    is the rate. x is the twin, the image without the feature; x + patch shows, in the feature's place, something
-    that looks like the feature but leaves the model's logits as they are without it. The mask is that place.
+    1 if abs(S(x) - S(x + patch)) < t S(x), else 0, with t = `tolerance` and S = S_cf as in `g-cf`. Its mean is the
+    rate. x is the twin, the image without the feature. x + patch shows something like the feature in its place, the
+    mask, but leaves the logits as they are.
 
-    A run makes the patches, one for each sample and model, by moving the feature's own pixels
-    (`salgen.evaluation.runs.insignificant_patch`), which takes 100 passes forward and back. A patch holds where the
-    predicted class stays the twin's, no logit differs from the twin's by more than 1 % of the distance between the
-    largest and the smallest of them, and the patch differs from the twin by at least half of what the feature does,
-    on average over its pixels. :func:`salgen.score` takes the maps of x and of x + patch as they are given.
+    A run moves the feature's own pixels to make a patch for each sample and model, in 100 passes forward and back. A
+    patch holds if
 
-    With ``of=paired`` model and maps are the run's second model's, each map of its own task's class.
+    - the predicted class stays the twin's;
+    - no logit differs from the twin's by more than 1 % of the distance between the largest and the smallest logit;
+    - it differs from the twin by at least half of what the feature does, on average over its pixels.
 
-    Ties: the inequality is strict, so S(x) = 0 counts 0.
-    Undefined: ``no_twin``; ``patch_matters`` where no such patch was found, since the class or a logit changes;
-    ``patch_vanished`` where what was found can hardly be told from the twin; ``misclassified`` where the model does
-    not give the image, its twin and that with the patch the sample's class. A constant map has S_cf = 0.
+    `salgen.score` takes the maps of x and x + patch as given. ``of=paired`` is as in `idr`.
+
+    Ties: the inequality is strict, so S(x) = 0 counts 0. A constant map has S_cf = 0.
+    Undefined: ``no_twin``; ``patch_matters`` where the class or a logit changes; ``patch_vanished`` where the patch can
+    hardly be told from the twin. ``misclassified`` unless the model gives the image, its twin and the patched twin the
+    sample's class.
     """
 
     name: ClassVar[str] = "iir"
     aliases: ClassVar[tuple[str, ...]] = ("input-independence-rate",)
-    reference: ClassVar[str] = "Yang & Kim 2019, Benchmarking attribution methods, input independence rate"
+    reference: ClassVar[str] = (
+        "Yang & Kim 2019, Benchmarking attribution methods, input independence rate, doi:10.48550/arXiv.1907.09701"
+    )
     version: ClassVar[str] = "2"
 
     tolerance: float = param(0.1, "t: the largest change that counts as none, as a share of S(x)", low=0.0)

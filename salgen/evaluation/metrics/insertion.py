@@ -33,35 +33,38 @@ def step_param() -> Any:
 class InsertionAuc(ModelMetric):
     """Area under the explained class's probability as the map's largest pixels are put into an empty image.
 
-    With I_0 the reference image, I_k the reference with the first k * step pixels of the normalised image x in
-    the map's order, I_n = x for n = ceil(HW / step), and f the probability:
+    I_0 is the reference image. I_k is I_0 with the first k * step pixels of the normalised image x, in the map's order.
+    I_n = x for n = ceil(HW / step), and f is the probability. The value is
 
     - ``variant=petsiuk``: the mean over k = 1..n of (f(I_{k-1}) + f(I_k)) / 2, from the blurred image;
     - ``variant=saliency-bench``: the same, from the black image;
-    - ``variant=li2020``: the mean over k = 0..n of f(I_k) - f(I_0), from the blurred image; so it can be
-      negative, and is 0 where the model sees nothing that matters.
+    - ``variant=li2020``: the mean over k = 0..n of f(I_k) - f(I_0), from the blurred image. It can be negative, and is
+      0 where the model sees nothing that matters.
 
-    Every step counts alike, though the last may change fewer pixels. The blur is a Gaussian of 11x11 pixels
-    with sigma 5, on the normalised image, reflected at its borders. ``baseline`` chooses another
-    reference: ``black``, ``mean`` (of each channel), ``zero`` (after the normalisation), or ``twin``, the image
-    without the feature, which is the only one that is no stranger to the model.
+    Every step counts alike, though the last may change fewer pixels. The blur is a Gaussian of 11x11 pixels with sigma
+    5 on the normalised image, reflected at its borders. ``baseline`` sets another reference. Only ``twin``, the image
+    without the feature, is an image as the model knows them.
 
-    Ties: tied pixels come in a random order that the seed and the sample's id determine, the same for every
-    method, for insertion and for deletion.
-    Undefined: ``no_twin`` where the twin is the reference and there is none. The scored region does not
-    matter: all pixels are put in.
-    Errata: RISE's code folds the Gaussian's tails back into the 11x11 window and pads the normalised image with
-    zeros; here the Gaussian is cut off and the image reflected, so that a uniform image stays as it is.
+    Ties: tied pixels come in a random order from the seed and the sample's id. All methods share it, and so do
+    insertion and deletion.
+    Undefined: ``no_twin`` with ``baseline=twin`` where there is none.
+    Errata: RISE's code folds the Gaussian's tails back into the window and pads with zeros. Here a uniform image stays
+    as it is.
     """
 
     name: ClassVar[str] = "insertion-auc"
     reference: ClassVar[str] = (
-        "Petsiuk et al. 2018, RISE, insertion; Li et al. 2020, eq. 9; Zhang et al. 2025, Saliency-Bench, iAUC"
+        "Petsiuk et al. 2018, RISE, insertion, doi:10.48550/arXiv.1806.07421; Li et al. 2020, eq. 9, "
+        "doi:10.48550/arXiv.2012.15616; Zhang et al. 2025, Saliency-Bench, iAUC, doi:10.1145/3711896.3737414"
     )
 
     variant: str = param("petsiuk", "whose definition of the area and of the reference", choices=(*REFERENCE_OF,))
     step: int | None = step_param()
-    baseline: str | None = param(None, "reference image; the variant's own by default", choices=REFERENCES)
+    baseline: str | None = param(
+        None,
+        "reference (`mean`: of each channel; `zero`: after normalisation); by default the variant's",
+        choices=REFERENCES,
+    )
 
     @by_parameters(ModelMetric.needs)
     def needs(self) -> frozenset[str]:
@@ -85,18 +88,16 @@ class InsertionAuc(ModelMetric):
 class DeletionAuc(ModelMetric):
     """Area under the explained class's probability as the map's largest pixels are taken out of the image.
 
-    The mean over k = 1..n of (f(I_{k-1}) + f(I_k)) / 2, with I_k the normalised image without the first
-    k * step pixels in the map's order, which become 0, and the rest as in ``insertion-auc``. Lower is
-    better: what matters is gone early. ``baseline`` puts another reference in their place.
+    The mean over k = 1..n of (f(I_{k-1}) + f(I_k)) / 2. I_k is the normalised image with the first k * step pixels in
+    the map's order set to 0, or to ``baseline``. All else is as in `insertion-auc`.
 
-    Ties: as in ``insertion-auc``, and the same order.
-    Undefined: ``no_twin`` where the twin is the reference and there is none. The scored region does not
-    matter: all pixels are taken out.
+    Ties: as in `insertion-auc`, and in the same order.
+    Undefined: ``no_twin`` with ``baseline=twin`` where there is none.
     """
 
     name: ClassVar[str] = "deletion-auc"
     higher_is_better: ClassVar[bool | None] = False
-    reference: ClassVar[str] = "Petsiuk et al. 2018, RISE, deletion"
+    reference: ClassVar[str] = "Petsiuk et al. 2018, RISE, deletion, doi:10.48550/arXiv.1806.07421"
 
     step: int | None = step_param()
     baseline: str | None = param(

@@ -15,16 +15,17 @@ NAMES = ("iosr",)
 class IoSR(MaskMetric):
     """Share of the salient region, S > threshold * max S, that lies in the mask.
 
-    #{S > t max S in M} / #{S > t max S}, strictly above.
+    #{S > t max S in M} / #{S > t max S}, with t the threshold.
 
-    Ties: pixels at the threshold are not salient. A constant positive map has the mask's share of the
-    scored region.
-    Undefined: ``zero_energy`` when no value is positive. A full mask has 1.
+    Ties: pixels at the threshold are not salient. A constant positive map has the mask's share of the region.
+    Undefined: ``zero_energy`` when no value is positive.
     """
 
     name: ClassVar[str] = "iosr"
     reads_pixels: ClassVar[bool] = False
-    reference: ClassVar[str] = "Li et al. 2020, Quantitative evaluations on saliency methods, IoSR"
+    reference: ClassVar[str] = (
+        "Li et al. 2020, Quantitative evaluations on saliency methods, IoSR, doi:10.48550/arXiv.2012.15616"
+    )
 
     threshold: float = param(0.5, "salient is what lies above this share of the largest value", low=0.0, high=1.0)
 

@@ -17,14 +17,12 @@ NAMES = ("label-randomization",)
 class LabelRandomization(MaskMetric):
     """Similarity of the map with that of a model trained on permuted labels: low for a method that needs the labels.
 
-    The second model has the same architecture and learnt the same images under labels in random order, so
-    what it knows of the classes means nothing. Both maps explain the same class. Similarities are those of
-    ``parameter-randomization``, over the whole image.
+    The second model has the same architecture and learnt the same images under labels in random order. Both maps
+    explain the same class. Similarities are those of `parameter-randomization`, over the whole image.
 
     Ties: tied pixels share their mean rank.
-    Undefined: ``constant_map`` where the map is constant, which is its fault; where only the second model's map is, the
-    similarity is 0 with that reason. ``ssim`` takes a constant map as 0 everywhere instead. ``non_finite_map`` where a
-    value is not finite, also outside the scored region.
+    Undefined: ``constant_map`` and ``non_finite_map`` as in `parameter-randomization`, with the second model as the
+    stage.
     """
 
     name: ClassVar[str] = "label-randomization"
@@ -36,7 +34,9 @@ class LabelRandomization(MaskMetric):
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"similarity": SIMILARITIES}
     ignores_position: ClassVar[bool] = False
-    reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps, data randomization test"
+    reference: ClassVar[str] = (
+        "Adebayo et al. 2018, Sanity checks for saliency maps, data randomization test, doi:10.48550/arXiv.1810.03292"
+    )
 
     similarity: str = param("spearman", "how the two maps are compared", choices=SIMILARITIES)
 

@@ -12,7 +12,7 @@ from salgen.types import Mask
 NAMES = ("localization-error", "mask-localization-error", "official-localization-error", "f1-box", "f1-mask")
 
 PAPER = "Aabid & Sicre, Foreground segmentation to measure deep neural networks interpretability"
-COMPAT_HELP = "`aabid`: 1 - recall, which is what the paper's code computes"
+COMPAT_HELP = "`aabid`: 1 - recall, as in the paper's code"
 
 
 @dataclass(frozen=True)
@@ -33,20 +33,20 @@ class MarkMetric(MaskMetric):
 class LocalizationErrorMetric(MarkMetric):
     """One minus the intersection over union of the boxes around what the map marks and around the mask.
 
-    1 - |A and B| / |A or B|. A is the tight box of the largest 8-connected component of the pixels with S >= mean(S)
-    in the scored region, B the tight box of the whole mask. Boxes include their last row and column.
+    1 - |A and B| / |A or B|. A is the tight box of the largest 8-connected component of the marked pixels, which have
+    S >= mean(S) in the scored region. B is the tight box of the whole mask. Boxes include their last row and column.
 
-    Ties: pixels equal to the mean are marked; of components of equal size the first in raster order counts. A
-    constant map, tested exactly, marks all of the region: 1 - |B| / |box of the region|.
-    Undefined: never, where the mask is not empty.
-    Errata: the paper prints the union as TP + TN + FN; it is TP + FP + FN. Its code leaves out FP as well and
-    gives recall, which rewards marking everything: ``compat=aabid`` has 1 - |A and B| / |B|. The code's boxes, which
-    are a row and a column off, are not reproduced.
+    Ties: pixels equal to the mean are marked. Of equally large components the first in raster order counts. A constant
+    map marks all of the region: 1 - |B| / |box of the region|.
+    Undefined: never.
+    Errata: the paper prints the union as TP + TN + FN; it is TP + FP + FN. Its code computes recall, which rewards
+    marking everything: ``compat=aabid`` has 1 - |A and B| / |B|. The code's boxes, a row and a column off, are not
+    reproduced.
     """
 
     name: ClassVar[str] = "localization-error"
     higher_is_better: ClassVar[bool] = False
-    reference: ClassVar[str] = f"{PAPER}, LE; Russakovsky et al. 2015"
+    reference: ClassVar[str] = f"{PAPER}, LE; Russakovsky et al. 2015, doi:10.1007/s11263-015-0816-y"
 
     compat: str | None = param(None, COMPAT_HELP, choices=("aabid",))
 
@@ -60,13 +60,12 @@ class MaskLocalizationError(MarkMetric):
     """One minus the intersection over union of what the map marks and the mask.
 
     1 - |A and M| / |A or M|. A is the largest 8-connected component of the pixels with S >= mean(S) in the scored
-    region, M the whole mask: of a mask in several pieces no map can mark more than one.
+    region, M the whole mask. Of a mask in several pieces no map can mark more than one.
 
-    Ties: pixels equal to the mean are marked; of components of equal size the first in raster order counts. A
-    constant map, tested exactly, marks all of the region: 1 - the mask's share of it (where the region is in
-    several pieces, the largest of them is marked).
-    Undefined: never, where the mask is not empty.
-    Errata: as `localization-error`: ``compat=aabid`` has 1 - |A and M| / |M|, the code's recall.
+    Ties: as in `localization-error`. A constant map marks all of the region, or the largest piece of a region in
+    several.
+    Undefined: never.
+    Errata: as in `localization-error`. ``compat=aabid`` has 1 - |A and M| / |M|, from the code's recall.
     """
 
     name: ClassVar[str] = "mask-localization-error"
@@ -84,18 +83,18 @@ class MaskLocalizationError(MarkMetric):
 class OfficialLocalizationError(MarkMetric):
     """The localization error where the sample is classified rightly, and 1 where it is not.
 
-    Ties: as `localization-error`.
-    Undefined: never, where the mask is not empty.
-    Errata: the paper's code gives a misclassified sample 0, the best value. ``compat=aabid`` does so too, and takes
-    1 - recall for the others.
+    Ties: as in `localization-error`.
+    Undefined: never.
+    Errata: the paper's code gives a misclassified sample 0, the best value. ``compat=aabid`` does so too, and takes 1 -
+    recall for the others.
     """
 
     name: ClassVar[str] = "official-localization-error"
     needs: ClassVar[frozenset[str]] = frozenset({"mask", "correct"})
     higher_is_better: ClassVar[bool] = False
-    reference: ClassVar[str] = f"{PAPER}, official LE; Russakovsky et al. 2015"
+    reference: ClassVar[str] = f"{PAPER}, official LE; Russakovsky et al. 2015, doi:10.1007/s11263-015-0816-y"
 
-    compat: str | None = param(None, f"{COMPAT_HELP}; and 0 for a misclassified sample", choices=("aabid",))
+    compat: str | None = param(None, f"{COMPAT_HELP}; 0 for a misclassified sample", choices=("aabid",))
 
     def __call__(self, ranking: Ranking, correct: bool) -> tuple[float, str]:
         """In [0, 1]."""
@@ -114,15 +113,12 @@ def error(overlap: boxes.Overlap, compat: str | None) -> float:
 class F1Box(MarkMetric):
     """Dice coefficient of the boxes around what the map marks and around the mask.
 
-    2 |A and B| / (|A| + |B|), where A is the tight box of the largest 8-connected component of the pixels with
-    S >= mean(S) in the scored region, and B the tight box of the whole mask. It is 2 (1 - LE) / (2 - LE) with
-    `localization-error` LE.
+    2 |A and B| / (|A| + |B|), with A and B as in `localization-error` (LE). It is 2 (1 - LE) / (2 - LE).
 
-    Ties: pixels equal to the mean are marked; of components of equal size the first in raster order counts. A
-    constant map, tested exactly, marks all of the region.
-    Undefined: never, where the mask is not empty.
-    Errata: the paper prints 2 TP / (2 TP + TN + FN); it is 2 TP / (2 TP + FP + FN). The values of its table are of
-    the kind of `soft-f1`.
+    Ties: as in `localization-error`.
+    Undefined: never.
+    Errata: the paper prints 2 TP / (2 TP + TN + FN); it is 2 TP / (2 TP + FP + FN). The values of its table are of the
+    kind of `soft-f1`.
     """
 
     name: ClassVar[str] = "f1-box"
@@ -137,13 +133,11 @@ class F1Box(MarkMetric):
 class F1Mask(MarkMetric):
     """Dice coefficient of what the map marks and the mask.
 
-    2 |A and M| / (|A| + |M|), where A is the largest 8-connected component of the pixels with S >= mean(S) in the
-    scored region, and M the whole mask. It is 2 (1 - MLE) / (2 - MLE) with `mask-localization-error` MLE.
+    2 |A and M| / (|A| + |M|), with A and M as in `mask-localization-error` (MLE). It is 2 (1 - MLE) / (2 - MLE).
 
-    Ties: pixels equal to the mean are marked; of components of equal size the first in raster order counts. A
-    constant map, tested exactly, marks all of the region.
-    Undefined: never, where the mask is not empty.
-    Errata: as `f1-box`.
+    Ties: as in `mask-localization-error`.
+    Undefined: never.
+    Errata: as in `f1-box`.
     """
 
     name: ClassVar[str] = "f1-mask"

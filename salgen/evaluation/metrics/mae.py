@@ -12,10 +12,10 @@ NAMES = ("mae",)
 class Mae(MaskMetric):
     """Mean absolute difference of the scaled map and the mask.
 
-    mean |mm(S) - M| over the scored region, where mm(S) = (S - min S) / (max S - min S). Small masks make
-    it small for any map that is mostly dark, whatever it shows.
+    mean |mm(S) - M| over the scored region, where mm(S) = (S - min S) / (max S - min S). Small masks make it small for
+    any map that is mostly dark, whatever it shows.
 
-    Ties: no ranking is involved. A constant map has mm(S) = 0 and so the mask's share of the scored region.
+    Ties: a constant map has mm(S) = 0 and so the mask's share of the region.
     Undefined: never. An empty mask counts: it asks for a map with few bright pixels.
     """
 

@@ -21,23 +21,19 @@ NORMS = ("l2", "relative", "rms")
 class MaxSensitivity(ModelMetric):
     """Largest change of the map over small random changes of the image: low for a stable method.
 
-    max over n draws of ||E(x + d) - E(x)||, every value of d uniform in [-r, r], in the space of pixels, before the
-    model's normalisation. The class stays the same, and so does the randomness of a stochastic method. Changed
-    pixels may leave [0, 1], unless ``clip`` is set. The norm is
+    max over n draws of ||E(x + d) - E(x)||. Every value of d is uniform in [-r, r], in pixels before normalisation.
+    Class and randomness of the method stay the same. The norm is
 
     - ``l2``: the Euclidean norm of the maps' difference, which grows with their size and scale;
     - ``relative``: that divided by ||E(x)||;
-    - ``rms``: the root of the mean square of the difference of maps that are each divided by their largest absolute
-      value.
+    - ``rms``: the root mean square of the difference of the maps, each divided by its largest absolute value.
 
-    Values of different norms cannot be compared. The draws are r times the same directions for every radius,
-    and the first of them are the same for every n: ``radius=0.05|0.1|0.2`` is a curve.
+    Values of different norms cannot be compared. All radii share their directions: ``radius=0.05|0.1|0.2`` is a curve.
 
-    Ties: no ranking is involved.
     Undefined: ``non_finite_map`` where a map of a changed image is not finite. Maps that are constant and stay the same
-    have 0 under every norm. ``relative`` is ``zero_energy`` where the map of the image is 0 everywhere and another is
-    not; captum divides by 1 there.
-    Errata: eq. 16 names neither the norm nor the scale of the maps; the authors' table holds values of the order of
+    have 0. ``relative`` is ``zero_energy`` where E(x) is 0 everywhere and another map is not; captum divides by 1
+    there.
+    Errata: eq. 16 names neither the norm nor the scale of the maps. The authors' table holds values of the order of
     ``rms``, not of ``l2``.
     """
 
@@ -49,7 +45,8 @@ class MaxSensitivity(ModelMetric):
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"norm": NORMS}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"samples": 5}, "small": {"samples": 10}}
     reference: ClassVar[str] = (
-        "Yeh et al. 2019, On the (in)fidelity and sensitivity of explanations; Li et al. 2020, eq. 16"
+        "Yeh et al. 2019, On the (in)fidelity and sensitivity of explanations, doi:10.48550/arXiv.1901.09392; Li et "
+        "al. 2020, eq. 16, doi:10.48550/arXiv.2012.15616"
     )
 
     radius: float = param(0.2, "r: the largest change of a pixel's value", low=0.0)

@@ -25,19 +25,20 @@ class Contrasted(MaskMetric):
 class Mcs(Contrasted):
     """Model contrast score: how much stronger the feature is for the model that needs it.
 
-    S_cf(f_o) - S_cf(f_s), with S_cf and BAM's map E as in ``g-cf``. The map under test explains f_o, the
-    model that needs the feature (BAM's object model); the paired map explains f_s, the model that does not (the scene
-    model). The mask is the feature's. Where the two models know different classes, each map has to explain
-    its own model's class.
+    S_cf(f_o) - S_cf(f_s), with S_cf as in `g-cf` on the feature's mask. The map under test explains f_o, the model that
+    needs the feature (BAM's object model). The paired map explains f_s, the model that does not (the scene model).
+    Where the models know different classes, each map explains its own model's class.
 
-    Ties: no ranking is involved.
-    Undefined: never, where the mask is not empty. A constant map has S_cf = 0.
-    Errata: two equations restrict the images to different sets; here both models must be right.
+    Undefined: never. A constant map has S_cf = 0.
+    Errata: two equations restrict the images to different sets. Here both models must be right.
     """
 
     name: ClassVar[str] = "mcs"
     aliases: ClassVar[tuple[str, ...]] = ("model-contrast-score",)
-    reference: ClassVar[str] = "Yang & Kim 2019, Benchmarking attribution methods; Li et al. 2020, MCS"
+    reference: ClassVar[str] = (
+        "Yang & Kim 2019, Benchmarking attribution methods, doi:10.48550/arXiv.1907.09701; Li et al. 2020, MCS, "
+        "doi:10.48550/arXiv.2012.15616"
+    )
 
     def __call__(self, ranking: Ranking, paired_map: Values, **_: Any) -> tuple[float, str]:
         """In [-1, 1]."""
@@ -48,20 +49,18 @@ class Mcs(Contrasted):
 class Mcr(Contrasted):
     """Model contrast ratio: how much larger the feature's share of the map is for the model that needs it.
 
-    sum of E_o over the mask / sum of E_o - sum of E_s over the mask / sum of E_s, with BAM's map E as in
-    ``g-cf``. E_o is the map under test, of the model f_o that needs the feature; E_s the paired map, of the
-    model f_s that does not.
+    share(E_o) - share(E_s), with share(E) = sum of E over the mask / sum of E, and E as in `g-cf`. E_o is the map under
+    test, of the model f_o that needs the feature. E_s is the paired map, of the model f_s that does not.
 
-    Ties: no ranking is involved.
     Undefined: ``zero_energy`` where E is 0 everywhere in one of the two maps, as in a constant map. Two equal maps have
-    0, as they must with a full mask.
-    Errata: eq. 18 prints f_o in both terms, and, read with the mean of eq. 11, would be some p times smaller than
-    the table that goes with it: here the second term is f_s's, and both are shares of the whole.
+    0.
+    Errata: eq. 18 prints f_o in both terms; here the second term is f_s's. Both are shares of the whole: with the mean
+    of eq. 11 the paper's table would be some p times smaller.
     """
 
     name: ClassVar[str] = "mcr"
     aliases: ClassVar[tuple[str, ...]] = ("model-contrast-ratio",)
-    reference: ClassVar[str] = "Li et al. 2020, eq. 18, corrected"
+    reference: ClassVar[str] = "Li et al. 2020, eq. 18, corrected, doi:10.48550/arXiv.2012.15616"
 
     def __call__(self, ranking: Ranking, paired_map: Values, **_: Any) -> tuple[float, str]:
         """In [-1, 1]."""

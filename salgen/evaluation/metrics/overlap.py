@@ -10,7 +10,7 @@ from salgen.parameters import by_parameters, param
 
 NAMES = ("iou", "dice", "precision", "recall")
 
-SALIENCY_BENCH = "Zhang et al. 2025, Saliency-Bench"
+SALIENCY_BENCH, DOI = "Zhang et al. 2025, Saliency-Bench", "doi:10.1145/3711896.3737414"
 
 
 @dataclass(frozen=True)
@@ -67,24 +67,22 @@ class PredictedMask(MaskMetric):
 class IoU(PredictedMask):
     """Intersection over union of the predicted mask and the ground truth.
 
-    TP / (TP + FP + FN). Predicted are the pixels with mm(S) > `threshold`, where mm(S) = (S - min S) /
-    (max S - min S) over the scored region. The mean over images is the mIoU. With ``select=area`` as many
-    pixels are predicted as the mask has, the largest, which needs no threshold and asks only how they rank.
+    TP / (TP + FP + FN). Predicted are the pixels with mm(S) > `threshold`. mm(S) = (S - min S) / (max S - min S) over
+    the scored region. The mean over images is the mIoU. ``select=area`` predicts as many of the largest pixels as the
+    mask has, which needs no threshold.
 
-    Ties: pixels at the threshold are not predicted; a constant map predicts nothing and has 0. With
-    ``select=area`` pixels tied at the last place are entered in proportion, as in m-gt; a constant map then
-    has s / (2 - s) with s the mask's share of the scored region.
-    Undefined: never, where the mask is not empty.
-
-    Errata: the threshold of Saliency-Bench's mIoU is not stated; its package compares the raw map with 0
-    (``compat=xaibenchmark``), so that a map of positive values has the mask's share whatever the model has learnt.
-    Aabid and Sicre print TP / (TP + TN + FN), and their code leaves FP out of the union: what it returns is
-    recall, of the pixels with S >= mean(S) (``compat=aabid``; a constant map predicts everything).
+    Ties: pixels at the threshold are not predicted, so a constant map has 0. With ``select=area`` pixels tied at the
+    last place are entered in proportion, as in `m-gt`. A constant map then has s / (2 - s), with s the mask's share of
+    the region.
+    Undefined: never.
+    Errata: Saliency-Bench states no threshold; its package compares the raw map with 0 (``compat=xaibenchmark``). A
+    positive map then has the mask's share, whatever the model has learnt. Aabid & Sicre print TP / (TP + TN + FN).
+    Their code returns the recall of the pixels with S >= mean(S), which is 1 for a constant map (``compat=aabid``).
     """
 
     name: ClassVar[str] = "iou"
     aliases: ClassVar[tuple[str, ...]] = ("miou",)
-    reference: ClassVar[str] = f"Jaccard 1912; {SALIENCY_BENCH}, mIoU"
+    reference: ClassVar[str] = f"Jaccard 1912, doi:10.1111/j.1469-8137.1912.tb05611.x; {SALIENCY_BENCH}, mIoU, {DOI}"
 
     compat: str | None = param(
         None, "`xaibenchmark`: S > 0 on the raw map; `aabid`: TP / (TP + FN)", choices=("xaibenchmark", "aabid")
@@ -100,15 +98,15 @@ class IoU(PredictedMask):
 class Dice(PredictedMask):
     """Dice coefficient of the predicted mask and the ground truth: the F1 score of its pixels.
 
-    2 TP / (2 TP + FP + FN) = 2 IoU / (1 + IoU), with the predicted mask of `iou`.
+    2 TP / (2 TP + FP + FN) = 2 IoU / (1 + IoU), with the predicted mask of `iou`. With ``select=area`` Dice, precision
+    and recall are `m-gt`.
 
-    Ties: as `iou`; a constant map has 0, and with ``select=area`` the mask's share of the scored region.
-    With ``select=area`` Dice, precision and recall are m-gt.
-    Undefined: never, where the mask is not empty.
+    Ties: as in `iou`, and with ``select=area`` as in `m-gt`.
+    Undefined: never.
     """
 
     name: ClassVar[str] = "dice"
-    reference: ClassVar[str] = "Dice 1945; Sorensen 1948"
+    reference: ClassVar[str] = "Dice 1945, doi:10.2307/1932409; Sorensen 1948"
 
     def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In [0, 1]."""
@@ -119,17 +117,16 @@ class Dice(PredictedMask):
 class Precision(PredictedMask):
     """Share of the predicted mask that lies in the ground truth.
 
-    TP / (TP + FP), with the predicted mask of `iou`.
+    TP / (TP + FP), with the predicted mask of `iou`. It is 0 with nothing predicted.
 
-    Ties: as `iou`; a constant map has 0, and with ``select=area`` the mask's share of the scored region.
-    Undefined: never, where the mask is not empty: with nothing predicted it is 0.
-
-    Errata: Saliency-Bench's package compares the raw map with 0 (``compat=xaibenchmark``), and is NaN for the
-    whole data set when one map has no value above 0; here that map has 0.
+    Ties: as in `iou`, and with ``select=area`` as in `m-gt`.
+    Undefined: never.
+    Errata: Saliency-Bench's package compares the raw map with 0 (``compat=xaibenchmark``). It is NaN for the whole data
+    set when one map has no value above 0; here that map has 0.
     """
 
     name: ClassVar[str] = "precision"
-    reference: ClassVar[str] = f"{SALIENCY_BENCH}, precision"
+    reference: ClassVar[str] = f"{SALIENCY_BENCH}, precision, {DOI}"
 
     compat: str | None = param(None, "`xaibenchmark`: S > 0 on the raw map", choices=("xaibenchmark",))
 
@@ -143,18 +140,17 @@ class Precision(PredictedMask):
 class Recall(PredictedMask):
     """Share of the ground truth that is predicted.
 
-    TP / (TP + FN), with the predicted mask of `iou`. A map that is high everywhere has 1: read it beside precision.
+    TP / (TP + FN), with the predicted mask of `iou`. A map that is high everywhere has 1: read it beside `precision`.
 
-    Ties: as `iou`; a constant map has 0, and with ``select=area`` the mask's share of the scored region.
-    Undefined: never, where the mask is not empty.
-
-    Errata: Saliency-Bench's package compares the raw map with 0.5 here and with 0 in its IoU and precision
-    (``compat=xaibenchmark``), so its three values belong to two different masks.
+    Ties: as in `iou`, and with ``select=area`` as in `m-gt`.
+    Undefined: never.
+    Errata: Saliency-Bench's package compares the raw map with 0.5 here (``compat=xaibenchmark``), but with 0 in its IoU
+    and precision. Its three values belong to two different masks.
     """
 
     name: ClassVar[str] = "recall"
     raw_threshold: ClassVar[float] = 0.5
-    reference: ClassVar[str] = f"{SALIENCY_BENCH}, recall"
+    reference: ClassVar[str] = f"{SALIENCY_BENCH}, recall, {DOI}"
 
     compat: str | None = param(None, "`xaibenchmark`: S > 0.5 on the raw map", choices=("xaibenchmark",))
 

@@ -22,23 +22,24 @@ class ParameterRandomization(ModelMetric):
     """Similarity of the map with those of models whose layers are drawn anew: low for a method that reads the weights.
 
     A stage is a model with fresh weights in the k top layers (``order=cascading``, from the logits down), or in the
-    k-th layer from the top alone (``order=independent``). The same method explains the same class under each, with
-    the same randomness; the value is the mean over all stages of the similarity with the map of the
-    model as it is, or with ``layers=k`` that of the k-th stage. Similarities, over the whole image:
-    ``spearman`` and ``spearman-abs`` (of absolute values) rank correlation; ``ssim`` of both maps min-maxed to [0, 1];
-    ``hog``, Pearson's correlation of histograms of oriented gradients.
+    k-th alone (``order=independent``). The method explains the same class under each, with the same randomness. The
+    value is the mean similarity, over all stages, with the map of the unchanged model; ``layers=k`` takes stage k.
+    Similarities, over the whole image, are
 
-    A layer is a module with a weight of two axes or more, together with what follows it up to the next and has
-    vectors only, such as its batch norm. It starts anew by its own initialisation, as in the control
-    ``untrained``: batch norms to scale 1, shift 0 and running statistics 0 and 1. Those of other layers keep what they
-    counted in training. A layer draws the same weights in every stage and both orders; they depend on its
-    name and the seed.
+    - ``spearman`` and ``spearman-abs`` (of absolute values), rank correlation;
+    - ``ssim`` of both maps scaled to [0, 1];
+    - ``hog``, Pearson's correlation of histograms of oriented gradients.
+
+    A layer is a module with a weight of two axes or more. Modules of vectors that follow it, such as its batch norm,
+    belong to it. It starts anew by its own initialisation, as in `untrained`, and its batch norms at statistics 0 and
+    1. Other layers keep theirs. A layer draws the same weights in every stage and both orders, by its name and the
+    seed.
 
     Ties: tied pixels share their mean rank.
-    Undefined: ``constant_map`` where the map is constant, which is its fault. Where only a stage's map is constant, its
-    similarity is 0, and the value has that reason. ``ssim`` takes a constant map as 0 everywhere instead.
-    ``non_finite_map`` where a stage's map is not finite. ``fitted_method``, for every sample, where the method was
-    fitted to the model by training images (PatternNet): with the same patterns it would not see another model.
+    Undefined: ``constant_map`` where the map is constant. Where only a stage's map is, its similarity is 0, and the
+    value has that reason. ``ssim`` takes a constant map as 0. ``non_finite_map`` where a value of a map is not finite,
+    also outside the scored region. ``fitted_method`` where training images fitted the method to the model (PatternNet),
+    as its patterns would not see another.
     """
 
     name: ClassVar[str] = "parameter-randomization"
@@ -48,7 +49,8 @@ class ParameterRandomization(ModelMetric):
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"order": ORDERS, "similarity": SIMILARITIES}
     reference: ClassVar[str] = (
-        "Adebayo et al. 2018, Sanity checks for saliency maps, model parameter randomization test"
+        "Adebayo et al. 2018, Sanity checks for saliency maps, model parameter randomization test, "
+        "doi:10.48550/arXiv.1810.03292"
     )
 
     order: str = param("cascading", "the top layers together, or one layer at a time", choices=ORDERS)

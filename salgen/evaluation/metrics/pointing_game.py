@@ -16,21 +16,21 @@ NAMES = ("pointing-game",)
 class PointingGame(MaskMetric):
     """Chance that the map's largest value lies in the mask.
 
-    #{S = max S in M} / #{S = max S}. The mean over images is the pointing accuracy hits / (hits + misses).
-    With a `tolerance` of r pixels M grows by all pixels of the scored region whose distance to it is below r; the
-    largest value is sought in the whole region still.
+    #{S = max S in M} / #{S = max S}. The mean over images is the pointing accuracy hits / (hits + misses). A
+    `tolerance` of r adds to M all pixels of the scored region that are closer to it than r. The largest value is still
+    sought in the whole region.
 
-    Ties: the expectation over a random order of the largest pixels; a constant map has the mask's
-    share of the scored region. With ``ties=any`` one hit among them is enough, which a constant map always has; with
-    ``ties=first`` the first in reading order decides, so that the place of the mask does.
-    Undefined: never, where the mask is not empty. A full mask has 1.
-
+    Ties: the expectation over a random order of the largest pixels. A constant map has the mask's share of the region.
+    With ``ties=any`` one hit is enough, which a constant map always has. With ``ties=first`` the first in reading order
+    decides.
+    Undefined: never.
     Errata: Saliency-Bench's package takes any of the largest pixels (``compat=xaibenchmark``).
     """
 
     name: ClassVar[str] = "pointing-game"
     reference: ClassVar[str] = (
-        "Zhang et al. 2018, Top-down neural attention by excitation backprop; Li et al. 2020, eq. 10"
+        "Zhang et al. 2018, Top-down neural attention by excitation backprop, doi:10.1007/s11263-017-1059-x; Li et "
+        "al. 2020, eq. 10, doi:10.48550/arXiv.2012.15616"
     )
 
     tolerance: float = param(0.0, "pixels closer to the mask than this count as in it (Zhang et al.: 15)", low=0.0)

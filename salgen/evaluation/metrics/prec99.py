@@ -14,23 +14,20 @@ NAMES = ("prec99",)
 class Prec99(MaskMetric):
     """Precision at the lowest threshold whose specificity is strictly above 0.99.
 
-    TP / (TP + FP*), where FP* is the largest number of false positives that is less than 1 % of the n
-    pixels outside the mask, ceil(n / 100) - 1, and TP the mask pixels above the threshold.
+    TP / (TP + FP*). FP* = ceil(n / 100) - 1 is the largest number of false positives below 1 % of the n pixels outside
+    the mask. TP is the mask pixels above the threshold.
 
-    Ties: a group of tied pixels that FP* falls into is entered in proportion, f = (FP* - FP_before) /
-    n_tied, TP = TP_before + f p_tied. A constant map has the mask's share of the scored region.
-    Undefined: ``too_few_negatives`` when FP* = 0 and no mask pixel lies above all others, so that
-    nothing is selected. This is the map's fault, since a better map has 1 on the same mask. A full
-    mask has 1.
-
-    With ``compat=authors_exact`` tied groups are entered whole or not at all, as in the authors' code, and where
-    the topmost group alone breaks the limit the value is 1, or 0 for a constant map.
+    Ties: a tied group that FP* falls into is entered in proportion. A constant map has the mask's share of the region.
+    Undefined: ``too_few_negatives`` when FP* = 0 and no mask pixel lies above all others, so nothing is selected. A
+    better map has 1 on the same mask. A full mask has 1.
+    Errata: the authors' code enters tied groups whole or not at all (``compat=authors_exact``). Where the topmost group
+    alone breaks the limit it gives 1, or 0 for a constant map.
     """
 
     name: ClassVar[str] = "prec99"
     family: ClassVar[str] = "ranking"
     reads_pixels: ClassVar[bool] = False
-    reference: ClassVar[str] = "Budding et al. 2021, PREC99"
+    reference: ClassVar[str] = "Budding et al. 2021, PREC99, doi:10.48550/arXiv.2112.04882"
 
     compat: str | None = param(
         None, "`authors_exact` keeps the authors' false 1.0 for a large plateau at the top", choices=("authors_exact",)

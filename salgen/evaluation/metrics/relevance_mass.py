@@ -15,15 +15,17 @@ class RelevanceMass(MaskMetric):
 
     sum of max(S, 0) over the mask / sum of max(S, 0) over the scored region.
 
-    Ties: no ranking is involved. A constant positive map has the mask's share of the scored region.
-    Undefined: ``zero_energy`` when no value is positive. A full mask has 1.
+    Ties: a constant positive map has the mask's share of the region.
+    Undefined: ``zero_energy`` when no value is positive.
     """
 
     name: ClassVar[str] = "relevance-mass"
     family: ClassVar[str] = "ranking"
     reads_pixels: ClassVar[bool] = False
     aliases: ClassVar[tuple[str, ...]] = ("relevance-mass-accuracy",)
-    reference: ClassVar[str] = "Arras et al. 2022, relevance mass accuracy, on the positive part"
+    reference: ClassVar[str] = (
+        "Arras et al. 2022, relevance mass accuracy, on the positive part, doi:10.1016/j.inffus.2021.11.008"
+    )
 
     def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In [0, 1]; the sums are float64."""

@@ -15,11 +15,9 @@ FRACTIONS = (0.1, 0.3, 0.5, 0.7, 0.9)
 class Roar(RetrainingMetric):
     """Accuracy after the pixels that a method ranks highest are removed everywhere and the model is trained again.
 
-    In every training, validation and test image the `fraction` of pixels with the largest values is set
-    to the training images' mean colour, and a fresh model is trained as the first one was, with the same
-    seed. In a training for reliance an image's redraws and twins lose the same pixels as the image. The value of
-    a test image is 1 if that model classifies it rightly, so the mean is its accuracy: the lower, the more the
-    removed pixels mattered. A run takes every fraction of the sweep.
+    In every image of all splits the `fraction` of largest pixels is set to the training images' mean colour. A fresh
+    model is trained as the first was, with the same seed. In training for reliance an image's redraws and twins lose
+    the same pixels. A test image has 1 if that model classifies it rightly, so the mean is its accuracy.
 
     Ties: tied pixels are taken in a random order that is drawn once for each image.
     Undefined: ``non_finite_map`` where a map is not finite; its image loses no pixel.
@@ -30,7 +28,10 @@ class Roar(RetrainingMetric):
     higher_is_better: ClassVar[bool | None] = False
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"fraction": FRACTIONS}
     keeps: ClassVar[bool] = False
-    reference: ClassVar[str] = "Hooker et al. 2019, A benchmark for interpretability methods in deep neural networks"
+    reference: ClassVar[str] = (
+        "Hooker et al. 2019, A benchmark for interpretability methods in deep neural networks, "
+        "doi:10.48550/arXiv.1806.10758"
+    )
 
     fraction: float = param(0.5, "share of each image's pixels that is removed", low=0.0, high=1.0)
 
@@ -39,9 +40,9 @@ class Roar(RetrainingMetric):
 class Kar(RetrainingMetric):
     """Accuracy after only the pixels that a method ranks highest are kept, and the model is trained again.
 
-    As ROAR, but all other pixels are set to the mean colour: the higher, the more the kept pixels tell.
+    As `roar`, but all other pixels are set to the mean colour.
 
-    Ties: tied pixels are taken in a random order that is drawn once for each image.
+    Ties: as in `roar`.
     Undefined: ``non_finite_map`` where a map is not finite; its image loses all pixels.
     """
 
@@ -49,6 +50,9 @@ class Kar(RetrainingMetric):
     version: ClassVar[str] = "2"
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"fraction": FRACTIONS}
     keeps: ClassVar[bool] = True
-    reference: ClassVar[str] = "Hooker et al. 2019, A benchmark for interpretability methods in deep neural networks"
+    reference: ClassVar[str] = (
+        "Hooker et al. 2019, A benchmark for interpretability methods in deep neural networks, "
+        "doi:10.48550/arXiv.1806.10758"
+    )
 
     fraction: float = param(0.5, "share of each image's pixels that is kept", low=0.0, high=1.0)

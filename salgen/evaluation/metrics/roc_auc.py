@@ -12,8 +12,8 @@ NAMES = ("roc-auc",)
 class RocAuc(MaskMetric):
     """Chance that a mask pixel ranks above a pixel outside the mask.
 
-    AUC = (#{(i, j): S_i > S_j} + #{(i, j): S_i = S_j} / 2) / (p n), over all pairs of a mask pixel i and
-    another pixel j: the Mann-Whitney statistic.
+    (#{S_i > S_j} + #{S_i = S_j} / 2) / (p n), the Mann-Whitney statistic. Its pairs are one of p mask pixels i and one
+    of n others j.
 
     Ties: a tied pair counts half, the expectation over a random order. A constant map has 0.5.
     Undefined: ``trivial_full_mask`` when no pixel lies outside the mask.
@@ -24,7 +24,10 @@ class RocAuc(MaskMetric):
     reads_pixels: ClassVar[bool] = False
     aliases: ClassVar[tuple[str, ...]] = ("auroc",)
     needs: ClassVar[frozenset[str]] = frozenset({"mask", "negatives"})
-    reference: ClassVar[str] = "Fawcett 2006, An introduction to ROC analysis; Budding et al. 2021"
+    reference: ClassVar[str] = (
+        "Fawcett 2006, An introduction to ROC analysis, doi:10.1016/j.patrec.2005.10.010; Budding et al. 2021, "
+        "doi:10.48550/arXiv.2112.04882"
+    )
 
     def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In [0, 1]: counted in whole numbers and divided once."""

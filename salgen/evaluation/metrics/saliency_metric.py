@@ -25,24 +25,23 @@ SMALLEST_PROBABILITY = 1e-12
 class SaliencyMetric(ModelMetric):
     """Log of the box's share of the image, less the log of the class's probability for the crop.
 
-    log max(a, 0.05) - log max(p, 1e-12). The box is the tight one around the largest 8-connected component of the
-    pixels with S >= mean(S), a its share of the image's area, and p the probability of the explained class
-    for the pixels in the box, resized bilinearly (``align_corners=False``) to the size of the image and then
-    normalised. It looks at the whole image and needs no mask. A small box that keeps the class is best.
+    log max(a, 0.05) - log max(p, 1e-12). The box is tight around the largest 8-connected component of the pixels with
+    S >= mean(S). a is its share of the image's area. p is the explained class's probability for the pixels in the box.
+    These are resized bilinearly (``align_corners=False``) to the image's size, then normalised. A small box that keeps
+    the class is best.
 
-    Ties: pixels equal to the mean are in; of components of equal size the first in raster order counts. A constant
-    map, tested exactly, has the whole image as its box: -log p of the image itself.
+    Ties: as in `localization-error`. A constant map has the whole image as its box: -log p of the image itself.
     Undefined: never.
-    Errata: the paper leaves out a parenthesis, and its code asks the model about the image without the crop:
-    ``compat=aabid`` does so too.
+    Errata: the paper leaves out a parenthesis. Its code asks the model about the image without the crop:
+    ``compat=aabid``.
     """
 
     name: ClassVar[str] = "saliency-metric"
     higher_is_better: ClassVar[bool] = False
     bounds: ClassVar[tuple[float, float]] = (float(np.log(SMALLEST_SHARE)), np.inf)
     reference: ClassVar[str] = (
-        "Dabkowski & Gal 2017, Real time image saliency for black box classifiers; Aabid & Sicre, Foreground "
-        "segmentation to measure deep neural networks interpretability, SM"
+        "Dabkowski & Gal 2017, Real time image saliency for black box classifiers, doi:10.48550/arXiv.1705.07857; "
+        "Aabid & Sicre, Foreground segmentation to measure deep neural networks interpretability, SM"
     )
 
     compat: str | None = param(

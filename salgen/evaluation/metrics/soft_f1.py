@@ -14,21 +14,19 @@ NAMES = ("soft-f1",)
 class SoftF1(MaskMetric):
     """Pixel-wise F1 score of the scaled map, with no threshold.
 
-    With S = mm(map) = (map - min) / (max - min) over the scored region, M of p pixels the mask, P = sum S M / sum S
-    and R = sum S M / p: 2 P R / (P + R) = 2 sum S M / (sum S + p), which is 0 where no mask pixel has a value. With
-    ``within=box`` M is the mask's bounding box.
+    2 P R / (P + R) = 2 sum S M / (sum S + p). S is the map scaled to [0, 1] over the scored region, M the mask of p
+    pixels. P = sum S M / sum S, and R = sum S M / p. It is 0 where no mask pixel has a value. With ``within=box`` M is
+    the mask's bounding box.
 
-    Ties: no ranking is involved.
     Undefined: ``zero_energy`` for a constant map, whose S is 0 everywhere.
-
-    Errata: the code of Aabid and Sicre reports this beside hard scores as "F1", and in one column as "AME"; `f1-box`,
-    `f1-mask` and `dice` are the hard ones.
+    Errata: the code of Aabid & Sicre reports this beside hard scores as "F1", and in one column as "AME". The hard ones
+    are `f1-box`, `f1-mask` and `dice`.
     """
 
     name: ClassVar[str] = "soft-f1"
     reads_pixels: ClassVar[bool] = False
     reference: ClassVar[str] = (
-        "Aabid and Sicre, Foreground segmentation to measure deep neural networks interpretability, code"
+        "Aabid & Sicre, Foreground segmentation to measure deep neural networks interpretability, code"
     )
 
     within: str = param("mask", "what the map is compared with: the mask, or its bounding box", choices=("box", "mask"))

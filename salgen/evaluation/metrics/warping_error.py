@@ -22,26 +22,25 @@ AROUND = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))
 class WarpingErrorMetric(MaskMetric):
     """Share of pixels at which the map's segmentation differs from the mask after all flips that keep its topology.
 
-    #{L != T} / #region. L starts as the pixels with S >= mean(S) in the scored region, all of its components; T is
-    the mask. As long as there is one, a pixel where L != T is flipped in L if it is a simple point: the flip keeps
-    the components of L (8-connected) and those of its background (4-connected), to which all outside the region
-    belongs. What stays wrong is what is missing, spurious, merged, split or pierced. With ``warp=reference`` the
-    mask is warped towards the segmentation, as Jain et al. do.
+    #{L != T} / #region. L starts as all components of the pixels with S >= mean(S) in the scored region; T is the mask.
+    Simple points where L != T are flipped in L until there is none. Such a flip keeps the components of L (8-connected)
+    and of its background (4-connected). All outside the region is background. What stays wrong is missing, spurious,
+    merged, split or pierced. With ``warp=reference`` the mask is warped towards the segmentation, as Jain et al. do.
 
-    Ties: pixels equal to the mean are in L. Of all simple points that are wrong the one farthest from the boundary of
-    what is warped to (T, or L under ``warp=reference``) is flipped next, at equal distance the first in raster
-    order. The error is defined as a minimum over all orders, of which this finds a local one; nearest first ends
-    higher. A constant map, tested exactly, selects all of the region.
-    Undefined: never, where the mask is not empty.
-    Errata: the paper counts pixels: this times their number.
+    Ties: pixels equal to the mean are in L. The wrong simple point farthest from the goal's boundary is flipped next,
+    at equal distance the first in raster order. The goal is T, or L under ``warp=reference``. The paper's minimum over
+    all orders is so reached only locally; nearest first ends higher. A constant map selects all of the region.
+    Undefined: never.
+    Errata: the paper counts pixels: this value times their number.
     """
 
     name: ClassVar[str] = "warping-error"
     higher_is_better: ClassVar[bool] = False
     ignores_position: ClassVar[bool] = False
     reference: ClassVar[str] = (
-        "Jain et al. 2010, Boundary learning by optimization with topological constraints; Aabid & Sicre, Foreground "
-        "segmentation to measure deep neural networks interpretability, WE"
+        "Jain et al. 2010, Boundary learning by optimization with topological constraints, "
+        "doi:10.1109/CVPR.2010.5539950; Aabid & Sicre, Foreground segmentation to measure deep neural networks "
+        "interpretability, WE"
     )
 
     warp: str = param("prediction", "which is warped towards the other", choices=("prediction", "reference"))

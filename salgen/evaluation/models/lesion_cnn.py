@@ -26,7 +26,8 @@ class LesionCNN(FromScratch):
 
     name: ClassVar[str] = "lesion-cnn"
     reference: ClassVar[str] = (
-        "Budding et al. 2021, Evaluating saliency methods on artificial data with different background types"
+        "Budding et al. 2021, Evaluating saliency methods on artificial data with different background types, "
+        "doi:10.48550/arXiv.2112.04882"
     )
     quick: ClassVar[Mapping[str, Any]] = {"widths": (4, 8), "hidden": 8}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {

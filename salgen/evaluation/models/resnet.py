@@ -16,7 +16,7 @@ NAMES = ("resnet18", "resnet50", "resnext50")
 
 @dataclass(frozen=True)
 class _Residual(Convolutional):
-    reference: ClassVar[str] = "He et al. 2016, Deep residual learning for image recognition"
+    reference: ClassVar[str] = "He et al. 2016, Deep residual learning for image recognition, doi:10.1109/CVPR.2016.90"
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"width": 0.25}, "small": {"width": 0.25}, "full": {}}
     training: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"epochs": 12}, "small": {"epochs": 12}}
     seams: ClassVar[Seams] = Seams(input="conv1", offset="bn1.running_mean", logits="fc")
@@ -48,5 +48,7 @@ class ResNeXt50(_Residual):
     """ResNet-50 with twice the channels in its 3x3 convolutions, in 32 groups of them."""
 
     name: ClassVar[str] = "resnext50"
-    reference: ClassVar[str] = "Xie et al. 2017, Aggregated residual transformations for deep neural networks"
+    reference: ClassVar[str] = (
+        "Xie et al. 2017, Aggregated residual transformations for deep neural networks, doi:10.1109/CVPR.2017.634"
+    )
     architecture: ClassVar[str] = "resnext50_32x4d"

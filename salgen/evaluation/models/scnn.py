@@ -25,7 +25,9 @@ class SCNN(FromFile):
     """
 
     name: ClassVar[str] = "scnn"
-    reference: ClassVar[str] = "salgen's own; Szczepankiewicz et al. 2023 name an SCNN without its layers"
+    reference: ClassVar[str] = (
+        "salgen's own; Szczepankiewicz et al. 2023 name an SCNN without its layers, doi:10.1038/s41598-023-42946-w"
+    )
     quick: ClassVar[Mapping[str, Any]] = {"widths": (4, 4, 8, 8)}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {}, "small": {}, "full": {}}
     training: ClassVar[Mapping[str, Mapping[str, Any]]] = {

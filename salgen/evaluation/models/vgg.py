@@ -16,7 +16,9 @@ NAMES = ("vgg16", "vgg19")
 
 @dataclass(frozen=True)
 class _VGG(Convolutional):
-    reference: ClassVar[str] = "Simonyan and Zisserman 2015, Very deep convolutional networks"
+    reference: ClassVar[str] = (
+        "Simonyan and Zisserman 2015, Very deep convolutional networks, doi:10.48550/arXiv.1409.1556"
+    )
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"width": 0.25}, "small": {"width": 0.25}, "full": {}}
     training: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "demo": {"learning_rate": 5e-4, "epochs": 20},

@@ -20,13 +20,12 @@ NAMES = ("vit-b-16",)
 class VisionTransformer(FromTorchvision):
     """A transformer over patches of the image, which is first resized to a square.
 
-    Images are resized bilinearly within the network, so attributions have the image's own size.
-    Torchvision starts the last layer at zero; here it starts at random, so that an untrained
-    network depends on its image too.
+    Images are resized bilinearly within the network, so attributions have the image's own size. Torchvision starts the
+    last layer at zero; here it starts at random, so an untrained network depends on its image too.
     """
 
     name: ClassVar[str] = "vit-b-16"
-    reference: ClassVar[str] = "Dosovitskiy et al. 2021, An image is worth 16x16 words"
+    reference: ClassVar[str] = "Dosovitskiy et al. 2021, An image is worth 16x16 words, doi:10.48550/arXiv.2010.11929"
     quick: ClassVar[Mapping[str, Any]] = {"side": 32, "patch": 8, "hidden": 16, "layers": 2, "heads": 2}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "demo": {"side": 64, "patch": 8, "hidden": 64, "layers": 4, "heads": 4},

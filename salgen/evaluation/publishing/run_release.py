@@ -165,5 +165,5 @@ def _data(folder: Path, record: RunRecord, pixels: bool) -> Iterator[tuple[dict[
 
 def _reference(text: str) -> str:
     """``Authors 2021, Title`` as the papers in docstrings are written: ``Authors 2021, *Title*``."""
-    authors, comma, title = text.partition(", ")
+    authors, comma, title = text.partition(", doi:")[0].partition(", ")
     return f"{authors}, *{title}*" if comma else text

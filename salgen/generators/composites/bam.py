@@ -1,9 +1,4 @@
-"""BAM: objects pasted on scenes, with labels of both.
-
-References
-----------
-Yang and Kim 2019, *Benchmarking attribution methods with relative feature importance*.
-"""
+"""BAM: objects pasted on scenes, with labels of both."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -40,23 +35,24 @@ KEPT = 256  # resized objects: more than a block has
 class Bam(Painted):
     """Objects pasted on scenes: what is the object, what is the scene, and which of them does a model use?
 
-    Every image has two labels. A model that learns one of them sees the same pixels as a model that learns the
-    other, so their maps can be contrasted (MCS, MCR), and a map of the scene model should not rest on the object
-    (IDR). Within a block of images each object stands on each scene once; an object with its size and place is the
-    same on all scenes of the block, and a scene is the same under all objects. The twin is the scene alone, and
+    Every image has two labels. Models of either label see the same pixels, so their maps can be contrasted (`mcs`,
+    `mcr`). A map of the scene model should not rest on the object (`idr`). Within a block of images each object stands
+    on each scene once, with one size and place. A scene is the same under all objects. The twin is the scene alone;
     `omit=("scene",)` gives the object alone, on black.
 
-    The objects' mask is their alpha: what is black in an object is not transparent. With a folder of your own that
-    holds `coco`, `miniplaces` or both in their published layouts as the source, objects are cut out of COCO's
-    photographs and pasted on MiniPlaces; what you have no copy of is drawn.
+    The mask is the objects' alpha: what is black in an object is not transparent. A folder of your own as the source
+    holds `coco`, `miniplaces` or both in their published layouts. COCO's objects are then cut out and pasted on
+    MiniPlaces; what you have no copy of is drawn. Four of scikit-image's photographs can be named as scenes:
+    `photograph/brick`, `grass`, `gravel` and `hubble_deep_field`. Pictures are crops of them, and no two splits share a
+    part.
 
-    Beside drawn scenes, four of the photographs that scikit-image ships can be named: `photograph/brick`, `grass`,
-    `gravel` and `hubble_deep_field`, those that look about the same everywhere. Pictures are crops of them, and no
-    two splits share a part of the photograph.
+    With `common_in=i` objects stand on the first i scenes only, on all images of these, and the one task is the scene.
+    The more scenes they stand on, the less a model can need them (relative contrast).
 
-    With `common_in=i` objects stand on the first i scenes only, on all images of these, and the one task is the
-    scene: the more scenes they stand on, the less a model can need them (relative contrast). All else is as it is
-    without.
+    References
+    ----------
+    Yang and Kim 2019, *Benchmarking attribution methods with relative feature importance*,
+    doi:10.48550/arXiv.1907.09701.
     """
 
     name: ClassVar[str] = "bam"
@@ -80,9 +76,7 @@ class Bam(Painted):
         (1 / 3, 1 / 2), "least and most of the image that a square object takes", low=0.01, high=1.0
     )
     common_in: int | None = param(
-        None,
-        "on how many scenes, from the first on, objects stand; without it on all, and then both have labels",
-        low=0,
+        None, "number of first scenes with objects; by default all, and both have labels", low=0
     )
 
     def __post_init__(self) -> None:

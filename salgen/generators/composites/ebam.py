@@ -1,9 +1,4 @@
-"""eBAM: BAM with more classes, and with those objects and scenes alone that a detector agrees with.
-
-References
-----------
-Li et al. 2020, *Quantitative evaluations on saliency methods: an experimental study*.
-"""
+"""eBAM: BAM with more classes, and with those objects and scenes alone that a detector agrees with."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,17 +20,20 @@ TEN = {"candidate_objects": OBJECTS, "candidate_scenes": SCENES}
 class Ebam(Bam):
     """BAM with more objects and scenes (Li et al. 2020), of which a detector keeps those that it agrees with.
 
-    Images are composed as in `bam`. With a folder of your own as the source that holds `coco`, `miniplaces` or both,
-    and `detector`, a picture of an object is kept if the detector finds it on black, by its own name; a scene, if it
-    finds nothing in it. A class of objects with fewer than `fewest` pictures left for training is left out, so which
-    classes there are follows from the source; a report of what was dropped and why lies beside the filtered pictures
-    in the cache. `detector` holds one file: torchvision's weights of Faster R-CNN for COCO, or a `.safetensors` file
-    of a detector of your own. Photographs are not used without a detector. Drawn pictures are: 53 kinds of objects,
-    as many as the paper's filter left, on 100 kinds of scenes.
+    Images are composed as in `bam`. A folder of your own as the source holds `coco`, `miniplaces` or both, and
+    `detector`. `detector` holds one file: torchvision's weights of Faster R-CNN for COCO, or a `.safetensors` file of
+    your own detector. A picture of an object is kept if the detector finds it on black, by its own name. A scene is
+    kept if it finds nothing in it. Photographs need a detector, drawn pictures do not. A class of objects with fewer
+    than `fewest` training pictures is left out, so the classes follow from the source.
 
-    A block, in which each object stands on each scene once, has 5,300 images then (530 at scale small, which takes
-    10 of the scenes, so that a class is shown in more than a few pictures). The paper's 2,646,328 training
-    images are `train` at full scale, its 378,830 validation images are `test`; `val` is ours, to choose models by.
+    Drawn are 53 kinds of objects, as many as the paper's filter left, on 100 kinds of scenes. A block, in which each
+    object stands on each scene once, has 5,300 images then. `train` at full scale has the paper's 2,646,328 images,
+    `test` its 378,830 validation images. `val` is ours.
+
+    References
+    ----------
+    Li et al. 2020, *Quantitative evaluations on saliency methods: an experimental study*,
+    doi:10.48550/arXiv.2012.15616.
     """
 
     name: ClassVar[str] = "ebam"
@@ -56,16 +54,12 @@ class Ebam(Bam):
     objects: tuple[str, ...] = param((), "classes of objects; if none are named, those that are left of the candidates")
     scenes: tuple[str, ...] = param((), "classes of scenes; if none are named, those that are left of the candidates")
     pictures: int = param(
-        100,
-        "pictures of each class for training, before the filter; for each other split a tenth, at least ten",
-        low=10,
+        100, "training pictures of each class before the filter; other splits a tenth, at least ten", low=10
     )
     candidate_objects: tuple[str, ...] = param(
-        (), "classes to choose from; if none are named, the objects, or all that COCO has, or 53 that are drawn"
+        (), "classes to choose from; by default `objects`, or COCO's, or 53 drawn ones"
     )
-    candidate_scenes: tuple[str, ...] = param(
-        (), "classes to choose from; if none are named, the scenes, or all that MiniPlaces has"
-    )
+    candidate_scenes: tuple[str, ...] = param((), "classes to choose from; by default `scenes`, or all of MiniPlaces")
     fewest: int = param(50, "pictures for training that the filter must leave of a class of objects", low=2)
 
     def open_source(self, source: str | None) -> Composite:

@@ -31,18 +31,16 @@ NEXT = (0.4, 0.9)  # least and largest share of the largest window that each oth
 class MultiObjects(Painted):
     """Up to four objects on a scene, of which an image shows one class or several: where is what makes it this one?
 
-    The unit of evaluation is an image with a class that it shows. In `test` an image that shows three classes is three
-    samples, one after the other, of the same pixels and with another label and mask; its number is the factor
-    `image`. In `train` and `val` each image is there once, labelled with the class of its largest object, and
-    `object_present` holds all classes that it shows, which is what a model of several labels learns. Every class
-    is shown equally often, and the scene says nothing about the classes.
+    The unit of evaluation is an image with a class that it shows. In `test` an image with three classes is three
+    samples, one after the other, of the same pixels with another label and mask. Its number is the factor `image`. In
+    `train` and `val` each image is there once, labelled with the class of its largest object. `object_present` holds
+    all classes that it shows, for a model of several labels. Every class is shown equally often, and the scene says
+    nothing about the classes.
 
-    The mask (`object`) is the support of all objects of the class, of which there may be two; `boxes` is the union of
-    their tight boxes, `object_core` where alpha is a half or more, and `others` the support of all other objects. The
-    twin is the image without the objects of the class. Objects lie beside each other: the window of the largest takes
-    a part of the image that is drawn and divided by the number of objects, that of each other one 40 to 90 % of
-    it, and each is put, the largest first, in any of the places where it covers no other. One for which there is no
-    place is made smaller until there is one.
+    The mask (`object`) is the support of all objects of the class, of which there may be two. `boxes` is the union of
+    their tight boxes and `object_core` where alpha is a half or more. `others` is the support of all other objects. The
+    twin lacks the objects of the class. Objects lie in random places and cover no other; one for which there is no
+    place is made smaller.
 
     A stand-in for voc-2012 and coco-2017; with `objects_per_image=1,1` and twenty `objects` for object-xai (Object-XAI
     of Saliency-Bench). A number from these drawings is not a number on any of them.

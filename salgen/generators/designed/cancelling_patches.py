@@ -23,14 +23,14 @@ SIGNS = (-1, 1)  # each class's sign
 class CancellingPatches(DesignedImages):
     """Red patches count for red and blue ones for blue, unless the patch to their right is green.
 
-    The class is the colour with the larger sum. Made for the network cancellation. With x the excess of red over blue
-    in the left patch of a pair and c its right patch's green, 0 or 1, the logit of `red` is the sum of x (1 - c) over
-    all pairs, and that of `blue` its negative. The exact attribution gives a left patch x and a green one -x, so that a
-    cancelled pair has a sum of 0: the Shapley value in which a canceller joins after what it cancels (asymmetric
-    Shapley value, Frye et al. 2020). Green of left patches, and red and blue of right ones, are noise that the network
-    does not read.
+    The class is the colour with the larger sum. Made for the network `cancellation`. The logit of `red` is the sum of x
+    (1 - c) over all pairs, that of `blue` its negative. x is the excess of red over blue in the left patch, and c the
+    right patch's green, 0 or 1. The exact attribution gives a left patch x and a green one -x, so a cancelled pair has
+    a sum of 0. It is the Shapley value in which a canceller joins after what it cancels (asymmetric Shapley value, Frye
+    et al. 2020, doi:10.48550/arXiv.1910.06358). Green of left patches, and red and blue of right ones, are noise that
+    the network does not read.
 
-    The mask is the evidence: the left patches that count for the class. The twin shows them in the other colour.
+    The mask is the left patches that count for the class. The twin shows them in the other colour.
     """
 
     name: ClassVar[str] = "cancelling-patches"

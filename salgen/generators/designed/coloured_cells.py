@@ -27,10 +27,9 @@ DARK = 128  # levels of the noise
 class ColouredCells(DesignedImages):
     """Spots of two to four colours on noise without them; the class is the colour with the most pixels.
 
-    Made for the networks colour-counter and colour-counter-vit. The logit of a class is the number of pixels of its
-    colour, so the exact attribution is 1 at each of these, and 0 elsewhere; it is stated for each cell, the sum of
-    its pixels. Pixels of the noise share at most one channel's level with any class, so the networks do not react to
-    them at all. The mask is the spots of the class; the twin has noise in their place.
+    Made for the networks `colour-counter` and `colour-counter-vit`. The logit of a class is the number of pixels of its
+    colour. The exact attribution is 1 at each of these and 0 elsewhere, summed over each cell. The networks do not
+    react to noise. The mask is the spots of the class; the twin has noise in their place.
     """
 
     name: ClassVar[str] = "coloured-cells"

@@ -23,16 +23,16 @@ FUNCTIONS = ("and", "or", "xor", "mod", "pairs")
 class LogicSlots(DesignedImages):
     """Slots that hold a disc or noise; the class is AND, OR, XOR, the number modulo M, or weighted pairs of the discs.
 
-    Made for the network slot-logic. Its logits for m discs are 1 for the value of the function and 0 for the others.
-    As only m counts, each disc has the same share of what all of them change, (f(m) - f(0)) / m, its Shapley value
-    against the noise that is there otherwise; slots without a disc have 0. With ``function=pairs`` each disc k adds
-    w_k and each pair of discs w_kl to the logit of `1`, and the logit of `0` is 1/2 minus that: the Shapley value of a
-    disc is w_k + 1/2 sum over discs l of w_kl. It is stated for each slot, the sum of its pixels.
+    Made for the network `slot-logic`. Its logits for m discs are 1 for the value of the function and 0 for the others.
+    Each disc has the same share of what all of them change, (f(m) - f(0)) / m, its Shapley value against the noise.
+    Slots without a disc have 0. With ``function=pairs`` each disc k adds w_k to the logit of `1`, and each pair of
+    discs w_kl. The logit of `0` is 1/2 minus that. The Shapley value of a disc is w_k + 1/2 sum over discs l of w_kl.
+    It is stated for each slot, the sum of its pixels.
 
     The mask is all discs. With OR any single disc suffices, so each is an acceptable mask too. `pivotal` is the
     necessary slots: those that change the class if a disc is put there, or taken away. XOR separates the two: every
-    slot is pivotal, and where m is even no disc has a share. The twin has no disc; where that would leave the class as
-    it is, it has one fewer; and there is none where one fewer does not change it either.
+    slot is pivotal, but for even m no disc has a share. The twin has no disc, or one fewer where that would leave the
+    class as it is. There is none where one fewer does not change it either.
     """
 
     name: ClassVar[str] = "logic-slots"

@@ -27,10 +27,9 @@ REDRAWN = ("figure", "decoys", "backdrop")  # stream keys
 class DrawnFigures(Drawn):
     """Drawn heroes with white eyes and villains with yellow ones, and no other difference: a stand-in for zings.
 
-    The toy figures of Szczepankiewicz et al. 2023 are a commercial brand and are neither shipped nor imitated: these
-    creatures are generic. Body, dress, horns, mouth and background are drawn without regard to the
-    class, and every image also holds white and yellow things that are not eyes. The ground truth is both eyes, with
-    pupils, outlines and soft rims; the twin has the other class's eyes.
+    The toy figures of Szczepankiewicz et al. 2023 are a commercial brand; these creatures are generic. Body, dress,
+    horns, mouth and background are drawn without regard to the class. Every image also holds white and yellow things
+    that are not eyes. The mask is both eyes, with pupils, outlines and soft rims; the twin has the other class's eyes.
     """
 
     name: ClassVar[str] = "drawn-figures"

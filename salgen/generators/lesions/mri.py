@@ -30,6 +30,11 @@ class MriLesions(Lesions):
     """Dark lesions on slices of T1-weighted MRI (Budding et al. 2021).
 
     The slices are oblique cuts through the source's volumes, varied per sample.
+
+    References
+    ----------
+    Budding et al. 2021, *Evaluating saliency methods on artificial data with different background types*,
+    doi:10.48550/arXiv.2112.04882.
     """
 
     name: ClassVar[str] = "mri-lesions"

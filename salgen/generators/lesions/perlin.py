@@ -32,6 +32,11 @@ class PerlinLesions(Lesions):
 
     With `lesions=1` a stand-in for cancer-xai (Cancer-XAI of Saliency-Bench): one small dark spot, or none. A number
     from it is not a number on Cancer-XAI.
+
+    References
+    ----------
+    Budding et al. 2021, *Evaluating saliency methods on artificial data with different background types*,
+    doi:10.48550/arXiv.2112.04882.
     """
 
     name: ClassVar[str] = "perlin-lesions"

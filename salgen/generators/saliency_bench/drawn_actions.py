@@ -26,9 +26,9 @@ THING = 0.66  # a thing's longer side in shares of the person's height
 class DrawnActions(CutoutScene):
     """Drawn people with an object on drawn scenes, 127 activities: a stand-in for action-xai (Action-XAI).
 
-    An activity is one of eight poses with one of sixteen objects, which lies where the pose has it; the last of the 128
-    pairs is left out, so that there are as many as in Saliency-Bench. The mask is the person and the object; the twin
-    is the scene without them. A number from these drawings is not a number on Action-XAI.
+    An activity is one of eight poses with one of sixteen objects, which lies where the pose has it. The last of the 128
+    pairs is left out, as Saliency-Bench has 127. The mask is the person and the object; the twin is the scene without
+    them. A number from these drawings is not a number on Action-XAI.
     """
 
     name: ClassVar[str] = "drawn-actions"

@@ -42,11 +42,10 @@ MOST_TOOLS = 2
 class DrawnLuggage(MarkedScene):
     """Drawn X-ray images of luggage with and without tools and weapons: a stand-in for security-xai (Security-XAI).
 
-    In half of the images one or two of gun, hammer, knife, pliers, scissors and wrench lie among other things. All of
-    them let light pass, so that they are seen through one another. As in the published data of Saliency-Bench the mask
-    is the union of the tight boxes around them, region `boxes`, and images of the class `clear` have none; the region
-    `tools` is the pixels that they cover. The twin is the same luggage without them. A number from these drawings is
-    not a number on Security-XAI.
+    In half of the images one or two of gun, hammer, knife, pliers, scissors and wrench lie among other things. All let
+    light pass, so they are seen through one another. As in Saliency-Bench the mask, region `boxes`, is the union of the
+    tight boxes around them. Images of the class `clear` have none. The region `tools` is the pixels that they cover;
+    the twin lacks them. A number from these drawings is not a number on Security-XAI.
     """
 
     name: ClassVar[str] = "drawn-luggage"

@@ -50,7 +50,7 @@ class DrawnPeople(CutoutScene):
     """Drawn people in gowns or in trousers on drawn scenes: a stand-in for gender-xai (Gender-XAI of Saliency-Bench).
 
     What a person wears is the class, and it is nobody's gender: hair, skin, colours and pose are drawn without regard
-    to it. As in the published data only a part of the images is marked: there the mask, region `person`, is the whole
+    to it. As in the published data only a part of the images is marked. There the mask, region `person`, is the whole
     person, and the twin is the scene alone. The region `figure` is the person in every image. A number from these
     drawings is not a number on Gender-XAI.
     """

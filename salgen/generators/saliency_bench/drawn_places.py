@@ -46,9 +46,9 @@ class DrawnPlaces(MarkedScene):
     """Sky and ground with nature or a town in them, drawn: a stand-in for environment-xai (Environment-XAI).
 
     Nature is rocks, hills, trees; a town is buildings, streets, cars; each of six kinds. Sky and ground are drawn
-    without regard to the class. As in the published data of Saliency-Bench only a part of the images is marked: there
-    the mask, region `evidence`, is all that stands between sky and ground, and the twin lacks it. The region `things`
-    is that in every image. A number from these drawings is not a number on Environment-XAI.
+    without regard to the class. As in the published data only a part of the images is marked. There the mask, region
+    `evidence`, is all that stands between sky and ground, and the twin lacks it. The region `things` is that in every
+    image. A number from these drawings is not a number on Environment-XAI.
     """
 
     name: ClassVar[str] = "drawn-places"

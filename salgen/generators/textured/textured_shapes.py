@@ -102,9 +102,9 @@ MARGIN = 1.0  # pixels between a thing and the image's edge
 class TexturedShapes(Painted):
     """Drawn shapes of fifty classes on cluttered photographs: a stand-in for imagenet-s50, which looks otherwise.
 
-    A class is one of ten silhouettes with one of five textures. Colours, light, place, size and turn of the thing, and
-    all that is behind it, are drawn without regard to the class. As in the published masks, some pixels beside the
-    thing are ignored, in some of the images: they are outside the region `annotated`.
+    A class is one of ten silhouettes with one of five textures. Colours, light, place, size, turn and background are
+    drawn without regard to the class. As in the published masks, some pixels beside the thing are ignored in some
+    images: they are outside the region `annotated`.
     """
 
     name: ClassVar[str] = "textured-shapes"

@@ -37,17 +37,15 @@ FULL_SPLITS = {"train": 20000, "val": 2000, "test": 8000}
 class DrawnLights(Painted):
     """Drawn traffic lights, red or green by the colour of the lamp: a stand-in for lisa-lights.
 
-    A dark housing with three lenses, one of them lit, before a photograph by day or distant lights by night. The
-    mask `lamp` is all that the lit lamp touches, its halo included; `core` is where it hides at least half of what is
-    behind it. The twin shows the other colour in the same lens. Both colours have the same brightness and the same
-    shape, and other red and green things are about in both classes, so the lamp's colour alone tells the classes
-    apart.
+    A dark housing with three lenses, one of them lit, before a photograph by day or distant lights by night. The mask
+    `lamp` is all that the lit lamp touches, its halo included. `core` is where it hides at least half of what is behind
+    it. The twin shows the other colour in the same lens. The lamp's colour alone tells the classes apart. Both colours
+    have the same brightness and shape, and both classes show other red and green things.
 
-    In real traffic lights red is at the top and green at the bottom. With ``position_bias=1`` it is so here too, and
-    a model may then learn the place instead of the colour: it will not change its mind on the twin, whose lamp stays
-    in its place, so the reliance certificate finds the shortcut. With ``position_bias=0``, the default, the lamp is
-    in either end lens whatever its colour; values between are the share of lamps that are where they belong for
-    certain, while the others are in either end lens.
+    In real lights red is at the top and green at the bottom, as here with ``position_bias=1``. A model may then learn
+    the place. It will not change its mind on the twin, whose lamp stays in its place, so the reliance certificate finds
+    the shortcut. With ``position_bias=0`` the lamp is in either end lens whatever its colour. Values between are the
+    share of lamps that are certain to be in their colour's end.
     """
 
     name: ClassVar[str] = "drawn-lights"
@@ -63,7 +61,7 @@ class DrawnLights(Painted):
     }
 
     position_bias: float = param(
-        0.0, "share of lamps that are at the top for red and at the bottom for green; 1 in real data", low=0.0, high=1.0
+        0.0, "share of lamps certain to be in their colour's end; 1 in real data", low=0.0, high=1.0
     )
 
     def open_source(self, source: str | None) -> Photographs:

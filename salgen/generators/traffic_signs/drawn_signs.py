@@ -1,9 +1,4 @@
-"""Traffic signs, half of them with a green square that has nothing to do with the sign.
-
-References
-----------
-Szczepankiewicz et al. 2023, *Ground truth based comparison of saliency maps algorithms* (Scientific Reports 13).
-"""
+"""Traffic signs, half of them with a green square that has nothing to do with the sign."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -209,16 +204,17 @@ class SignsWithSquare(Painted):
 class DrawnSigns(SignsWithSquare):
     """Drawn traffic signs, half of them with a green square: a stand-in for gtsrb-square.
 
-    The square always has one place and one size, at the bottom right; two consecutive samples show one of
-    the 43 signs, once with the square and once without. Drawn signs stand before shipped photographs. Trees and
-    other green things are in both classes alike, though nothing else is as green as the square: a histogram of
-    colours would tell the classes apart.
+    The square always has one place and one size, at the bottom right. Two consecutive samples show one of the 43 signs,
+    once with the square and once without. Signs stand before shipped photographs. Trees and other green things are in
+    both classes alike. Nothing else is as green as the square: a histogram of colours would tell the classes apart.
 
-    The splits `test_original`, `test_absent`, `test_moved`, `test_resized`, `test_noisy_square` and
-    `test_noisy_background` show the very signs of `test`, with the square as their names say. The region
-    `square` is what was painted, `training_square` what a model was trained on.
+    The other test splits show the signs of `test`, with the square as their names say. The region `square` is what was
+    painted, `training_square` what a model was trained on.
 
-    Photographs of real signs are read by `gtsrb-square`.
+    References
+    ----------
+    Szczepankiewicz et al. 2023, *Ground truth based comparison of saliency maps algorithms*,
+    doi:10.1038/s41598-023-42946-w.
     """
 
     name: ClassVar[str] = "drawn-signs"

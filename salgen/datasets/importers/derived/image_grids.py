@@ -21,19 +21,20 @@ CELL, COPY, TWIN = "cell", "copy", "twin"
 class ImageGrids(Derived):
     """Images of another salgen data set in grids of 2 x 2 or 3 x 3: in which cell does a method see a class?
 
-    Made for the networks `difull` and `dipart` (setting `disconnected`), which have a head for each cell, and `gridpg`,
-    which wrap a trained network. Each sample is about one cell, its target: the mask is that cell, so
-    `energy-pointing-game`, the share of a map's positive mass in the mask, is the localisation score of Rao et al.
+    Made for the networks `difull` and `dipart` (setting `disconnected`), which have a head for each cell, and `gridpg`.
+    They wrap a trained network. Each sample is about one cell, its target. The mask is that cell, so
+    `energy-pointing-game` is the localisation score of Rao et al.
 
-    Setting `disconnected`: a class is a cell with a class of the images, and another cell shows another image of the
-    target's class, which the target's head does not see. Setting `gridpg`: a class is one of the images, and no two
-    cells show the same. Every image of the data set is the target of one grid of the same split, and the others are
-    drawn at random. The twin has an image of another class as the target; redraws have other images around it.
+    In `disconnected` a class is a cell with a class of the images. Another cell shows another image of the target's
+    class, which the target's head does not see. In `gridpg` a class is one of the images, and no two cells show the
+    same. Every image is the target of one grid of the same split, and the others are drawn at random. The twin has an
+    image of another class as the target; redraws have other images around it.
 
     References
     ----------
-    Rao et al. 2022, *Towards better understanding attribution methods* (CVPR), section 3. Böhle et al. 2021,
-    *Convolutional dynamic alignment networks for interpretable classifications* (CVPR), GridPG.
+    Rao et al. 2022, *Towards better understanding attribution methods*, section 3, doi:10.48550/arXiv.2205.10435. Böhle
+    et al. 2021, *Convolutional dynamic alignment networks for interpretable classifications*, GridPG,
+    doi:10.1109/CVPR46437.2021.00990.
     """
 
     name: ClassVar[str] = "image-grids"

@@ -23,20 +23,19 @@ class PlantedArtefacts(Derived):
     """Images of another data set with a coloured square that goes with the class, by chance or always.
 
     Each image of the source is there once. It keeps its label with probability `keep`, else it gets one of the other
-    classes, all alike. The artefact is a square anywhere in the image, of the label's colour with probability
-    (1 + (K - 1) strength) / K for K classes, else of one of the other colours, all alike: with strength 1 always, with
-    strength 0 by chance. The colours of classes are hues with equal distances, from yellow; in grey images they are
-    levels from black to white. So accuracy says what a model relies on (Zhou et al. 2022), and with ``keep=1`` the
-    artefact is a spurious correlation, which a model may use beside the cause of the source.
+    classes, all alike. The artefact is a square anywhere in the image. Of K classes it has the label's colour with
+    probability (1 + (K - 1) strength) / K, else another class's, all alike. The colours are hues with equal distances,
+    from yellow; in grey images they are levels from black to white. So accuracy says what a model relies on (Zhou et
+    al. 2022). With ``keep=1`` the artefact is a spurious correlation, which a model may use beside the cause.
 
     The mask is the artefact, the twin shows that of another class at the same place. On a redraw the same artefact lies
-    on another image of the split, of each class of the source equally often, so a model that ignores the
-    background is one that the rest of the image does not matter to. A source whose images show several classes is
-    refused. Image size, bit depth and classes are the source's.
+    on another image of the split, of each class of the source equally often. A model that ignores the background thus
+    ignores the rest of the image. A source whose images show several classes is refused. Image size, bit depth and
+    classes are the source's.
 
     References
     ----------
-    Zhou et al. 2022, *Do feature attribution methods correctly attribute features?* (AAAI 36).
+    Zhou et al. 2022, *Do feature attribution methods correctly attribute features?*, doi:10.1609/aaai.v36i9.21196.
     """
 
     name: ClassVar[str] = "planted-artefacts"
@@ -76,8 +75,8 @@ class PlantedArtefacts(Derived):
     def bound(self) -> float:
         """The largest accuracy, in expectation, of a model that does not use the artefact.
 
-        Given the source's class, any answer is the label with probability r or (1 - r) / (K - 1), and nothing else in
-        the image says more about the label. With r = 1 / K each answer is the label with probability 1 / K.
+        Given the source's class, any answer is the label with probability r or (1 - r) / (K - 1). Nothing else in the
+        image says more about the label. With r = 1 / K each answer is the label with probability 1 / K.
         """
         return max(self.keep, (1 - self.keep) / (len(self.classes) - 1))
 

@@ -36,7 +36,7 @@ class Reading(MaskLimits):
     split_seed: int = param(0, "another one gives other splits by those parts", low=0)
     exif: str = param(
         "sizes",
-        "the pixels that masks are of where EXIF turns an image: sizes tell, or else stored, or upright as it is shown",
+        "pixels that masks fit where EXIF turns an image: as sizes tell, stored, or upright",
         choices=("sizes", "stored", "upright"),
     )
 

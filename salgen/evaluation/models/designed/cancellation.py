@@ -19,9 +19,9 @@ STRENGTH = 100.0  # a canceller's weight
 class Cancellation(DesignedNetwork):
     """A convolution over pairs of patches whose right one, if green, cancels the left one.
 
-    With x the mean excess of red over blue in the left patch, in [-1, 1], and c the mean green of the right one, the
-    logit of `red` is the sum over pairs of relu(x - 100 c) - relu(-x - 100 c), which is x (1 - c) for c = 0 or 1; that
-    of `blue` is its negative.
+    The logit of `red` is the sum over pairs of relu(x - 100 c) - relu(-x - 100 c), that of `blue` its negative. x is
+    the left patch's mean excess of red over blue, in [-1, 1], and c the right one's mean green. For c = 0 or 1 a term
+    is x (1 - c).
     """
 
     name: ClassVar[str] = "cancellation"

@@ -21,13 +21,12 @@ NAMES = ("colour-counter", "colour-counter-vit")
 class ColourCounter(DesignedNetwork):
     """Convolutions whose logit of a class is the number of pixels of its colour.
 
-    logit_c = sum over pixels of relu(t(red) + t(green) + t(blue) - 2), where t(x) = relu(x - v + 1) - 2 relu(x - v) +
-    relu(x - v - 1) is 1 at the colour's level v and 0 from a level away, on levels from 0 to 255. Two 1x1 convolutions
-    with ReLUs detect, 3x3 convolutions of stride 3 add up, and a linear layer adds what is left and averages copies.
+    logit_c = sum over pixels of relu(t(red) + t(green) + t(blue) - 2), on levels from 0 to 255. t(x) = relu(x - v +
+    1) - 2 relu(x - v) + relu(x - v - 1). It is 1 at the colour's level v only. Two 1x1 convolutions with ReLUs detect,
+    3x3 convolutions of stride 3 add up. A linear layer adds what is left and averages copies.
 
-    Its logits are sums over pixels, so Shapley values and occlusion are 1 at pixels of the colour and 0
-    elsewhere. So are integrated gradients, in the limit: the path from black meets the colour in its last 1/425
-    alone, which 200 steps miss altogether.
+    Shapley values and occlusion are 1 at pixels of the colour and 0 elsewhere. So are integrated gradients, in the
+    limit: the path from black meets the colour in its last 1/425 alone, which 200 steps miss.
     """
 
     name: ClassVar[str] = "colour-counter"
@@ -61,9 +60,9 @@ class ColourCounter(DesignedNetwork):
 class ColourCounterTransformer(DesignedNetwork):
     """A vision transformer whose logit of a class is the number of pixels of its colour.
 
-    Convolutions detect the colour of each patch, as in colour-counter; then comes one transformer block. Its attention
-    is uniform, since queries and keys are zero, so that the class token gets the mean over all tokens. Tokens hold
-    (b, 1 - b, -b, b - 1) for each colour with b = 1 or 0, so that layer norm divides them by a constant.
+    Convolutions detect the colour of each patch; one transformer block follows. Its attention is uniform, since queries
+    and keys are zero, so the class token gets the mean over all tokens. Tokens hold (b, 1 - b, -b, b - 1) for each
+    colour with b = 1 or 0. Layer norm then divides them by a constant.
     """
 
     name: ClassVar[str] = "colour-counter-vit"

@@ -46,25 +46,30 @@ class GridNetwork(DesignedNetwork):
 class GridPG(GridNetwork):
     """A trained network that is shown the grid as it is.
 
-    It has to take images of that size, as those do that end in a global pool. Its logits depend on all cells.
+    It has to take images of that size, as those with a global pool do. Its logits depend on all cells.
     """
 
     name: ClassVar[str] = "gridpg"
     setting: ClassVar[str] = "gridpg"
-    reference: ClassVar[str] = "Böhle et al. 2021, CoDA Nets, section 4 (grid pointing game)"
+    reference: ClassVar[str] = (
+        "Böhle et al. 2021, CoDA Nets, section 4 (grid pointing game), doi:10.1109/CVPR46437.2021.00990"
+    )
 
 
 @dataclass(frozen=True)
 class DiFull(GridNetwork):
     """A trained network that is run on each cell by itself, with logits of its own for each.
 
-    The logit of a class at a cell does not depend on any other cell. The last maps of all cells are put together as one
-    layer, which CAM methods weight, as each head's weights are for the same channels.
+    The logit of a class at a cell does not depend on any other cell. CAM methods weight the last maps of all cells as
+    one layer, as each head's weights are for the same channels.
     """
 
     name: ClassVar[str] = "difull"
     setting: ClassVar[str] = "disconnected"
-    reference: ClassVar[str] = "Rao et al. 2022, Towards better understanding attribution methods, section 3.1 (DiFull)"
+    reference: ClassVar[str] = (
+        "Rao et al. 2022, Towards better understanding attribution methods, section 3.1 (DiFull), "
+        "doi:10.48550/arXiv.2205.10435"
+    )
     apart: ClassVar[bool | None] = True
 
 
@@ -77,7 +82,10 @@ class DiPart(GridNetwork):
 
     name: ClassVar[str] = "dipart"
     setting: ClassVar[str] = "disconnected"
-    reference: ClassVar[str] = "Rao et al. 2022, Towards better understanding attribution methods, section 3.1 (DiPart)"
+    reference: ClassVar[str] = (
+        "Rao et al. 2022, Towards better understanding attribution methods, section 3.1 (DiPart), "
+        "doi:10.48550/arXiv.2205.10435"
+    )
     apart: ClassVar[bool | None] = False
 
 

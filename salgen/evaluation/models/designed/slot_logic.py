@@ -20,10 +20,10 @@ NAMES = ("slot-logic",)
 class SlotLogic(DesignedNetwork):
     """A convolution finds the disc of each slot, and two layers compute AND, OR, XOR, the number modulo M or pairs.
 
-    b_k = relu(1 - sum over the slot's pixels and channels of |x - T|) is 1 for the template T and 0 as soon as the
-    pixels differ from it by 1 in sum; as T is black and white and x in [0, 1], |x - T| is linear. A function of the
-    sum s of all b_k is piecewise linear through its values at 0, 1, ..., K: f(0) + sum over i of a_i relu(s - i), with
-    a_i its change of slope at i. Pairs take relu(b_k + b_l - 1).
+    b_k = relu(1 - sum over the slot's pixels and channels of |x - T|) is 1 for the template T. It is 0 as soon as the
+    pixels differ from T by 1 in sum. T is black and white and x in [0, 1], so |x - T| is linear. A function of the sum
+    s of all b_k is f(0) + sum over i of a_i relu(s - i). a_i is its change of slope at i. Pairs take relu(b_k + b_l -
+    1).
     """
 
     name: ClassVar[str] = "slot-logic"
