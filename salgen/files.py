@@ -77,7 +77,8 @@ def read_csv(path: Path, **options: Any) -> pd.DataFrame:
 
     if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):
         options["float_precision"] = "round_trip"
-    return pd.read_csv(path, **options)
+    table: pd.DataFrame = pd.read_csv(path, **options)
+    return table
 
 
 def csv_cell(text: str) -> str:

@@ -71,7 +71,7 @@ def push(release: Release, at: Repository) -> str:
         try:
             _push_once(release, at)
             return f"{at.endpoint}/datasets/{at.name}"
-        except (HfHubHTTPError.__mro__[1], OSError, ValueError, RuntimeError) as error:
+        except (HfHubHTTPError.__mro__[1], OSError, ValueError, RuntimeError) as error:  # type: ignore[misc]
             # The library wraps what its threads raise in a RuntimeError.
             cause = error.__cause__ or error if isinstance(error, RuntimeError) else error
         status = cause.response.status_code if isinstance(cause, HfHubHTTPError) else 0
