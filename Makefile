@@ -10,7 +10,7 @@ export UV_HTTP_TIMEOUT := 300
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test torture mutants check docs bench clean
+.PHONY: help install demo test lowest torture mutants check docs bench clean
 
 help: ## List what make can do
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,6 +29,11 @@ torture: $(VENV)/.installed-test ## Repeat the tests more often and break salgen
 mutants: $(VENV)/tests/coverage ## Plant N one-line faults, drawn by SEED, and count those that the tests catch
 	$(ONE_THREAD) $(BIN)/python tests/mutants.py $(N) --seed $(SEED) --tests $(<D)
 
+lowest: $(VENV)/bin/uv ## Run the tests in .venv-lowest, with the oldest versions that pyproject.toml allows
+	$(BIN)/uv venv --quiet --clear --python 3.11 $(VENV)-lowest
+	$(BIN)/uv pip install --system-certs --quiet --python $(VENV)-lowest --resolution lowest-direct --editable '.[test]'
+	$(subst $(BIN),$(VENV)-lowest/bin,$(PYTEST)) --numprocesses auto --dist worksteal
+
 check: $(VENV)/.installed-check ## Lint, format and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -40,8 +45,8 @@ docs: $(VENV)/.installed-docs ## Run examples/ and build the site: docs/_build/h
 bench: $(VENV)/.installed-bench $(VENV)/.tried-noise ## Measure speed beside other libraries and write benchmarks/RESULTS.md
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
-clean: ## Remove .venv, the site and what the demo made
-	rm -rf $(VENV) demo docs/_build docs/examples
+clean: ## Remove .venv, .venv-lowest, the site and what the demo made
+	rm -rf $(VENV) $(VENV)-lowest demo docs/_build docs/examples
 
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest

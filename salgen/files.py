@@ -1,5 +1,7 @@
 """Files that are written whole or not at all."""
 
+from __future__ import annotations
+
 import errno
 import filecmp
 import hashlib
@@ -10,7 +12,10 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TEMPORARY = ".part"
 FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"  # what a formula begins with, in full width too
@@ -64,6 +69,16 @@ def strict_json(text: str) -> Any:
     value = json.loads(text)
     json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     return value
+
+
+def read_csv(path: Path, **options: Any) -> pd.DataFrame:
+    """A CSV file, each float the nearest to its text; before 3.1, pandas has to be told."""
+    import pandas as pd
+
+    if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):
+        options["float_precision"] = "round_trip"
+    table: pd.DataFrame = pd.read_csv(path, **options)
+    return table
 
 
 def csv_cell(text: str) -> str:

@@ -2,10 +2,20 @@
 
 import hashlib
 from pathlib import Path
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from salgen.files import atomic_path, csv_cell, remove_temporaries, sha256_of, strict_json, write_bytes, write_text
+from salgen.files import (
+    atomic_path,
+    csv_cell,
+    read_csv,
+    remove_temporaries,
+    sha256_of,
+    strict_json,
+    write_bytes,
+    write_text,
+)
 
 
 @pytest.mark.parametrize("text", ["NaN", '{"a": [-Infinity]}', "1e999", r'"\ud800"', "{", ""])
@@ -16,6 +26,12 @@ def test_what_json_does_not_have_is_refused(text):
 
 def test_a_json_text_has_the_value_that_python_reads():
     assert strict_json('{"a": [1, -2.5e3, null, true, "\u00e9"]}') == {"a": [1, -2500.0, None, True, "é"]}
+
+
+def test_floats_of_a_table_are_those_that_were_written(tmp_path):
+    values = np.random.default_rng(0).random(1000)
+    write_text(tmp_path / "a.csv", "\n".join(["x", *map(repr, values.tolist())]))
+    assert np.array_equal(read_csv(tmp_path / "a.csv")["x"], values)
 
 
 def _stop_half_way(path):

@@ -2,37 +2,25 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Any
 import click
 from salgen.errors import SalgenError
 
 ALL = sys.maxsize
 
 
-class Count(click.ParamType[int]):
+def count(samples: str) -> int:
     """A number of samples, or ``all``."""
-
-    name = "count"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The largest number of samples."""
-        if value == "all":
-            return ALL
-        if not str(value).isdecimal():
-            self.fail(f"{value!r} is neither a number of samples nor 'all'", param, ctx)
-        return int(value)
+    if samples == "all":
+        return ALL
+    if not samples.isdecimal():
+        raise click.BadParameter(f"{samples!r} is neither a number of samples nor 'all'")
+    return int(samples)
 
 
 @click.command("verify", epilog="Example: salgen verify lesions --samples all")
 @click.argument("path", type=click.Path())
 @click.option("--source", metavar="PATH", help="Your own material or copy, where the data set was made from it.")
-@click.option(
-    "--samples",
-    type=Count(),
-    default="32",
-    show_default=True,
-    help="Samples to render (of a run: to score) again, or all.",
-)
+@click.option("--samples", type=count, default="32", show_default=True, help="Samples to check again, or all.")
 def command(path: str, source: str | None, samples: int) -> None:
     """Check that PATH, the folder or archive of a data set or a run, is what it claims to be.
 

@@ -21,8 +21,9 @@ ENDPOINT = "https://huggingface.co"
 KIND = "dataset"
 ATTRIBUTES = ".gitattributes"  # the hub's own file, which says what is a Git LFS object
 BATCH = 32  # files sent before the progress bar moves
-TIMEOUT_S = 60.0  # without an answer; the library would wait for ever
+TIMEOUT_S = 60.0  # without an answer; the library would wait forever
 BACKOFF_S = (1.0, 2.0, 4.0, 8.0)  # between five attempts
+CLIENTS = ("requests", "httpx", "httpx2")  # of huggingface_hub 0, 1 and 2; HfHubHTTPError is their HTTPError
 RETRIED = (408, 412, 429)  # and all from 500; 412: the repository changed after it was listed
 
 
@@ -64,19 +65,18 @@ def push(release: Release, at: Repository) -> str:
     Large files are sent first, except those that the hub has; passing faults are retried from the beginning.
     """
     _import_library()
-    import httpx2
     from huggingface_hub.errors import HfHubHTTPError
 
     for wait in (*BACKOFF_S, None):
         try:
             _push_once(release, at)
             return f"{at.endpoint}/datasets/{at.name}"
-        except (httpx2.HTTPError, OSError, ValueError, RuntimeError) as error:
+        except (HfHubHTTPError.__mro__[1], OSError, ValueError, RuntimeError) as error:  # type: ignore[misc]
             # The library wraps what its threads raise in a RuntimeError.
             cause = error.__cause__ or error if isinstance(error, RuntimeError) else error
         status = cause.response.status_code if isinstance(cause, HfHubHTTPError) else 0
         # A gateway may answer with a page of its own instead of JSON.
-        broken = isinstance(cause, httpx2.TransportError | json.JSONDecodeError)
+        broken = isinstance(cause, json.JSONDecodeError) or type(cause).__module__.partition(".")[0] in CLIENTS
         passing = broken or status in RETRIED or status >= 500
         if wait is None or not passing:
             advice = ": run the same command again later" if passing else ""
@@ -90,14 +90,15 @@ def _push_once(release: Release, at: Repository) -> None:
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, get_session
     from huggingface_hub.utils import disable_progress_bars
 
-    get_session().timeout = TIMEOUT_S
+    get_session().timeout = TIMEOUT_S  # without effect before huggingface_hub 1
     api = HfApi(endpoint=at.endpoint, token=at.token, library_name="salgen", library_version=version("salgen"))
     api.create_repo(at.name, repo_type=KIND, private=True, exist_ok=True)
     head = api.dataset_info(at.name, timeout=TIMEOUT_S).sha
     stale = set(api.list_repo_files(at.name, revision=head, repo_type=KIND)) - set(release.files) - {ATTRIBUTES}
     additions = [CommitOperationAdd(name, content) for name, content in release.files.items()]
     total = sum(addition.upload_info.size for addition in additions)
-    with disable_progress_bars(), progress(f"uploading to {at.name}", total, "bytes") as advance:
+    disable_progress_bars()
+    with progress(f"uploading to {at.name}", total, "bytes") as advance:
         for start in range(0, len(additions), BATCH):
             batch = additions[start : start + BATCH]
             # An earlier upload's .gitignore would keep files out of the commit without a word.

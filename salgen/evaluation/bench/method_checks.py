@@ -23,7 +23,7 @@ from salgen.evaluation.statistics.score_cube import ALL
 from salgen.evaluation.statistics.summary import ALL_SEEDS
 from salgen.evaluation.sweeps.sweep import sweep
 from salgen.evaluation.training.checkpoints import load_checkpoint
-from salgen.files import write_text
+from salgen.files import read_csv, write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ def run_checks(spec: BenchSpec, out: Path, *, methods: Sequence[str] = ("all",),
         **how,
         **options,
     )
-    found = pd.read_csv(swept / "thresholds.csv").rename(columns={"threshold": "value"})
+    found = read_csv(swept / "thresholds.csv").rename(columns={"threshold": "value"})
     costs = _passes(trained[0], open_dataset(out / DATA / entry.data.name, "test"), checked)
     rows = pd.concat([found.assign(measure=THRESHOLD)[COLUMNS], _means(checked), costs])
     path = out / RESULTS / entry.name / CHECKS
@@ -107,4 +107,4 @@ def read_checks(spec: BenchSpec, results: Path) -> pd.DataFrame:
     path = results / spec.checks.entry / CHECKS
     if not path.is_file():
         return pd.DataFrame(columns=COLUMNS)
-    return pd.read_csv(path, keep_default_na=False, na_values={"value": "", "low": "", "high": ""})
+    return read_csv(path, keep_default_na=False, na_values={"value": "", "low": "", "high": ""})

@@ -16,7 +16,7 @@ from salgen.evaluation.scoring.metric_selection import bounds, higher_is_better
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
 from salgen.evaluation.statistics.score_cube import ALL, CERTIFIED, SCORES
 from salgen.evaluation.statistics.summary import SUMMARY
-from salgen.files import atomic_path, copy_file, strict_json, write_text
+from salgen.files import atomic_path, copy_file, read_csv, strict_json, write_text
 from salgen.parameters import canonical_json
 from salgen.types import Float64
 
@@ -166,9 +166,7 @@ def read_rows(spec: BenchSpec, results: Path) -> pd.DataFrame:
 
 def read_summary(results: Path) -> pd.DataFrame:
     """``summary.csv`` of one entry."""
-    import pandas as pd
-
-    return _read(pd.read_csv, results / SUMMARY)
+    return _read(read_csv, results / SUMMARY)
 
 
 def _read(reader: Callable[[Path], T], path: Path) -> T:

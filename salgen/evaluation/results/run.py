@@ -26,7 +26,7 @@ from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.comparisons import COMPARISONS, Comparison
 from salgen.evaluation.statistics.score_cube import ALL, SCORES, SUBSETS
 from salgen.evaluation.statistics.summary import SUMMARY
-from salgen.files import FORMULA
+from salgen.files import FORMULA, read_csv
 from salgen.types import SaliencyMap
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Run(os.PathLike[str]):
         """A row for each method, sample, training, metric and region, as in ``scores.parquet``; see docs/columns.md."""
         import pandas as pd
 
-        return pd.read_parquet(self / SCORES)
+        return pd.read_parquet(self / SCORES, partitioning=None)
 
     @cached_property
     def summary(self) -> pd.DataFrame:
@@ -104,7 +104,7 @@ class Run(os.PathLike[str]):
         """Each model's probabilities for each sample of the split, as in ``predictions.parquet``."""
         import pandas as pd
 
-        return pd.read_parquet(self / PREDICTIONS)
+        return pd.read_parquet(self / PREDICTIONS, partitioning=None)
 
     @cached_property
     def certificates(self) -> pd.DataFrame:
@@ -120,7 +120,7 @@ class Run(os.PathLike[str]):
         if not (self / CERTIFICATES).is_file():
             reason = self.record.certificates.reason if self.record.certificates else "none were made"
             raise SalgenError(f"{self.path} has no certificates: {reason}")
-        return pd.read_parquet(self / CERTIFICATES)
+        return pd.read_parquet(self / CERTIFICATES, partitioning=None)
 
     @property
     def left_out(self) -> dict[str, str]:
@@ -280,9 +280,7 @@ class Run(os.PathLike[str]):
         return tables
 
     def _csv(self, name: str) -> pd.DataFrame:
-        import pandas as pd
-
-        table = pd.read_csv(self / name, dtype={"training_seed": str})
+        table = read_csv(self / name, dtype={"training_seed": str})
         return table.replace(f"^'(?=[{re.escape(FORMULA)}])", "", regex=True)  # as `csv_cell` wrote it
 
     def _saved(self, model: str, seed: int, method: str) -> Iterator[SavedMaps]:

@@ -1,6 +1,7 @@
 """Annotations in unusual forms: read as their own keys say, or refused in a line that names both readings."""
 
 import json
+import sys
 import numpy as np
 import pytest
 from own_image_files import (
@@ -89,6 +90,12 @@ def test_classes_of_yolo_that_fit_two_readings(tmp_path, text, message):
     with pytest.raises(SalgenError) as error:
         _yolo_names(write(tmp_path / "data.yaml", text))
     assert message in str(error.value)
+
+
+def test_classes_of_yolo_without_yaml(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(SalgenError, match=r"needs the package pyyaml: pip install '\.\[yolo\]'"):
+        _yolo_names(write(tmp_path / "data.yaml", "names: [cat]"))
 
 
 @pytest.mark.parametrize("text", ["1 cat\n0 dog\n", "images/a0.png\n", "0 .5 .5 .2 .2\n", "cat\n\ndog\n"])

@@ -88,7 +88,7 @@ class Handler(local_server.Handler):
         if name in state.repositories:
             return 409, {"error": "You already created this dataset repo", **url}, {}
         state.repositories[name] = [{".gitattributes": b"*.parquet filter=lfs\n"}]
-        state.private[name] = asked["visibility"] == "private"
+        state.private[name] = asked.get("private") or asked.get("visibility") == "private"
         return 200, url, {}
 
     def on_validate(self, found, body, query):

@@ -103,7 +103,7 @@ CAPTUM = {
 def test_captum(name, network):
     made, called = CAPTUM[name]
     kind = getattr(captum.attr, name)
-    expected = kind(network, **made).attribute(leaf(), target=TARGETS, **called)
+    expected = kind(network, **made).attribute(leaf(), target=TARGETS, **called).float()  # captum 0.7 gives float64
     text = ",".join(f"{key}={value}" for key, value in {**made, **called}.items())
     methods = {
         "class": partial(kind, **made, **called),

@@ -375,7 +375,7 @@ def test_a_part_that_a_power_cut_left_half_is_made_again_and_a_damaged_one_is_na
     for content in (b"", whole[:200]):
         part.write_bytes(content)
         assert certify([work_of(flat, DarkPixels(4), tmp_path)]) == found
-    for content in (whole[:100] + bytes([whole[100] ^ 1]) + whole[101:], whole[:100] + whole[-100:]):
+    for content in (whole[:30] + b"other" + whole[35:], whole[:100] + whole[-100:]):
         part.write_bytes(content)
         with pytest.raises(SalgenError, match=f"{part.name} is damaged .* remove it and run the same command again"):
             certify([work_of(flat, DarkPixels(4), tmp_path)])

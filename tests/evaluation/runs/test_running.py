@@ -216,7 +216,7 @@ def test_a_damaged_unit_is_named(run, data, how):
     other = next(path for path, unit in units.items() if unit["method"] == "sobel")
     whole = part.read_bytes()
     strange = (run / "scores.parquet").read_bytes()
-    changed = whole[:100] + bytes([whole[100] ^ 1]) + whole[101:]
+    changed = whole[:30] + b"other" + whole[35:]
     part.write_bytes({"changed": changed, "of another method": other.read_bytes()}.get(how, strange))
     try:
         with pytest.raises(SalgenError, match="is damaged"):

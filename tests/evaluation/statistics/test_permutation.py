@@ -61,7 +61,7 @@ def test_random_signs_agree_with_scipy():
         permutation_type="samples",
         vectorized=True,
         n_resamples=9999,
-        rng=rng,
+        random_state=1,
     ).pvalue
     assert abs(found[0] - expected) < 4 * np.sqrt(2 * expected / 9999)
 

@@ -8,7 +8,6 @@ from math import prod
 from pathlib import Path
 from typing import Any
 import numpy as np
-import yaml
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.layouts.own_images.annotations import (
     UNKNOWN,
@@ -23,7 +22,7 @@ from salgen.datasets.layouts.own_images.annotations import (
 from salgen.datasets.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below, visible_files
 from salgen.datasets.layouts.own_images.outlines import Outline
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, install, reason
 
 SLACK = 0.01  # as Ultralytics allows
 MOST_CLASSES = 10_000  # most class numbers where no file names them
@@ -146,6 +145,10 @@ def _texts_beside(listing: Path, tree: ImageTree) -> dict[str, Path]:
 
 def _yolo_names(path: Path) -> tuple[dict[int, str], int | None]:
     """Number to name of the classes, as YAML writes them (``no`` is a name), and the count of key points' numbers."""
+    try:
+        import yaml
+    except ImportError:
+        raise SalgenError(f"{path}: reading YOLO's classes needs the package pyyaml: {install('yolo')}") from None
     try:
         if path.stat().st_size > LARGEST:
             raise ValueError(f"it has more than {LARGEST:,} bytes")

@@ -20,7 +20,7 @@ _KEEPS = frozenset(
     {
         *("native_layer_norm", "native_group_norm", "native_batch_norm", "_native_batch_norm_legit_no_training"),
         *("cudnn_batch_norm", "miopen_batch_norm", "_fused_rms_norm", "_softmax", "_log_softmax", "cumsum"),
-        *("_safe_softmax", "_to_copy", "hardswish", "native_dropout", "roll", "flip"),
+        *("_safe_softmax", "_to_copy", "hardswish", "hardtanh", "native_dropout", "roll", "flip"),
     }
 )
 _MOVES = frozenset({"index", "index_select", "gather", "repeat", "pixel_unshuffle", "channel_shuffle", "im2col"})

@@ -132,7 +132,7 @@ def write_maps(path: Path, maps: SavedMaps, key: str) -> None:
 def read_maps(path: Path, ids: list[str] | None = None) -> SavedMaps:
     """The maps of a file: all of them, or those of some samples, in their order."""
     try:
-        table = _rows_of(pq.read_table(path, page_checksum_verification=True), ids)
+        table = _rows_of(pq.read_table(path, partitioning=None, page_checksum_verification=True), ids)
         record = _record(table.schema.metadata)
         faults = record.get("faults", {})
         if not isinstance(faults, dict) or not set(map(str, faults.values())) <= PATCH_FAULTS:
