@@ -82,12 +82,8 @@ def stated(
 ) -> PublicationMetadata:
     """Check the statements of a publisher; the licence must be among them, in upper or lower case.
 
-    The date, which Croissant requires, is by default today in UTC, or the day of the second that the environment
-    variable SOURCE_DATE_EPOCH names.
-
-    References
-    ----------
-    https://reproducible-builds.org/specs/source-date-epoch/
+    The date is by default today in UTC, or the day of the second that the environment variable SOURCE_DATE_EPOCH names
+    (https://reproducible-builds.org/specs/source-date-epoch/).
     """
     if not licence:
         raise SalgenError(f"no licence is stated: give {_choices()}; salgen does not choose one for you")
