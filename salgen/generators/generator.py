@@ -49,20 +49,9 @@ class Generator:
     def spec(self, splits: Mapping[str, int], seed: int) -> DatasetSpec:
         """The description of a data set made by this generator."""
         values = to_json(self.plugin)
-        height, width = values.pop("image_size")
-        depth = values.pop("bit_depth")
-        plugin = self.plugin
-        return DatasetSpec(
-            plugin.name,
-            plugin.version,
-            values,
-            dict(splits),
-            seed,
-            (height, width),
-            depth,
-            self.source.name,
-            self.source.digest,
-        )
+        size, depth = tuple(values.pop("image_size")), values.pop("bit_depth")
+        made_by, source = (self.plugin.name, self.plugin.version), (self.source.name, self.source.digest)
+        return DatasetSpec(*made_by, values, dict(splits), seed, size, depth, *source)
 
     def recipe(self, seed: int, split: str, index: int) -> Recipe:
         """Draw the choices of one sample, whose index is at least 0 and within what the source holds."""
@@ -158,16 +147,7 @@ class Generator:
 
     def _sample(self, recipe: Recipe, rendered: Rendered) -> Sample:
         target = {task: self.plugin.target(task) for task in self.plugin.tasks}
-        return Sample(
-            recipe.id,
-            rendered.image,
-            rendered.labels,
-            rendered.regions,
-            target,
-            recipe,
-            rendered.alternatives,
-            rendered.present,
-        )
+        return Sample(id=recipe.id, target=target, recipe=recipe, **vars(rendered))
 
 
 def to_levels(values: NDArray[np.float64], bit_depth: int) -> NDArray[Any]:

@@ -40,24 +40,15 @@ class Rendered:
 class Context:
     """Position of a sample in its data set, and the random streams that belong to it.
 
-    Attributes
-    ----------
-    seed, family, split, index
-        Name every stream. Generators of one family share draws: the same slice and the same
-        lesions on another background.
-    material
-        The result of the plug-in's `prepare`.
-    redraws_of
-        Where a background is drawn again: the index of the sample that it is drawn for. Its redraws
-        are a sequence of their own, in which `index` counts, and share no stream with any sample.
+    Generators of one `family` share draws: the same slice and the same lesions on another background.
     """
 
     seed: int
     family: str
     split: str
-    index: int
-    material: Any
-    redraws_of: int | None = None
+    index: int  # of the sample, or of a redraw among those of its sample
+    material: Any  # the result of the plug-in's `prepare`
+    redraws_of: int | None = None  # where a background is drawn again: the index of its sample
 
     def stream(self, purpose: str, key: int | None = None) -> Stream:
         """The stream for `purpose`, keyed by the sample's index, or by the group `key` that shares it."""
@@ -68,8 +59,7 @@ class Context:
     def balanced(self, purpose: str, classes: int = 2) -> int:
         """A class number such that each run of `classes` samples holds every class once.
 
-        A split of even size is exactly half positive. A longer split begins with a shorter one. A sample does not
-        depend on the split's size.
+        A longer split begins with a shorter one. A sample does not depend on the split's size.
         """
         block, place = divmod(self.index, classes)
         return int(self.stream(purpose, key=block).permutation(classes)[place])
@@ -204,15 +194,9 @@ class Guaranteed(Protocol):
 
 @runtime_checkable
 class Attributed(Protocol):
-    """Optional interface of a generator plug-in: what each part adds to a designed network's logits is known exactly.
+    """Optional interface of a generator plug-in: what each part adds to a designed network's logits is exact."""
 
-    Attributes
-    ----------
-    attribution_kind
-        Which attribution it is: the value, such as Shapley's, and what a part is compared with.
-    """
-
-    attribution_kind: ClassVar[str]
+    attribution_kind: ClassVar[str]  # the value, such as Shapley's, and what a part is compared with
 
     def attribution(self, parameters: Mapping[str, Any]) -> Float32:
         """Signed values, float32 (K, rows, columns), of the K classes of the first task.

@@ -6,7 +6,7 @@ import pytest
 from quick_generators import quick
 from salgen.errors import SalgenError
 from salgen.generators.generator import Generator
-from salgen.generators.interfaces import Context
+from salgen.generators.interfaces import Context, Edit
 
 SEED = 5
 
@@ -22,6 +22,31 @@ def test_a_redraw_changes_the_background_and_nothing_else():
     changed = {key for key, value in recipe.parameters.items() if redrawn.parameters[key] != value}
     assert changed == {"field"}
     assert (redrawn.id, redrawn.index, redrawn.split) == (recipe.id, recipe.index, recipe.split)
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("drawn-figures", {"label", "white", "yellow", "down", "across", "gap", "radii", "turn"}),
+        ("drawn-lights", {"label", "position", "pose", "lamp"}),
+        ("textured-shapes", {"label", "side", "turn", "place", "colours", "light", "texture", "ignored"}),
+    ],
+)
+def test_a_redraw_keeps_what_is_painted_and_changes_what_is_around_it(name, kept):
+    made = quick(name)
+    for index in range(4):
+        sample = made.sample(SEED, "test", index)
+        redrawn = made.render(made.redraw(sample.recipe, SEED, 0))
+        same = {key for key, value in sample.recipe.parameters.items() if redrawn.recipe.parameters[key] == value}
+        assert same >= kept
+        black, white = (np.full((*made.plugin.image_size, 3), value) for value in (0.0, 1.0))
+        for canvas in (black, white):
+            made.plugin.paint(canvas, sample.recipe.parameters, made.material, Edit())
+        solid = (black == white).all(axis=2)
+        assert solid.any()
+        np.testing.assert_array_equal(redrawn.image[solid], sample.image[solid])
+        feature = next(iter(sample.target.values()))
+        assert (redrawn.image != sample.image).any(axis=2)[~sample.regions[feature]].mean() > 0.5
 
 
 def test_redraws_are_independent_of_one_another_and_of_every_sample():

@@ -10,7 +10,7 @@ import numpy as np
 from salgen.datasets.annotation.annotated_dataset import Annotation
 from salgen.datasets.annotation.drawn_masks import version_of
 from salgen.datasets.annotation.images_to_annotate import ImageToAnnotate
-from salgen.datasets.annotation.loopback import SAFE, application, check_installed, check_origin, number
+from salgen.datasets.annotation.loopback import SAFE, application, check_origin, number
 from salgen.datasets.format.png import encode
 from salgen.datasets.layouts.own_images.upright_pictures import read_picture
 from salgen.types import Mask
@@ -24,7 +24,6 @@ FILES = ("page.html", "page.css", "page.js")
 
 def drawing_page(annotation: Annotation) -> Starlette:
     """The page and its answers, an ASGI application; images have numbers, so no path comes from a browser."""
-    check_installed()
     from starlette.concurrency import run_in_threadpool
     from starlette.exceptions import HTTPException
     from starlette.responses import JSONResponse, PlainTextResponse, Response

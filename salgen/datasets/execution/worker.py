@@ -1,7 +1,6 @@
 """A worker process: reads shards to write from standard input, answers on standard output.
 
-Workers are plain interpreters, not copies of the caller's process. So nothing is shared with its
-threads, a script needs no ``if __name__ == "__main__"``, and plug-ins may print what they like.
+It is a plain interpreter, so a script needs no ``if __name__ == "__main__"``, and plug-ins may print what they like.
 """
 
 import os

@@ -119,21 +119,14 @@ class Manifest:
         return manifest
 
 
-def describe(
-    generator: Generator,
-    spec: DatasetSpec,
-    *,
-    twins: bool = True,
-    samples_per_shard: int | None = None,
-    recipes_only: bool = False,
-) -> Manifest:
+def describe(generator: Generator, spec: DatasetSpec, *, twins: bool = True, recipes_only: bool = False) -> Manifest:
     """The manifest of a data set that is about to be made; renders its first sample."""
     plugin = generator.plugin
     first = generator.sample(spec.seed, in_order(spec.splits)[0], 0)
     return Manifest(
         spec,
         twins,
-        usual_shard(recipes_only) if samples_per_shard is None else samples_per_shard,
+        usual_shard(recipes_only),
         RECIPES_PER_GROUP if recipes_only else ROWS_PER_GROUP,
         (type(plugin).__doc__ or plugin.name).partition("\n")[0],
         {task: tuple(classes) for task, classes in plugin.tasks.items()},

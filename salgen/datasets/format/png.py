@@ -1,8 +1,7 @@
 """Lossless PNG, written fast: one filter for every row and the lightest deflate level.
 
-Smooth images differ little from row to row, so the Up filter alone does what a PNG writer usually
-searches five filters for. Both deflate libraries come with imagecodecs, whose version is pinned, so the
-bytes do not depend on the zlib of the machine.
+Smooth images differ little from row to row, so the Up filter alone will do. The deflate libraries are those of
+imagecodecs, whose version is pinned, so the bytes do not depend on the zlib of the machine.
 """
 
 import math
@@ -35,7 +34,7 @@ def encode(image: NDArray[Any]) -> bytes:
     filtered[0, 1:] = rows[0]
     np.subtract(rows[1:], rows[:-1], out=filtered[1:, 1:])
     start = _start(width, height, depth or 8, GREY if channels == 1 else COLOUR)
-    return start + _chunk(b"IDAT", imagecodecs.deflate_encode(buffer, level=1)) + _end()
+    return start + _chunk(b"IDAT", imagecodecs.deflate_encode(buffer, level=1)) + END
 
 
 def encode_mask(mask: Mask) -> bytes:
@@ -82,7 +81,7 @@ def _encode_bits(packed: bytes, width: int, height: int) -> bytes:
     bits = np.frombuffer(packed, dtype=np.uint8).reshape(height, -1)
     buffer, rows = _rows(height, bits.shape[1] + 1)
     rows[:, 1:] = bits
-    return _start(width, height, 1, GREY) + _chunk(b"IDAT", imagecodecs.zlibng_encode(buffer, level=1)) + _end()
+    return _start(width, height, 1, GREY) + _chunk(b"IDAT", imagecodecs.zlibng_encode(buffer, level=1)) + END
 
 
 def _rows(height: int, width: int) -> tuple[bytearray, NDArray[np.uint8]]:
@@ -91,15 +90,12 @@ def _rows(height: int, width: int) -> tuple[bytearray, NDArray[np.uint8]]:
     return buffer, np.frombuffer(buffer, dtype=np.uint8).reshape(height, width)
 
 
-@lru_cache(maxsize=64)
 def _start(width: int, height: int, depth: int, colour: int) -> bytes:
     return SIGNATURE + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0))
 
 
-@lru_cache(maxsize=1)
-def _end() -> bytes:
-    return _chunk(b"IEND", b"")
-
-
 def _chunk(kind: bytes, body: bytes | bytearray) -> bytes:
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(body, zlib.crc32(kind)))
+
+
+END = _chunk(b"IEND", b"")

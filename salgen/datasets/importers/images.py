@@ -32,11 +32,7 @@ class ImagesImporter(Reading):
     version: ClassVar[str] = "1"
     takes: ClassVar[str] = "IMAGES:masks=PATH:labels=PATH, or a folder that holds images, masks and labels.csv"
     region: ClassVar[str] = "object"
-    scales: ClassVar[Mapping[str, Scale]] = {
-        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
-        "small": Scale({}, {}),
-        "full": Scale({}, {}),
-    }
+    scales: ClassVar[Mapping[str, Scale]] = {**Reading.scales, "small": Scale({}, {})}
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:

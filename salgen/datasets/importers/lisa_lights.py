@@ -45,9 +45,8 @@ class LisaLights(MaskRules, Imported):
     version: ClassVar[str] = "2"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": ("green", "red")}  # the lamp's colour
     scales: ClassVar[Mapping[str, Scale]] = {
-        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
+        **Imported.scales,
         "small": Scale({"train": 2000, "val": 400, "test": 400}, {"image_size": (64, 64)}),
-        "full": Scale({}, {}),
     }
 
     min_side: int = param(8, "lights whose shorter side has fewer pixels in the frame are dropped", low=2)

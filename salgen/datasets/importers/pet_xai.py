@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 from salgen.datasets.layouts.broken import mask_picture_faults
+from salgen.datasets.layouts.detection_datasets.voc_annotations import image_names
 from salgen.datasets.layouts.own_images.outlines import MaskPicture
 from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, missing, pictures_in
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.errors import SalgenError
 from salgen.parameters import param
 
 NAMES = ("pet-xai",)
@@ -107,10 +107,4 @@ class PetXai(MarkedImages):
 def _listed(root: Path) -> set[str] | None:
     """The images of `list.txt`, whose trimaps are to be used; None where the copy has no list."""
     path = root / "annotations/list.txt"
-    if not path.is_file():
-        return None
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise SalgenError(f"{path}: cannot be read as a list of images") from None
-    return {line.split()[0] for line in lines if line.strip() and not line.startswith("#")}
+    return set(image_names(path)) if path.is_file() else None

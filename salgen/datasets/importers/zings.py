@@ -38,11 +38,7 @@ class ZingsImporter(ImagesImporter):
     version: ClassVar[str] = "3"
     takes: ClassVar[str] = "PATH of a folder with heroes, villains and masks"
     region: ClassVar[str] = "eyes"
-    scales: ClassVar[Mapping[str, Scale]] = {
-        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
-        "small": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
-        "full": Scale({}, {}),
-    }
+    scales: ClassVar[Mapping[str, Scale]] = {**Imported.scales, "small": Imported.scales["demo"]}
 
     classes: tuple[str, ...] = param(FOLDERS, "the folders of the classes", choices=FOLDERS)
 

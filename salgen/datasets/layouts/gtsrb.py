@@ -1,10 +1,4 @@
-"""A user's copy of the German Traffic Sign Recognition Benchmark: as torchvision has it, or as its archives unpack.
-
-References
-----------
-Stallkamp et al. 2012, *Man vs. computer: benchmarking machine learning algorithms for traffic sign recognition*
-(Neural Networks 32).
-"""
+"""A user's copy of the German Traffic Sign Recognition Benchmark: as torchvision has it, or as its archives unpack."""
 
 import csv
 import importlib
@@ -18,6 +12,7 @@ from itertools import groupby
 from pathlib import Path, PureWindowsPath
 from typing import Any
 from filelock import FileLock
+from salgen.cache import cache_errors
 from salgen.datasets.layouts.broken import sound_items
 from salgen.datasets.layouts.imported import SPLITS
 from salgen.datasets.picture_libraries.picture_sampling import listed
@@ -182,10 +177,7 @@ def _read_training(folder: Path) -> Crops:
 
 def _listing(folder: Path) -> list[Path]:
     """Sorted contents of a folder, without hidden files such as ``.DS_Store`` and ``._00000.ppm``."""
-    try:
-        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    except OSError as error:
-        raise SalgenError(f"{folder}: cannot be read ({error.strerror})") from None
+    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
 
 def _read_test(folder: Path, table: Path) -> Crops:
@@ -251,12 +243,8 @@ def _ranges(numbers: list[int]) -> str:
 
 def _fetched() -> Path:
     """The benchmark's root in the cache, downloaded if it is not there."""
-    try:
+    with cache_errors("GTSRB"):
         root = cache_folder() / GTSRB
-    except OSError as error:
-        raise SalgenError(
-            f"GTSRB cannot be kept in the cache ({error}); name another folder for it in the variable SALGEN_CACHE"
-        ) from None
     try:
         if not root.exists():
             locks = root.parent / "locks"

@@ -1,9 +1,4 @@
-"""The published layout of ImageNet-S50: its folders, and mask pictures with a class id in each pixel's colour.
-
-References
-----------
-Gao et al. 2022, *Large-scale unsupervised semantic segmentation* (IEEE TPAMI).
-"""
+"""The published layout of ImageNet-S50: its folders, and mask pictures with a class id in each pixel's colour."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

@@ -1,8 +1,7 @@
 """Base of importers: samples are read from a user's own copy of published data.
 
-An importer stands where a generator does, so imported data is made, stored, read, checked and cited like any
-other. Its samples are items of the copy, in an order that the seed decides. Nothing can be taken away from
-a photograph, so there are no twins.
+An importer stands where a generator does. Its samples are items of the copy, in an order that the seed decides, and
+have no twins, as nothing can be taken away from a photograph.
 """
 
 from collections.abc import Callable, Mapping, Sequence

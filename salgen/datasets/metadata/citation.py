@@ -1,9 +1,4 @@
-"""`CITATION.cff`: how to cite a published data set, in the Citation File Format 1.2.0.
-
-References
-----------
-Druskat et al. 2021, *Citation File Format* (version 1.2.0).
-"""
+"""`CITATION.cff`: how to cite a published data set, in the Citation File Format 1.2.0 (Druskat et al. 2021)."""
 
 import inspect
 import json

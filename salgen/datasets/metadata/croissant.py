@@ -1,10 +1,7 @@
 """`croissant.json`: the data set for readers of MLCommons Croissant 1.1.
 
-Croissant requires a date of publication, an address and creators. Only the publisher of a data set
-knows those, so a folder that was made and not published has no date and no address.
-
-Every split is a file set and a record set of its own, so reading one split opens its files alone.
-Paths are relative to the folder, and an image's bytes are reached by a transform into the struct.
+A folder that was made and not published has no date and no address, which its publisher alone knows. Every split is a
+file set and a record set of its own, so reading one split opens its files alone.
 
 References
 ----------

@@ -82,12 +82,8 @@ def stated(
 ) -> PublicationMetadata:
     """Check the statements of a publisher; the license must be among them, in upper or lower case.
 
-    The date, which Croissant requires, is by default today in UTC, or the day of the second that the environment
-    variable SOURCE_DATE_EPOCH names.
-
-    References
-    ----------
-    https://reproducible-builds.org/specs/source-date-epoch/
+    The date is by default today in UTC, or the day of the second that the environment variable SOURCE_DATE_EPOCH names
+    (https://reproducible-builds.org/specs/source-date-epoch/).
     """
     if not license:
         raise SalgenError(f"no license is stated: give {_choices()}; salgen does not choose one for you")

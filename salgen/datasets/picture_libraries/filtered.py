@@ -7,10 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 from salgen.datasets.picture_libraries import coco, filtering, miniplaces
-from salgen.datasets.picture_libraries.filtering import Filtered, Weights, filtered
+from salgen.datasets.picture_libraries.filtering import Filtered, filtered
 from salgen.datasets.picture_libraries.own_copy import OwnCopy
 from salgen.datasets.picture_libraries.stand_ins import StandIns
 from salgen.errors import SalgenError
+from salgen.files import sha256_of
 from salgen.generators.composites.libraries import Composite, Library
 from salgen.generators.stand_ins import cutouts, sceneries
 
@@ -46,7 +47,7 @@ class FilteredLibraries:
             expected = f"{coco.FOLDER}, {miniplaces.FOLDER} or both, and {filtering.DETECTOR}"
             raise SalgenError(f"{self.path} lacks the folders that are expected in it: {expected}")
         weights = filtering.weights_in(self.path)
-        unfiltered = OwnCopy(self.path, *self._wanted).open() if self._copies else StandIns(*self._wanted).open()
+        unfiltered = OwnCopy(*self._wanted, self.path).open() if self._copies else StandIns(*self._wanted).open()
         rule = filtering.objects_rule(self.image_size, self.longest, self.fewest)
         objects = filtered(unfiltered.objects, weights, rule)
         scenes = filtered(unfiltered.scenes, weights, filtering.scenes_rule())
@@ -90,13 +91,13 @@ def _restricted(kind: str, library: Library, wanted: Sequence[str], dropped: Map
     return library.of(tuple(wanted))
 
 
-def _filter_note(weights: Weights, objects: Filtered, scenes: Filtered, fewest: int) -> str:
+def _filter_note(weights: Path, objects: Filtered, scenes: Filtered, fewest: int) -> str:
     """Sentence on the filter for the data set's card."""
     count, sums = len(objects.library.classes), f"{objects.kept:,} of {objects.total:,}"
     classes = f"{count} of {count + len(objects.dropped)} classes of objects, those with {fewest} or more for training"
     empty = f" and the class(es) {', '.join(scenes.dropped)}" if scenes.dropped else ""
     return (
-        f"By the detector {weights.path.name} (SHA-256 {weights.digest[:12]}), at a confidence above "
+        f"By the detector {weights.name} (SHA-256 {sha256_of(weights)[:12]}), at a confidence above "
         f"{filtering.CONFIDENCE:g}, {sums} objects are found on black by their own names, and {classes}, are kept; "
         f"{scenes.total - scenes.kept:,} of {scenes.total:,} scenes{empty} are dropped, since it finds objects in them."
     )

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 import numpy as np
@@ -45,35 +45,15 @@ class Detector(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Weights:
-    """A detector's file."""
-
-    path: Path
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of the file."""
-        try:
-            return sha256_of(self.path)
-        except OSError as error:
-            raise SalgenError(f"{self.path}: cannot be read ({error.strerror})") from None
-
-    def load(self) -> Detector:
-        """The network."""
-        detector: Detector = DETECTORS.load("torchvision")(self.path)
-        return detector
-
-
-def weights_in(root: Path) -> Weights:
-    """The file in the folder ``detector`` of a user's folder."""
+def weights_in(root: Path) -> Path:
+    """The file of weights in the folder ``detector`` of a user's folder."""
     folder = root / DETECTOR
     if not folder.is_dir():
         raise SalgenError(f"{folder} is missing: pictures of your own are filtered by a detector; put {EXPECTED} there")
     files = sorted(file for file in folder.iterdir() if any(fnmatch(file.name, form) for form in FORMS))
     if len(files) != 1:
         raise SalgenError(f"{folder} holds {len(files)} files of weights, but one is expected: {EXPECTED}")
-    return Weights(files[0])
+    return files[0]
 
 
 @dataclass(frozen=True)
@@ -130,23 +110,28 @@ def on_black(picture: Pixels, image_size: tuple[int, int], longest: int) -> Pixe
     return image
 
 
-def filtered(library: Library, weights: Weights, rule: Rule) -> Filtered:
+def filtered(library: Library, weights: Path, rule: Rule) -> Filtered:
     """The pictures that pass, of classes of which enough do; verdicts are kept too, so another `fewest` asks nobody."""
-    depends_on = [
-        *(VERSION, rule.kind, library.digest, list(library.classes)),
-        *(weights.digest, CONFIDENCE, rule.depends_on),
-    ]
+    digest = sha256_of(weights)
+    depends_on = [VERSION, rule.kind, library.digest, list(library.classes), digest, CONFIDENCE, rule.depends_on]
     with cache_errors(rule.kind):
         judged = library_path(f"judged-{rule.kind}", depends_on, ".json")
         path = library_path(f"filtered-{rule.kind}", [*depends_on, rule.fewest])
         if not judged.exists():
-            write_text(judged, json.dumps(_judged(library, weights.load(), rule)))
+            write_text(judged, json.dumps(_judged(library, DETECTORS.load("torchvision")(weights), rule)))
         verdicts = _read(judged, library)
         dropped = {name: reason for name in library.classes if (reason := _shortage(verdicts[name], rule.fewest))}
         kept = [name for name in library.classes if name not in dropped]
         report = path.with_suffix(".json")
         if not (path.exists() and report.exists()):
-            write_text(report, json.dumps(_report(weights, rule, dropped, verdicts), indent=1) + "\n")
+            counts = {
+                name: {split: dict(Counter(listed).most_common()) for split, listed in splits.items()}
+                for name, splits in verdicts.items()
+            }
+            detector = {"file": weights.name, "sha256": digest}
+            limits = {"confidence": CONFIDENCE, "fewest": rule.fewest}
+            told = {"detector": detector, **limits, "dropped classes": dropped, "pictures": counts}
+            write_text(report, json.dumps(told, indent=1) + "\n")
             if len(kept) < 2:
                 raise SalgenError(
                     f"the detector leaves {' and '.join(kept) or 'none'} of the classes of {rule.kind}, and two are "
@@ -188,19 +173,6 @@ def _passed(library: Library, kept: Sequence[str], verdicts: Verdicts) -> Iterat
             passed = [number for number, verdict in enumerate(verdicts[name][split]) if verdict == KEPT]
             for place, number in enumerate(passed):
                 yield (split, name, place), library.load(split, name, number)
-
-
-def _report(weights: Weights, rule: Rule, dropped: Mapping[str, str], verdicts: Verdicts) -> dict[str, Any]:
-    return {
-        "detector": {"file": weights.path.name, "sha256": weights.digest},
-        "confidence": CONFIDENCE,
-        "fewest": rule.fewest,
-        "dropped classes": dict(dropped),
-        "pictures": {
-            name: {split: dict(Counter(listed).most_common()) for split, listed in splits.items()}
-            for name, splits in verdicts.items()
-        },
-    }
 
 
 def _read(path: Path, library: Library) -> dict[str, dict[str, list[str]]]:

@@ -13,17 +13,12 @@ NAMES = ("own-copy",)
 
 
 @dataclass(frozen=True)
-class OwnCopy:
+class OwnCopy(StandIns):
     """Objects of COCO on scenes of MiniPlaces, from your own copies; what you have no copy of is drawn."""
 
     name: ClassVar[str] = "own-copy"
 
     path: Path  # a folder that holds `coco`, `miniplaces` or both, or links to them
-    image_size: tuple[int, int]  # (H, W) of the scenes
-    longest: int  # pixels that the objects' longer side has at most
-    objects: tuple[str, ...]  # classes
-    scenes: tuple[str, ...]  # classes
-    pictures: int  # the most for training, in each class; for validation and test see `most_of`
 
     def open(self) -> Composite:
         """Both libraries; gathered the first time, and then kept in the user's cache."""
@@ -55,15 +50,11 @@ class OwnCopy:
 
     def _objects(self, copies: Sequence[str]) -> tuple[Library, str]:
         if coco.FOLDER not in copies:
-            return self._drawn.drawn_objects(), "Objects are drawn by salgen: the copy has no COCO."
+            return self.drawn_objects(), "Objects are drawn by salgen: the copy has no COCO."
         return coco.objects(self.path / coco.FOLDER, self.objects, self.pictures, self.longest)
 
     def _scenes(self, copies: Sequence[str]) -> tuple[Library, str]:
         if miniplaces.FOLDER not in copies:
             notes = f"Scenes are drawn by salgen: the copy has no MiniPlaces.{about_crops(self.scenes)[0]}"
-            return self._drawn.drawn_scenes(), notes
+            return self.drawn_scenes(), notes
         return miniplaces.scenes(self.path / miniplaces.FOLDER, self.scenes, self.pictures, self.image_size)
-
-    @property
-    def _drawn(self) -> StandIns:
-        return StandIns(self.image_size, self.longest, self.objects, self.scenes, self.pictures)

@@ -38,7 +38,11 @@ def shard_problems(folder: Path, manifest: Manifest, shard: Shard) -> list[str]:
             if faulty.any():
                 faults.setdefault(fault, []).extend(expected[row] for row in np.flatnonzero(faulty))
         start += rows.num_rows
-    return [f"{shard.path}: {fault}: {_first_names(samples)}" for fault, samples in faults.items()]
+    problems = []
+    for fault, samples in faults.items():
+        more = f" and {len(samples) - SHOWN} more" if len(samples) > SHOWN else ""
+        problems.append(f"{shard.path}: {fault}: {', '.join(samples[:SHOWN])}{more}")
+    return problems
 
 
 def _recipe_checks(rows: pa.Table, batch: Batch, manifest: Manifest, split: str, start: int) -> dict[str, Rows]:
@@ -95,9 +99,3 @@ def _class_is_absent(batch: Batch, manifest: Manifest) -> Rows:
 def _differ(actual: Sequence[str], expected: Sequence[str]) -> Rows:
     """True where texts differ, bool (N,); NumPy's own comparison would drop zero characters at their ends."""
     return np.array([a != b for a, b in zip(actual, expected, strict=True)])
-
-
-def _first_names(samples: list[str]) -> str:
-    """The first few names of samples, and the number of the others."""
-    more = f" and {len(samples) - SHOWN} more" if len(samples) > SHOWN else ""
-    return ", ".join(samples[:SHOWN]) + more

@@ -107,7 +107,7 @@ class Bam(Painted):
         """The libraries of objects and of scenes: drawn, or from a folder with copies of COCO and MiniPlaces."""
         wanted = self.image_size, self._longest, self.objects, self.scenes, self.pictures
         drawn = source in (None, STAND_INS)
-        library = LIBRARIES.load(STAND_INS)(*wanted) if drawn else LIBRARIES.load(OWN_COPY)(Path(str(source)), *wanted)
+        library = LIBRARIES.load(STAND_INS)(*wanted) if drawn else LIBRARIES.load(OWN_COPY)(*wanted, Path(str(source)))
         composite: Composite = library.open()
         return composite
 

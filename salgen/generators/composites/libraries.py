@@ -7,10 +7,10 @@ A library is built once and then read picture by picture. A plug-in of the regis
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
@@ -58,21 +58,3 @@ class Composite:
     def digest(self) -> str:
         """SHA-256 over both libraries."""
         return hashlib.sha256(f"{self.objects.digest}\n{self.scenes.digest}".encode()).hexdigest()
-
-    @property
-    def _items(self) -> Mapping[str, tuple[Library, str]]:
-        objects = {f"object/{name}": (self.objects, name) for name in self.objects.classes}
-        return {**objects, **{f"scene/{name}": (self.scenes, name) for name in self.scenes.classes}}
-
-    def names(self) -> list[str]:
-        """Its classes, sorted."""
-        return sorted(self._items)
-
-    def split_of(self, name: str) -> str | None:
-        """All splits have pictures of every class, and none that another has."""
-        return None
-
-    def load(self, name: str) -> Any:
-        """The first training picture of a class."""
-        library, cls = self._items[name]
-        return library.load("train", cls, 0)

@@ -1,7 +1,6 @@
 """Smooth random fields: cubic B-splines on a coarse lattice of random values.
 
-Values and weights are multiples of 2**-16, so the two matrix products are exact in float64, and
-neither the order of summation nor the machine can change a bit.
+Values and weights are multiples of 2**-16, so the two matrix products are exact in float64 on every machine.
 
 References
 ----------

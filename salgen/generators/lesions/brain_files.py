@@ -1,9 +1,7 @@
 """Choice of the brain volumes among a folder's files, by the naming rules of BIDS and of tools that write masks.
 
-References
-----------
-The Brain Imaging Data Structure, https://bids-specification.readthedocs.io: file names are entities ``key-label`` and
-a suffix, joined by underscores (``sub-01_ses-2_desc-brain_T1w.nii.gz``).
+Names in BIDS (https://bids-specification.readthedocs.io) are entities ``key-label`` and a suffix, joined by
+underscores: ``sub-01_ses-2_desc-brain_T1w.nii.gz``.
 """
 
 import re

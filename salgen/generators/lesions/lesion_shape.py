@@ -15,13 +15,9 @@ Window = tuple[slice, slice]
 
 @lru_cache(maxsize=64)
 def lesion_profile(diameter: int, window: str) -> Float64:
-    """The profile of a lesion, float64 (diameter, diameter): the geometric mean of two windows, maximum 1.
+    """The profile of a lesion, float64 (diameter, diameter): sqrt(h_i h_j), maximum 1 (Budding et al. 2021).
 
-    Notes
-    -----
-    L(i, j) = sqrt(h_i h_j) over its maximum (Budding et al. 2021), with h a symmetric Hamming window,
-    whose ends are 0.08. Windows are rounded to 40 binary places, so that a platform's cosine does not
-    show.
+    The symmetric window h is rounded to 40 binary places, so that a platform's cosine does not show.
     """
     turn = 2.0 * np.pi * np.arange(diameter) / (diameter - 1)
     line = {"hamming": 0.54 - 0.46 * np.cos(turn), "hann": 0.5 - 0.5 * np.cos(turn), "flat": np.ones(diameter)}[window]

@@ -10,7 +10,6 @@ Budding et al. 2021, *Evaluating saliency methods on artificial data with differ
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +30,7 @@ from salgen.generators.lesions.lesion_shape import (
 from salgen.generators.lesions.volumes import open_brains
 from salgen.parameters import param
 from salgen.sources import Source
-from salgen.types import Float64, Mask
+from salgen.types import Float64
 
 DEMO_SPLITS = {"train": 2000, "val": 200, "test": 200}
 SMALL_SPLITS = {"train": 2000, "val": 400, "test": 400}
@@ -132,7 +131,7 @@ class Lesions(PluginBase):
         """One sample; ``omit`` takes ``"lesions"`` and single ones, ``change={"lesions": n}`` shows the first n."""
         background = self._scaled_backgrounds([parameters], material.bank)[0]
         painted = self._painted_lesions(parameters, edit)
-        image = self._paint(background, to_levels(background, self.bit_depth), _centres(parameters, painted))
+        image = self._paint(background, to_levels(background, self.bit_depth), parameters, painted)
         return self._describe(image, parameters, material, painted)
 
     def render_pairs(
@@ -204,13 +203,12 @@ class Lesions(PluginBase):
         self, background: Float64, parameters: Mapping[str, Any], material: LesionMaterial, twins: bool
     ) -> tuple[Rendered, NDArray[Any] | None]:
         levels, painted = to_levels(background, self.bit_depth), self._painted_lesions(parameters, Edit())
-        image = self._paint(background, levels, _centres(parameters, painted))
+        image = self._paint(background, levels, parameters, painted)
         sample = self._describe(image, parameters, material, painted)
         edit = self.counterfactual(parameters) if twins else None
         if edit is None:
             return sample, None
-        painted = self._painted_lesions(parameters, edit)
-        return sample, self._paint(background, levels, _centres(parameters, painted))
+        return sample, self._paint(background, levels, parameters, self._painted_lesions(parameters, edit))
 
     def _scaled_backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
         """Backgrounds that are zero outside the brain and at most 1 in it, the lesions unseen."""
@@ -231,16 +229,20 @@ class Lesions(PluginBase):
         each = {k: support_at(centres[k], profile > 0, self.image_size) & brain for k in sites}
         cores = [support_at(centres[k], profile >= 0.5, self.image_size) & brain for k in sites]
         absent = np.zeros(self.image_size, dtype=bool)
-        regions = {"lesions": _union([*each.values()], absent), "core": _union(cores, absent)}
+        lesions, core = (np.logical_or.reduce([absent, *masks]) for masks in (each.values(), cores))
+        regions = {"lesions": lesions, "core": core}
         regions |= {name: each.get(k, absent) for k, name in enumerate(self._lesion_names(self.lesions))}
         label = int(len(painted) >= (2 if self.lesion_classes == "one_vs_two" else 1))
         return Rendered(image, {"label": label}, {**regions, "brain": brain})
 
-    def _paint(self, background: Float64, levels: NDArray[Any], centres: Sequence[Sequence[int]]) -> NDArray[Any]:
+    def _paint(
+        self, background: Float64, levels: NDArray[Any], parameters: Mapping[str, Any], painted: Sequence[int]
+    ) -> NDArray[Any]:
         """Integer levels (H, W, 1) of a background with lesions; no filter runs afterwards.
 
         `levels` are the background's own; only the lesions' windows, which do not overlap, are rounded again.
         """
+        centres = [parameters["centres"][k] for k in painted]
         loss = self.depth * lesion_profile(self.diameter, self.window)
         if self.authors_exact:
             return self._paint_as_authors(background, loss, centres)
@@ -293,12 +295,3 @@ class Lesions(PluginBase):
                 )
             material.places[index] = places
         return material.places[index]
-
-
-def _centres(parameters: Mapping[str, Any], numbers: Sequence[int]) -> list[list[int]]:
-    """The centres of some lesions."""
-    return [parameters["centres"][k] for k in numbers]
-
-
-def _union(masks: Sequence[Mask], absent: Mask) -> Mask:
-    return reduce(np.logical_or, masks) if masks else absent

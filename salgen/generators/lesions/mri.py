@@ -1,8 +1,7 @@
 """T1-weighted slices behind lesions.
 
-Every sample varies the bank's slice: grey and white matter's contrast, texture, a bias field as a
-receive coil leaves it, and Rician noise. All of them multiply or add before the lesions are painted,
-and nothing filters the image afterwards.
+Every sample varies the bank's slice before the lesions are painted: the contrast of tissues, texture, a bias field as
+a receive coil leaves it, and Rician noise. Nothing filters the image afterwards.
 """
 
 from collections.abc import Mapping, Sequence
@@ -75,8 +74,7 @@ class MriLesions(Lesions):
 def tissue_curve(values: Float64, lift: float, steepen: float) -> Float64:
     """A rising curve through (0, 0) and (1, 1): x + lift x(1-x) + steepen x(1-x)(2x-1).
 
-    Rises everywhere when \\|lift\\| + \\|steepen\\| < 1. `lift` brightens grey matter more than white,
-    and `steepen` parts or joins them.
+    It rises if the magnitudes add up to less than 1; `lift` brightens grey matter more, `steepen` parts or joins them.
     """
     return np.asarray(values + values * (1.0 - values) * (lift + steepen * (2.0 * values - 1.0)))
 

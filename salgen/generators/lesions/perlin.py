@@ -1,8 +1,7 @@
 """Perlin noise behind lesions.
 
-The field on a lattice is separable: one image is a small matrix product per axis. Every operand is a
-multiple of 2**-24 and the first product is rounded to 2**-25, so all sums are exact in float64, and
-neither the order of summation nor the machine can change a pixel.
+The field on a lattice is separable: a small matrix product per axis. Operands are multiples of 2**-24 and the first
+product is rounded to 2**-25, so all sums are exact in float64 on every machine.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,7 @@
 """Axial slices of a brain volume with a little variation: tilted, turned, stretched and bent.
 
-Each slice is one grid of coordinates and one interpolation. Coordinates are multiples of 2**-12 of a
-voxel and the volume has 16-bit levels, so the interpolation is exact in float64 and a slice is the same on
-every machine.
+Coordinates are multiples of 2**-12 of a voxel and the volume has 16-bit levels, so the interpolation is exact in
+float64 and a slice is the same on every machine.
 """
 
 from dataclasses import dataclass

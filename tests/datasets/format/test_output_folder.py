@@ -41,7 +41,8 @@ def test_nothing_is_written_within_what_is_verified(tmp_path, files, kind, model
         check_outside(whole / "new", in_a_run=True)
 
 
-@pytest.mark.parametrize("name", ["run.json", "SHA256SUMS", "scores.parquet"])
-def test_a_file_of_that_name_alone_is_no_run(tmp_path, name):
-    (tmp_path / name).touch()
-    check_outside(tmp_path / "new")
+def test_a_file_of_that_name_alone_is_no_run(tmp_path):
+    for name in ("run.json", "SHA256SUMS", "scores.parquet"):
+        (tmp_path / name).touch()
+        check_outside(tmp_path / "new")
+        (tmp_path / name).unlink()

@@ -107,6 +107,9 @@ def test_a_broken_image_is_skipped_and_counted(copy):
     made = opened("pet-xai", copy)
     assert "Skipped: unreadable image (2)." in made.source.notes
     assert len(samples(made)) == 2 * COUNT - 2
+    for path in (copy / "image").glob("*/*.jpg"):
+        path.write_bytes(b"no picture")
+    assert "no image of the copy can be used. Skipped: unreadable image (20)" in refusal("pet-xai", copy)
 
 
 def test_what_is_missing_or_no_table_is_named_in_one_line(copy):
@@ -122,12 +125,6 @@ def test_what_is_missing_or_no_table_is_named_in_one_line(copy):
     shutil.rmtree(copy / "image")
     (copy / "image").mkdir()
     assert "image/CLASS is missing" in refusal("pet-xai", copy)
-
-
-def test_a_copy_without_a_usable_image_says_why(copy):
-    for path in (copy / "image").glob("*/*.jpg"):
-        path.write_bytes(b"no picture")
-    assert "no image of the copy can be used. Skipped: unreadable image (20)" in refusal("pet-xai", copy)
 
 
 def test_the_digest_sees_images_and_maps(copy):

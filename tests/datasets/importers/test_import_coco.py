@@ -1,4 +1,3 @@
-import pickle
 import sys
 from functools import partial
 import coco_tree
@@ -9,9 +8,7 @@ from coco_tree import NUMBERS, annotation
 from made_datasets import assert_resumable
 from own_image_files import samples
 from PIL import Image
-from salgen.datasets.making import make
 from salgen.datasets.picture_libraries.coco import CLASSES
-from salgen.datasets.reading.reader import open_dataset
 from salgen.testing import check_importer
 
 pytest.importorskip("pycocotools")
@@ -197,23 +194,9 @@ def test_what_is_missing_is_named(tmp_path, monkeypatch):
     assert opened(whole).available["test"] == 3
 
 
-def test_annotations_are_read_once_and_not_sent_to_workers(copy, monkeypatch):
-    made = opened(copy, masks="segmentation")
-    sample = made.sample(0, "test", 0)
-    assert len(pickle.dumps(made.source)) < 3000
-    monkeypatch.setattr("salgen.datasets.layouts.detection_datasets.coco_annotations.CocoCopy.read", None)
-    again = opened(copy, masks="segmentation").sample(0, "test", 0)
-    np.testing.assert_array_equal(again.regions["object"], sample.regions["object"])
-
-
 @pytest.mark.parametrize("masks", ["boxes", "segmentation"])
 def test_it_keeps_the_laws_of_importers(copy, masks):
     check_importer("coco-2017", str(copy), masks=masks)
-
-
-def test_a_data_set_holds_the_classes_that_are_present(copy, tmp_path):
-    test = open_dataset(make("coco-2017", tmp_path / "out", source=str(copy), workers=1), "test")
-    assert test.classes_present("object").sum(axis=1).tolist() in ([2, 2, 1], [1, 2, 2])
 
 
 @pytest.mark.torture

@@ -63,9 +63,6 @@ def test_maps_beside_the_images_are_masks_and_come_first(copy):
             expected = nearest(attention_map(marked[name]) > 0) if name in marked else np.zeros((SIDE, SIDE), bool)
             np.testing.assert_array_equal(sample.regions["evidence"], expected)
     assert "attention map that people drew" in made.source.notes
-
-
-def test_what_is_broken_is_skipped_and_counted(copy):
     (copy / "train/pond/pond_1.jpg").write_bytes(b"no picture")
     (copy / "train/pond/._pond_1.jpg").write_bytes(b"what macOS leaves")
     made = opened("environment-xai", copy)

@@ -97,19 +97,15 @@ def test_a_person_that_is_broken_is_skipped_and_counted(copy, why, broken):
     assert {number_of(item) for item in samples(made)} == {2, 3, 4}
 
 
-@pytest.mark.parametrize(
-    ("why", "broken"),
-    [
-        ("missing image", lambda path: path.unlink()),
-        ("unreadable image", lambda path: path.write_bytes(path.read_bytes()[:-9])),
-        ("image of another size than stated", lambda path: noise("other", (H - 1, W)).save(path)),
-    ],
-)
-def test_an_image_that_is_broken_is_skipped_and_counted(copy, why, broken):
-    broken(copy / "images/val2017/000000000002.jpg")
+def test_images_that_are_broken_are_skipped_and_counted(copy):
+    images = copy / "images/val2017"
+    (images / "000000000001.jpg").unlink()
+    noise("other", (H - 1, W)).save(images / "000000000002.jpg")
+    (images / "000000000003.jpg").write_bytes((images / "000000000003.jpg").read_bytes()[:-9])
     made = opened("gender-xai", copy)
-    assert f"Skipped: {why} (1)." in made.source.notes
-    assert {number_of(item) for item in samples(made)} == {1, 3, 4}
+    said = "Skipped: image of another size than stated (1), missing image (1), unreadable image (1)."
+    assert said in made.source.notes
+    assert {number_of(item) for item in samples(made)} == {4}
 
 
 def test_files_that_are_missing_or_of_another_kind_are_named(copy, tmp_path):

@@ -16,6 +16,7 @@ from salgen.generators.factory import generator, generator_of
 from salgen.generators.generator import Generator
 from salgen.generators.traffic_signs.drawn_signs import VARIANT_SPLITS
 
+TABLE, TEST, TRAINED = "gtsrb/GT-final_test.csv", "gtsrb/GTSRB/Final_Test/Images", "gtsrb/GTSRB/Training"
 TRACKS = {0: 4, 3: 2, 12: 1}  # sign class to tracks
 FRAMES = 3
 
@@ -28,14 +29,14 @@ def plant(root):
     """A tree as torchvision has it: 21 crops for training, 9 for the test."""
     number = 0
     for sign, tracks in TRACKS.items():
-        folder = root / "gtsrb" / "GTSRB" / "Training" / f"{sign:05d}"
+        folder = training(root) / f"{sign:05d}"
         folder.mkdir(parents=True)
         (folder / f"GT-{sign:05d}.csv").write_text("not read", encoding="utf-8")
         for track in range(tracks):
             for frame in range(FRAMES):
                 Image.fromarray(picture(number)).save(folder / f"{track:05d}_{frame:05d}.ppm")
                 number += 1
-    test = root / "gtsrb" / "GTSRB" / "Final_Test" / "Images"
+    test = root / TEST
     test.mkdir(parents=True)
     rows = ["Filename;Width;Height;Roi.X1;Roi.Y1;Roi.X2;Roi.Y2;ClassId"]
     for index, sign in enumerate([0, 3, 0, 3, 0, 3, 12, 12, 12]):
@@ -46,11 +47,11 @@ def plant(root):
 
 
 def table(root):
-    return root / "gtsrb" / "GT-final_test.csv"
+    return root / TABLE
 
 
 def training(root):
-    return root / "gtsrb" / "GTSRB" / "Training"
+    return root / TRAINED
 
 
 @pytest.fixture(scope="module")
@@ -173,9 +174,6 @@ def test_neither_the_path_nor_what_systems_add_makes_another_source(tree):
     text = table(tree).read_text(encoding="utf-8")
     table(tree).write_text(f"{text}00003.ppm;18;15;1;1;16;13;3\n", encoding="utf-8-sig")  # a row said twice
     assert open_gtsrb(str(tree)).digest == before
-
-
-def test_suffixes_in_capitals_count(tree):
     for suffix, path in zip((".PPM", ".PpM"), sorted((training(tree) / "00012").glob("*.ppm")), strict=False):
         path.rename(path.with_suffix(suffix))
     source = open_gtsrb(str(tree))
@@ -200,10 +198,6 @@ def refuses(root, *expected):
     assert "\n" not in message
     for part in expected:
         assert str(part) in message
-
-
-TABLE, TEST = "gtsrb/GT-final_test.csv", "gtsrb/GTSRB/Final_Test/Images"
-TRAINED = "gtsrb/GTSRB/Training"
 
 
 def of_rows(*rows, header="Filename;ClassId"):
@@ -277,7 +271,7 @@ def test_a_doubled_folder(tree):
 
 
 def test_an_image_that_ends_too_soon(tree):
-    tests = sorted((tree / "gtsrb" / "GTSRB" / "Final_Test" / "Images").glob("*.ppm"))
+    tests = sorted((tree / TEST).glob("*.ppm"))
     tests[0].write_bytes(tests[0].read_bytes()[:60])
     tests[2].unlink()
     tests[2].symlink_to(tree / "nowhere")
@@ -331,10 +325,6 @@ def fetch_whole(root, split):
             shutil.copy(table(Path(other)), table(root))
 
 
-def fetch_nothing(root, split):
-    raise OSError("connection reset")
-
-
 def test_torchvision_fetches_it_when_asked_and_once(fetching, tmp_path):
     def fetch(root, split):
         assert not (tmp_path / "gtsrb").exists(), "it has its name when all is there"
@@ -354,7 +344,7 @@ def test_an_interrupted_download_leaves_nothing(fetching, tmp_path, fault):
     def fetch(root, split):
         if split == "test":
             raise fault
-        (root / "gtsrb" / "GTSRB" / "Training" / "00000").mkdir(parents=True)
+        (training(root) / "00000").mkdir(parents=True)
 
     fetching(fetch)
     with pytest.raises((KeyboardInterrupt, SalgenError)):
@@ -369,11 +359,11 @@ def test_what_a_killed_download_left_is_removed(fetching):
 
     def fails(root, split):
         roots.append(root)
-        fetch_nothing(root, split)
+        raise OSError("connection reset")
 
     fetching(fails)
     refuses("download", "connection reset")
-    left = roots[0] / "gtsrb" / "GTSRB" / "Training" / "00000"
+    left = training(roots[0]) / "00000"
     left.mkdir(parents=True)  # where a process that was killed would have put it
     fetching(fetch_whole)
     assert len(open_gtsrb("download").names()) == 30, "the half is not taken for the whole"
@@ -391,7 +381,7 @@ def test_another_process_fetched_it_meanwhile(fetching):
 
 
 def test_a_cached_folder_that_lacks_something(fetching, tmp_path):
-    asked = fetching(fetch_nothing)
+    asked = fetching(fetch_whole)
     root = tmp_path / "gtsrb"
     plant(root)
     (root / "gtsrb/GTSRB/Final_Test/Images/00004.ppm").unlink()

@@ -171,23 +171,18 @@ def fails(path, message, **changes):
     assert "\n" not in str(caught.value)
 
 
-def test_a_copy_without_masks_names_the_folder_expected(root, tmp_path):
+def test_a_missing_part_is_named(root, tmp_path):
+    shutil.rmtree(root / "train-semi-segmentation")
+    fails(root, f"^{root}/train-semi-segmentation is missing: it has a folder of each class's files in ImageNet-S50$")
+    (root / "train-semi").rename(root / "elsewhere")  # the masks alone are of no use, and nothing asks for them
+    assert opened(root).available["train"] == 0
+    shutil.rmtree(root / "validation")
+    fails(root, f"^{root}/validation is missing: [^;]*$")  # no stand-in is named
     shutil.rmtree(root / "validation-segmentation")
-    fails(root, f"{root}/validation-segmentation is expected")
-    fails(tmp_path, f"{root}/validation-segmentation is expected")
+    for path in (root, tmp_path):
+        fails(path, f"{root}/validation-segmentation is expected")
     nowhere = "nowhere/ImageNetS50/validation-segmentation is expected.*"
     fails(tmp_path / "nowhere", f"{nowhere}; without one, salgen make textured-shapes draws a stand-in$")
-
-
-@pytest.mark.parametrize("part", ["validation", "train-semi", "train-semi-segmentation"])
-def test_a_missing_part_is_named(root, part):
-    shutil.rmtree(root / part)
-    if part == "train-semi":
-        assert opened(root).available["train"] == 0  # the masks alone are of no use, and nothing asks for them
-    else:
-        with pytest.raises(SalgenError, match=f"{root / part} is missing") as caught:
-            opened(root)
-        assert "stand-in" not in str(caught.value)
 
 
 def test_49_classes_are_one_too_few(tmp_path):

@@ -88,6 +88,9 @@ def test_both_borders_have_counts_of_their_own(copy):
     Image.fromarray(np.where(trimap(NAMES[0]) == 1, 3, trimap(NAMES[0]))).save(path)
     assert "1 empty" in opened("pet-xai", copy, border="ignore").source.notes
     assert "no ground truth" not in opened("pet-xai", copy).source.notes
+    pet_alone = np.where(trimap(NAMES[1]) == 1, trimap(NAMES[1]), 3)  # all that is scored is pet
+    Image.fromarray(pet_alone).save(copy / "annotations/trimaps" / f"{NAMES[1]}.png")
+    assert "1 empty, 1 full" in opened("pet-xai", copy, border="ignore").source.notes
 
 
 OTHER_SIZE = "mask picture of another size than its image, or with colours for numbers"

@@ -12,7 +12,6 @@ from salgen.datasets.layouts.saliency_bench.lidc_annotations import (
     read_lidc_xml,
     same_nodules,
 )
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 
 SIZE = (24, 26)
 ROUND = st.tuples(st.integers(8, 15), st.integers(8, 17), st.floats(1.5, 7), st.floats(1.5, 7))
@@ -162,16 +161,3 @@ def test_an_outline_that_is_none_is_skipped_and_counted(tmp_path, what, by):
     _, readings = read_lidc_xml(path, skipped)
     assert [one.height for reading in readings for one in reading] == [3]
     assert skipped == {"outline that is no list of points": 1}
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("<LidcReadMessage>", "annotation that is no XML"),
-        ("<IdriReadMessage/>", "annotation that names no series of CT"),
-    ],
-)
-def test_a_file_that_is_no_annotation_is_refused(tmp_path, text, why):
-    (tmp_path / "a.xml").write_text(text)
-    with pytest.raises(UnusableError, match=f"^{why}$"):
-        read_lidc_xml(tmp_path / "a.xml", Counter())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from salgen.datasets.making import make
 from salgen.datasets.picture_libraries import coco, filtered
-from salgen.datasets.picture_libraries.filtering import Weights, on_black
+from salgen.datasets.picture_libraries.filtering import on_black
 from salgen.datasets.picture_libraries.stand_ins import StandIns
 from salgen.datasets.reading.reader import open_dataset
 from salgen.datasets.verification.verify_dataset import verify
@@ -16,6 +16,7 @@ from salgen.generators.composites.ebam import Ebam
 from salgen.generators.factory import generator, generator_of
 from salgen.generators.stand_ins import cutouts, sceneries
 from salgen.parameters import build
+from salgen.registry import DETECTORS
 
 SIDE = 16
 GIVEN = {
@@ -56,7 +57,7 @@ def folder(tmp_path, monkeypatch):
     """A folder with a detector and no photographs, and a cache of its own."""
     monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
     known = Remembers()
-    monkeypatch.setattr(Weights, "load", lambda self: known)
+    monkeypatch.setitem(vars(DETECTORS), "load", lambda name: lambda path: known)
     place = tmp_path / "own/detector"
     place.mkdir(parents=True)
     (place / "mine.safetensors").write_bytes(b"weights")

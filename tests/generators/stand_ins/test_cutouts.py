@@ -11,13 +11,6 @@ from salgen.generators.stand_ins.cutouts.sketch import Group, Sketch, posed, rea
 from salgen.generators.stand_ins.cutouts.skins import COMMON, MARKINGS, MATERIALS, PALETTES, Skin, marking
 from salgen.seeding import Stream
 
-GOLDEN = {
-    "zebra": "17d40d4c9a040324",
-    "pizza": "0017181adc7669e8",
-    "bicycle": "f29b03dee36bfbaf",
-    "stop sign": "e62295184c25bfb5",
-}
-
 
 def drawn(name, side=32, index=0):
     return cutout(name, Stream("cutouts", name, index=index), side)
@@ -62,21 +55,9 @@ def test_the_longer_side_is_as_asked_for(name, side):
         assert max(drawn(name, side, index).shape[:2]) == side
 
 
-@pytest.mark.parametrize("name", ["bicycle", "donut", "scissors", "bench", "horse"])
-def test_holes_are_transparent(name):
-    alpha = drawn(name, 64)[..., 3]
-    filled = np.maximum.accumulate(alpha > 0, axis=0) & np.maximum.accumulate((alpha > 0)[::-1], axis=0)[::-1]
-    assert (filled & (alpha == 0)).any()
-
-
-def test_the_same_stream_gives_the_same_bytes_and_another_one_another_picture():
+def test_another_stream_gives_another_picture_in_other_colours():
     for name in FIRST:
-        assert np.array_equal(drawn(name), drawn(name))
-        pictures = {drawn(name, index=index).tobytes() for index in range(6)}
-        assert len(pictures) == 6
-
-
-def test_colours_of_a_class_vary():
+        assert len({drawn(name, index=index).tobytes() for index in range(6)}) == 6
     means = [drawn("truck", index=index) for index in range(8)]
     means = np.array([pixels[pixels[..., 3] == 255][:, :3].mean(axis=0) for pixels in means])
     assert means.std(axis=0).min() > 8
@@ -96,13 +77,6 @@ def test_no_two_classes_look_alike():
     apart = np.abs(np.array(looks)[:, None] - np.array(looks)[None]).mean(axis=(2, 3))
     apart[np.eye(len(KINDS), dtype=bool)] = np.inf
     assert apart.min() > 2
-
-
-def test_black_is_opaque():
-    pixels = drawn("motorcycle", 64)
-    dark = (pixels[..., :3].max(axis=2) < 50) & (pixels[..., 3] > 0)
-    assert dark.sum() > 100
-    assert (pixels[dark][:, 3] == 255).mean() > 0.6
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -155,7 +129,7 @@ def test_a_ring_has_a_hole():
     assert areas == pytest.approx([np.pi * 100, -np.pi * 36], rel=0.01)
 
 
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name):
-    pixels = drawn(name, 48)
-    assert hashlib.sha256(repr(pixels.shape).encode() + pixels.tobytes()).hexdigest()[:16] == GOLDEN[name]
+def test_all_objects_are_drawn_as_in_this_version():
+    pictures = [drawn(name, 48) for name in KINDS]
+    content = b"".join(repr(pixels.shape).encode() + pixels.tobytes() for pixels in pictures)
+    assert hashlib.sha256(content).hexdigest()[:16] == "5fba0aabc80a1376"

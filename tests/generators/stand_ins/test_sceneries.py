@@ -19,14 +19,6 @@ TEN = (
 )
 SMALL = (32, 32)
 PASTED = ("backpack", "bird", "dog", "elephant", "kite", "pizza", "stop sign", "toilet", "truck", "zebra")
-GOLDEN = {
-    "bamboo_forest": "98f6332991c355fd",
-    "laundromat": "7527e4cc7dbc5aec",
-    "track/outdoor": "d530f7de7fa0f53f",
-    "iceberg": "6098649de211a5f2",
-    "skyscraper": "12b247d5dda9ff1d",
-    "valley": "490c239d409e049c",
-}
 
 
 @lru_cache(maxsize=1024)
@@ -53,22 +45,16 @@ def test_every_scene_is_drawn_and_varies(name):
     assert np.abs(first.astype(int) - second).mean() > 6
 
 
-@pytest.mark.parametrize("name", KINDS[::9])
-def test_the_same_stream_gives_the_same_bytes(name):
-    again = scenery(name, Stream(0, "sceneries", name, index=0), SMALL)
-    assert again.tobytes() == drawn(name, 0).tobytes()
-
-
 @pytest.mark.parametrize("size", [(32, 80), (80, 32), (224, 224)])
 def test_any_size(size):
     for name in KINDS[::11]:
         assert drawn(name, 2, size).shape == (*size, 3)
 
 
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden_digests(name):
+def test_all_scenes_are_drawn_as_in_this_version():
     """A change of these is a change of every data set that shows scenes."""
-    assert hashlib.sha256(drawn(name, 0, (48, 64)).tobytes()).hexdigest()[:16] == GOLDEN[name]
+    content = b"".join(drawn(name, 0, (48, 64)).tobytes() for name in KINDS)
+    assert hashlib.sha256(content).hexdigest()[:16] == "6610b6b59396c0ca"
 
 
 def test_mean_colour_does_not_tell_the_ten_apart():

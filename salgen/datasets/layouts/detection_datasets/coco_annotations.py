@@ -1,9 +1,4 @@
-"""COCO 2017: all instances that its annotations list, with boxes or outlines.
-
-References
-----------
-Lin et al. 2014, *Microsoft COCO: common objects in context*.
-"""
+"""COCO 2017: all instances that its annotations list, with boxes or outlines."""
 
 from array import array
 from collections import Counter

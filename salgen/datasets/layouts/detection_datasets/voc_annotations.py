@@ -1,9 +1,4 @@
-"""The folders of PASCAL VOC 2012: its lists of images, its XML, its mask pictures.
-
-References
-----------
-Everingham et al. 2015, *The PASCAL visual object classes challenge: a retrospective* (IJCV 111).
-"""
+"""The folders of PASCAL VOC 2012: its lists of images, its XML, its mask pictures."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -75,7 +70,7 @@ class VocCopy(AnnotatedCopy):
         files = {f"{LISTS}/{self._lists}/{part}.txt": self._list(part) for part in ("train", "val")}
         folders = [(PICTURES, ".jpg"), (TEXTS, ".xml"), *([(MASKS, ".png")] if self.masks == SEGMENTATION else [])]
         for folder, ending in folders:
-            present = {path.name for path in _folder(self.root / folder).iterdir() if path.is_file()}
+            present = {path.name for path in (self.root / folder).iterdir() if path.is_file()}
             wanted = (f"{name}{ending}" for name, _ in self._images)
             files |= {f"{folder}/{name}": self.root / folder / name for name in wanted if name in present}
         return files
@@ -117,15 +112,12 @@ class VocCopy(AnnotatedCopy):
         return "Segmentation" if self.masks == SEGMENTATION else "Main"
 
     def _list(self, part: str) -> Path:
-        path = self.root / LISTS / self._lists / f"{part}.txt"
-        if not path.is_file():
-            raise SalgenError(f"{path} is missing: VOC 2012 lists its images there")
-        return path
+        return self.root / LISTS / self._lists / f"{part}.txt"
 
     @cached_property
     def _images(self) -> list[tuple[str, str]]:
         """Each image's name and split."""
-        train, val = (_names(self._list(part)) for part in ("train", "val"))
+        train, val = (image_names(self._list(part)) for part in ("train", "val"))
         order = Stream("voc", self._lists).permutation(len(train)).tolist()
         ranks = {train[place]: rank for rank, place in enumerate(order)}
         trained = [(name, split_of(ranks[name], len(train), tested=True)) for name in train]
@@ -159,9 +151,11 @@ def open_voc(path: Path, masks: str, image_size: Size, min_mask: int, *, difficu
         if (root / LISTS).is_dir():
             copy = VocCopy(root, masks, image_size, min_mask, difficult)
             for folder in (PICTURES, TEXTS, *([MASKS] if masks == SEGMENTATION else [])):
-                _folder(root / folder)
-            for part in ("train", "val"):
-                copy._list(part)
+                if not (root / folder).is_dir():
+                    raise SalgenError(f"{root / folder} is missing: it is part of VOC 2012")
+            for path in (copy._list("train"), copy._list("val")):
+                if not path.is_file():
+                    raise SalgenError(f"{path} is missing: VOC 2012 lists its images there")
             return copy
     place = path if path.name == FOLDER else path / FOLDER if path.name == DEVKIT else path / DEVKIT / FOLDER
     raise SalgenError(f"{place / LISTS} is missing: VOC 2012 has its lists of images there")
@@ -173,13 +167,7 @@ def _resized_ids(path: Path, image_size: Size, digest: str) -> NDArray[Any]:
     return resize_nearest(read_levels(path), image_size)
 
 
-def _folder(path: Path) -> Path:
-    if not path.is_dir():
-        raise SalgenError(f"{path} is missing: it is part of VOC 2012")
-    return path
-
-
-def _names(path: Path) -> list[str]:
+def image_names(path: Path) -> list[str]:
     """The images of a list, each once; a second column is no name."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()

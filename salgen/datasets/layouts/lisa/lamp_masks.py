@@ -1,8 +1,7 @@
 """Masks of the lit lamp in a crop of a traffic light: several segmentations, and the vetting of their results.
 
-Each of them fails on some crops, and a person used to sort those out. Here the annotated rectangle of the
-bulb does: a mask is accepted if the bulb's centre is in it, most of it lies in the bulb and nearly all of it near the
-bulb. An intersection over union alone accepts rings around an overexposed lamp, and parts of the housing.
+A mask is accepted if the bulb's centre is in it, most of it lies in the bulb's rectangle and nearly all of it nearby.
+An intersection over union alone accepts rings around an overexposed lamp, and parts of the housing.
 
 References
 ----------

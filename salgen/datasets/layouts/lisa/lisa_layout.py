@@ -87,18 +87,23 @@ def read_layout(root: Path) -> Layout:
         for row in read_rows(folder / BOX, annotated):
             bulb = nearest_bulb(row.rectangle, bulbs[row.frame, row.tag])
             path = frames[row.clip].get(Path(row.frame).stem)
-            reason = _reason_to_skip(row, bulb, seen) or ("" if path else "its frame is not there")
+            reasons = {
+                f"its tag is {row.tag!r}": row.tag not in LABELS,
+                "an earlier BOX row is the same": (row.frame, row.tag, row.rectangle) in seen,
+                "there is no BULB row for it": bulb is None,
+                "its frame is not there": path is None,
+            }
             seen.add((row.frame, row.tag, row.rectangle))
-            if reason or bulb is None or path is None:
-                left_out[reason] += 1
+            if any(reasons.values()) or bulb is None or path is None:
+                left_out[next(reason for reason, holds in reasons.items() if holds)] += 1
                 continue
             files[row.frame] = path
             lights.append(Light(f"{clip}:{row.line}", row.frame, LABELS[row.tag], row.rectangle, bulb))
     if not lights:
-        reasons = ", ".join(f"{reason} ({count})" for reason, count in left_out.items()) or "there are none at all"
+        why = ", ".join(f"{reason} ({count})" for reason, count in left_out.items()) or "there are none at all"
         raise SalgenError(
             f"{_spelled(root, ANNOTATIONS)}: no row of a {BOX} can be used; expected the tags {' and '.join(LABELS)} "
-            f"with a row in {BULB} each; of the rows there, {reasons}"
+            f"with a row in {BULB} each; of the rows there, {why}"
         )
     lights.sort(key=lambda light: (_number(clip_of(light.frame)), light.frame, int(light.name.rpartition(":")[2])))
     owners = {light.frame: splits[clip_of(light.frame)] for light in lights}
@@ -198,15 +203,6 @@ def _annotated_clips(root: Path) -> dict[str, Path]:
             f"{_folder_above(root)}"
         )
     return {clip: folders[clip] for clip in sorted(folders, key=_number)}
-
-
-def _reason_to_skip(row: LampRow, bulb: Rectangle | None, seen: Collection[tuple[str, str, Rectangle]]) -> str:
-    """The reason why a BOX row is not a light, or "" if it is one."""
-    if row.tag not in LABELS:
-        return f"its tag is {row.tag!r}"
-    if (row.frame, row.tag, row.rectangle) in seen:
-        return "an earlier BOX row is the same"
-    return "" if bulb else "there is no BULB row for it"
 
 
 def _frames_of(root: Path, clip: str) -> dict[str, Path]:

@@ -1,10 +1,4 @@
-"""Windows of CT slices around the nodules of a scan, and windows without one.
-
-References
-----------
-Armato et al. 2011, *The Lung Image Database Consortium (LIDC) and Image Database Resource Initiative (IDRI)* (Medical
-Physics 38).
-"""
+"""Windows of CT slices around the nodules of a scan, and windows without one."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,9 +1,4 @@
-"""Base of the importers of Saliency-Bench's data sets.
-
-References
-----------
-Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual explanations* (KDD).
-"""
+"""Base of the importers of Saliency-Bench's data sets."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -108,19 +103,10 @@ class MarkedImages(MaskLimits):
         numbers = {item: classes.index(image.label) for item, image in images.items()}
         clusters = {item: image.cluster or item for item, image in images.items()}
         splits = assign_splits(dict.fromkeys(images), numbers, clusters, self.shares, self.split_seed)
-        return MarkedCopy(
-            found.license,
-            {
-                Path(relpath(file, found.root)).as_posix(): file
-                for file in (*found.annotations, *(file for image in images.values() for file in image.files))
-            },
-            {item: splits[item] for item in images},
-            images,
-            classes,
-            found.about,
-            skipped,
-            self,
-        )
+        paths = (*found.annotations, *(file for image in images.values() for file in image.files))
+        files = {Path(relpath(path, found.root)).as_posix(): path for path in paths}
+        owners = {item: splits[item] for item in images}
+        return MarkedCopy(found.license, files, owners, images, classes, found.about, skipped, self)
 
     def fitted(self, source: MarkedCopy) -> Self:
         """With the classes that were found."""

@@ -79,10 +79,6 @@ def test_targets_lie_in_all_cells_and_clusters_are_those_of_their_images(base, t
     assert sorted(opened.clusters) == sorted(own.clusters)
     first = *(f"{name} at 1,1" for name in ("orange", "green", "violet", "yellow")), "orange at 1,2"
     assert opened.tasks["label"][:5] == first
-    for item in opened:
-        changed = (item["twin"] != item["image"]).any(axis=0)
-        assert changed.any()
-        assert not changed[~item["mask"]].any()
     assert not verify(grids, source=str(base))
 
 
