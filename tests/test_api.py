@@ -148,7 +148,7 @@ def test_evaluate_returns_the_run(folder, tmp_path):
     assert salgen.report([run]).read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
-@pytest.mark.parametrize("name", [*{*salgen.__all__} - {"Run", "SalgenError", "bench", "explain", "generator"}])
+@pytest.mark.parametrize("name", sorted({*salgen.__all__} - {"Run", "SalgenError", "bench", "explain", "generator"}))
 def test_every_option_is_a_named_parameter(name):
     parameters = inspect.signature(getattr(salgen, name)).parameters.values()
     assert not [one for one in parameters if one.kind is one.VAR_KEYWORD or one.name in ("command", "seeds", "licence")]
