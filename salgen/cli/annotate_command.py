@@ -37,7 +37,9 @@ def command(
     finish: bool,
     pairs: tuple[str, ...],
 ) -> None:
-    """Serve a page on this machine on which people draw masks on the images of PATH.
+    """Draw masks on images in a browser.
+
+    The page is served on this machine, for several people if you like.
 
     PATH is a folder of images, as salgen import takes it, or a data set. Masks are kept in OUT-source after every
     stroke; the page's button Finish makes them the data set OUT, by default PATH-annotated. See docs/annotation.md.

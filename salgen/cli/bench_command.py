@@ -9,7 +9,10 @@ from salgen.errors import SalgenError
 
 @click.group("bench", cls=CommandGroup)
 def command() -> None:
-    """Run salgen-bench, a frozen benchmark: data sets, networks and metrics that stay the same."""
+    """Rank methods on salgen-bench, a frozen benchmark.
+
+    Its data sets, networks and metrics stay the same.
+    """
 
 
 @command.command("list", epilog="Example: salgen bench list")

@@ -9,7 +9,7 @@ from salgen.errors import SalgenError, unknown_name
 ARRAYS, FIGURES = ".npz", (".png", ".pdf", ".svg")
 
 
-@click.command("explain")
+@click.command("explain", epilog="Example: salgen explain cat.jpg --model my_models:network -m grad-cam -m gradient")
 @click.argument("images", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--model",
@@ -38,7 +38,10 @@ def command(
     max_memory: float | None,
     out: Path,
 ) -> None:
-    """Explain a trained model's answer for each of the picture files IMAGES, which keep their size."""
+    """Draw a trained model's saliency maps of picture files.
+
+    IMAGES keep their size.
+    """
     import numpy as np
     from salgen.datasets.format.output_folder import check_outside
     from salgen.datasets.layouts.own_images.upright_pictures import read_picture

@@ -39,7 +39,9 @@ def command(
     workers: int | None,
     pairs: tuple[str, ...],
 ) -> None:
-    """Make a data set of the images in the folder IMAGES, in IMAGES-salgen or the folder OUT.
+    """Make a data set of your own images.
+
+    It is made from the folder IMAGES, in IMAGES-salgen or the folder OUT.
 
     The forms of masks and labels are in docs/own_images.md.
     """

@@ -14,9 +14,10 @@ import click
     help="Folder to write; an existing leaderboard is replaced.",
 )
 def command(runs: tuple[str, ...], out: str) -> None:
-    """Write a static site about RUNS: a table to sort and filter, and a page for each run.
+    """Write a static site about runs.
 
-    Of a folder with results of salgen-bench: the order of methods, and a page for each method and data set.
+    It has a table to sort and filter, and a page for each run. Of a folder with results of salgen-bench: the order of
+    methods, and a page for each method and data set.
     """
     from salgen.evaluation.bench.benchmark import leaderboard
 

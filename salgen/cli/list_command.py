@@ -10,7 +10,10 @@ from salgen.registry import REGISTRIES
 @click.argument("kind", required=False, metavar="[" + "|".join(REGISTRIES) + "]")
 @click.argument("name", required=False)
 def command(kind: str | None, name: str | None) -> None:
-    """List generators, importers, methods, metrics, models and protocols; with a NAME, show its parameters."""
+    """List generators, importers, methods, metrics and models.
+
+    Protocols too. With a NAME, show its parameters.
+    """
     if kind is not None and kind not in REGISTRIES:
         raise unknown_name("kind", kind, REGISTRIES)
     formatter = click.get_current_context().make_formatter()

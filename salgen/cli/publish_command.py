@@ -33,10 +33,10 @@ REPOSITORY = "uploaded; a new repository is private: look at it and make it publ
 )
 @click.option("--token-file", type=click.Path(), help="A file with the token for --to, instead of the variable.")
 def command(path: str, out: str | None, to: str | None, token_file: str | None, **stated: Any) -> None:
-    """Write the data set or the run at PATH into the archive OUT (.tar, .tar.gz or .zip), or upload it.
+    """Write a data set or a run into an archive, or upload it.
 
-    The same data set and the same options give the same bytes. Its SHA-256 is written beside it, as OUT.sha256. A
-    Hugging Face hub (--to hf://ORG/NAME) gets the files themselves, and no OUT.
+    OUT is a .tar, .tar.gz or .zip. The same data set and the same options give the same bytes. Its SHA-256 is written
+    beside it, as OUT.sha256. A Hugging Face hub (--to hf://ORG/NAME) gets the files themselves, and no OUT.
     """
     if to is not None:
         from salgen.evaluation.publishing.publishing import upload

@@ -37,10 +37,10 @@ def command(
     port: int,
     finish: bool,
 ) -> None:
-    """Serve a page on this machine on which people rate the maps of RUN, whose maps were kept (--keep-maps).
+    """Rate a run's maps in a browser, not knowing the methods.
 
-    Each image is shown with its maps in a random order and without the methods' names. Answers are kept in RUN-ratings
-    or the folder OUT. See docs/annotation.md.
+    RUN must have kept its maps (--keep-maps). Each image is shown with its maps in a random order and without the
+    methods' names. Answers are kept in RUN-ratings or the folder OUT. See docs/annotation.md.
     """
     from salgen.datasets.annotation.loopback import serve
     from salgen.datasets.format.output_folder import sole_writer

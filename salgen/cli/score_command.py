@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 @click.option("--split", help="Split, if MASKS is a data set.  [default: test]")
 @click.option("--out", metavar="FILE", type=click.Path(), help="Write each sample's scores to FILE, .csv or .parquet.")
 def command(maps: str, masks: str, metrics: str | None, split: str | None, out: str | None) -> None:
-    """Score the saliency maps MAPS of any tool against MASKS; no model is needed.
+    """Score any tool's saliency maps against masks.
 
-    MAPS is a folder with a .npy, .npz, .safetensors or .png file for each sample, or one .npy, .npz or .safetensors
-    file with all of them. MASKS is the same, where pixels other than 0 are the object. Files are matched by their paths
-    below MAPS and MASKS without the suffix. Or MASKS is a salgen data set, whose maps are named by the samples' ids, or
-    as the images that were imported.
+    No model is needed. MAPS is a folder with a .npy, .npz, .safetensors or .png file for each sample. Or it is one
+    .npy, .npz or .safetensors file with all of them. MASKS is the same, where pixels other than 0 are the object.
+    Files are matched by their paths below MAPS and MASKS without the suffix. Or MASKS is a salgen data set, whose maps
+    are named by the samples' ids, or as the images that were imported.
     """
     from salgen.evaluation.scoring.file_scores import check_suffix, score_files
     from salgen.evaluation.scoring.metric_selection import DEFAULT

@@ -19,9 +19,9 @@ import click
 def command(
     dataset: str, ids: tuple[str, ...], out: str | None, split: str | None, count: int, source: str | None
 ) -> None:
-    """Draw a contact sheet of DATASET, a folder or an archive, and say what it holds.
+    """Draw a contact sheet of DATASET and say what it holds.
 
-    The sheet shows image, mask over the image, twin and their difference.
+    DATASET is a folder or an archive. The sheet shows image, mask over the image, twin and their difference.
     """
     from salgen.datasets.archives.archive_formats import form_of, is_archive
     from salgen.datasets.format.output_folder import check_outside

@@ -78,11 +78,12 @@ def command(
     training_pairs: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Make data of the generator NAME at several doses, evaluate each, and fit thresholds.
+    """Find how weak a cause each method still finds.
 
-    A parameter of the generator is the dose: how strong, large or noisy the cause is. The threshold is the dose at
-    which accuracy, or a method's ROC-AUC, is halfway from chance to perfect. A stopped sweep continues when the same
-    command runs again. --set takes the generator's other parameters. Show them with: salgen sweep NAME --help
+    Data of the generator NAME are made and evaluated at several doses, and thresholds are fitted. A parameter of the
+    generator is the dose: how strong, large or noisy the cause is. The threshold is the dose at which accuracy, or a
+    method's ROC-AUC, is halfway from chance to perfect. A stopped sweep continues when the same command runs again.
+    --set takes the generator's other parameters. Show them with: salgen sweep NAME --help
 
     Where the dose is the strength of a spurious correlation (planted-artefacts), the sweep says instead how well each
     method's maps tell models that rely on it from those that do not. Two strengths suffice.

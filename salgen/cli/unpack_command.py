@@ -14,10 +14,10 @@ from salgen.datasets.archives.archive_formats import USUAL
     "--max-bytes", type=click.IntRange(1), default=USUAL.size, show_default=True, help="Bytes of all files at most."
 )
 def command(archive: str, folder: str | None, max_members: int, max_bytes: int) -> None:
-    """Unpack an ARCHIVE that 'salgen publish' wrote into DIR, by default a folder called after the data set.
+    """Unpack an ARCHIVE that 'salgen publish' wrote.
 
-    DIR must not exist yet or be empty. Nothing is written outside DIR, and nothing is left if the archive is not safe,
-    whole and unaltered.
+    DIR is by default called after the data set. It must not exist yet or be empty. Nothing is written outside DIR, and
+    nothing is left if the archive is not safe, whole and unaltered.
     """
     from salgen.datasets.archives.unpacking import unpack
     from salgen.datasets.format.manifest import RUN

@@ -22,11 +22,11 @@ def count(samples: str) -> int:
 @click.option("--source", metavar="PATH", help="Your own material or copy, where the data set was made from it.")
 @click.option("--samples", type=count, default="32", show_default=True, help="Samples to check again, or all.")
 def command(path: str, source: str | None, samples: int) -> None:
-    """Check that PATH, the folder or archive of a data set or a run, is what it claims to be.
+    """Check a data set or a run, or an archive of one.
 
     For a data set: checksums, schema, the exactness law, and samples rendered again from their recipes. For a run:
-    checksums, that its tables and models can be read and, if it kept its maps, that these give the same scores
-    again. For an archive also the digest beside it.
+    checksums, and that its tables and models can be read. If it kept its maps, these must give the same scores again.
+    For an archive also the digest beside it.
     """
     from salgen.evaluation.verification.verifying import verdict
 
