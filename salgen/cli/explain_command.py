@@ -9,7 +9,7 @@ from salgen.errors import SalgenError, unknown_name
 ARRAYS, FIGURES = ".npz", (".png", ".pdf", ".svg")
 
 
-@click.command("explain", epilog="Example: salgen explain cat.jpg --model my_models:network -m grad-cam -m gradient")
+@click.command("explain", epilog="Example: salgen explain cat.jpg --model my_models:network -m grad-cam")
 @click.argument("images", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--model",

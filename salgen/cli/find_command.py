@@ -23,7 +23,7 @@ def command() -> None:
     """Find images of a run that deserve a look."""
 
 
-@command.command("clever-hans", epilog="Example: salgen find clever-hans runs/mine -m grad-cam --data lesions")
+@command.command("clever-hans", epilog="Example: salgen find clever-hans runs/mine -m grad-cam --dataset lesions")
 @run_folder
 @method
 @click.option("--localization-metric", default=LOCALIZATION, show_default=True)
@@ -52,7 +52,7 @@ def clever_hans(
     _draw(suspects, run, dataset, method, f"clever-hans-{method.replace(':', '-')}.png")
 
 
-@command.command("false-positives", epilog="Example: salgen find false-positives runs/mine --data lesions")
+@command.command("false-positives", epilog="Example: salgen find false-positives runs/mine --dataset lesions")
 @run_folder
 @click.option("--confidence", type=click.FloatRange(0.0, 1.0), default=Thresholds.confidence, show_default=True)
 @click.option("-m", "--method", default="gradient", show_default=True, help="The method whose maps to draw.")

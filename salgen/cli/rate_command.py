@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from salgen.evaluation.rating.ratings import Ratings
 
 
-@click.command("rate", epilog="Example: salgen rate runs/mine --data lesions -m grad-cam")
+@click.command("rate", epilog="Example: salgen rate runs/mine --dataset lesions -m grad-cam")
 @click.argument("run", type=click.Path(exists=True, file_okay=False))
 @click.argument("out", required=False, type=click.Path())
 @click.option("--dataset", metavar="PATH", required=True, type=click.Path(), help="The run's data set, for its images.")
