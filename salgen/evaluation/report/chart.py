@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from itertools import pairwise
-import numpy as np
 from salgen.types import Float64
 
 WIDTH = 620
@@ -89,23 +88,16 @@ def marker(place: int, x: float, y: float) -> str:
 
 def round_ticks(low: float, high: float) -> list[float]:
     """Round numbers that divide a range into about five."""
-    rough = (high - low) / 5
-    power = 10.0 ** np.floor(np.log10(rough))
-    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * 0.999)
-    first = int(np.ceil(low / step - 1e-9))
-    last = int(np.floor(high / step + 1e-9))
-    return [round(i * step, 10) for i in range(first, last + 1)]
+    from matplotlib.ticker import MaxNLocator  # takes a fifth of a second
+
+    ticks = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    return [float(tick) for tick in ticks if low - 1e-9 <= tick <= high + 1e-9]
 
 
 def domain(values: Float64) -> tuple[float, float]:
     """The range of an axis: 0 to 1 where all scores lie in it, as most metrics' do; otherwise that of the scores."""
     low, high = float(values.min()), float(values.max())
     return (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high)
-
-
-def median_stroke(x: float, y: float) -> str:
-    """A vertical stroke through the bar about the height `y`."""
-    return f'<line class="median" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 6.5:.1f}" y2="{y + 6.5:.1f}"/>'
 
 
 def mean_dot(x: float, y: float, radius: float = 3.4) -> str:

@@ -1,30 +1,36 @@
-"""Charts of means, distributions, box plots and ranks as inline SVG.
+"""Charts of means, distributions, ranks and curves as inline SVG.
 
 The page styles them, so they follow its light and dark colours.
 """
 
-from collections.abc import Sequence
+import json
+import math
+from collections.abc import Iterator, Sequence
 from html import escape
-from typing import NamedTuple
+from itertools import pairwise
+from types import SimpleNamespace
 import numpy as np
-from salgen.evaluation.report.chart import ROW, TOP, WIDTH, Chart, bar, domain, marker, mean_dot, median_stroke
-from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, CellEntry, GridRow, VariantGrid
+from salgen.evaluation.metrics.inputs.metric import Metric
+from salgen.evaluation.report.chart import ROW, TOP, WIDTH, Chart, bar, domain, marker, mean_dot, round_ticks
+from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, CellEntry
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun
-from salgen.evaluation.report.tables import NO_CEILING, MeansTable, TableLine
+from salgen.evaluation.report.tables import NO_CEILING, Table, has_ceiling
+from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.ranks import MeanRanks
 from salgen.evaluation.statistics.summary import SummaryRow
+from salgen.parameters import to_json
 from salgen.types import Float64
 
-REACH = 1.5  # longest whisker of a box, in interquartile ranges
 CLIQUE_GAP = 9  # between the bars of two cliques
+COLOURS = 10  # of curves; more could not be told apart, so other methods are grey
+HEIGHT, LEFT, BOTTOM = 300, 52, 42  # of curves
 
 
-def distribution_figure(table: MeansTable, metric: str) -> str:
+def distribution_figure(table: Table, metric: str) -> str:
     """The distribution of each method's scores over the samples, all training seeds together, as SVG.
 
-    A pale bar spans the 5th to the 95th percentile and a darker one the middle half. A stroke marks the median and a
-    dot the mean; small dots below are the means of single training seeds. Dashed lines stand at the means of the random
-    map and of the oracle.
+    Small dots below are the means of single training seeds. Dashed lines stand at the means of the random map and of
+    the oracle.
     """
     run, model = table.run, table.model
     lines = [line for line in table.lines if line.cells[metric].absent != NO_CEILING]
@@ -38,9 +44,14 @@ def distribution_figure(table: MeansTable, metric: str) -> str:
     seeds = [str(run.cube.seeds[i]) for i in run.cube.seeds_of(model)]
     for number, (line, values) in enumerate(zip(lines, spreads, strict=True)):
         row = line.cells[metric].row
-        if row is not None and line.label in ("random", "oracle"):
-            _reference(chart, row.mean, line.label)
-        _spread(chart, number, line, row, values)
+        if row is not None and line.label in CONTROLS and np.isfinite(row.mean):
+            x, at_end = chart.x(row.mean), row.mean > chart.low + 0.9 * (chart.high - chart.low)
+            chart.add(
+                f'<line class="reference" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 4}" y2="{chart.bottom:.1f}"/>'
+                f'<text class="reference" x="{x:.1f}" y="{TOP - 9}" '
+                f'text-anchor="{"end" if at_end else "middle"}">{line.label}</text>'
+            )
+        _spread(chart, number, values, "not scored" if row is None else "undefined for every sample", row)
         y = chart.y(number) + ROW / 2 - 2
         for seed in seeds if len(seeds) > 1 else ():
             of_seed = run.row(model, line.key, metric, run.variant_of(metric), seed)
@@ -50,65 +61,51 @@ def distribution_figure(table: MeansTable, metric: str) -> str:
     return chart.svg()
 
 
-def _spread(chart: Chart, number: int, line: TableLine, row: SummaryRow | None, values: Float64) -> None:
-    y = chart.y(number)
-    if row is None or not values.size:
-        words = "not scored" if row is None else "undefined for every sample"
-        chart.add(f'<text class="none" x="{chart.left + 6:.1f}" y="{y + 4:.1f}">{words}</text>')
+def _spread(chart: Chart, number: int, values: Float64, absent: str, row: SummaryRow | None = None) -> None:
+    """A pale bar from the 5th to the 95th percentile, a darker one over the middle half, a stroke at the median.
+
+    Of two values at most the darker bar is the interval of the mean, as quartiles would be meaningless.
+    """
+    y, (label, role) = chart.y(number), chart.labels[number]
+    if not values.size:
+        chart.add(f'<text class="none" x="{chart.left + 6:.1f}" y="{y + 4:.1f}">{absent}</text>')
         return
     mean = float(values.mean())
     p5, p25, p50, p75, p95 = np.percentile(values, [5, 25, 50, 75, 95])
-    if np.unique(values).size > 2:
-        words = f"{line.label}: mean {mean:.3f}, median {p50:.3f}, middle half {p25:.3f} to {p75:.3f}"
+    if row is None or np.unique(values).size > 2:
+        words = f"{label}: mean {mean:.3f}, median {p50:.3f}, middle half {p25:.3f} to {p75:.3f}"
         bars = bar("wide", chart.x(p5), chart.x(p95), y, 5) + bar("half", chart.x(p25), chart.x(p75), y, 11)
-        bars += median_stroke(chart.x(p50), y)
-    else:  # two values at most: quartiles would be meaningless
+        x = chart.x(p50)
+        bars += f'<line class="median" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 6.5:.1f}" y2="{y + 6.5:.1f}"/>'
+    else:
         low, high = (bound if np.isfinite(bound) else mean for bound in (row.ci_low, row.ci_high))
-        words = f"{line.label}: mean {mean:.3f}, interval {low:.3f} to {high:.3f}"
+        words = f"{label}: mean {mean:.3f}, interval {low:.3f} to {high:.3f}"
         bars = bar("half", chart.x(low), chart.x(high), y, 7)
-    dot = mean_dot(chart.x(mean), y)
-    chart.add(f'<g class="{line.role}"><title>{escape(words)}</title>{bars}{dot}</g>')
+    chart.add(f'<g class="{role}"><title>{escape(words)}</title>{bars}{mean_dot(chart.x(mean), y)}</g>')
 
 
-def _reference(chart: Chart, value: float, name: str) -> None:
-    if not np.isfinite(value):
-        return
-    x = chart.x(value)
-    anchor = "end" if name == "oracle" and value > chart.low + 0.9 * (chart.high - chart.low) else "middle"
-    chart.add(
-        f'<line class="reference" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 4}" y2="{chart.bottom:.1f}"/>'
-        f'<text class="reference" x="{x:.1f}" y="{TOP - 9}" text-anchor="{anchor}">{escape(name)}</text>'
-    )
-
-
-def comparison_figure(tables: Sequence[MeansTable], names: Sequence[str], metric: str) -> str:
-    """Means and intervals of each method on several data sets or models, one mark for each."""
-    lines: dict[str, str] = {}
-    for role in (CEILING, METHOD, "floor"):
-        lines |= {line.label: role for table in tables for line in table.groups.get(role, [])}
-    by_table = [
-        {line.label: row for line in table.lines if (row := line.cells[metric].row) is not None} for table in tables
-    ]
-    rows = [row for by_label in by_table for row in by_label.values()]
+def means_figure(tables: Sequence[Table], names: Sequence[str], metric: str) -> str:
+    """Means and intervals of each method; on several data sets or models a mark for each."""
+    roles = {line.label: role for role in (CEILING, METHOD, FLOOR) for t in tables for line in t.groups.get(role, [])}
+    found = [{line.label: line.cells[metric].row for line in table.lines} for table in tables]
+    rows = [row for by_label in found for row in by_label.values() if row is not None]
     values = np.array([v for row in rows for v in (row.mean, row.ci_low, row.ci_high) if np.isfinite(v)])
     if not values.size:
         return ""
-    chart = Chart(list(lines.items()), *domain(values), f"{metric} of each method on {', '.join(names)}")
-    for number, label in enumerate(lines):
-        for place, (name, by_label) in enumerate(zip(names, by_table, strict=True)):
-            if label in by_label and np.isfinite(by_label[label].mean):
-                chart.add(_mark(chart, number, place, len(names), name, by_label[label]))
+    chart = Chart(list(roles.items()), *domain(values), f"{metric} of each method on {', '.join(names)}")
+    for number, (label, role) in enumerate(roles.items()):
+        for place, (name, by_label) in enumerate(zip(names, found, strict=True)):
+            row = by_label.get(label)
+            if row is None or not np.isfinite(row.mean):
+                continue
+            y = chart.y(number) + min(5.0, 12.0 / len(names)) * (place - (len(names) - 1) / 2)
+            low, high = (chart.x(bound if np.isfinite(bound) else row.mean) for bound in (row.ci_low, row.ci_high))
+            chart.add(
+                f'<g class="series {f"series-{place % 4}" if len(names) > 1 else role}">'
+                f"<title>{escape(f'{label} on {name}: {row.mean:.3f}')}</title>"
+                f"{_stroke(low, y, high, y)}{marker(place, chart.x(row.mean), y)}</g>"
+            )
     return chart.svg()
-
-
-def _mark(chart: Chart, number: int, place: int, places: int, name: str, row: SummaryRow) -> str:
-    y = chart.y(number) + min(5.0, 12.0 / places) * (place - (places - 1) / 2)
-    low, high = (chart.x(bound if np.isfinite(bound) else row.mean) for bound in (row.ci_low, row.ci_high))
-    words = f"{row.method} on {name}: {row.mean:.3f}"
-    return (
-        f'<g class="series series-{place % 4}"><title>{escape(words)}</title>'
-        f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>{marker(place, chart.x(row.mean), y)}</g>'
-    )
 
 
 def rank_figure(run: LoadedRun, ranks: MeanRanks) -> str:
@@ -149,66 +146,117 @@ def rank_figure(run: LoadedRun, ranks: MeanRanks) -> str:
     return chart.svg()
 
 
-def box_figures(grid: VariantGrid) -> dict[str, dict[str, str]]:
-    """Box plots of a grid's scores: model to data set to SVG, which is empty where nothing is defined.
+def box_figures(rows: Sequence[SimpleNamespace], metric: str) -> dict[str, dict[str, str]]:
+    """The distributions of a grid's scores: model to data set to SVG, which is empty where nothing is defined.
 
     All plots of a model share one axis.
     """
     figures: dict[str, dict[str, str]] = {}
-    for model in dict.fromkeys(row.cell.model for row in grid.rows):
-        rows = [row for row in grid.rows if row.cell.model == model]
-        values = np.concatenate([entry.values for row in rows for entry in row.entries.values()])
+    for model in dict.fromkeys(row.cell.model for row in rows):
+        own = {row.cell.dataset: row.entries for row in rows if row.cell.model == model}
+        values = np.concatenate([entry.values for entries in own.values() for entry in entries.values()])
         ends = domain(values) if values.size else (0.0, 1.0)
-        figures[model] = {row.cell.dataset: _panel(row, ends, grid.metric) for row in rows}
+        figures[model] = {data: _panel(data, model, entries, ends, metric) for data, entries in own.items()}
     return figures
 
 
-def _panel(row: GridRow, ends: tuple[float, float], metric: str) -> str:
-    if not any(entry.values.size for entry in row.entries.values()):
+def _panel(data: str, model: str, entries: dict[str, CellEntry], ends: tuple[float, float], metric: str) -> str:
+    if not any(entry.values.size for entry in entries.values()):
         return ""
-    title = f"{metric}: box plot of the scores of each method on {row.cell.dataset} under {row.cell.model}"
-    roles = dict.fromkeys(row.entries, METHOD) | dict.fromkeys(CONTROLS, FLOOR) | {CEILING_CALL: CEILING}
-    chart = Chart(list(roles.items()), *ends, title)
-    for number, (call, role) in enumerate(roles.items()):
-        _box(chart, number, call, role, row.entries[call])
+    roles = dict.fromkeys(entries, METHOD) | dict.fromkeys(CONTROLS, FLOOR) | {CEILING_CALL: CEILING}
+    chart = Chart(list(roles.items()), *ends, f"{metric}: scores of each method on {data} under {model}")
+    for number, call in enumerate(roles):
+        _spread(chart, number, entries[call].values, "not scored, or undefined")
     return chart.svg()
 
 
-class BoxPlot(NamedTuple):
-    """The numbers of a box plot: quartiles, the ends of the whiskers, and outliers."""
+def all_curves(run: LoadedRun, model: str, order: Table) -> list[SimpleNamespace]:
+    """The mean against a parameter, where a run has one metric with several of its values.
 
-    low: float
-    q1: float
-    median: float
-    q3: float
-    high: float
-    outliers: Float64
+    Methods are in the order of a table: the first of those under test have colours.
+    """
+    tested = [line.label for line in order.groups.get(METHOD, [])][:COLOURS]
+    plots = []
+    for metric, parameter, calls in parameter_groups(run.metrics):
+        curves = []
+        for line in order.lines:
+            if line.role == CEILING and not all(map(has_ceiling, calls.values())):
+                continue
+            rows = [run.row(model, line.key, call, run.variant_of(call)) for call in calls.values()]
+            means = [row.mean if row is not None else math.nan for row in rows]
+            colour = tested.index(line.label) if line.label in tested else None
+            style = f"colour-{colour}" if colour is not None else "grey" if line.role == METHOD else "grey dashed"
+            if not all(map(math.isnan, means)):
+                curves.append(SimpleNamespace(label=line.label, means=means, colour=colour, style=f"curve {style}"))
+        coloured = [curve for curve in curves if curve.colour is not None]
+        plot = SimpleNamespace(
+            metric=metric,
+            parameter=parameter,
+            values=list(calls),
+            curves=curves,
+            figure=_curve_figure(f"{metric} against {parameter} on {run.label}", parameter, list(calls), curves),
+            keys=[(one.label, one.style, _stroke(0, 8, 24, 8) + marker(one.colour, 12, 8)) for one in coloured],
+            grey=[curve.label for curve in curves if curve.colour is None],
+        )
+        plots.append(plot)
+    return plots
 
 
-def box_of(values: Float64) -> BoxPlot:
-    """The box of some values; whiskers end at the last within `REACH` interquartile ranges of the quartiles."""
-    q1, median, q3 = np.percentile(values, [25, 50, 75]).tolist()
-    reach = REACH * (q3 - q1)
-    inside = (values >= q1 - reach) & (values <= q3 + reach)
-    low, high = min(float(values[inside].min()), q1), max(float(values[inside].max()), q3)
-    return BoxPlot(low, q1, median, q3, high, values[~inside])
+def _curve_figure(title: str, parameter: str, values: Sequence[float], curves: Sequence[SimpleNamespace]) -> str:
+    """Means as points joined by lines, as SVG; empty where nothing is defined."""
+    defined = [mean for curve in curves for mean in curve.means if math.isfinite(mean)]
+    if not defined:
+        return ""
+    low, high = min(defined), max(defined)
+    low, high = (0.0, 1.0) if low >= 0 and 0.5 < high <= 1 else (min(low, 0.0), high if high > low else low + 1.0)
+    right, bottom = WIDTH - 16, HEIGHT - BOTTOM
+    xs = np.interp(values, [values[0], values[-1]], [LEFT, right])
 
+    def y_of(value: float) -> float:
+        return bottom - (bottom - 10) * (value - low) / (high - low)
 
-def _box(chart: Chart, number: int, call: str, role: str, entry: CellEntry) -> None:
-    y = chart.y(number)
-    if not entry.values.size:
-        chart.add(f'<text class="none" x="{chart.left + 6:.1f}" y="{y + 4:.1f}">not scored, or undefined</text>')
-        return
-    box = box_of(entry.values)
-    low, q1, median, q3, high = map(chart.x, box[:5])
-    words = f"{call}: mean {entry.mean:.3f}, median {box.median:.3f}, middle half {box.q1:.3f} to {box.q3:.3f}"
-    whiskers = (
-        f'<path class="whisker" d="M{low:.1f} {y:.1f}H{q1:.1f}M{q3:.1f} {y:.1f}H{high:.1f}'
-        f'M{low:.1f} {y - 3.5:.1f}v7M{high:.1f} {y - 3.5:.1f}v7"/>'
+    grid = "".join(
+        f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{y_of(t):.1f}" y2="{y_of(t):.1f}"/>'
+        f'<text class="left" x="{LEFT - 7}" y="{y_of(t) + 4:.1f}">{t:g}</text>'
+        for t in round_ticks(low, high)
     )
-    places = sorted({round(chart.x(value)) for value in box.outliers.tolist()})  # at most one dot for each pixel
-    dots = f'<path class="outliers" d="{"".join(f"M{x} {y:.1f}h0" for x in places)}"/>' if places else ""
-    chart.add(
-        f'<g class="{role}"><title>{escape(words)}</title>{dots}{whiskers}'
-        f"{bar('half', q1, q3, y, 11)}{median_stroke(median, y)}{mean_dot(chart.x(entry.mean), y)}</g>"
+    names = "".join(
+        f'<text class="tick" x="{x:.1f}" y="{bottom + 16}">{v:g}</text>' for v, x in zip(values, xs, strict=True)
     )
+    axis = f'<text class="tick" x="{(LEFT + right) / 2}" y="{HEIGHT - 6}">{escape(parameter)}</text>'
+    lines = ""
+    for curve in sorted(curves, key=lambda curve: curve.colour is not None):
+        points = [(x, y_of(mean)) for x, mean in zip(xs, curve.means, strict=True) if math.isfinite(mean)]
+        path = "".join(_stroke(*start, *end) for start, end in pairwise(points))
+        marks = "" if curve.colour is None else "".join(marker(curve.colour, *point) for point in points)
+        words = ", ".join("undefined" if math.isnan(mean) else f"{mean:.3f}" for mean in curve.means)
+        lines += f'<g class="{curve.style}"><title>{escape(curve.label)}: {words}</title>{path}{marks}</g>'
+    return (
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">'
+        f"{grid}{names}{axis}{lines}</svg>"
+    )
+
+
+def parameter_groups(metrics: Sequence[str]) -> Iterator[tuple[str, str, dict[float, str]]]:
+    """Metric with its other parameters, the parameter in which calls differ, and its values with their calls."""
+    groups: dict[tuple[str, str], dict[float, str]] = {}
+    for call in metrics:
+        metric = create_metric(call)
+        for name, value in to_json(metric).items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                groups.setdefault((_without(metric, name), name), {})[float(value)] = call
+    for (metric_call, name), calls in groups.items():
+        if len(calls) > 1:
+            yield metric_call, name, dict(sorted(calls.items()))
+
+
+def _without(metric: Metric, parameter: str) -> str:
+    """A metric's call with the parameters that differ from their defaults, except one."""
+    defaults = to_json(create_metric(metric.name))
+    changed = {k: v for k, v in to_json(metric).items() if v != defaults[k] and k != parameter}
+    pairs = ", ".join(f"{k}={v if isinstance(v, str) else json.dumps(v)}" for k, v in changed.items())
+    return f"{metric.name}: {pairs}" if pairs else metric.name
+
+
+def _stroke(x1: float, y1: float, x2: float, y2: float) -> str:
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.evaluation.report.formatting import DIGITS
-from salgen.evaluation.report.runs import LoadedRun, Model, accuracy_of, read_runs
+from salgen.evaluation.report.runs import LoadedRun, accuracy_of, read_runs
 from salgen.evaluation.report.study import StudyCell
 from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.statistics.jackknife import Estimate, RunScores, mean_estimate
@@ -88,74 +88,14 @@ def series(run: LoadedRun, model: str, call: str) -> int | None:
     return numbers[0] if numbers else None
 
 
-@dataclass(frozen=True)
-class GridRow:
-    """One cell of a study under all methods."""
-
-    cell: StudyCell
-    members: list[Member]
-    samples: int  # number of scored samples
-    entries: dict[str, CellEntry]  # each method's, then the controls'
-    places: dict[str, int]  # method to 1, 2 or 3 where it is the best or among the next two; ties share a place
-
-    @cached_property
-    def trained(self) -> list[Model]:
-        """The trained models of the runs on the first run's split; another split may be the training data."""
-        split = self.members[0][0].split
-        return [trained for run, model in self.members if run.split == split for trained in run.trained(model)]
-
-    @property
-    def accuracy(self) -> float:
-        """The share of images of the first run's split that are classified correctly, over all training seeds."""
-        return accuracy_of(self.trained)
-
-    @property
-    def splits(self) -> list[str]:
-        """The splits that are pooled."""
-        return list(dict.fromkeys(run.split for run, _ in self.members))
-
-    @property
-    def seeds(self) -> int:
-        """The number of training seeds."""
-        return len({trained.seed for trained in self.trained})
-
-    @property
-    def fault(self) -> str:
-        """The accuracy of the first model that did not learn its task, in words; empty if all learnt it."""
-        return next((trained.fault for trained in self.trained if trained.unlearnt), "")
-
-    @property
-    def too_few(self) -> bool:
-        """True if there are too few images to tell whether a model learnt its task."""
-        return any(trained.too_few for trained in self.trained)
-
-
-@dataclass(frozen=True)
-class VariantGrid:
-    """All cells of a study."""
-
-    metric: str
-    methods: tuple[str, ...]
-    rows: list[GridRow]
-
-    @cached_property
-    def blocks(self) -> dict[str, list[GridRow]]:
-        """Data set to its rows."""
-        blocks: dict[str, list[GridRow]] = {}
-        for row in self.rows:
-            blocks.setdefault(row.cell.dataset, []).append(row)
-        return blocks
-
-
 def read_grid(
     cells: Sequence[StudyCell], methods: Sequence[str], metric: str, loaded: Sequence[LoadedRun] = ()
-) -> VariantGrid:
-    """The grid of cells, whose runs are read unless they are among those already `loaded`."""
+) -> list[SimpleNamespace]:
+    """A row for each cell under all methods; its runs are read unless they are among those already `loaded`."""
     runs = {run.path.resolve(): run for run in loaded}
     missing = {Path(path).resolve(): path for cell in cells for path in cell.runs if Path(path).resolve() not in runs}
     runs |= {run.path.resolve(): run for run in read_runs(list(missing.values()))} if missing else {}
-    rows = [_row(cell, [runs[Path(path).resolve()] for path in cell.runs], methods, metric) for cell in cells]
-    return VariantGrid(metric, tuple(methods), rows)
+    return [_row(cell, [runs[Path(path).resolve()] for path in cell.runs], methods, metric) for cell in cells]
 
 
 def grid_estimates(
@@ -163,40 +103,44 @@ def grid_estimates(
 ) -> dict[tuple[str, str], dict[str, Estimate]]:
     """The means that a report's grid shows, in which a failed map is the worst: (data set, model) to method to mean."""
     with content_faults([path for cell in cells for path in cell.runs]):
-        grid = read_grid(cells, methods, metric)
+        rows = read_grid(cells, methods, metric)
     return {
-        (row.cell.dataset, row.cell.model): {method: row.entries[method].estimate for method in methods}
-        for row in grid.rows
+        (row.cell.dataset, row.cell.model): {method: row.entries[method].estimate for method in methods} for row in rows
     }
 
 
-def grid_csv(grid: VariantGrid) -> str:
+def grid_csv(rows: Sequence[SimpleNamespace]) -> str:
     """The means of a grid's methods and controls as comma-separated text."""
     lines = [
         SimpleNamespace(
             dataset=row.cell.dataset, model=row.cell.model, method=method, n=entry.values.size, mean=entry.mean
         )
-        for row in grid.rows
+        for row in rows
         for method, entry in row.entries.items()
     ]
     return csv_text(COLUMNS, lines)
 
 
-def _row(cell: StudyCell, runs: Sequence[LoadedRun], methods: Sequence[str], metric: str) -> GridRow:
+def _row(cell: StudyCell, runs: Sequence[LoadedRun], methods: Sequence[str], metric: str) -> SimpleNamespace:
     for run in runs:
         if metric not in run.metrics:
             raise SalgenError(f"{run.path} has no scores of {metric}: evaluate it with that metric")
     members = [(run, model_in(run, cell.model)) for run in runs]
-    calls = dict.fromkeys((*methods, *CONTROLS))
-    entries = {call: cell_entry(members, call, metric) for call in calls}
-    means = {method: entries[method].mean for method in methods}
+    entries = {call: cell_entry(members, call, metric) for call in dict.fromkeys((*methods, *CONTROLS))}
     masks = [run.cube.samples_of(model, metric, run.variant_of(metric)) for run, model in members]
-    return GridRow(
+    # the models on the first run's split alone, as another split may be the training data
+    trained = [one for run, model in members if run.split == runs[0].split for one in run.trained(model)]
+    return SimpleNamespace(
         cell=cell,
         members=members,
         samples=int(sum(scored.any(axis=0).sum() for scored in masks)),
-        entries=entries,
-        places=places(means, runs[0].higher_is_better[metric]),
+        entries=entries,  # each method's scores, then the controls'
+        places=places({method: entries[method].mean for method in methods}, runs[0].higher_is_better[metric]),
+        accuracy=accuracy_of(trained),
+        splits=list(dict.fromkeys(run.split for run in runs)),
+        seeds=len({one.seed for one in trained}),
+        fault=next((one.fault for one in trained if one.unlearnt), ""),
+        too_few=any(one.too_few for one in trained),
     )
 
 

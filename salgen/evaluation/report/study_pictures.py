@@ -1,40 +1,28 @@
 """Maps in a study: a few samples of each cell, and one sample in several variants with the score under each map."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from types import SimpleNamespace
 import numpy as np
-from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.evaluation.report.gallery import (
     GALLERY,
-    Gallery,
     GalleryArrays,
-    Picture,
     explained,
     image_url,
     make_gallery,
     map_url,
     outline,
+    picture,
     read_gallery,
 )
-from salgen.evaluation.report.grid import GridRow, Member, VariantGrid, read_grid, series
+from salgen.evaluation.report.grid import Member, read_grid, series
 from salgen.evaluation.report.runs import METHOD, LoadedRun
 from salgen.evaluation.report.study import Study, StudyCell, Variants
 
 ROWS = 4  # samples of an image grid
 
 
-class ImageGrid(NamedTuple):
-    """The pictures of a cell, or why there are none."""
-
-    dataset: str
-    model: str
-    gallery: Gallery | None
-    fault: str = ""
-
-
-def image_grid(row: GridRow, methods: Sequence[str]) -> ImageGrid:
+def image_grid(row: SimpleNamespace, methods: Sequence[str]) -> SimpleNamespace:
     """The first samples with a mask, their classes alternating, from the first run of a cell that has some."""
     gallery, fault = None, "its runs hold none"
     try:
@@ -48,7 +36,7 @@ def image_grid(row: GridRow, methods: Sequence[str]) -> ImageGrid:
                 break
     except SalgenError as error:
         fault = str(error)
-    return ImageGrid(row.cell.dataset, row.cell.model, gallery, fault)
+    return SimpleNamespace(dataset=row.cell.dataset, model=row.cell.model, gallery=gallery, fault=fault)
 
 
 def _kept_maps(member: Member) -> GalleryArrays | None:
@@ -64,42 +52,22 @@ def _method_numbers(data: GalleryArrays, methods: Sequence[str]) -> dict[str, in
     return {method: available.index(method) for method in methods if method in available}
 
 
-class VariantRow(NamedTuple):
-    """One variant of the sample."""
+def variants_figure(variants: Variants, study: Study, loaded: Sequence[LoadedRun] = ()) -> SimpleNamespace:
+    """One sample in the variants of one model, or the `fault` that there is none, and the `means` over all samples.
 
-    variant: str
-    id: str
-    image: Picture
-    contour: str  # the outline of the mask that was scored
-    cells: list[tuple[Picture, float]]  # for each method its map, and this sample's score; NaN where it is undefined
-
-
-@dataclass(frozen=True)
-class VariantsFigure:
-    """The variants of one model: the figure, and the means over all samples."""
-
-    model: str
-    means: VariantGrid  # a row for each variant
-    unmarked: list[str]  # the variants whose scores rank no method, so that they have no places
-    explained: str = ""  # the trained model whose maps are shown
-    height: int = 0
-    width: int = 0
-    columns: list[tuple[str, bool]] = field(default_factory=list)  # (method, True if it has negative values)
-    rows: list[VariantRow] = field(default_factory=list)  # empty where no sample could be shown
-    fault: str = ""  # why no sample could be shown
-
-
-def variants_figure(variants: Variants, study: Study, loaded: Sequence[LoadedRun] = ()) -> VariantsFigure:
-    """The figure of one model, whose runs are read unless they are among those already `loaded`."""
+    The runs are read unless they are among those already `loaded`. Scores of `unmarked` variants rank no method.
+    """
     cells = [StudyCell(name, variants.model, (path,)) for name, path in variants.runs.items()]
-    grid = read_grid(cells, study.methods, study.metric, loaded)
-    rows = [row if variants.ranks(row.cell.dataset) else replace(row, places={}) for row in grid.rows]
+    means = read_grid(cells, study.methods, study.metric, loaded)
     unmarked = [name for name in variants.runs if not variants.ranks(name)]
-    figure = VariantsFigure(variants.model, replace(grid, rows=rows), unmarked)
+    for row in means:
+        row.places = {} if row.cell.dataset in unmarked else row.places
+    figure = SimpleNamespace(model=variants.model, means=means, unmarked=unmarked, explained="", fault="")
     try:
-        return _with_maps(figure, {row.cell.dataset: row.members[0] for row in rows})
+        vars(figure).update(_with_maps({row.cell.dataset: row.members[0] for row in means}, study))
     except SalgenError as fault:
-        return replace(figure, fault=str(fault))
+        figure.fault = str(fault)
+    return figure
 
 
 def number_of(sample: str) -> str:
@@ -123,35 +91,41 @@ def _seed(run: LoadedRun) -> int:
     return run.cube.seeds.index(run.models[0].seed)
 
 
-def _with_maps(figure: VariantsFigure, members: dict[str, Member]) -> VariantsFigure:
-    """The figure of one sample; a method with negative values in any variant has the signed colours."""
+def _with_maps(members: dict[str, Member], study: Study) -> dict[str, object]:
+    """The maps of one sample; a method with negative values in any variant has the signed colours."""
     galleries = {name: data for name, member in members.items() if (data := _kept_maps(member)) is not None}
     if len(galleries) < len(members):
         raise SalgenError("a run holds no maps of this model")
-    number = _representative(members, galleries, figure.means.metric)
-    places: dict[str, int] = {}
-    shown: dict[str, dict[str, NDArray[Any]]] = {}
-    for name, data in galleries.items():
-        place = places[name] = [number_of(str(one)) for one in data["ids"]].index(number)
-        numbers = _method_numbers(data, figure.means.methods)
-        shown[name] = {method: data["maps"][m, place] for method, m in numbers.items()}
-    columns, rows = [], []
-    for method in figure.means.methods:
-        if maps := [of_variant[method] for of_variant in shown.values() if method in of_variant]:
-            columns.append((method, any(bool((one < 0).any()) for one in maps)))
+    number = _representative(members, galleries, study.metric)
+    places = {name: [number_of(str(one)) for one in data["ids"]].index(number) for name, data in galleries.items()}
+    shown = {
+        name: {method: data["maps"][m, places[name]] for method, m in _method_numbers(data, study.methods).items()}
+        for name, data in galleries.items()
+    }
+    columns = {  # method to whether it has negative values
+        method: any((maps[method] < 0).any() for maps in shown.values() if method in maps)
+        for method in study.methods
+        if any(method in maps for maps in shown.values())
+    }
+    rows = []
     for name, member in members.items():
         data, place, cells = galleries[name], places[name], []
         sample = str(data["ids"][place])
-        for method, signed in columns:
+        for method, signed in columns.items():
             values = shown[name].get(method)
             url = "" if values is None else map_url(values.astype(np.float32), signed)
-            score = _score(member, method, figure.means.metric, sample)
-            cells.append((Picture(url, f"{method}, {name}"), score))
-        image = Picture(image_url(data["images"][place]), f"image, {name}", contour=False)
-        rows.append(VariantRow(name, sample, image, outline(data["masks"][place]), cells))
+            cells.append((picture(url, f"{method}, {name}"), _score(member, method, study.metric, sample)))
+        row = SimpleNamespace(
+            variant=name,
+            id=sample,
+            image=picture(image_url(data["images"][place]), f"image, {name}", contour=False),
+            contour=outline(data["masks"][place]),
+            cells=cells,  # for each method its map, and this sample's score; NaN where it is undefined
+        )
+        rows.append(row)
     height, width = next(iter(galleries.values()))["masks"].shape[1:]
     model = explained(next(iter(members.values()))[0])
-    return replace(figure, explained=model, height=height, width=width, columns=columns, rows=rows)
+    return {"explained": model, "height": height, "width": width, "columns": list(columns.items()), "rows": rows}
 
 
 def _score(member: Member, method: str, metric: str, sample: str) -> float:

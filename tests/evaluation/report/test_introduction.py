@@ -38,7 +38,7 @@ def introduction(runs, study=None):
                 *(("gtsrb-square", {"source": "gtsrb"}), ("zings", {"source": ""})),
                 *(("lisa-lights", {"source": OWN_COPY}), ("lisa-lights", {"source": OWN_COPY})),
             ],
-            f"? In gtsrb-square and zings the {EXACT} The masks of lisa-lights are {SEEN}",
+            f"? In gtsrb-square and zings the {EXACT} The masks of lisa-lights (2) and lisa-lights (3) are {SEEN}",
         ),
         (
             [("zings", {"source": OWN_COPY}), ("zings", {"source": ""})],

@@ -17,7 +17,6 @@ from salgen.errors import SalgenError
 from salgen.evaluation.report import console_summary, report
 from salgen.evaluation.report.formatting import number
 from salgen.evaluation.report.gallery import LEVELS, LONGEST, UNDEFINED_COLOUR, gallery, image_url, map_url, outline
-from salgen.evaluation.report.headline import Headline
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.tables import means_table
 from salgen.evaluation.report.undefined import DROPPED, KEPT, WORST, undefined_lines
@@ -109,7 +108,7 @@ def test_page_of_two_runs_stands_alone_and_is_the_same_twice(full):
     assert report(runs).read_text() == text
 
 
-def test_page_is_accessible_with_what_the_model_uses_first(full):
+def test_page_is_accessible_and_begins_with_the_answer(full):
     page = read(full[1])
     tags = Counter(tag for tag, _ in page.tags)
     assert tags["h1"] == tags["main"] == page.titles.count("head") == 1
@@ -117,9 +116,9 @@ def test_page_is_accessible_with_what_the_model_uses_first(full):
     check_accessible(page)
     order = [attributes["id"] for tag, attributes in page.tags if tag == "section"]
     assert [name for name in order if "lesion" not in name] == [
-        *("reliance", "answer", "scores", "ranks", "distributions", "gallery", "undefined", "made")
+        *("answer", "reliance", "scores", "ranks", "distributions", "gallery", "undefined", "made")
     ]
-    places = [page.text.index(words) for words in ("What does the model use?", "99.2 % of 400", "guided-backprop")]
+    places = [page.text.index(words) for words in ("guided-backprop", "What does the model use?", "99.2 % of 400")]
     assert places == sorted(places)
 
 
@@ -183,9 +182,7 @@ def test_a_method_does_not_gain_by_failing(tmp_path):
 
 
 def test_the_headline_says_what_the_tests_separate(full, loaded):
-    headline = Headline(loaded[0], loaded[0].model_names[0])
-    text = read(full[1]).text
-    found = headline.verdict
+    found, text = verdict(loaded[0], "lesion-cnn", "roc-auc"), read(full[1]).text
     assert found.labels([found.best, found.floor]) == ["guided-backprop", "sobel"]
     assert found.labels(found.tied) == ["lrp-alpha-beta", "lrp-alpha-beta:alpha=1,beta=0", "deep-taylor"]
     assert found.labels(found.below_floor) == ["deconvnet"]
@@ -306,7 +303,7 @@ def test_page_of_a_run_that_lacks_something(tmp_path, lacking):
     path = make_run(tmp_path / "run", **(SMALL | LACKING[lacking]))
     page = read(report([path]))
     assert "nan" not in page.text.lower().split()
-    assert ("Gallery" in page.text) == (lacking != "no gallery")
+    assert ("not hand-picked" in page.text) == (lacking != "no gallery")
     if lacking in ("no controls", "one method"):
         assert "norm" not in {attributes.get("class") for _, attributes in page.tags}
         assert "strongest floor is" not in page.text
