@@ -7,12 +7,11 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from html import escape
-from itertools import pairwise
 from types import SimpleNamespace
 import numpy as np
 from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.report.chart import ROW, TOP, WIDTH, Chart, bar, domain, marker, mean_dot, round_ticks
-from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, CellEntry
+from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun
 from salgen.evaluation.report.tables import NO_CEILING, Table, has_ceiling
 from salgen.evaluation.scoring.metric_selection import create_metric
@@ -122,25 +121,20 @@ def rank_figure(run: LoadedRun, ranks: MeanRanks) -> str:
         x, y = chart.x(rank), chart.y(number)
         chart.add(
             f'<g class="{role}"><title>{escape(label)}: mean rank {rank:.2f}</title>'
-            f'<line class="stem" x1="{chart.x(1.0):.1f}" x2="{x:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
-            f"{mean_dot(x, y, 3.8)}</g>"
+            f'<g class="stem">{_stroke(chart.x(1.0), y, x, y)}</g>{mean_dot(x, y, 3.8)}</g>'
             f'<text class="value" x="{x + 7:.1f}" y="{y + 4:.1f}">{rank:.2f}</text>'
         )
     for place, (start, stop) in enumerate(ranks.cliques):
         x = WIDTH - margin + CLIQUE_GAP * (place + 1)
         top, bottom = chart.y(start) - ROW / 3, chart.y(stop - 1) + ROW / 3
         words = f"no difference among {', '.join(label for label, _ in labels[start:stop])}"
-        chart.add(
-            f'<g class="clique"><title>{escape(words)}</title>'
-            f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top:.1f}" y2="{bottom:.1f}"/></g>'
-        )
+        chart.add(f'<g class="clique"><title>{escape(words)}</title>{_stroke(x, top, x, bottom)}</g>')
     difference, above = ranks.critical_difference, TOP - 4
     left, right = chart.x(1.0), chart.x(1.0 + difference)
-    ends = "".join(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{above - 4}" y2="{above + 4}"/>' for x in (left, right))
+    ends = "".join(_stroke(x, above - 4, x, above + 4) for x in (left, right))
     words = f"critical difference {difference:.2f}"
     chart.add(
-        f'<g class="critical"><title>{words}</title>'
-        f'<line x1="{left:.1f}" x2="{right:.1f}" y1="{above}" y2="{above}"/>{ends}</g>'
+        f'<g class="critical"><title>{words}</title>{_stroke(left, above, right, above)}{ends}</g>'
         f'<text class="critical" x="{(left + right) / 2:.1f}" y="{above - 7}">{words}</text>'
     )
     return chart.svg()
@@ -155,19 +149,16 @@ def box_figures(rows: Sequence[SimpleNamespace], metric: str) -> dict[str, dict[
     for model in dict.fromkeys(row.cell.model for row in rows):
         own = {row.cell.dataset: row.entries for row in rows if row.cell.model == model}
         values = np.concatenate([entry.values for entries in own.values() for entry in entries.values()])
-        ends = domain(values) if values.size else (0.0, 1.0)
-        figures[model] = {data: _panel(data, model, entries, ends, metric) for data, entries in own.items()}
+        figures[model] = dict.fromkeys(own, "")
+        for data, entries in own.items():
+            if any(entry.values.size for entry in entries.values()):
+                roles = dict.fromkeys(entries, METHOD) | dict.fromkeys(CONTROLS, FLOOR) | {CEILING_CALL: CEILING}
+                title = f"{metric}: scores of each method on {data} under {model}"
+                chart = Chart(list(roles.items()), *domain(values), title)
+                for number, call in enumerate(roles):
+                    _spread(chart, number, entries[call].values, "not scored, or undefined")
+                figures[model][data] = chart.svg()
     return figures
-
-
-def _panel(data: str, model: str, entries: dict[str, CellEntry], ends: tuple[float, float], metric: str) -> str:
-    if not any(entry.values.size for entry in entries.values()):
-        return ""
-    roles = dict.fromkeys(entries, METHOD) | dict.fromkeys(CONTROLS, FLOOR) | {CEILING_CALL: CEILING}
-    chart = Chart(list(roles.items()), *ends, f"{metric}: scores of each method on {data} under {model}")
-    for number, call in enumerate(roles):
-        _spread(chart, number, entries[call].values, "not scored, or undefined")
-    return chart.svg()
 
 
 def all_curves(run: LoadedRun, model: str, order: Table) -> list[SimpleNamespace]:
@@ -227,10 +218,11 @@ def _curve_figure(title: str, parameter: str, values: Sequence[float], curves: S
     lines = ""
     for curve in sorted(curves, key=lambda curve: curve.colour is not None):
         points = [(x, y_of(mean)) for x, mean in zip(xs, curve.means, strict=True) if math.isfinite(mean)]
-        path = "".join(_stroke(*start, *end) for start, end in pairwise(points))
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         marks = "" if curve.colour is None else "".join(marker(curve.colour, *point) for point in points)
         words = ", ".join("undefined" if math.isnan(mean) else f"{mean:.3f}" for mean in curve.means)
-        lines += f'<g class="{curve.style}"><title>{escape(curve.label)}: {words}</title>{path}{marks}</g>'
+        lines += f'<g class="{curve.style}"><title>{escape(curve.label)}: {words}</title>'
+        lines += f'<polyline fill="none" points="{line}"/>{marks}</g>'
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">'
         f"{grid}{names}{axis}{lines}</svg>"

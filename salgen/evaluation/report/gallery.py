@@ -27,8 +27,6 @@ LONGEST = 128  # pixels of a picture's longer side; larger ones are averaged dow
 LEVELS = 127  # odd, so that zero has a colour of its own
 SATURATED = 99.5  # percentile of a map that gets the strongest colour
 
-SEQUENTIAL = "magma"
-DIVERGING = "coolwarm"  # Moreland's, made to be even in perceived difference on both sides of zero
 UNDEFINED_COLOUR = (128, 128, 128)
 NOTHING = "ground truth: nothing to find"
 
@@ -126,7 +124,8 @@ def image_url(image: NDArray[np.uint8]) -> str:
     """A picture uint8 (H, W, 1 or 3) as a PNG data URL."""
     from PIL import Image
 
-    return _png(Image.fromarray(image[..., 0] if image.shape[-1] == 1 else image), Image.Resampling.LANCZOS)
+    full = Image.fromarray(image[..., 0] if image.shape[-1] == 1 else image)
+    return _png(_shrink(full, Image.Resampling.LANCZOS))
 
 
 def map_url(values: NDArray[np.float32], signed: bool) -> str:
@@ -146,7 +145,7 @@ def map_url(values: NDArray[np.float32], signed: bool) -> str:
     scaled = (np.where(finite, small, 0.0) / top + 1.0) / 2.0 if signed else np.where(finite, small, 0.0) / top
     index = np.rint(np.clip(scaled, 0.0, 1.0) * (LEVELS - 1)).astype(np.uint8)
     picture = Image.fromarray(np.where(finite, index, LEVELS).astype(np.uint8), mode="P")
-    picture.putpalette(_palette(DIVERGING if signed else SEQUENTIAL))
+    picture.putpalette(_palette("coolwarm" if signed else "magma"))
     return _png(picture)
 
 
@@ -177,10 +176,9 @@ def _shrink(picture: Any, resampling: Any) -> Any:
     return picture.resize(tuple(max(1, round(side * scale)) for side in picture.size), resampling)
 
 
-def _png(picture: Any, resampling: Any = None) -> str:
-    small = picture if resampling is None else _shrink(picture, resampling)
+def _png(image: Any) -> str:
     buffer = io.BytesIO()
-    small.save(buffer, format="PNG", optimize=True)
+    image.save(buffer, format="PNG", optimize=True)
     return png_url(buffer.getvalue())
 
 

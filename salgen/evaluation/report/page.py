@@ -1,6 +1,5 @@
 """The report: one self-contained HTML page for one run or several."""
 
-import inspect
 import os
 import shlex
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from salgen.evaluation.diagnostics.metric_correlation import LEAST, correlations
 from salgen.evaluation.reliance.certificate_rule import TOLERATED, most_faulty
 from salgen.evaluation.report import figures, gallery, reliance
 from salgen.evaluation.report.chart import marker
-from salgen.evaluation.report.formatting import STYLE, and_list, number, page_text, templates
+from salgen.evaluation.report.formatting import STYLE, and_list, call_name, page_text, templates
 from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, grid_csv, read_grid
 from salgen.evaluation.report.runs import LoadedRun, of_all_images, read_runs
 from salgen.evaluation.report.study import Study
@@ -33,7 +32,6 @@ from salgen.evaluation.statistics.mean_intervals import DRAWS, LEAST_TRAININGS, 
 from salgen.evaluation.statistics.permutation import ALPHA
 from salgen.evaluation.statistics.ranks import rank_methods
 from salgen.files import write_text
-from salgen.parameters import parse_call
 from salgen.sources import OWN_COPY
 
 PAGE = "report.html"
@@ -116,6 +114,7 @@ def render(
         except SalgenError as fault:
             without_gallery[run.label] = str(fault)
     models = [(run, model) for run in runs for model in [*run.models, *run.second_models]]
+    calls = list(dict.fromkeys(call for run in runs for call in run.metrics))
     classes = {tuple(run.record.dataset.class_names) for run in runs}
     imported = [run.label for run in runs if run.record.dataset.source == OWN_COPY]
     return page_text(
@@ -131,7 +130,7 @@ def render(
         galleries=galleries,
         without_gallery=without_gallery,
         legend=gallery.legend_urls(),
-        legends=metric_legends(runs),
+        metrics={name: [call for call in calls if call_name(call) == name] for name in map(call_name, calls)},
         reliance=[line for run in runs for line in reliance.reliance_lines(run)],
         effects=reliance.reliance_effects([(run, model) for run in runs for model in run.model_names]),
         uncertified={run.label: reason for run in runs if (reason := reliance.uncertified(run))},
@@ -236,31 +235,10 @@ def agreements(runs: Sequence[LoadedRun]) -> list[dict[str, Any]]:
     return tables
 
 
-def metric_legends(runs: Sequence[LoadedRun]) -> list[dict[str, Any]]:
-    """The description of each metric of the runs, in their order, from its own declaration."""
-    calls: dict[str, list[str]] = {}
-    for call in dict.fromkeys(call for run in runs for call in run.metrics):
-        calls.setdefault(parse_call(call)[0], []).append(call)
-    legends = []
-    for name, of_metric in calls.items():
-        metric = create_metric(of_metric[0])
-        legends.append(
-            {
-                "name": name,
-                "calls": [call for call in of_metric if call != name],
-                "description": (inspect.getdoc(type(metric)) or "").split("\n\n")[0].replace("\n", " "),
-                "direction": DIRECTIONS[metric.higher_is_better],
-                "bounds": " to ".join(number(bound, 3).rstrip("0").rstrip(".") for bound in metric.bounds),
-                "reference": metric.reference,
-            }
-        )
-    return legends
-
-
-DIRECTIONS = {True: "more is better", False: "less is better", None: "diagnostic, ranks nothing"}
 CONSTANTS = {
     "titles": TITLES,
     "controls": CONTROLS,
+    "create_metric": create_metric,
     "ceiling_call": CEILING_CALL,
     "grid_file": GRID,
     "saturated": gallery.SATURATED,

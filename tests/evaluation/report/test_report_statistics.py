@@ -11,11 +11,12 @@ from salgen.evaluation.diagnostics.clever_hans import clever_hans
 from salgen.evaluation.report import console_summary, report
 from salgen.evaluation.report.chart import WIDTH
 from salgen.evaluation.report.figures import all_curves, parameter_groups
-from salgen.evaluation.report.page import agreements, metric_legends, suspect_counts
+from salgen.evaluation.report.page import agreements, suspect_counts
 from salgen.evaluation.report.reliance import by_model, reliance_lines, uncertified
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.tables import means_table, metric_blocks, panels
 from salgen.evaluation.report.verdicts import verdict
+from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.comparison_groups import family
 from salgen.evaluation.statistics.comparisons import compare_families
 from salgen.evaluation.statistics.ranks import rank_methods
@@ -256,15 +257,15 @@ def test_suspects_are_counted_as_the_command_finds_them_by_both_metrics_and_the_
         report([path])
 
 
-def test_legends_come_from_the_declarations(rich):
-    run, page = rich
-    legends = {legend["name"]: legend for legend in metric_legends([run])}
-    assert set(legends) == {name.partition(":")[0] for name in EVERY}
-    assert legends["mae"]["direction"] == "less is better"
-    assert legends["edge-correlation"]["direction"] == "diagnostic, ranks nothing"
-    assert legends["iou"]["calls"] == ["iou:threshold=0.25", "iou:threshold=0.75"]
-    for legend in legends.values():
-        assert " ".join(legend["description"].replace("``", "").split()) in page.text
+def test_definitions_come_from_the_declarations(rich):
+    _, page = rich
+    words = page.text.partition("Definitions of the metrics")[2]
+    for call in EVERY:
+        metric = create_metric(call.partition(":")[0])
+        description = " ".join(metric.__doc__.split("\n\n")[0].replace("``", "").split())
+        said = {True: "More is better", False: "Less is better", None: "Diagnostic, ranks nothing"}
+        assert f"{description} {said[metric.higher_is_better]}; " in words
+        assert call.replace(":", ": ") in words
 
 
 def test_metrics_are_correlated_over_three_data_sets(tmp_path):

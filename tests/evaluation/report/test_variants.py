@@ -60,7 +60,7 @@ def test_the_same_sample_is_shown_in_every_variant_with_its_own_scores_and_pictu
     for row in figure.rows:
         for (picture, value), method in zip(row.cells, PAPER, strict=True):
             assert value == pytest.approx(own_score(runs[row.variant], method, row.id))
-            assert picture.alt == f"{method}, {row.variant}"
+            assert picture.alt == f"{method}, {row.id}"
     signed = dict(figure.columns)
     assert signed["input-x-gradient"]
     assert not signed["gradient"]
