@@ -3,13 +3,12 @@
 The page styles them, so they follow its light and dark colours.
 """
 
-import json
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from html import escape
 from types import SimpleNamespace
 import numpy as np
-from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.report.chart import ROW, TOP, WIDTH, Chart, bar, domain, marker, mean_dot, round_ticks
 from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun
@@ -17,7 +16,7 @@ from salgen.evaluation.report.tables import NO_CEILING, Table, has_ceiling
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.ranks import MeanRanks
 from salgen.evaluation.statistics.summary import SummaryRow
-from salgen.parameters import to_json
+from salgen.parameters import call_text, to_json
 from salgen.types import Float64
 
 CLIQUE_GAP = 9  # between the bars of two cliques
@@ -236,18 +235,11 @@ def parameter_groups(metrics: Sequence[str]) -> Iterator[tuple[str, str, dict[fl
         metric = create_metric(call)
         for name, value in to_json(metric).items():
             if isinstance(value, int | float) and not isinstance(value, bool):
-                groups.setdefault((_without(metric, name), name), {})[float(value)] = call
+                by_default = replace(metric, **{name: getattr(create_metric(metric.name), name)})
+                groups.setdefault((call_text(by_default), name), {})[float(value)] = call
     for (metric_call, name), calls in groups.items():
         if len(calls) > 1:
             yield metric_call, name, dict(sorted(calls.items()))
-
-
-def _without(metric: Metric, parameter: str) -> str:
-    """A metric's call with the parameters that differ from their defaults, except one."""
-    defaults = to_json(create_metric(metric.name))
-    changed = {k: v for k, v in to_json(metric).items() if v != defaults[k] and k != parameter}
-    pairs = ", ".join(f"{k}={v if isinstance(v, str) else json.dumps(v)}" for k, v in changed.items())
-    return f"{metric.name}: {pairs}" if pairs else metric.name
 
 
 def _stroke(x1: float, y1: float, x2: float, y2: float) -> str:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from PIL import Image
-from run_folders import METRICS, edited_scores, make_run
+from run_folders import METRICS, edited_record, edited_scores, make_run
 from salgen.errors import SalgenError
 from salgen.evaluation.report import console_summary, report
 from salgen.evaluation.report.formatting import number
@@ -332,6 +332,19 @@ def _rewrite_scores(path, reason, method=None, metric=None, **values):
         for row in rows:
             if method in (None, row["method"]) and metric in (None, row["metric"]):
                 row |= {**values, "reason": reason}
+
+
+def test_the_first_screen_has_pictures_and_the_methods_that_were_left_out(tmp_path):
+    path = make_run(tmp_path / "run", **SMALL)
+    with edited_record(path) as record:
+        record["left_out"] = {"rise:n=4": "it takes <32> GiB"}
+    page = read(report([path]))
+    answer = page.text.partition("Short answer")[2].partition("What does the model use?")[0]
+    assert "best: guided-backprop habit: grad-cam worst: deconvnet" in answer
+    assert "99.2 %" in answer
+    assert "Left out rise: n=4 it takes <32> GiB" in answer
+    alone = make_run(tmp_path / "alone", **(SMALL | {"methods": ("gradient", "sobel")}))
+    assert "best: " not in read(report([alone])).text
 
 
 def test_missing_scores_are_said(tmp_path):
