@@ -133,10 +133,11 @@ def accuracy_line(run: LoadedRun, model: str) -> str:
 
 
 def _aligned(table: Table, marked: bool) -> list[str]:
-    heads = [_two_lines(metric) for metric in table.metrics]
+    parts = [wrap(metric, 12, break_long_words=False) for metric in table.metrics]  # broken at hyphens
+    heads = [[""] * (max(map(len, parts)) - len(head)) + head for head in parts]
     widths = [max(8, *map(len, head)) for head in heads]
     name = max(len(line.label) for line in table.lines)
-    rows = [["", *parts] for parts in zip(*heads, strict=True)]
+    rows = [["", *line] for line in zip(*heads, strict=True)]
     for lines in table.groups.values():
         rows.append(["-" * name, *("-" * width for width in widths)])
         rows += [[line.label, *(_number(line.cells[metric], marked) for metric in table.metrics)] for line in lines]
@@ -148,12 +149,3 @@ def _number(cell: SimpleNamespace, marked: bool) -> str:
     text = "" if cell.absent == NO_CEILING else _mean(getattr(cell.row, "mean", np.nan))
     marks = ("*" if cell.best else "~" if cell.tied else "") + ("<" if cell.below_floor else "")
     return f"{text}{marks:<2}" if marked else text
-
-
-def _two_lines(metric: str) -> tuple[str, str]:
-    """A metric's name broken at the hyphen nearest its middle, for a narrow column."""
-    breaks = [i for i, character in enumerate(metric) if character == "-"] if len(metric) > 8 else []
-    if not breaks:
-        return "", metric
-    at = min(breaks, key=lambda i: abs(i - len(metric) / 2))
-    return metric[: at + 1], metric[at + 1 :]

@@ -17,7 +17,6 @@ from salgen.evaluation.diagnostics.clever_hans import (
 from salgen.evaluation.diagnostics.metric_correlation import LEAST, correlations
 from salgen.evaluation.reliance.certificate_rule import TOLERATED, most_faulty
 from salgen.evaluation.report import figures, gallery, reliance
-from salgen.evaluation.report.chart import marker
 from salgen.evaluation.report.formatting import STYLE, and_list, call_name, page_text, templates
 from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, grid_csv, read_grid
 from salgen.evaluation.report.runs import LoadedRun, of_all_images, read_runs
@@ -126,7 +125,6 @@ def render(
         study=study,
         back=back,
         sections=sections,
-        comparison=comparison(sections),
         galleries=galleries,
         without_gallery=without_gallery,
         legend=gallery.legend_urls(),
@@ -202,17 +200,6 @@ def suspect_counts(run: LoadedRun, model: str) -> list[dict[str, Any]]:
         examined = sum(len(maps.samples) for maps in groups)
         counts.append({"method": call, "found": found, "examined": examined, "command": command})
     return sorted(counts, key=lambda suspects: -suspects["found"])
-
-
-def comparison(sections: Sequence[Section]) -> dict[str, Any] | None:
-    """The means of all sections in one figure, where they share a headline metric."""
-    metrics = {section["run"].headline for section in sections}
-    metric = metrics.pop() if len(metrics) == 1 else None
-    if metric is None:
-        return None
-    names = [section["title"] for section in sections]
-    figure = figures.means_figure([section["table"] for section in sections], names, metric)
-    return {"metric": metric, "figure": figure, "keys": [(name, marker(i, 8, 8)) for i, name in enumerate(names)]}
 
 
 def agreements(runs: Sequence[LoadedRun]) -> list[dict[str, Any]]:

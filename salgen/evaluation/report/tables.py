@@ -126,9 +126,11 @@ def panels(run: LoadedRun, model: str) -> list[SimpleNamespace]:
     Samples are counted once for each training seed. `verdict` and `headline` are the headline metric's, None where
     there is no such metric or sample; `views` are the variants with their tables, the headline variant first.
     """
-    total, found = sample_count(run, model, ALL), []
+    counted, number, found = run.samples_counted(model), run.cube.models.index(model), []
+    kept = {CORRECT: run.cube.correct[number], CERTIFIED: run.cube.certified[number]}
+    total = int(counted.sum())
     for samples in run.cube.subsets:
-        count = sample_count(run, model, samples)
+        count = int((counted & kept.get(samples, True)).sum())
         own, metric = count > 0 and (samples == ALL or count < total), run.headline
         views = {variant: _blocks(run, model, variant, samples) for variant in run.variants} if own else {}
         panel = SimpleNamespace(
@@ -142,13 +144,6 @@ def panels(run: LoadedRun, model: str) -> list[SimpleNamespace]:
         )
         found.append(panel)
     return found
-
-
-def sample_count(run: LoadedRun, model: str, samples: str) -> int:
-    """The number of the headline metric's samples in a subset, each counted once for each training seed."""
-    cube, counted = run.cube, run.samples_counted(model)
-    kept = {CORRECT: cube.correct, CERTIFIED: cube.certified}.get(samples)
-    return int(np.sum(counted if kept is None else counted & kept[cube.models.index(model)]))
 
 
 def _blocks(run: LoadedRun, model: str, variant: str, samples: str) -> list[SimpleNamespace]:

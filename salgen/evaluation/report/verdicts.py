@@ -100,8 +100,7 @@ class Verdict:
         return [self._against(key, " and ".join(names)) for key, names in kinds.items()]
 
     def _against(self, floor: Key, kind: str) -> str:
-        tested = self._among(self.compared)
-        below = self._among(not_better(self.tests, floor))
+        tested, below = self._among(self.compared), self._among(not_better(self.tests, floor))
         better = [key for key in tested if key not in below]
         name = f"{self.labels([floor])[0]}, {kind} ({number(self.mean(floor, 'mean'))})"
         if len(tested) == 1:
