@@ -18,10 +18,9 @@ from salgen.evaluation.diagnostics.metric_correlation import LEAST, correlations
 from salgen.evaluation.reliance.certificate_rule import TOLERATED, most_faulty
 from salgen.evaluation.report import figures, gallery, reliance
 from salgen.evaluation.report.formatting import STYLE, and_list, call_name, page_text, templates
-from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, grid_csv, read_grid
+from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, grid_csv, image_grid, read_grid, variants_figure
 from salgen.evaluation.report.runs import LoadedRun, of_all_images, read_runs
 from salgen.evaluation.report.study import Study
-from salgen.evaluation.report.study_pictures import image_grid, variants_figure
 from salgen.evaluation.report.tables import TITLES, differing_class_means, has_ceiling, means_table, panels
 from salgen.evaluation.report.undefined import undefined_lines
 from salgen.evaluation.report.verdicts import best_elsewhere, verdict

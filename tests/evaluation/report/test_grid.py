@@ -14,10 +14,9 @@ from test_report import Page, check_accessible, check_alone, read
 from salgen.errors import SalgenError
 from salgen.evaluation.report import report
 from salgen.evaluation.report.figures import box_figures
-from salgen.evaluation.report.grid import grid_csv, grid_estimates, places, read_grid
+from salgen.evaluation.report.grid import ROWS, grid_csv, grid_estimates, image_grid, places, read_grid
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.study import Finding, Study, StudyCell
-from salgen.evaluation.report.study_pictures import ROWS, image_grid
 
 PAPER = ("guided-backprop", "gradient", "grad-cam", "smoothgrad")
 CALLS = (*PAPER, "lrp-z", "random", "sobel", "oracle")

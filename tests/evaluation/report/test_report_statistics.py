@@ -9,8 +9,7 @@ from test_report import read
 from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics.clever_hans import clever_hans
 from salgen.evaluation.report import console_summary, report
-from salgen.evaluation.report.chart import WIDTH
-from salgen.evaluation.report.figures import all_curves, parameter_groups
+from salgen.evaluation.report.figures import WIDTH, all_curves, parameter_groups
 from salgen.evaluation.report.page import agreements, suspect_counts
 from salgen.evaluation.report.reliance import by_model, reliance_lines, uncertified
 from salgen.evaluation.report.runs import read_runs

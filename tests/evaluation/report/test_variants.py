@@ -10,9 +10,8 @@ from run_folders import edited_gallery, make_run
 from test_report import Page, check_accessible, read
 from salgen.evaluation.report import report
 from salgen.evaluation.report.gallery import image_url, map_url, outline
-from salgen.evaluation.report.grid import grid_estimates
+from salgen.evaluation.report.grid import grid_estimates, number_of, variants_figure
 from salgen.evaluation.report.study import Study, StudyCell, Variants
-from salgen.evaluation.report.study_pictures import number_of, variants_figure
 
 PAPER = ("gradient", "input-x-gradient", "grad-cam")
 NAMES = ("original", "moved")
