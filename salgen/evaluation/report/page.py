@@ -143,7 +143,24 @@ def render(
         too_few=[(run, model) for run, model in models if model.too_few],
         suspected_by=(LOCALIZATION, FAITHFULNESS),
         thresholds=Thresholds(),
-        **CONSTANTS,
+        titles=TITLES,
+        controls=CONTROLS,
+        create_metric=create_metric,
+        ceiling_call=CEILING_CALL,
+        grid_file=GRID,
+        saturated=gallery.SATURATED,
+        draws=DRAWS,
+        interval_note=NOTE,
+        least_trainings=LEAST_TRAININGS,
+        alpha=ALPHA,
+        most_faulty=most_faulty,
+        tolerated=TOLERATED,
+        by_model=reliance.by_model,
+        mostly_uncertified=reliance.mostly_uncertified,
+        and_list=and_list,
+        figures=figures,
+        has_ceiling=has_ceiling,
+        differing_class_means=differing_class_means,
     )
 
 
@@ -219,25 +236,3 @@ def agreements(runs: Sequence[LoadedRun]) -> list[dict[str, Any]]:
         if lines:
             tables.append({"model": model, "metric": headline, "metrics": others, "lines": lines})
     return tables
-
-
-CONSTANTS = {
-    "titles": TITLES,
-    "controls": CONTROLS,
-    "create_metric": create_metric,
-    "ceiling_call": CEILING_CALL,
-    "grid_file": GRID,
-    "saturated": gallery.SATURATED,
-    "draws": DRAWS,
-    "interval_note": NOTE,
-    "least_trainings": LEAST_TRAININGS,
-    "alpha": ALPHA,
-    "most_faulty": most_faulty,
-    "tolerated": TOLERATED,
-    "by_model": reliance.by_model,
-    "mostly_uncertified": reliance.mostly_uncertified,
-    "and_list": and_list,
-    "figures": figures,
-    "has_ceiling": has_ceiling,
-    "differing_class_means": differing_class_means,
-}
