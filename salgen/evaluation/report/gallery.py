@@ -125,7 +125,8 @@ def image_url(image: NDArray[np.uint8]) -> str:
     from PIL import Image
 
     full = Image.fromarray(image[..., 0] if image.shape[-1] == 1 else image)
-    return _png(_shrink(full, Image.Resampling.LANCZOS))
+    full.thumbnail((LONGEST, LONGEST), Image.Resampling.LANCZOS, reducing_gap=None)
+    return _png(full)
 
 
 def map_url(values: NDArray[np.float32], signed: bool) -> str:
@@ -136,14 +137,14 @@ def map_url(values: NDArray[np.float32], signed: bool) -> str:
     """
     from PIL import Image
 
-    finite = np.isfinite(values)
-    if not finite.any():
+    if not np.isfinite(values).any():
         return ""
-    small = np.asarray(_shrink(Image.fromarray(values), Image.Resampling.BOX))
+    picture = Image.fromarray(values)
+    picture.thumbnail((LONGEST, LONGEST), Image.Resampling.BOX, reducing_gap=None)
+    small = np.asarray(picture)
     finite = np.isfinite(small)
-    top = strongest(small)
-    scaled = (np.where(finite, small, 0.0) / top + 1.0) / 2.0 if signed else np.where(finite, small, 0.0) / top
-    index = np.rint(np.clip(scaled, 0.0, 1.0) * (LEVELS - 1)).astype(np.uint8)
+    scaled = np.where(finite, small, 0.0) / strongest(small)
+    index = np.rint(np.clip((scaled + signed) / (1 + signed), 0.0, 1.0) * (LEVELS - 1)).astype(np.uint8)
     picture = Image.fromarray(np.where(finite, index, LEVELS).astype(np.uint8), mode="P")
     picture.putpalette(_palette("coolwarm" if signed else "magma"))
     return _png(picture)
@@ -167,13 +168,6 @@ def legend_urls() -> dict[str, str]:
     """The two colour bars."""
     bar = np.linspace(0.0, 1.0, LEVELS, dtype=np.float32)[None].repeat(6, axis=0)
     return {"sequential": map_url(bar, False), "diverging": map_url(bar * 2 - 1, True)}
-
-
-def _shrink(picture: Any, resampling: Any) -> Any:
-    scale = LONGEST / max(picture.size)
-    if scale >= 1.0:
-        return picture
-    return picture.resize(tuple(max(1, round(side * scale)) for side in picture.size), resampling)
 
 
 def _png(image: Any) -> str:
