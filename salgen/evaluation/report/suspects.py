@@ -77,9 +77,9 @@ def _maps(suspects: Sequence[Suspect], run: Path, dataset: Dataset, record: RunR
     for key, place in _checkpoints(suspects, run, record).items():
         checkpoint = load_checkpoint(place)
         check_fits(checkpoint, dataset)
-        model, patterns = checkpoint.classifier, None
-        if fitted:
-            patterns = fit_patterns(model, (batch.images for batch in dataset.of_split("train").batches(CHUNK)))
+        model = checkpoint.classifier
+        train = dataset.of_split("train").batches(CHUNK) if fitted else None
+        patterns = fit_patterns(model, (batch.images for batch in train)) if train is not None else None
         for number, suspect in enumerate(suspects):
             if (suspect.model, suspect.training_seed) == key:
                 sample = dataset[_index(suspect)]

@@ -103,7 +103,10 @@ def _cell(outcome: Verdict, key: Key, shared: int) -> SimpleNamespace:
         tied=key in outcome.tied and not outcome.powerless,
         below_floor=key in outcome.below_floor and not outcome.powerless,
         undefined=row.n_undefined - shared if row is not None else 0,
-        failures_matter=row is not None and abs(row.mean - row.mean_worst_case) > VISIBLE,
+        # whether failed maps, as worst, change the mean, which is NaN where all failed
+        failures_matter=row is not None
+        and not np.isnan(row.mean_worst_case)
+        and not abs(row.mean - row.mean_worst_case) <= VISIBLE,
     )
 
 

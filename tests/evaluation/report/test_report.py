@@ -318,6 +318,7 @@ def test_method_without_any_defined_score(tmp_path, monkeypatch):
     _rewrite_scores(path, "non_finite_map", method="gradient", value=float("nan"), value_worst_case=0.0)
     page = read(report([path]))
     assert "undefined for every sample" in page.text
+    assert "0.000 with 12 failed maps" in page.text
     assert "the map holds NaN or infinity" in page.text
     _rewrite_scores(path, "empty_mask", value=float("nan"), value_worst_case=float("nan"))
     page = read(report([path]))
