@@ -10,11 +10,12 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pyarrow.parquet as pq
 from salgen.datasets.making import make
-from salgen.evaluation.report.headline import Headline, RelianceEffect, reliance_effects
+from salgen.evaluation.report.reliance import reliance_effects
 from salgen.evaluation.report.runs import LoadedRun, read_runs
 from salgen.evaluation.runs.artifacts.certificate_table import FILE
 from salgen.evaluation.runs.running import evaluate
@@ -55,7 +56,7 @@ def tolerance_for(run: LoadedRun, share: float) -> float:
     return float(np.quantile(needed, share, method="inverted_cdf"))
 
 
-def row(run: LoadedRun, effect: RelianceEffect | None) -> str:
+def row(run: LoadedRun, effect: dict[str, Any] | None) -> str:
     """A row of the table."""
     entries = run.record.certificates.models if run.record.certificates else []
     elsewhere = [entry.holds_elsewhere for entry in entries if entry.holds_elsewhere is not None]
@@ -67,7 +68,7 @@ def row(run: LoadedRun, effect: RelianceEffect | None) -> str:
         _percent([entry.coverage or 0.0 for entry in entries]),
         f"{tolerance_for(run, 0.9):.2f}",
         _percent(elsewhere) if elsewhere else "-",
-        "" if effect is None else f"{effect.tau:.2f} ({effect.tau_bounds[0]:.2f} to {effect.tau_bounds[1]:.2f})",
+        "" if effect is None else "{:.2f} ({:.2f} to {:.2f})".format(effect["tau"], *effect["tau_bounds"]),
     ]
     return f"| {' | '.join(cells)} |"
 
@@ -108,7 +109,7 @@ def main(folder: Path, chosen: Sequence[str]) -> None:
     print("|---|---|---|---|---|---|---|---|", flush=True)
     for name in chosen or names():
         plain, reliant = runs(name, folder)
-        (effect,) = reliance_effects([Headline(run, run.models[0].name) for run in (plain, reliant)])
+        (effect,) = reliance_effects([(run, run.models[0].name) for run in (plain, reliant)])
         print(row(plain, None), row(reliant, effect), sep="\n", flush=True)
         draw_maps(plain, reliant, folder / f"{name}.png")
 

@@ -25,10 +25,11 @@ page = run.report()
 assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 # %%
-# ``report.html`` is one file that opens offline.
+# ``report.html`` is one file that opens offline. Its first screen holds the answer, a few pictures and the means;
+# all other sections unfold.
 #
-# **1. Has the model learnt the task?** A map of a model that guesses explains nothing. The page begins with the test
-# accuracy beside chance.
+# **1. Has the model learnt the task?** A map of a model that guesses explains nothing. The page begins with a warning
+# then. The test accuracy stands below the answer.
 
 (run.predictions["label"] == run.predictions["predicted"]).mean()
 

@@ -24,7 +24,7 @@ from salgen.evaluation.bench.standing import ALPHA, Standing
 from salgen.evaluation.bench.versions import BenchSpec
 from salgen.evaluation.leaderboard.index import MARK
 from salgen.evaluation.leaderboard.site import INDEX, page_names, site_folder
-from salgen.evaluation.report.chart import ROW, Chart, bar, mean_dot
+from salgen.evaluation.report.figures import ROW, Chart, bar, mean_dot
 from salgen.evaluation.report.formatting import STYLE, call, page_text
 from salgen.evaluation.report.gallery import GALLERY, SATURATED, Gallery, legend_urls, make_gallery, read_gallery
 from salgen.evaluation.report.runs import FLOOR, METHOD

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import wrap
+from types import SimpleNamespace
 import numpy as np
 from salgen.evaluation.report.reliance import mostly_uncertified, reliance_lines
 from salgen.evaluation.report.runs import LoadedRun, Model, read_runs
-from salgen.evaluation.report.tables import NO_CEILING, Cell, MeansTable, means_table
+from salgen.evaluation.report.tables import NO_CEILING, Table, means_table
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.runs.artifacts.run_record import content_faults, in_groups
 from salgen.evaluation.scoring.metric_selection import canonical
-from salgen.evaluation.statistics.summary import SummaryRow
 
 WIDTH = 116  # characters of a line of prose
 COLUMNS = 8  # metrics that a terminal has room for
@@ -36,10 +36,11 @@ def answer(run: LoadedRun, model: str) -> list[str]:
     """The lines that say whether a model's methods can be judged, which is the best, and which beat the floors."""
     lines = [accuracy_line(run, model)]
     lines += [_warning(run, trained) for trained in run.trained(model) if trained.unlearnt or trained.too_few]
-    for line in (line for line in reliance_lines(run) if line.model == model):
-        said = f"{model} seed {line.seed} relies on the feature for {line.coverage:.0%} of {line.samples} samples"
+    for line in (line for line in reliance_lines(run) if line["name"] == model):
+        relies = f"{model} seed {line['seed']} relies on the feature for {line['coverage']:.0%}"
+        said = f"{relies} of {line['samples']} samples"
         warned = f"WARNING: {said}: on the others a map that misses the mask may be right"
-        lines.append(warned if line.low else said)
+        lines.append(warned if line["low"] else said)
     lines += [_warning(run, second) for second in run.second_models if second.unlearnt or second.too_few]
     left_out = run.record.left_out
     lines += wrap(f"left out: {in_groups(left_out)}", WIDTH) if left_out else []
@@ -56,13 +57,8 @@ def _block(run: LoadedRun, model: str) -> str:
     more = len(run.metrics) - len(metrics)
     table = means_table(run, model, run.variants[0], metrics)
     marks = MARKS if len(run.under_test(model)) > 1 else MARKS[-1:]
-    lines = [
-        *answer(run, model),
-        "",
-        _images_line(table),
-        *([", ".join(marks)] if learnt else []),
-        *_aligned(table, learnt),
-    ]
+    lines = [*answer(run, model), "", _images_line(table), *([", ".join(marks)] if learnt else [])]
+    lines += _aligned(table, learnt)
     return "\n".join([*lines, *([f"and {more} more metrics in the report"] if more else [])])
 
 
@@ -99,7 +95,7 @@ def _verdict_lines(outcome: Verdict) -> list[str]:
     winners, tied = (", ".join(outcome.labels(keys)) for keys in (outcome.winners, outcome.tied))
     said = f"best by {outcome.metric} {outcome.subject}: {winners}"
     if alone:
-        said = f"{winners}: {outcome.metric} {_mean(outcome.row(outcome.best))} {outcome.subject}"
+        said = f"{winners}: {outcome.metric} {_mean(outcome.mean(outcome.best, 'mean'))} {outcome.subject}"
     if outcome.powerless:
         return [f"{said}; {outcome.powerless} are too few to tell {'it from a floor' if alone else 'methods apart'}"]
     if not outcome.tests:
@@ -111,18 +107,18 @@ def _verdict_lines(outcome: Verdict) -> list[str]:
     return [said, *outcome.against_floors]
 
 
-def _mean(row: SummaryRow | None) -> str:
-    return "-" if row is None or np.isnan(row.mean) else f"{row.mean:.3f}"
+def _mean(mean: float) -> str:
+    return "-" if np.isnan(mean) else f"{mean:.3f}"
 
 
-def _images_line(table: MeansTable) -> str:
+def _images_line(table: Table) -> str:
     """The images that the means are over, and the variant."""
     images, exceptions = table.run.images_counted(table.metrics)
     whole_image = [head.metric for head in table.heads if head.variant]
     aside = f" (the whole image: {', '.join(whole_image)})" if whole_image else ""
     trainings = len(table.run.cube.seeds_of(table.model))
-    plural = "s" if trainings > 1 else ""
-    sampled = f"{images} in {table.run.clusters_counted(table.model)} clusters, {trainings} training{plural}"
+    sampled = f"{images} in {table.run.clusters_counted(table.model)} clusters, {trainings} training"
+    sampled += "s" if trainings > 1 else ""
     return f"means over {sampled}, {table.variant}{aside}{f'; {exceptions}' if exceptions else ''}"
 
 
@@ -136,28 +132,20 @@ def accuracy_line(run: LoadedRun, model: str) -> str:
     return f"{run.label}, {model}: {run.split} accuracy {accuracies} of {first.count} images; chance {first.chance:.1%}"
 
 
-def _aligned(table: MeansTable, marked: bool) -> list[str]:
-    heads = [_two_lines(metric) for metric in table.metrics]
+def _aligned(table: Table, marked: bool) -> list[str]:
+    parts = [wrap(metric, 12, break_long_words=False) for metric in table.metrics]  # broken at hyphens
+    heads = [[""] * (max(map(len, parts)) - len(head)) + head for head in parts]
     widths = [max(8, *map(len, head)) for head in heads]
     name = max(len(line.label) for line in table.lines)
-    rows = [["", *parts] for parts in zip(*heads, strict=True)]
+    rows = [["", *line] for line in zip(*heads, strict=True)]
     for lines in table.groups.values():
         rows.append(["-" * name, *("-" * width for width in widths)])
         rows += [[line.label, *(_number(line.cells[metric], marked) for metric in table.metrics)] for line in lines]
     return ["  ".join([label.ljust(name), *map(str.rjust, cells, widths)]).rstrip() for label, *cells in rows]
 
 
-def _number(cell: Cell, marked: bool) -> str:
+def _number(cell: SimpleNamespace, marked: bool) -> str:
     """A mean with its marks as two characters, so that numbers are aligned."""
-    text = "" if cell.absent == NO_CEILING else _mean(cell.row)
+    text = "" if cell.absent == NO_CEILING else _mean(getattr(cell.row, "mean", np.nan))
     marks = ("*" if cell.best else "~" if cell.tied else "") + ("<" if cell.below_floor else "")
     return f"{text}{marks:<2}" if marked else text
-
-
-def _two_lines(metric: str) -> tuple[str, str]:
-    """A metric's name broken at the hyphen nearest its middle, for a narrow column."""
-    breaks = [i for i, character in enumerate(metric) if character == "-"] if len(metric) > 8 else []
-    if not breaks:
-        return "", metric
-    at = min(breaks, key=lambda i: abs(i - len(metric) / 2))
-    return metric[: at + 1], metric[at + 1 :]

@@ -1,30 +1,135 @@
-"""Charts of means, distributions, box plots and ranks as inline SVG.
+"""Charts of means, distributions, ranks and curves as inline SVG.
 
 The page styles them, so they follow its light and dark colours.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
-from typing import NamedTuple
+from itertools import pairwise
+from types import SimpleNamespace
 import numpy as np
-from salgen.evaluation.report.chart import ROW, TOP, WIDTH, Chart, bar, domain, marker, mean_dot, median_stroke
-from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, CellEntry, GridRow, VariantGrid
+from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun
-from salgen.evaluation.report.tables import NO_CEILING, MeansTable, TableLine
+from salgen.evaluation.report.tables import NO_CEILING, Table, has_ceiling
+from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.ranks import MeanRanks
 from salgen.evaluation.statistics.summary import SummaryRow
+from salgen.parameters import call_text, to_json
 from salgen.types import Float64
 
-REACH = 1.5  # longest whisker of a box, in interquartile ranges
+WIDTH, ROW, GAP, TOP, FOOT, RIGHT = 620, 19, 9, 24, 30, 16
+CHARACTER = 7.2  # mean width at 11.5 px, of names with many wide letters
 CLIQUE_GAP = 9  # between the bars of two cliques
+COLOURS = 10  # of curves; more could not be told apart, so other methods are grey
+HEIGHT, LEFT, BOTTOM = 300, 52, 42  # of curves
 
 
-def distribution_figure(table: MeansTable, metric: str) -> str:
+@dataclass
+class Chart:
+    """A horizontal chart with a line for each method: its layout, and the marks so far.
+
+    `labels` are names with roles, with gaps between roles if `apart`; `right` and `head` are margins in pixels.
+    """
+
+    labels: Sequence[tuple[str, str]]
+    low: float
+    high: float
+    title: str
+    right: float = RIGHT
+    apart: bool = True
+    head: float = 0.0
+    left: float = 0.0
+    marks: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.left = 14 + CHARACTER * max(len(label) for label, _ in self.labels)
+        if self.low == self.high:
+            self.low, self.high = self.low - 0.5, self.high + 0.5
+
+    def x(self, value: float) -> float:
+        """The position of a value, in pixels from the left."""
+        return self.left + (WIDTH - self.left - self.right) * (value - self.low) / (self.high - self.low)
+
+    def y(self, number: int) -> float:
+        """The middle of a line, in pixels from the top, gaps between roles included."""
+        roles = [role for _, role in self.labels[: number + 1]]
+        gaps = sum(before != after for before, after in pairwise(roles)) if self.apart else 0
+        return TOP + self.head + ROW * (number + 0.5) + GAP * gaps
+
+    @property
+    def bottom(self) -> float:
+        """The position of the axis, in pixels from the top."""
+        return self.y(len(self.labels) - 1) + ROW / 2
+
+    def add(self, markup: str) -> None:
+        """Draw on top of the marks so far."""
+        self.marks.append(markup)
+
+    def svg(self) -> str:
+        """The chart as markup."""
+        grid = "".join(
+            f'<line class="grid" x1="{self.x(t):.1f}" x2="{self.x(t):.1f}" y1="{TOP}" y2="{self.bottom:.1f}"/>'
+            f'<text class="tick" x="{self.x(t):.1f}" y="{self.bottom + 15:.1f}">{t:g}</text>'
+            for t in round_ticks(self.low, self.high)
+        )
+        names = "".join(
+            f'<text class="name {role}" x="{self.left - 8:.1f}" y="{self.y(i) + 4:.1f}">{escape(label)}</text>'
+            for i, (label, role) in enumerate(self.labels)
+        )
+        height = self.bottom + FOOT
+        return (
+            f'<svg class="chart" viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(self.title)}">'
+            f"{grid}{names}{''.join(self.marks)}</svg>"
+        )
+
+
+def marker(place: int, x: float, y: float) -> str:
+    """The shape that stands for a data set: disc, diamond, square, triangle."""
+    r, d = 3.6, 4.6
+    shapes = (
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r}"/>',
+        f'<path d="M{x - d:.1f} {y:.1f}L{x:.1f} {y - d:.1f}L{x + d:.1f} {y:.1f}L{x:.1f} {y + d:.1f}Z"/>',
+        f'<rect x="{x - r + 0.4:.1f}" y="{y - r + 0.4:.1f}" width="{2 * r - 0.8:.1f}" height="{2 * r - 0.8:.1f}"/>',
+        f'<path d="M{x - r:.1f} {y + r:.1f}L{x:.1f} {y - r:.1f}L{x + r:.1f} {y + r:.1f}Z"/>',
+    )
+    return shapes[place % 4]
+
+
+def round_ticks(low: float, high: float) -> list[float]:
+    """Round numbers that divide a range into about five."""
+    from matplotlib.ticker import MaxNLocator  # takes a fifth of a second
+
+    ticks = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    return [float(tick) for tick in ticks if low - 1e-9 <= tick <= high + 1e-9]
+
+
+def domain(values: Float64) -> tuple[float, float]:
+    """The range of an axis: 0 to 1 where all scores lie in it, as most metrics' do; otherwise that of the scores."""
+    low, high = float(values.min()), float(values.max())
+    return (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high)
+
+
+def mean_dot(x: float, y: float, radius: float = 3.4) -> str:
+    """A disc at a mean."""
+    return f'<circle class="mean" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>'
+
+
+def bar(style: str, start: float, end: float, y: float, height: float) -> str:
+    """A horizontal bar about the height `y`, at least a pixel long."""
+    width = max(end - start, 1.0)
+    return (
+        f'<rect class="{style}" x="{start:.1f}" y="{y - height / 2:.1f}" width="{width:.1f}" '
+        f'height="{height}" rx="1.5"/>'
+    )
+
+
+def distribution_figure(table: Table, metric: str) -> str:
     """The distribution of each method's scores over the samples, all training seeds together, as SVG.
 
-    A pale bar spans the 5th to the 95th percentile and a darker one the middle half. A stroke marks the median and a
-    dot the mean; small dots below are the means of single training seeds. Dashed lines stand at the means of the random
-    map and of the oracle.
+    Small dots below are the means of single training seeds. Dashed lines stand at the means of the random map and of
+    the oracle.
     """
     run, model = table.run, table.model
     lines = [line for line in table.lines if line.cells[metric].absent != NO_CEILING]
@@ -38,9 +143,14 @@ def distribution_figure(table: MeansTable, metric: str) -> str:
     seeds = [str(run.cube.seeds[i]) for i in run.cube.seeds_of(model)]
     for number, (line, values) in enumerate(zip(lines, spreads, strict=True)):
         row = line.cells[metric].row
-        if row is not None and line.label in ("random", "oracle"):
-            _reference(chart, row.mean, line.label)
-        _spread(chart, number, line, row, values)
+        if row is not None and line.label in CONTROLS and np.isfinite(row.mean):
+            x, at_end = chart.x(row.mean), row.mean > chart.low + 0.9 * (chart.high - chart.low)
+            chart.add(
+                f'<line class="reference" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 4}" y2="{chart.bottom:.1f}"/>'
+                f'<text class="reference" x="{x:.1f}" y="{TOP - 9}" '
+                f'text-anchor="{"end" if at_end else "middle"}">{line.label}</text>'
+            )
+        _spread(chart, number, values, "not scored" if row is None else "undefined for every sample", row)
         y = chart.y(number) + ROW / 2 - 2
         for seed in seeds if len(seeds) > 1 else ():
             of_seed = run.row(model, line.key, metric, run.variant_of(metric), seed)
@@ -50,65 +160,51 @@ def distribution_figure(table: MeansTable, metric: str) -> str:
     return chart.svg()
 
 
-def _spread(chart: Chart, number: int, line: TableLine, row: SummaryRow | None, values: Float64) -> None:
-    y = chart.y(number)
-    if row is None or not values.size:
-        words = "not scored" if row is None else "undefined for every sample"
-        chart.add(f'<text class="none" x="{chart.left + 6:.1f}" y="{y + 4:.1f}">{words}</text>')
+def _spread(chart: Chart, number: int, values: Float64, absent: str, row: SummaryRow | None = None) -> None:
+    """A pale bar from the 5th to the 95th percentile, a darker one over the middle half, a stroke at the median.
+
+    Of two values at most the darker bar is the interval of the mean, as quartiles would be meaningless.
+    """
+    y, (label, role) = chart.y(number), chart.labels[number]
+    if not values.size:
+        chart.add(f'<text class="none" x="{chart.left + 6:.1f}" y="{y + 4:.1f}">{absent}</text>')
         return
     mean = float(values.mean())
     p5, p25, p50, p75, p95 = np.percentile(values, [5, 25, 50, 75, 95])
-    if np.unique(values).size > 2:
-        words = f"{line.label}: mean {mean:.3f}, median {p50:.3f}, middle half {p25:.3f} to {p75:.3f}"
+    if row is None or np.unique(values).size > 2:
+        words = f"{label}: mean {mean:.3f}, median {p50:.3f}, middle half {p25:.3f} to {p75:.3f}"
         bars = bar("wide", chart.x(p5), chart.x(p95), y, 5) + bar("half", chart.x(p25), chart.x(p75), y, 11)
-        bars += median_stroke(chart.x(p50), y)
-    else:  # two values at most: quartiles would be meaningless
+        x = chart.x(p50)
+        bars += f'<line class="median" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 6.5:.1f}" y2="{y + 6.5:.1f}"/>'
+    else:
         low, high = (bound if np.isfinite(bound) else mean for bound in (row.ci_low, row.ci_high))
-        words = f"{line.label}: mean {mean:.3f}, interval {low:.3f} to {high:.3f}"
+        words = f"{label}: mean {mean:.3f}, interval {low:.3f} to {high:.3f}"
         bars = bar("half", chart.x(low), chart.x(high), y, 7)
-    dot = mean_dot(chart.x(mean), y)
-    chart.add(f'<g class="{line.role}"><title>{escape(words)}</title>{bars}{dot}</g>')
+    chart.add(f'<g class="{role}"><title>{escape(words)}</title>{bars}{mean_dot(chart.x(mean), y)}</g>')
 
 
-def _reference(chart: Chart, value: float, name: str) -> None:
-    if not np.isfinite(value):
-        return
-    x = chart.x(value)
-    anchor = "end" if name == "oracle" and value > chart.low + 0.9 * (chart.high - chart.low) else "middle"
-    chart.add(
-        f'<line class="reference" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 4}" y2="{chart.bottom:.1f}"/>'
-        f'<text class="reference" x="{x:.1f}" y="{TOP - 9}" text-anchor="{anchor}">{escape(name)}</text>'
-    )
-
-
-def comparison_figure(tables: Sequence[MeansTable], names: Sequence[str], metric: str) -> str:
-    """Means and intervals of each method on several data sets or models, one mark for each."""
-    lines: dict[str, str] = {}
-    for role in (CEILING, METHOD, "floor"):
-        lines |= {line.label: role for table in tables for line in table.groups.get(role, [])}
-    by_table = [
-        {line.label: row for line in table.lines if (row := line.cells[metric].row) is not None} for table in tables
-    ]
-    rows = [row for by_label in by_table for row in by_label.values()]
+def means_figure(tables: Sequence[Table], names: Sequence[str], metric: str) -> str:
+    """Means and intervals of each method; on several data sets or models a mark for each."""
+    roles = {line.label: role for role in (CEILING, METHOD, FLOOR) for t in tables for line in t.groups.get(role, [])}
+    found = [{line.label: line.cells[metric].row for line in table.lines} for table in tables]
+    rows = [row for by_label in found for row in by_label.values() if row is not None]
     values = np.array([v for row in rows for v in (row.mean, row.ci_low, row.ci_high) if np.isfinite(v)])
     if not values.size:
         return ""
-    chart = Chart(list(lines.items()), *domain(values), f"{metric} of each method on {', '.join(names)}")
-    for number, label in enumerate(lines):
-        for place, (name, by_label) in enumerate(zip(names, by_table, strict=True)):
-            if label in by_label and np.isfinite(by_label[label].mean):
-                chart.add(_mark(chart, number, place, len(names), name, by_label[label]))
+    chart = Chart(list(roles.items()), *domain(values), f"{metric} of each method on {', '.join(names)}")
+    for number, (label, role) in enumerate(roles.items()):
+        for place, (name, by_label) in enumerate(zip(names, found, strict=True)):
+            row = by_label.get(label)
+            if row is None or not np.isfinite(row.mean):
+                continue
+            y = chart.y(number) + min(5.0, 12.0 / len(names)) * (place - (len(names) - 1) / 2)
+            low, high = (chart.x(bound if np.isfinite(bound) else row.mean) for bound in (row.ci_low, row.ci_high))
+            chart.add(
+                f'<g class="series {f"series-{place % 4}" if len(names) > 1 else role}">'
+                f"<title>{escape(f'{label} on {name}: {row.mean:.3f}')}</title>"
+                f"{_stroke(low, y, high, y)}{marker(place, chart.x(row.mean), y)}</g>"
+            )
     return chart.svg()
-
-
-def _mark(chart: Chart, number: int, place: int, places: int, name: str, row: SummaryRow) -> str:
-    y = chart.y(number) + min(5.0, 12.0 / places) * (place - (places - 1) / 2)
-    low, high = (chart.x(bound if np.isfinite(bound) else row.mean) for bound in (row.ci_low, row.ci_high))
-    words = f"{row.method} on {name}: {row.mean:.3f}"
-    return (
-        f'<g class="series series-{place % 4}"><title>{escape(words)}</title>'
-        f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>{marker(place, chart.x(row.mean), y)}</g>'
-    )
 
 
 def rank_figure(run: LoadedRun, ranks: MeanRanks) -> str:
@@ -125,90 +221,127 @@ def rank_figure(run: LoadedRun, ranks: MeanRanks) -> str:
         x, y = chart.x(rank), chart.y(number)
         chart.add(
             f'<g class="{role}"><title>{escape(label)}: mean rank {rank:.2f}</title>'
-            f'<line class="stem" x1="{chart.x(1.0):.1f}" x2="{x:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
-            f"{mean_dot(x, y, 3.8)}</g>"
+            f'<g class="stem">{_stroke(chart.x(1.0), y, x, y)}</g>{mean_dot(x, y, 3.8)}</g>'
             f'<text class="value" x="{x + 7:.1f}" y="{y + 4:.1f}">{rank:.2f}</text>'
         )
     for place, (start, stop) in enumerate(ranks.cliques):
         x = WIDTH - margin + CLIQUE_GAP * (place + 1)
         top, bottom = chart.y(start) - ROW / 3, chart.y(stop - 1) + ROW / 3
         words = f"no difference among {', '.join(label for label, _ in labels[start:stop])}"
-        chart.add(
-            f'<g class="clique"><title>{escape(words)}</title>'
-            f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top:.1f}" y2="{bottom:.1f}"/></g>'
-        )
+        chart.add(f'<g class="clique"><title>{escape(words)}</title>{_stroke(x, top, x, bottom)}</g>')
     difference, above = ranks.critical_difference, TOP - 4
     left, right = chart.x(1.0), chart.x(1.0 + difference)
-    ends = "".join(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{above - 4}" y2="{above + 4}"/>' for x in (left, right))
+    ends = "".join(_stroke(x, above - 4, x, above + 4) for x in (left, right))
     words = f"critical difference {difference:.2f}"
     chart.add(
-        f'<g class="critical"><title>{words}</title>'
-        f'<line x1="{left:.1f}" x2="{right:.1f}" y1="{above}" y2="{above}"/>{ends}</g>'
+        f'<g class="critical"><title>{words}</title>{_stroke(left, above, right, above)}{ends}</g>'
         f'<text class="critical" x="{(left + right) / 2:.1f}" y="{above - 7}">{words}</text>'
     )
     return chart.svg()
 
 
-def box_figures(grid: VariantGrid) -> dict[str, dict[str, str]]:
-    """Box plots of a grid's scores: model to data set to SVG, which is empty where nothing is defined.
+def box_figures(rows: Sequence[SimpleNamespace], metric: str) -> dict[str, dict[str, str]]:
+    """The distributions of a grid's scores: model to data set to SVG, which is empty where nothing is defined.
 
     All plots of a model share one axis.
     """
     figures: dict[str, dict[str, str]] = {}
-    for model in dict.fromkeys(row.cell.model for row in grid.rows):
-        rows = [row for row in grid.rows if row.cell.model == model]
-        values = np.concatenate([entry.values for row in rows for entry in row.entries.values()])
-        ends = domain(values) if values.size else (0.0, 1.0)
-        figures[model] = {row.cell.dataset: _panel(row, ends, grid.metric) for row in rows}
+    for model in dict.fromkeys(row.cell.model for row in rows):
+        own = {row.cell.dataset: row.entries for row in rows if row.cell.model == model}
+        values = np.concatenate([entry.values for entries in own.values() for entry in entries.values()])
+        figures[model] = dict.fromkeys(own, "")
+        for data, entries in own.items():
+            if any(entry.values.size for entry in entries.values()):
+                roles = dict.fromkeys(entries, METHOD) | dict.fromkeys(CONTROLS, FLOOR) | {CEILING_CALL: CEILING}
+                title = f"{metric}: scores of each method on {data} under {model}"
+                chart = Chart(list(roles.items()), *domain(values), title)
+                for number, call in enumerate(roles):
+                    _spread(chart, number, entries[call].values, "not scored, or undefined")
+                figures[model][data] = chart.svg()
     return figures
 
 
-def _panel(row: GridRow, ends: tuple[float, float], metric: str) -> str:
-    if not any(entry.values.size for entry in row.entries.values()):
+def all_curves(run: LoadedRun, model: str, order: Table) -> list[SimpleNamespace]:
+    """The mean against a parameter, where a run has one metric with several of its values.
+
+    Methods are in the order of a table: the first of those under test have colours.
+    """
+    tested = [line.label for line in order.groups.get(METHOD, [])][:COLOURS]
+    plots = []
+    for metric, parameter, calls in parameter_groups(run.metrics):
+        curves = []
+        for line in order.lines:
+            if line.role == CEILING and not all(map(has_ceiling, calls.values())):
+                continue
+            rows = [run.row(model, line.key, call, run.variant_of(call)) for call in calls.values()]
+            means = [row.mean if row is not None else math.nan for row in rows]
+            colour = tested.index(line.label) if line.label in tested else None
+            style = f"colour-{colour}" if colour is not None else "grey" if line.role == METHOD else "grey dashed"
+            if not all(map(math.isnan, means)):
+                curves.append(SimpleNamespace(label=line.label, means=means, colour=colour, style=f"curve {style}"))
+        coloured = [curve for curve in curves if curve.colour is not None]
+        plot = SimpleNamespace(
+            metric=metric,
+            parameter=parameter,
+            values=list(calls),
+            curves=curves,
+            figure=_curve_figure(f"{metric} against {parameter} on {run.label}", parameter, list(calls), curves),
+            keys=[(one.label, one.style, _stroke(0, 8, 24, 8) + marker(one.colour, 12, 8)) for one in coloured],
+            grey=[curve.label for curve in curves if curve.colour is None],
+        )
+        plots.append(plot)
+    return plots
+
+
+def _curve_figure(title: str, parameter: str, values: Sequence[float], curves: Sequence[SimpleNamespace]) -> str:
+    """Means as points joined by lines, as SVG; empty where nothing is defined."""
+    defined = [mean for curve in curves for mean in curve.means if math.isfinite(mean)]
+    if not defined:
         return ""
-    title = f"{metric}: box plot of the scores of each method on {row.cell.dataset} under {row.cell.model}"
-    roles = dict.fromkeys(row.entries, METHOD) | dict.fromkeys(CONTROLS, FLOOR) | {CEILING_CALL: CEILING}
-    chart = Chart(list(roles.items()), *ends, title)
-    for number, (call, role) in enumerate(roles.items()):
-        _box(chart, number, call, role, row.entries[call])
-    return chart.svg()
+    low, high = min(defined), max(defined)
+    low, high = (0.0, 1.0) if low >= 0 and 0.5 < high <= 1 else (min(low, 0.0), high if high > low else low + 1.0)
+    right, bottom = WIDTH - 16, HEIGHT - BOTTOM
+    xs = np.interp(values, [values[0], values[-1]], [LEFT, right])
 
+    def y_of(value: float) -> float:
+        return bottom - (bottom - 10) * (value - low) / (high - low)
 
-class BoxPlot(NamedTuple):
-    """The numbers of a box plot: quartiles, the ends of the whiskers, and outliers."""
-
-    low: float
-    q1: float
-    median: float
-    q3: float
-    high: float
-    outliers: Float64
-
-
-def box_of(values: Float64) -> BoxPlot:
-    """The box of some values; whiskers end at the last within `REACH` interquartile ranges of the quartiles."""
-    q1, median, q3 = np.percentile(values, [25, 50, 75]).tolist()
-    reach = REACH * (q3 - q1)
-    inside = (values >= q1 - reach) & (values <= q3 + reach)
-    low, high = min(float(values[inside].min()), q1), max(float(values[inside].max()), q3)
-    return BoxPlot(low, q1, median, q3, high, values[~inside])
-
-
-def _box(chart: Chart, number: int, call: str, role: str, entry: CellEntry) -> None:
-    y = chart.y(number)
-    if not entry.values.size:
-        chart.add(f'<text class="none" x="{chart.left + 6:.1f}" y="{y + 4:.1f}">not scored, or undefined</text>')
-        return
-    box = box_of(entry.values)
-    low, q1, median, q3, high = map(chart.x, box[:5])
-    words = f"{call}: mean {entry.mean:.3f}, median {box.median:.3f}, middle half {box.q1:.3f} to {box.q3:.3f}"
-    whiskers = (
-        f'<path class="whisker" d="M{low:.1f} {y:.1f}H{q1:.1f}M{q3:.1f} {y:.1f}H{high:.1f}'
-        f'M{low:.1f} {y - 3.5:.1f}v7M{high:.1f} {y - 3.5:.1f}v7"/>'
+    grid = "".join(
+        f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{y_of(t):.1f}" y2="{y_of(t):.1f}"/>'
+        f'<text class="left" x="{LEFT - 7}" y="{y_of(t) + 4:.1f}">{t:g}</text>'
+        for t in round_ticks(low, high)
     )
-    places = sorted({round(chart.x(value)) for value in box.outliers.tolist()})  # at most one dot for each pixel
-    dots = f'<path class="outliers" d="{"".join(f"M{x} {y:.1f}h0" for x in places)}"/>' if places else ""
-    chart.add(
-        f'<g class="{role}"><title>{escape(words)}</title>{dots}{whiskers}'
-        f"{bar('half', q1, q3, y, 11)}{median_stroke(median, y)}{mean_dot(chart.x(entry.mean), y)}</g>"
+    names = "".join(
+        f'<text class="tick" x="{x:.1f}" y="{bottom + 16}">{v:g}</text>' for v, x in zip(values, xs, strict=True)
     )
+    axis = f'<text class="tick" x="{(LEFT + right) / 2}" y="{HEIGHT - 6}">{escape(parameter)}</text>'
+    lines = ""
+    for curve in sorted(curves, key=lambda curve: curve.colour is not None):
+        points = [(x, y_of(mean)) for x, mean in zip(xs, curve.means, strict=True) if math.isfinite(mean)]
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        marks = "" if curve.colour is None else "".join(marker(curve.colour, *point) for point in points)
+        words = ", ".join("undefined" if math.isnan(mean) else f"{mean:.3f}" for mean in curve.means)
+        lines += f'<g class="{curve.style}"><title>{escape(curve.label)}: {words}</title>'
+        lines += f'<polyline fill="none" points="{line}"/>{marks}</g>'
+    return (
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">'
+        f"{grid}{names}{axis}{lines}</svg>"
+    )
+
+
+def parameter_groups(metrics: Sequence[str]) -> Iterator[tuple[str, str, dict[float, str]]]:
+    """Metric with its other parameters, the parameter in which calls differ, and its values with their calls."""
+    groups: dict[tuple[str, str], dict[float, str]] = {}
+    for call in metrics:
+        metric = create_metric(call)
+        for name, value in to_json(metric).items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                by_default = replace(metric, **{name: getattr(create_metric(metric.name), name)})
+                groups.setdefault((call_text(by_default), name), {})[float(value)] = call
+    for (metric_call, name), calls in groups.items():
+        if len(calls) > 1:
+            yield metric_call, name, dict(sorted(calls.items()))
+
+
+def _stroke(x1: float, y1: float, x2: float, y2: float) -> str:
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'

@@ -28,7 +28,7 @@ def templates(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {f.__name__: f for f in (number, share, words, duration, p_value, call, call_name)}
+    environment.filters |= {f.__name__: f for f in (number, share, words, duration, call, call_name)}
     return environment
 
 
@@ -52,9 +52,9 @@ def number(value: float, digits: int = DIGITS) -> str:
     return f"{rounded:.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
-def share(value: float, digits: int = 1) -> str:
-    """A share as a percentage."""
-    return "–" if math.isnan(value) else f"{100 * value:.{digits}f}\N{NO-BREAK SPACE}%"  # noqa: RUF001
+def share(value: float | None, digits: int = 1) -> str:
+    """A share as a percentage; a dash where it is unknown."""
+    return "–" if value is None or math.isnan(value) else f"{100 * value:.{digits}f}\N{NO-BREAK SPACE}%"  # noqa: RUF001
 
 
 def words(name: Any) -> str:
@@ -67,11 +67,6 @@ def duration(seconds: float) -> str:
     if seconds >= 120:
         return f"{seconds / 60:.0f} min"
     return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.2g} s"
-
-
-def p_value(value: float) -> str:
-    """A p value with its relation sign, to follow the letter p."""
-    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
 
 
 def call_name(text: str) -> str:

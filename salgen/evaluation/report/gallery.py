@@ -2,9 +2,10 @@
 
 import base64
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError, reason
@@ -26,42 +27,13 @@ LONGEST = 128  # pixels of a picture's longer side; larger ones are averaged dow
 LEVELS = 127  # odd, so that zero has a colour of its own
 SATURATED = 99.5  # percentile of a map that gets the strongest colour
 
-SEQUENTIAL = "magma"
-DIVERGING = "coolwarm"  # Moreland's, made to be even in perceived difference on both sides of zero
 UNDEFINED_COLOUR = (128, 128, 128)
 NOTHING = "ground truth: nothing to find"
 
+HABIT = ("grad-cam", "integrated-gradients")  # methods that most papers show
+
 GalleryArrays = dict[str, NDArray[Any]]
-
-
-class Picture(NamedTuple):
-    """One cell: a PNG as a data URL (empty where there is no map), and its alternative text."""
-
-    url: str
-    alt: str
-    contour: bool = True
-
-
-class GalleryRow(NamedTuple):
-    """One sample with its pictures: image, mask, then a map for each method."""
-
-    id: str
-    true_class: str
-    predicted_class: str
-    right: bool
-    contour: str
-    pictures: list[Picture]
-
-
-class Gallery(NamedTuple):
-    """The samples of one run."""
-
-    run: str
-    model: str
-    height: int
-    width: int
-    columns: list[tuple[str, str, bool]]  # (method, role, True if negative values are shown) of each map
-    rows: list[GalleryRow]
+Gallery = SimpleNamespace  # samples of one run under some methods, as :func:`make_gallery` makes it
 
 
 def gallery(run: LoadedRun, order: list[str]) -> Gallery | None:
@@ -75,28 +47,54 @@ def gallery(run: LoadedRun, order: list[str]) -> Gallery | None:
     return make_gallery(run.label, explained(run), data, columns, range(len(data["ids"])))
 
 
+def strip(run: LoadedRun, best_first: Sequence[str]) -> Gallery | None:
+    """The first sample with a mask under the best of some methods, the one that most papers show, and the worst."""
+    path = run.path / GALLERY
+    data = read_gallery(path) if path.exists() else {}
+    known = [name for name in best_first if data and name in data["methods"].tolist()]
+    if len(known) < 2 or not data["masks"].any():
+        return None
+    habit = [(name, "habit") for name in HABIT if name in known[1:-1]][:1]
+    columns = [(known[0], "best"), *habit, (known[-1], "worst")]
+    return make_gallery(run.label, explained(run), data, columns, [int(data["masks"].any(axis=(1, 2)).argmax())])
+
+
 def make_gallery(
-    run: str, model: str, data: GalleryArrays, columns: Sequence[tuple[str, str]], samples: Sequence[int]
+    run: str, model: str, data: GalleryArrays, columns: Sequence[tuple[str, str]], samples: Iterable[int]
 ) -> Gallery:
-    """The gallery of some samples in a ``gallery.npz``, with a column for each of the (method, role) given."""
+    """Some samples of a ``gallery.npz``, with a column for each of the (method, role) given.
+
+    The pictures of a row are the image, the mask, then a map for each column: each a URL and its alternative text.
+    """
     methods, classes = data["methods"].tolist(), data["class_names"].tolist()
-    numbers = [methods.index(method) for method, _ in columns]
-    signed = [bool((data["maps"][m] < 0).any()) for m in numbers]
+    heads = [(name, role, bool((data["maps"][methods.index(name)] < 0).any())) for name, role in columns]
     rows = []
     for sample in samples:
         mask, name, label = data["masks"][sample], str(data["ids"][sample]), int(data["labels"][sample])
         predicted, truth = int(data["predicted"][sample]), "ground truth" if mask.any() else NOTHING
         pictures = [
-            Picture(image_url(data["images"][sample]), f"{name}, {classes[label]}", contour=False),
-            Picture(image_url(mask[..., None] * np.uint8(255)), f"{truth}, {name}", contour=False),
+            picture(image_url(data["images"][sample]), f"{name}, {classes[label]}", contour=False),
+            picture(image_url(mask[..., None] * np.uint8(255)), f"{truth}, {name}", contour=False),
         ]
-        for m, (method, _), is_signed in zip(numbers, columns, signed, strict=True):
-            values = data["maps"][m, sample].astype(np.float32)
-            pictures.append(Picture(map_url(values, is_signed), f"{method}, {name}"))
-        rows.append(GalleryRow(name, classes[label], classes[predicted], label == predicted, outline(mask), pictures))
+        for method, _, signed in heads:
+            values = data["maps"][methods.index(method), sample].astype(np.float32)
+            pictures.append(picture(map_url(values, signed), f"{method}, {name}"))
+        row = SimpleNamespace(
+            id=name,
+            true_class=classes[label],
+            predicted_class=classes[predicted],
+            right=label == predicted,
+            contour=outline(mask),
+            pictures=pictures,
+        )
+        rows.append(row)
     height, width = data["masks"].shape[1:]
-    heads = [(method, role, is_signed) for (method, role), is_signed in zip(columns, signed, strict=True)]
-    return Gallery(run, model, height, width, heads, rows)
+    return Gallery(run=run, model=model, height=height, width=width, columns=heads, rows=rows)
+
+
+def picture(url: str, alt: str, *, contour: bool = True) -> SimpleNamespace:
+    """A PNG as a data URL (empty where there is no map), its alternative text, and whether the mask is drawn on it."""
+    return SimpleNamespace(url=url, alt=alt, contour=contour)
 
 
 def explained(run: LoadedRun) -> str:
@@ -126,7 +124,9 @@ def image_url(image: NDArray[np.uint8]) -> str:
     """A picture uint8 (H, W, 1 or 3) as a PNG data URL."""
     from PIL import Image
 
-    return _png(Image.fromarray(image[..., 0] if image.shape[-1] == 1 else image), Image.Resampling.LANCZOS)
+    full = Image.fromarray(image[..., 0] if image.shape[-1] == 1 else image)
+    full.thumbnail((LONGEST, LONGEST), Image.Resampling.LANCZOS, reducing_gap=None)
+    return _png(full)
 
 
 def map_url(values: NDArray[np.float32], signed: bool) -> str:
@@ -137,16 +137,16 @@ def map_url(values: NDArray[np.float32], signed: bool) -> str:
     """
     from PIL import Image
 
-    finite = np.isfinite(values)
-    if not finite.any():
+    if not np.isfinite(values).any():
         return ""
-    small = np.asarray(_shrink(Image.fromarray(values), Image.Resampling.BOX))
+    picture = Image.fromarray(values)
+    picture.thumbnail((LONGEST, LONGEST), Image.Resampling.BOX, reducing_gap=None)
+    small = np.asarray(picture)
     finite = np.isfinite(small)
-    top = strongest(small)
-    scaled = (np.where(finite, small, 0.0) / top + 1.0) / 2.0 if signed else np.where(finite, small, 0.0) / top
-    index = np.rint(np.clip(scaled, 0.0, 1.0) * (LEVELS - 1)).astype(np.uint8)
+    scaled = np.where(finite, small, 0.0) / strongest(small)
+    index = np.rint(np.clip((scaled + signed) / (1 + signed), 0.0, 1.0) * (LEVELS - 1)).astype(np.uint8)
     picture = Image.fromarray(np.where(finite, index, LEVELS).astype(np.uint8), mode="P")
-    picture.putpalette(_palette(DIVERGING if signed else SEQUENTIAL))
+    picture.putpalette(_palette("coolwarm" if signed else "magma"))
     return _png(picture)
 
 
@@ -170,17 +170,9 @@ def legend_urls() -> dict[str, str]:
     return {"sequential": map_url(bar, False), "diverging": map_url(bar * 2 - 1, True)}
 
 
-def _shrink(picture: Any, resampling: Any) -> Any:
-    scale = LONGEST / max(picture.size)
-    if scale >= 1.0:
-        return picture
-    return picture.resize(tuple(max(1, round(side * scale)) for side in picture.size), resampling)
-
-
-def _png(picture: Any, resampling: Any = None) -> str:
-    small = picture if resampling is None else _shrink(picture, resampling)
+def _png(image: Any) -> str:
     buffer = io.BytesIO()
-    small.save(buffer, format="PNG", optimize=True)
+    image.save(buffer, format="PNG", optimize=True)
     return png_url(buffer.getvalue())
 
 

@@ -1,4 +1,4 @@
-"""The grid of a study: the mean of one metric for every data set, model and method, and which of them stand out."""
+"""A study: the mean of one metric for every data set, model and method, which of them stand out, and their maps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,16 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.evaluation.report.formatting import DIGITS
-from salgen.evaluation.report.runs import LoadedRun, Model, accuracy_of, read_runs
-from salgen.evaluation.report.study import StudyCell
+from salgen.evaluation.report.gallery import GALLERY, GalleryArrays, explained, make_gallery, picture, read_gallery
+from salgen.evaluation.report.runs import METHOD, LoadedRun, accuracy_of, read_runs
+from salgen.evaluation.report.study import Study, StudyCell, Variants
 from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.statistics.jackknife import Estimate, RunScores, mean_estimate
 from salgen.evaluation.statistics.summary import csv_text
 from salgen.types import Float64
 
-FLOOR_CALL, CEILING_CALL = "random", "oracle"
-CONTROLS = (FLOOR_CALL, CEILING_CALL)
+CEILING_CALL = "oracle"
+CONTROLS = ("random", CEILING_CALL)
 MARKED = 3  # the best and the next two
+ROWS = 4  # samples of an image grid
 
 GRID = "grid.csv"
 COLUMNS = ("dataset", "model", "method", "n", "mean")
@@ -88,74 +90,14 @@ def series(run: LoadedRun, model: str, call: str) -> int | None:
     return numbers[0] if numbers else None
 
 
-@dataclass(frozen=True)
-class GridRow:
-    """One cell of a study under all methods."""
-
-    cell: StudyCell
-    members: list[Member]
-    samples: int  # number of scored samples
-    entries: dict[str, CellEntry]  # each method's, then the controls'
-    places: dict[str, int]  # method to 1, 2 or 3 where it is the best or among the next two; ties share a place
-
-    @cached_property
-    def trained(self) -> list[Model]:
-        """The trained models of the runs on the first run's split; another split may be the training data."""
-        split = self.members[0][0].split
-        return [trained for run, model in self.members if run.split == split for trained in run.trained(model)]
-
-    @property
-    def accuracy(self) -> float:
-        """The share of images of the first run's split that are classified correctly, over all training seeds."""
-        return accuracy_of(self.trained)
-
-    @property
-    def splits(self) -> list[str]:
-        """The splits that are pooled."""
-        return list(dict.fromkeys(run.split for run, _ in self.members))
-
-    @property
-    def seeds(self) -> int:
-        """The number of training seeds."""
-        return len({trained.seed for trained in self.trained})
-
-    @property
-    def fault(self) -> str:
-        """The accuracy of the first model that did not learn its task, in words; empty if all learnt it."""
-        return next((trained.fault for trained in self.trained if trained.unlearnt), "")
-
-    @property
-    def too_few(self) -> bool:
-        """True if there are too few images to tell whether a model learnt its task."""
-        return any(trained.too_few for trained in self.trained)
-
-
-@dataclass(frozen=True)
-class VariantGrid:
-    """All cells of a study."""
-
-    metric: str
-    methods: tuple[str, ...]
-    rows: list[GridRow]
-
-    @cached_property
-    def blocks(self) -> dict[str, list[GridRow]]:
-        """Data set to its rows."""
-        blocks: dict[str, list[GridRow]] = {}
-        for row in self.rows:
-            blocks.setdefault(row.cell.dataset, []).append(row)
-        return blocks
-
-
 def read_grid(
     cells: Sequence[StudyCell], methods: Sequence[str], metric: str, loaded: Sequence[LoadedRun] = ()
-) -> VariantGrid:
-    """The grid of cells, whose runs are read unless they are among those already `loaded`."""
+) -> list[SimpleNamespace]:
+    """A row for each cell under all methods; its runs are read unless they are among those already `loaded`."""
     runs = {run.path.resolve(): run for run in loaded}
     missing = {Path(path).resolve(): path for cell in cells for path in cell.runs if Path(path).resolve() not in runs}
     runs |= {run.path.resolve(): run for run in read_runs(list(missing.values()))} if missing else {}
-    rows = [_row(cell, [runs[Path(path).resolve()] for path in cell.runs], methods, metric) for cell in cells]
-    return VariantGrid(metric, tuple(methods), rows)
+    return [_row(cell, [runs[Path(path).resolve()] for path in cell.runs], methods, metric) for cell in cells]
 
 
 def grid_estimates(
@@ -163,40 +105,44 @@ def grid_estimates(
 ) -> dict[tuple[str, str], dict[str, Estimate]]:
     """The means that a report's grid shows, in which a failed map is the worst: (data set, model) to method to mean."""
     with content_faults([path for cell in cells for path in cell.runs]):
-        grid = read_grid(cells, methods, metric)
+        rows = read_grid(cells, methods, metric)
     return {
-        (row.cell.dataset, row.cell.model): {method: row.entries[method].estimate for method in methods}
-        for row in grid.rows
+        (row.cell.dataset, row.cell.model): {method: row.entries[method].estimate for method in methods} for row in rows
     }
 
 
-def grid_csv(grid: VariantGrid) -> str:
+def grid_csv(rows: Sequence[SimpleNamespace]) -> str:
     """The means of a grid's methods and controls as comma-separated text."""
     lines = [
         SimpleNamespace(
             dataset=row.cell.dataset, model=row.cell.model, method=method, n=entry.values.size, mean=entry.mean
         )
-        for row in grid.rows
+        for row in rows
         for method, entry in row.entries.items()
     ]
     return csv_text(COLUMNS, lines)
 
 
-def _row(cell: StudyCell, runs: Sequence[LoadedRun], methods: Sequence[str], metric: str) -> GridRow:
+def _row(cell: StudyCell, runs: Sequence[LoadedRun], methods: Sequence[str], metric: str) -> SimpleNamespace:
     for run in runs:
         if metric not in run.metrics:
             raise SalgenError(f"{run.path} has no scores of {metric}: evaluate it with that metric")
     members = [(run, model_in(run, cell.model)) for run in runs]
-    calls = dict.fromkeys((*methods, *CONTROLS))
-    entries = {call: cell_entry(members, call, metric) for call in calls}
-    means = {method: entries[method].mean for method in methods}
+    entries = {call: cell_entry(members, call, metric) for call in dict.fromkeys((*methods, *CONTROLS))}
     masks = [run.cube.samples_of(model, metric, run.variant_of(metric)) for run, model in members]
-    return GridRow(
+    # the models on the first run's split alone, as another split may be the training data
+    trained = [one for run, model in members if run.split == runs[0].split for one in run.trained(model)]
+    return SimpleNamespace(
         cell=cell,
         members=members,
         samples=int(sum(scored.any(axis=0).sum() for scored in masks)),
-        entries=entries,
-        places=places(means, runs[0].higher_is_better[metric]),
+        entries=entries,  # each method's scores, then the controls'
+        places=places({method: entries[method].mean for method in methods}, runs[0].higher_is_better[metric]),
+        accuracy=accuracy_of(trained),
+        splits=list(dict.fromkeys(run.split for run in runs)),
+        seeds=len({one.seed for one in trained}),
+        fault=next((one.fault for one in trained if one.unlearnt), ""),
+        too_few=any(one.too_few for one in trained),
     )
 
 
@@ -208,3 +154,101 @@ def places(means: dict[str, float], higher_is_better: bool | None) -> dict[str, 
         return {}
     ranks = {method: 1 + sum(better > mean for better in rounded.values()) for method, mean in rounded.items()}
     return {method: rank for method, rank in ranks.items() if rank <= MARKED}
+
+
+def image_grid(row: SimpleNamespace, methods: Sequence[str]) -> SimpleNamespace:
+    """The first samples with a mask, their classes alternating, from the first run of a cell that has some."""
+    gallery, fault = None, "its runs hold none"
+    try:
+        for member in row.members:
+            data = _kept_maps(member)
+            if data is not None and data["masks"].any():
+                labels, masked = data["labels"], np.flatnonzero(data["masks"].any(axis=(1, 2)))
+                order = sorted(masked.tolist(), key=lambda i: int((labels[masked[masked < i]] == labels[i]).sum()))
+                gallery, fault = _gallery(member[0], data, methods, order[:ROWS]), ""
+                break
+    except SalgenError as error:
+        fault = str(error)
+    return SimpleNamespace(dataset=row.cell.dataset, model=row.cell.model, gallery=gallery, fault=fault)
+
+
+def _kept_maps(member: Member) -> GalleryArrays | None:
+    """The arrays of a run's gallery; None where there is none, or it is of another model."""
+    run, model = member
+    path = run.path / GALLERY
+    return read_gallery(path) if run.models[0].name == model and path.exists() else None
+
+
+def _gallery(run: LoadedRun, data: GalleryArrays, methods: Sequence[str], samples: Sequence[int]) -> SimpleNamespace:
+    columns = [(method, METHOD) for method in methods if method in data["methods"].tolist()]
+    return make_gallery(run.label, explained(run), data, columns, samples)
+
+
+def variants_figure(variants: Variants, study: Study, loaded: Sequence[LoadedRun] = ()) -> SimpleNamespace:
+    """One sample in the variants of one model, or the `fault` that there is none, and the `means` over all samples.
+
+    The runs are read unless they are among those already `loaded`. Scores of `unmarked` variants rank no method.
+    """
+    cells = [StudyCell(name, variants.model, (path,)) for name, path in variants.runs.items()]
+    means = read_grid(cells, study.methods, study.metric, loaded)
+    unmarked = [name for name in variants.runs if not variants.ranks(name)]
+    for row in means:
+        row.places = {} if row.cell.dataset in unmarked else row.places
+    figure = SimpleNamespace(model=variants.model, means=means, unmarked=unmarked, explained="", fault="")
+    try:
+        vars(figure).update(_with_maps({row.cell.dataset: row.members[0] for row in means}, study))
+    except SalgenError as fault:
+        figure.fault = str(fault)
+    return figure
+
+
+def number_of(sample: str) -> str:
+    """The number that the ids of one sample's variants share, such as ``000001`` of ``test_moved-000001``."""
+    return str(sample).rpartition("-")[2]
+
+
+def _with_maps(members: dict[str, Member], study: Study) -> dict[str, object]:
+    """The maps of the first sample that was scored, and whose maps were kept, in all variants."""
+    data = {name: arrays for name, member in members.items() if (arrays := _kept_maps(member)) is not None}
+    if len(data) < len(members):
+        raise SalgenError("a run holds no maps of this model")
+    ids = {name: list(map(number_of, arrays["ids"])) for name, arrays in data.items()}
+    common = [set(of_variant) for of_variant in ids.values()]
+    for run, model in members.values():
+        present = run.cube.samples_of(model, study.metric, run.variant_of(study.metric))[_seed(run)]
+        common.append({number_of(run.cube.samples[i]) for i in np.flatnonzero(present)})
+    if not (numbers := set.intersection(*common)):
+        raise SalgenError("no sample was kept and scored in all variants")
+    shown = {
+        name: _gallery(run, data[name], study.methods, [ids[name].index(min(numbers))])
+        for name, (run, _) in members.items()
+    }
+    signed = {method: sign for one in shown.values() for method, _, sign in one.columns}
+    rows = []
+    for name, one in shown.items():
+        (row,), known = one.rows, [method for method, _, _ in one.columns]
+        image, _, *maps = row.pictures
+        of_methods = dict(zip(known, maps, strict=True))
+        row.variant, row.image = name, image
+        row.cells = [  # for each method its map, and this sample's score; NaN where it is undefined
+            (of_methods.get(method, picture("", method)), _score(members[name], method, study.metric, row.id))
+            for method in signed
+        ]
+        rows.append(row)
+    first = next(iter(shown.values()))
+    size = {"explained": first.model, "height": first.height, "width": first.width}
+    return {**size, "columns": list(signed.items()), "rows": rows}
+
+
+def _seed(run: LoadedRun) -> int:
+    """The index on the seed axis of the training whose maps are kept."""
+    return run.cube.seeds.index(run.models[0].seed)
+
+
+def _score(member: Member, method: str, metric: str, sample: str) -> float:
+    """One sample's own score under one method; NaN where it is undefined or was not scored."""
+    run, model = member
+    number = series(run, model, method)
+    if number is None:
+        return float("nan")
+    return float(run.scores(number, metric)[0][_seed(run), run.cube.samples.index(sample)])

@@ -1,3 +1,8 @@
+// A link opens the section that it leads to.
+const unfold = () => document.getElementById(location.hash.slice(1))?.querySelector(".fold")?.setAttribute("open", "");
+addEventListener("hashchange", unfold);
+unfold();
+
 // Tables of means sort by a column.
 for (const table of document.querySelectorAll("table.means")) {
   table.querySelectorAll("thead th").forEach((head, column) => {
@@ -13,7 +18,7 @@ for (const table of document.querySelectorAll("table.means")) {
       const value = (row) => row.children[column].dataset.value ?? row.children[column].textContent;
       const order = (a, b) => (isNaN(a) || isNaN(b) ? String(a).localeCompare(b) : a - b);
       for (const body of table.tBodies) {
-        const rows = [...body.querySelectorAll("tr:not(.group)")];
+        const rows = [...body.querySelectorAll("tr:not(.group, .out)")];
         rows.sort((a, b) => (down ? order(value(b), value(a)) : order(value(a), value(b))));
         body.append(...rows);
       }

@@ -1,35 +1,41 @@
 """The report: one self-contained HTML page for one run or several."""
 
-import inspect
 import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+import numpy as np
 from salgen.errors import SalgenError
-from salgen.evaluation.diagnostics.clever_hans import FAITHFULNESS, LOCALIZATION, Thresholds
+from salgen.evaluation.diagnostics.clever_hans import (
+    FAITHFULNESS,
+    LOCALIZATION,
+    Thresholds,
+    probabilities_in,
+    right_maps,
+)
+from salgen.evaluation.diagnostics.metric_correlation import LEAST, correlations
 from salgen.evaluation.reliance.certificate_rule import TOLERATED, most_faulty
-from salgen.evaluation.report import gallery, headline, reliance, sections
-from salgen.evaluation.report.curves import COLOURS
-from salgen.evaluation.report.figures import box_figures
-from salgen.evaluation.report.formatting import STYLE, and_list, page_text, templates
-from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, grid_csv, read_grid
+from salgen.evaluation.report import figures, gallery, reliance
+from salgen.evaluation.report.formatting import STYLE, and_list, call_name, page_text, templates
+from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, grid_csv, image_grid, read_grid, variants_figure
 from salgen.evaluation.report.runs import LoadedRun, of_all_images, read_runs
 from salgen.evaluation.report.study import Study
-from salgen.evaluation.report.study_pictures import image_grid, variants_figure
-from salgen.evaluation.report.tables import TITLES, has_ceiling
+from salgen.evaluation.report.tables import TITLES, differing_class_means, has_ceiling, means_table, panels
 from salgen.evaluation.report.undefined import undefined_lines
+from salgen.evaluation.report.verdicts import best_elsewhere, verdict
 from salgen.evaluation.runs.artifacts.run_record import content_faults, in_groups
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.mean_intervals import DRAWS, LEAST_TRAININGS, NOTE
 from salgen.evaluation.statistics.permutation import ALPHA
+from salgen.evaluation.statistics.ranks import rank_methods
 from salgen.files import write_text
 from salgen.sources import OWN_COPY
 
 PAGE = "report.html"
 SAVE = "save.js"
 SCRIPTS = ("page.js", SAVE)
-NAMED = 4  # most classes that a sentence lists
+Section = dict[str, Any]
 
 
 def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Study | None = None) -> Path:
@@ -84,8 +90,8 @@ def study_section(study: Study, loaded: Sequence[LoadedRun]) -> dict[str, Any]:
     return {
         "study": study,
         "grid": grid,
-        "boxes": box_figures(grid),
-        "pictures": [image_grid(row, study.methods) for row in grid.rows],
+        "boxes": figures.box_figures(grid, study.metric),
+        "pictures": [image_grid(row, study.methods) for row in grid],
         "variants": [variants_figure(variants, study, loaded) for variants in study.variants],
         "plates": [(plate, gallery.png_url(plate.file.read_bytes())) for plate in study.plates],
     }
@@ -97,101 +103,136 @@ def render(
     """The page as HTML text: with a :func:`study_section`, and a link `back` to the page that lists this one."""
     folder = Path(__file__).parent
     templates(folder).filters |= {"of_all_images": of_all_images, "in_groups": in_groups, "shell": shlex.join}
-    shown = [sections.make_section(run, model, len(runs)) for run in runs for model in run.model_names]
-    galleries, without_gallery = sections.galleries(runs, shown) if pictures else ([], {})
-    headlines = [section["headline"] for section in shown]
+    sections = [make_section(run, model, len(runs)) for run in runs for model in run.model_names]
+    galleries: list[gallery.Gallery] = []
+    without_gallery = {}
+    for run in runs if pictures else ():
+        try:
+            galleries += _pictures(run, sections)
+        except SalgenError as fault:
+            without_gallery[run.label] = str(fault)
     models = [(run, model) for run in runs for model in [*run.models, *run.second_models]]
+    calls = list(dict.fromkeys(call for run in runs for call in run.metrics))
+    classes = {tuple(run.record.dataset.class_names) for run in runs}
+    imported = [run.label for run in runs if run.record.dataset.source == OWN_COPY]
     return page_text(
         [folder],
         "page.html.j2",
-        **CONSTANTS,
         style=STYLE.read_text(encoding="utf-8"),
         scripts=[(folder / name).read_text(encoding="utf-8") for name in SCRIPTS],
         runs=runs,
         study=study,
         back=back,
-        sections=shown,
-        comparison=sections.comparison(shown),
+        sections=sections,
         galleries=galleries,
         without_gallery=without_gallery,
         legend=gallery.legend_urls(),
-        legends=metric_legends(runs),
+        metrics={name: [call for call in calls if call_name(call) == name] for name in map(call_name, calls)},
         reliance=[line for run in runs for line in reliance.reliance_lines(run)],
-        effects=headline.reliance_effects(headlines),
+        effects=reliance.reliance_effects([(run, model) for run in runs for model in run.model_names]),
         uncertified={run.label: reason for run in runs if (reason := reliance.uncertified(run))},
-        agreements=sections.agreements(runs),
+        agreements=agreements(runs),
         undefined=[line for run in runs for line in undefined_lines(run)],
-        introduction=introduction(
-            runs, len(study["study"].methods) if study else max(headline.methods for headline in headlines)
-        ),
+        n_methods=len(study["study"].methods)
+        if study
+        else max(len(run.under_test(model)) for run in runs for model in run.model_names),
+        classes=classes.pop() if len(classes) == 1 else (),  # those that all runs share
+        imported=imported,  # data sets whose masks people or a segmentation drew
+        made=[run.label for run in runs if run.record.dataset.generator and run.label not in imported],
         unlearnt=[(run, model) for run, model in models if model.unlearnt],
         too_few=[(run, model) for run, model in models if model.too_few],
+        suspected_by=(LOCALIZATION, FAITHFULNESS),
+        thresholds=Thresholds(),
+        titles=TITLES,
+        controls=CONTROLS,
+        create_metric=create_metric,
+        ceiling_call=CEILING_CALL,
+        grid_file=GRID,
+        saturated=gallery.SATURATED,
+        draws=DRAWS,
+        interval_note=NOTE,
+        least_trainings=LEAST_TRAININGS,
+        alpha=ALPHA,
+        most_faulty=most_faulty,
+        tolerated=TOLERATED,
+        by_model=reliance.by_model,
+        mostly_uncertified=reliance.mostly_uncertified,
+        and_list=and_list,
+        figures=figures,
+        has_ceiling=has_ceiling,
+        differing_class_means=differing_class_means,
     )
 
 
-def introduction(runs: Sequence[LoadedRun], methods: int) -> dict[str, Any]:
-    """The parts of the first sentences: the methods, the classes, and the source of the ground truth."""
-    imported = [run for run in runs if run.record.dataset.source == OWN_COPY]
-    made = [run for run in runs if run.record.dataset.generator and run.record.dataset.source != OWN_COPY]
-    classes = {tuple(run.record.dataset.class_names) for run in runs}
-    shared = classes.pop() if len(classes) == 1 else ()
+def make_section(run: LoadedRun, model: str, runs: int) -> Section:
+    """The scores of a model, on a page of `runs` runs."""
+    of_images, metric = panels(run, model), run.headline
+    outcome = verdict(run, model, metric) if metric is not None else None
+    title = run.label if len(run.model_names) == 1 else model if runs == 1 else f"{run.label}, {model}"
+    variant = outcome.variant if outcome is not None else run.variants[0]
+    table = means_table(run, model, variant, None if metric is None else [metric])
+    seeds = [str(run.cube.seeds[i]) for i in run.cube.seeds_of(model)]
     return {
-        "methods": methods,
-        "classes": shared,  # the names of the classes that all runs share; empty where they differ
-        "listed": 1 < len(shared) <= NAMED,
-        "made": _names(made, imported),  # data sets whose images salgen made: the place of the cause is known exactly
-        "imported": _names(imported, made),  # data sets whose masks people or a segmentation drew
-        "alone": len(runs) in (len(made), len(imported)),  # whether none needs to be named
+        "title": title,
+        "anchor": "-".join("".join(c if c.isalnum() else " " for c in f"{run.label} {model}".lower()).split()),
+        "run": run,
+        "model": model,
+        "verdict": outcome,  # on all samples; None if no metric ranks methods
+        "elsewhere": best_elsewhere(run, model),
+        "withheld": reliance.mostly_uncertified(run, model),  # so that no method can be called the best
+        "table": table,  # the headline metric's, or that of all metrics if none ranks methods
+        "panels": of_images,  # the tables for all samples first
+        "blocks": next(iter(of_images[0].views.values())),  # all tables of the headline variant, for all samples
+        "seeds": seeds if len(seeds) > 1 else [],
+        "ranks": rank_methods(run.cube, model, outcome.metric, outcome.variant) if outcome is not None else None,
+        "curves": figures.all_curves(run, model, table),
+        "suspects": suspect_counts(run, model),
+        "strip": None,
     }
 
 
-def _names(runs: Sequence[LoadedRun], others: Sequence[LoadedRun]) -> list[str]:
-    """Each data set once; by the runs' labels where one of the other runs has the same name."""
-    ambiguous = {run.record.dataset.name for run in others}
-    names = [(run.record.dataset.name, run.label) for run in runs]
-    return list(dict.fromkeys(label if name in ambiguous else name for name, label in names))
+def _pictures(run: LoadedRun, sections: Sequence[Section]) -> list[gallery.Gallery]:
+    """The gallery of a run, if it has one, methods in the order of the first table; and the strips of its models."""
+    order = list(dict.fromkeys(line.key[0] for section in sections for line in section["blocks"][0].table.lines))
+    for section in sections:
+        outcome = section["verdict"]
+        judged = outcome is not None and not section["withheld"] and not run.unlearnt(section["model"])
+        if section["run"] is run and section["model"] == run.models[0].name and judged:
+            best_first = outcome.ordered(run.under_test(section["model"]))
+            section["strip"] = gallery.strip(run, list(dict.fromkeys(call for call, _ in best_first)))
+    shown = gallery.gallery(run, order)
+    return [shown] if shown is not None else []
 
 
-def metric_legends(runs: Sequence[LoadedRun]) -> list[dict[str, Any]]:
-    """The description of each metric of the runs, in their order, from its own declaration."""
-    calls: dict[str, list[str]] = {}
-    for call in dict.fromkeys(call for run in runs for call in run.metrics):
-        calls.setdefault(create_metric(call).name, []).append(call)
-    directions = {True: "more is better", False: "less is better", None: "diagnostic, ranks nothing"}
-    legends = []
-    for name, of_metric in calls.items():
-        metric = create_metric(of_metric[0])
-        bounds = " to ".join(f"{bound:.3g}" for bound in metric.bounds)
-        legends.append(
-            {
-                "name": name,
-                "calls": [call for call in of_metric if call != name],
-                "description": (inspect.getdoc(type(metric)) or "").split("\n\n")[0].replace("\n", " ").strip(),
-                "direction": directions[metric.higher_is_better],
-                "bounds": bounds.replace("-", "\N{MINUS SIGN}").replace("inf", "\N{INFINITY}"),
-                "reference": metric.reference,
+def suspect_counts(run: LoadedRun, model: str) -> list[dict[str, Any]]:
+    """Numbers of Clever Hans candidates by each method under test, the largest first; none without both metrics."""
+    if not {LOCALIZATION, FAITHFULNESS} <= set(run.metrics):
+        return []
+    probabilities, counts = probabilities_in(run.path), []
+    for call in dict.fromkeys(call for call, _ in run.under_test(model)):
+        groups = [maps for maps in right_maps(run.cube, call) if maps.model == model]
+        found = sum(len(maps.suspects(probabilities, Thresholds())) for maps in groups)
+        command = ["salgen", "find", "clever-hans", run.path.resolve().name, "-m", call, "--dataset", "DATASET"]
+        examined = sum(len(maps.samples) for maps in groups)
+        counts.append({"method": call, "found": found, "examined": examined, "command": command})
+    return sorted(counts, key=lambda suspects: -suspects["found"])
+
+
+def agreements(runs: Sequence[LoadedRun]) -> list[dict[str, Any]]:
+    """Correlations of other metrics with the headline metric over three data sets or more, for each shared model."""
+    first, headline = runs[0], runs[0].headline
+    metrics = [metric for metric in first.metrics if all(metric in run.metrics for run in runs)]
+    others = [metric for metric in metrics if metric != headline]
+    if len({run.record.dataset.fingerprint for run in runs}) < LEAST or headline not in metrics or not others:
+        return []
+    tables = []
+    for model in (model for model in first.model_names if all(model in run.model_names for run in runs)):
+        lines = {}
+        for key in (key for key in first.under_test(model) if all(key in run.keys(model) for run in runs)):
+            means = {
+                m: np.array([verdict(run, model, m).mean(key, "mean") for run in runs]) for m in (headline, *others)
             }
-        )
-    return legends
-
-
-CONSTANTS = {
-    "titles": TITLES,
-    "controls": CONTROLS,
-    "ceiling_call": CEILING_CALL,
-    "grid_file": GRID,
-    "saturated": gallery.SATURATED,
-    "draws": DRAWS,
-    "interval_note": NOTE,
-    "least_trainings": LEAST_TRAININGS,
-    "alpha": ALPHA,
-    "most_faulty": most_faulty,
-    "tolerated": TOLERATED,
-    "by_model": reliance.by_model,
-    "tolerance_curves": reliance.tolerance_curves,
-    "and_list": and_list,
-    "colours": COLOURS,
-    "has_ceiling": has_ceiling,
-    "thresholds": Thresholds(),
-    "suspected_by": (LOCALIZATION, FAITHFULNESS),
-}
+            lines[first.method_label(model, key)] = [one.pearson for one in correlations(means)[: len(others)]]
+        if lines:
+            tables.append({"model": model, "metric": headline, "metrics": others, "lines": lines})
+    return tables

@@ -1,77 +1,75 @@
-"""The reliance certificates of a run, in the parts of a sentence."""
+"""The reliance certificates of runs, and the difference that training for reliance makes."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
-from typing import Any, NamedTuple
-from salgen.evaluation.report.curves import COLOURS, Curve, CurvePlots
-from salgen.evaluation.report.runs import METHOD, LoadedRun
+from collections.abc import Iterable, Sequence
+from itertools import combinations, permutations
+from typing import Any
+from salgen.evaluation.report.runs import LoadedRun
+from salgen.evaluation.report.verdicts import Verdict, verdict
+from salgen.evaluation.statistics.comparison_groups import Key
 
 LOW_COVERAGE = 0.5
 OLDER = "this version of salgen wrote none: evaluate again to have them"
 
 
-@dataclass(frozen=True)
-class RelianceLine:
-    """One trained model, with the shares of its `CertificateSummary`, NaN where they are not known."""
+def reliance_lines(run: LoadedRun) -> list[dict[str, Any]]:
+    """The fields of each `CertificateSummary` of a run, NaN where unknown, with those of the run.
 
-    run: str
-    version: str
-    redraws: int
-    model: str
-    seed: int
-    samples: int
-    coverage: float  # share that is certified: correctly classified, and both parts hold
-    uses_feature: float
-    ignores_background: float
-    needed: Mapping[str, float]  # empty where there is one feature or none
-    by_tolerance: Mapping[str, float]
-    holds_elsewhere: float
-    held_effect: float
-
-    @property
-    def moved(self) -> bool:
-        """True if the feature was shown elsewhere."""
-        return not math.isnan(self.holds_elsewhere)
-
-    @property
-    def low(self) -> bool:
-        """True if most samples are not certified."""
-        return not self.coverage >= LOW_COVERAGE
-
-    @property
-    def fault(self) -> str:
-        """The part of the certificate that fails more often, in words."""
-        if self.ignores_background < self.uses_feature:
-            return "the background mostly moves the model's answer"
-        return "the prediction mostly stays when the feature is removed"
+    `low` is true if most samples are not certified, and `fault` is the part that fails more often, in words.
+    """
+    lines: list[dict[str, Any]] = []
+    if (record := run.record.certificates) is None:
+        return lines
+    for entry in record.models:
+        line = {name: math.nan if value is None else value for name, value in vars(entry).items()}
+        by_background = line["ignores_background"] < line["uses_feature"]
+        line |= {
+            "run": run.label,
+            "version": record.version,
+            "redraws": record.redraws,
+            "low": not line["coverage"] >= LOW_COVERAGE,
+            "fault": "the background mostly moves the model's answer"
+            if by_background
+            else "the prediction mostly stays when the feature is removed",
+        }
+        lines.append(line)
+    return lines
 
 
-def reliance_lines(run: LoadedRun) -> list[RelianceLine]:
-    """A line for each trained model of a run that has certificates."""
+def by_model(lines: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The lines of each run and model together: the least and the largest share of each kind."""
 
-    def defined(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: defined(share) for key, share in value.items()}
-        return math.nan if value is None else value
+    def ends(shares: Iterable[float | None]) -> tuple[float, float]:
+        known = [share for share in shares if share is not None and not math.isnan(share)]
+        return min(known, default=math.nan), max(known, default=math.nan)
 
-    certificates = run.record.certificates
-    if certificates is None:
-        return []
-    of_run = run.label, certificates.version, certificates.redraws
-    return [RelianceLine(*of_run, *map(defined, astuple(entry))) for entry in certificates.models]
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for line in lines:
+        groups.setdefault((line["run"], line["name"]), []).append(line)
+    return [
+        {
+            "run": run,
+            "name": name,
+            "seeds": [line["seed"] for line in group],
+            "coverage": ends(line["coverage"] for line in group),
+            "fault": min(group, key=lambda line: line["coverage"])["fault"],
+            "needed": {feature: ends(line["needed"].get(feature) for line in group) for feature in group[0]["needed"]},
+        }
+        for (run, name), group in groups.items()
+    ]
 
 
-def tolerance_curves(lines: Sequence[RelianceLine]) -> CurvePlots:
-    """The share certified against the tolerance, a curve for each training whose certificate says it."""
-    shown = [line for line in lines if line.by_tolerance]
-    tolerances = [float(tolerance) for tolerance in shown[0].by_tolerance]
-    curves = []
-    for number, line in enumerate(shown):
-        label, shares = f"{line.run}, {line.model} seed {line.seed}", list(line.by_tolerance.values())
-        curves.append(Curve(label, METHOD, shares, number if number < COLOURS else None))
-    title = "share certified against the tolerance"
-    return CurvePlots(title, "share certified", "tolerance", tolerances, curves)
+def uncertified(run: LoadedRun) -> str:
+    """The reason that a run has no certificates; empty if it has some."""
+    record = run.record.certificates
+    return OLDER if record is None else "" if record.models else record.reason or "no reason was given"
+
+
+def certified_share(run: LoadedRun, model: str) -> float:
+    """The share of a model's scored samples that are certified, over its trainings; NaN if that is not known."""
+    # version 1 of the certificate cannot tell: it fails models that read the feature alone
+    shares = [line["coverage"] for line in reliance_lines(run) if line["name"] == model and line["version"] != "1"]
+    return sum(shares) / len(shares) if shares else math.nan
 
 
 def mostly_uncertified(run: LoadedRun, model: str) -> bool:
@@ -79,50 +77,45 @@ def mostly_uncertified(run: LoadedRun, model: str) -> bool:
     return certified_share(run, model) < LOW_COVERAGE
 
 
-def certified_share(run: LoadedRun, model: str) -> float:
-    """The share of a model's scored samples that are certified, over its trainings; NaN if that is not known."""
-    # version 1 of the certificate cannot tell: it fails models that read the feature alone
-    shares = [line.coverage for line in reliance_lines(run) if line.model == model and line.version != "1"]
-    return sum(shares) / len(shares) if shares else math.nan
+def reliance_effects(models: Sequence[tuple[LoadedRun, str]]) -> list[dict[str, Any]]:
+    """A comparison for each network and data set among these runs and models that was trained in both ways."""
 
+    def subject(run: LoadedRun, model: str) -> tuple[str, str, str, str | None]:
+        return run.record.dataset.fingerprint, run.split, model, run.headline
 
-class RelianceOfModel(NamedTuple):
-    """The trainings of one model together: the least and the largest share of each kind."""
-
-    run: str
-    model: str
-    seeds: list[int]
-    coverage: tuple[float, float]
-    fault: str
-    needed: Mapping[str, tuple[float, float]]
-
-
-def by_model(lines: Iterable[RelianceLine]) -> list[RelianceOfModel]:
-    """The lines of each run and model, merged."""
-
-    def ends(shares: Iterable[float]) -> tuple[float, float]:
-        defined = [share for share in shares if not math.isnan(share)]
-        return (min(defined), max(defined)) if defined else (math.nan, math.nan)
-
-    groups: dict[tuple[str, str], list[RelianceLine]] = {}
-    for line in lines:
-        groups.setdefault((line.run, line.model), []).append(line)
     return [
-        RelianceOfModel(
-            *(run, model, [line.seed for line in group], ends(line.coverage for line in group)),
-            fault=min(group, key=lambda line: line.coverage).fault,
-            needed={
-                feature: ends(line.needed.get(feature, math.nan) for line in group)
-                for feature in dict.fromkeys(feature for line in group for feature in line.needed)
-            },
-        )
-        for (run, model), group in groups.items()
+        _effect(verdict(*plain, plain[0].headline), verdict(*reliant, plain[0].headline))
+        for plain, reliant in permutations(models, 2)
+        if plain[0].headline is not None and subject(*plain) == subject(*reliant)
+        if not plain[0].reliant and reliant[0].reliant
     ]
 
 
-def uncertified(run: LoadedRun) -> str:
-    """The reason that a run has no certificates; empty if it has some."""
-    certificates = run.record.certificates
-    if certificates is None:
-        return OLDER
-    return "" if certificates.models else certificates.reason or "no reason was given"
+def _effect(plain: Verdict, reliant: Verdict) -> dict[str, Any]:
+    from scipy.stats import kendalltau  # takes half a second
+
+    def better(outcome: Verdict, a: Key, b: Key) -> Key | None:
+        test = outcome.test(a, b)
+        return test.better if test is not None and test.significant() else None
+
+    run, model = reliant.run, reliant.model
+    shared = [key for key in plain.run.under_test(model) if key in run.under_test(model)]
+    orders = [(better(plain, *pair), better(reliant, *pair)) for pair in combinations(shared, 2)]
+    decided = [order for order in orders if None not in order]
+    same = sum(first == second for first, second in decided)
+    opposite, undecided = len(decided) - same, len(orders) - len(decided)
+    ends = [same - opposite - undecided, same - opposite + undecided]
+    means = [[outcome.mean(key) for key in shared] for outcome in (plain, reliant)]
+    return {
+        "plain": plain,
+        "reliant": reliant,
+        "tau": float(kendalltau(*means, nan_policy="omit").statistic),  # tau-b; NaN with fewer than two methods
+        # pairs of methods whose order is significant with both trainings: the same, or the opposite; and all others
+        "same": same,
+        "reversed": opposite,
+        "undecided": undecided,
+        "pairs": len(orders),
+        "tau_bounds": [end / len(orders) for end in ends] if orders else [],  # whatever the order of undecided pairs
+        # whether the network trained for reliance has learnt, and most images are certified
+        "answers": reliant.best is not None and not run.unlearnt(model) and certified_share(run, model) >= LOW_COVERAGE,
+    }

@@ -1,8 +1,8 @@
 """Run folders, read into memory as the report and the pages after it need them."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 import numpy as np
@@ -76,13 +76,16 @@ class LoadedRun:
     record: RunRecord
     cube: ScoreCube
     higher_is_better: Mapping[str, bool | None]  # by metric; None for a diagnostic
+    # choice of samples to its rows and tests, as far as they were asked for
+    _rows: dict[str, dict[tuple[str, ...], SummaryRow]] = field(default_factory=dict, compare=False, repr=False)
+    _comparisons: dict[str, dict[tuple[str, ...], list[Comparison]]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     @cached_property
     def models(self) -> list[Model]:
         """The trained models, one for each training seed."""
-        return [
-            Model(model.name, model.seed, model.accuracy, model.n_images, model.chance) for model in self.record.models
-        ]
+        return [Model(one.name, one.seed, one.accuracy, one.n_images, one.chance) for one in self.record.models]
 
     @cached_property
     def second_models(self) -> list[Model]:
@@ -185,28 +188,20 @@ class LoadedRun:
     ) -> SummaryRow | None:
         """The summary of one method's scores on all, the correctly classified or the certified samples, if any."""
         if samples not in self._rows:
+            rows = summarise(self.cube.restricted(samples))
             self._rows[samples] = {
-                (r.model, r.method, r.reduction, r.metric, r.variant, r.training_seed): r
-                for r in summarise(self.cube.restricted(samples))
+                (r.model, r.method, r.reduction, r.metric, r.variant, r.training_seed): r for r in rows
             }
         return self._rows[samples].get((model, *key, metric, variant, seed))
 
     def comparisons(self, model: str, metric: str, variant: str, samples: str = ALL) -> list[Comparison]:
         """The tests of all pairs of methods and floors; empty where there is nothing to compare."""
         if samples not in self._comparisons:
-            by_family: dict[tuple[str, ...], list[Comparison]] = {}
+            by_family: dict[tuple[str, ...], list[Comparison]] = defaultdict(list)
             for row in compare_families(families(self.cube.restricted(samples))):
-                by_family.setdefault((row.model, row.metric, row.variant), []).append(row)
+                by_family[row.model, row.metric, row.variant].append(row)
             self._comparisons[samples] = by_family
         return self._comparisons[samples].get((model, metric, variant), [])
-
-    @cached_property
-    def _rows(self) -> dict[str, dict[tuple[str, ...], SummaryRow]]:
-        return {}  # choice of samples to its rows, filled by `row`
-
-    @cached_property
-    def _comparisons(self) -> dict[str, dict[tuple[str, ...], list[Comparison]]]:
-        return {}
 
     # The images behind the headline metric's means: those with a mask, or all for accuracies of new trainings.
 
@@ -252,12 +247,10 @@ def read_runs(paths: Sequence[Path | str]) -> list[LoadedRun]:
     labels = [f"{run.label}, trained for reliance" if run.reliant and run.label in plain else run.label for run in runs]
     shared = Counter(labels)
     alike = Counter((label, run.path.name) for label, run in zip(labels, runs, strict=True))
-    return [
-        replace(run, label=f"{label} ({run.path.name if alike[label, run.path.name] == 1 else run.path})")
-        if shared[label] > 1
-        else replace(run, label=label)
-        for label, run in zip(labels, runs, strict=True)
-    ]
+    for number, (label, run) in enumerate(zip(labels, runs, strict=True)):
+        folder = run.path.name if alike[label, run.path.name] == 1 else run.path
+        labels[number] = f"{label} ({folder})" if shared[label] > 1 else label
+    return [replace(run, label=label) for label, run in zip(labels, runs, strict=True)]
 
 
 def check_run_folders(paths: Sequence[Path | str]) -> None:

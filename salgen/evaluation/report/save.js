@@ -17,9 +17,9 @@ function words(cell) {
   return copy.textContent.replace(/\s+/g, " ").trim();
 }
 
-// Rows of cells, those that span several rows or columns repeated; without the titles of groups.
+// Rows of cells, those that span several rows or columns repeated; without titles of groups and methods left out.
 function grid(table) {
-  const lines = [...table.rows].filter((row) => !row.classList.contains("group"));
+  const lines = [...table.rows].filter((row) => !row.matches(".group, .out"));
   const cells = lines.map(() => []);
   lines.forEach((row, y) => {
     for (const cell of row.cells) {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 import numpy as np
@@ -32,8 +31,7 @@ def check_gallery(suspects: Sequence[Suspect], run: str | Path, data: str | Path
     record = RunRecord.read(Path(run) / RECORD)
     dataset_of(run, data, record)
     METHODS.create(*parse_call(method))
-    for suspect in suspects[:MOST]:
-        _checkpoint(Path(run), record, (suspect.model, suspect.training_seed))
+    _checkpoints(suspects[:MOST], Path(run), record)
 
 
 def save_gallery_of(suspects: Sequence[Suspect], run: str | Path, data: str | Path, method: str, path: Path) -> Path:
@@ -57,47 +55,38 @@ def dataset_of(run: str | os.PathLike[str], data: str | os.PathLike[str], record
     return dataset
 
 
-def _checkpoint(run: Path, record: RunRecord, key: tuple[str, int]) -> Path:
-    entry = next(model for model in record.models if (model.name, model.seed) == key)
-    place = checkpoint_of(run, *key, entry.weights_sha256)  # never a path that the record names
-    if place is None:
-        raise SalgenError(
-            f"{run} does not hold the weights of {entry.name}, seed {entry.seed}: the gallery explains the images "
-            "again, which takes a model that the run trained"
-        )
-    return place
+def _checkpoints(suspects: Sequence[Suspect], run: Path, record: RunRecord) -> dict[tuple[str, int], Path]:
+    """The checkpoints of the suspects' models, by name and training seed, never by a path that the record names."""
+    found = {}
+    for key in dict.fromkeys((suspect.model, suspect.training_seed) for suspect in suspects):
+        (digest,) = [model.weights_sha256 for model in record.models if (model.name, model.seed) == key]
+        if (place := checkpoint_of(run, *key, digest)) is None:
+            raise SalgenError(
+                f"{run} does not hold the weights of {key[0]}, seed {key[1]}: the gallery explains the images again, "
+                "which takes a model that the run trained"
+            )
+        found[key] = place
+    return found
 
 
 def _maps(suspects: Sequence[Suspect], run: Path, dataset: Dataset, record: RunRecord, method: str) -> list[Any]:
     """The map (H, W) of each suspect, explained by its own model under the run's conventions."""
-
-    @cache
-    def model(*key: Any) -> tuple[Any, Any]:
-        """A model of the run, and its patterns if the method needs them."""
-        checkpoint = load_checkpoint(_checkpoint(run, record, key))
-        check_fits(checkpoint, dataset)
-        if "patterns" not in METHODS.load(parse_call(method)[0]).needs:
-            return checkpoint.classifier, None
-        train = dataset.of_split("train")
-        return checkpoint.classifier, fit_patterns(checkpoint.classifier, (b.images for b in train.batches(CHUNK)))
-
+    fitted = "patterns" in METHODS.load(parse_call(method)[0]).needs
     conventions = {name: record.conventions[name] for name in ("reduce", "score", "seed")}
-    maps = []
-    for suspect in suspects:
-        classifier, patterns = model(suspect.model, suspect.training_seed)
-        sample = dataset[_index(suspect)]
-        saliency = explain(
-            classifier,
-            sample["image"][None],
-            suspect.class_number,
-            method=method,
-            masks=sample["mask"][None],
-            ids=[suspect.sample_id],
-            patterns=patterns,
-            **conventions,
-        )
-        maps.append(saliency.values[0].cpu().numpy())
-    return maps
+    maps: dict[int, Any] = {}
+    for key, place in _checkpoints(suspects, run, record).items():
+        checkpoint = load_checkpoint(place)
+        check_fits(checkpoint, dataset)
+        model = checkpoint.classifier
+        train = dataset.of_split("train").batches(CHUNK) if fitted else None
+        patterns = fit_patterns(model, (batch.images for batch in train)) if train is not None else None
+        for number, suspect in enumerate(suspects):
+            if (suspect.model, suspect.training_seed) == key:
+                sample = dataset[_index(suspect)]
+                image, mask, ids = sample["image"][None], sample["mask"][None], [suspect.sample_id]
+                how: dict[str, Any] = {"method": method, "masks": mask, "ids": ids, "patterns": patterns, **conventions}
+                maps[number] = explain(model, image, suspect.class_number, **how).values[0].cpu().numpy()
+    return [maps[number] for number in range(len(suspects))]
 
 
 def _index(suspect: Suspect) -> int:

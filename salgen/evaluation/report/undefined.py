@@ -1,8 +1,9 @@
 """Undefined scores and their reasons, with equal cases on one line."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection
+from itertools import product
+from types import SimpleNamespace
 from typing import Any
 from salgen.evaluation.metrics.inputs.metric import (
     CONSTANT_MAP,
@@ -52,32 +53,36 @@ BY_NEED = {
 }  # (reason, need of the metric) to the reason's meaning
 
 
-@dataclass(frozen=True)
-class UndefinedLine:
-    """One reason for which the same number of scores of some methods and metrics were undefined."""
-
-    run: str
-    model: str
-    variant: str
-    reason: str
-    meaning: str
-    metrics: str
-    methods: str
-    count: int
-    total: int
-    consequence: str
-
-
-def undefined_lines(run: LoadedRun) -> list[UndefinedLine]:
-    """Every reason in a run; methods and metrics with equal counts share a line."""
-    lines: list[UndefinedLine] = []
-    for model in run.model_names:
-        for variant in run.variants:
-            cases = [(metric, key) for metric in run.metrics for key in run.keys(model)]
-            rows = {case: row for case in cases if (row := run.row(model, case[1], case[0], variant)) is not None}
-            for reason in sorted({reason for row in rows.values() for reason in row.reasons}):
-                lines += _lines(run, model, variant, reason, rows)
-    return lines
+def undefined_lines(run: LoadedRun) -> list[SimpleNamespace]:
+    """Every reason for undefined scores of a run; methods and metrics with equal counts share a line."""
+    lines = []
+    for model, variant in product(run.model_names, run.variants):
+        of_metric: dict[Any, list[Key]] = defaultdict(list)  # (what a line says, metric) to the methods
+        for metric, key in product(run.metrics, run.keys(model)):
+            if (row := run.row(model, key, metric, variant)) is None:
+                continue
+            for reason, count in row.reasons.items():
+                consequence = _consequence(row, reason, run.higher_is_better[metric])
+                case = reason, meaning(reason, metric), count, row.n + row.n_undefined, consequence
+                of_metric[case, metric].append(key)
+        of_methods: dict[Any, list[str]] = defaultdict(list)  # (what a line says, methods) to the metrics
+        for (case, metric), keys in of_metric.items():
+            of_methods[case, tuple(keys)].append(metric)
+        for ((reason, words, count, total, consequence), keys), metrics in of_methods.items():
+            line = SimpleNamespace(
+                run=run.label,
+                model=model,
+                variant=variant,
+                reason=reason,
+                meaning=words,
+                metrics=_listing(metrics, run.metrics, "metrics"),
+                methods=_listing([run.method_label(model, key) for key in keys], run.keys(model), "methods"),
+                count=count,
+                total=total,
+                consequence=consequence,
+            )
+            lines.append(line)
+    return sorted(lines, key=lambda line: line.reason)
 
 
 def meaning(reason: str, metric: str) -> str:
@@ -85,26 +90,6 @@ def meaning(reason: str, metric: str) -> str:
     needs = create_metric(metric).needs
     own = (words for (name, need), words in BY_NEED.items() if name == reason and need in needs)
     return next(own, MEANINGS.get(reason, ""))
-
-
-def _lines(
-    run: LoadedRun, model: str, variant: str, reason: str, rows: Mapping[tuple[str, Key], SummaryRow]
-) -> Iterator[UndefinedLine]:
-    # what is alike of a line, and the metric, to methods; then what is alike, and the methods, to metrics
-    methods_of: dict[tuple[Any, ...], list[Key]] = defaultdict(list)
-    for (metric, key), row in rows.items():
-        if reason in row.reasons:
-            consequence = _consequence(row, reason, run.higher_is_better[metric])
-            case = meaning(reason, metric), row.reasons[reason], row.n + row.n_undefined, consequence
-            methods_of[case, metric].append(key)
-    metrics_of: dict[tuple[Any, ...], dict[tuple[Key, ...], list[str]]] = defaultdict(lambda: defaultdict(list))
-    for (case, metric), of_metric in methods_of.items():
-        metrics_of[case][tuple(of_metric)].append(metric)
-    for (words, count, total, consequence), by_keys in metrics_of.items():
-        for keys, metrics in by_keys.items():
-            labels = [run.method_label(model, key) for key in keys]
-            named = _listing(metrics, run.metrics, "metrics"), _listing(labels, run.keys(model), "methods")
-            yield UndefinedLine(run.label, model, variant, reason, words, *named, count, total, consequence)
 
 
 def _consequence(row: SummaryRow, reason: str, higher_is_better: bool | None) -> str:

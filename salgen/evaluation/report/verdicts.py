@@ -1,11 +1,12 @@
 """Results of the permutation tests under one metric: methods as good as the best, and no better than a floor."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from salgen.evaluation.report.formatting import DIGITS, number
 from salgen.evaluation.report.runs import FLOOR, LoadedRun
+from salgen.evaluation.scoring.metric_selection import canonical, ranking_metrics
 from salgen.evaluation.statistics.clusters import LEAST
 from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.comparisons import Comparison, indistinguishable, not_better
@@ -46,12 +47,12 @@ class Verdict:
     @cached_property
     def best(self) -> Key | None:
         """The method under test with the best mean, failed maps as worst; None under a diagnostic or without values."""
-        return self._best(self.run.under_test(self.model))
+        return next(iter(self.ordered(self.run.under_test(self.model))), None)
 
     @cached_property
     def floor(self) -> Key | None:
         """The floor with the best mean."""
-        return self._best(self._floors)
+        return next(iter(self.ordered(self._floors)), None)
 
     @cached_property
     def edges(self) -> Key | None:
@@ -63,8 +64,7 @@ class Verdict:
         """The methods under test whose means equal the best one's as printed, the best first."""
         if self.best is None:
             return []
-        rows = {key: row for key in self.run.under_test(self.model) if (row := self.row(key)) is not None}
-        means = {key: round(row.mean_worst_case, DIGITS) for key, row in rows.items()}
+        means = {key: round(self.mean(key), DIGITS) for key in self.run.under_test(self.model)}
         return [self.best, *(key for key, mean in means.items() if mean == means[self.best] and key != self.best)]
 
     @cached_property
@@ -84,6 +84,11 @@ class Verdict:
         return self._among(not_better(self.tests, self.floor)) if self.floor else []
 
     @property
+    def untested(self) -> list[Key]:
+        """Methods under test without a value that could be compared."""
+        return [key for key in self.run.under_test(self.model) if self.tests and key not in self.compared]
+
+    @property
     def against_floors(self) -> list[str]:
         """How the methods under test do against the strongest floor and the edge filter, a sentence each."""
         if not self.tests or self.powerless or self.best is None:
@@ -95,10 +100,9 @@ class Verdict:
         return [self._against(key, " and ".join(names)) for key, names in kinds.items()]
 
     def _against(self, floor: Key, kind: str) -> str:
-        tested, row = self._among(self.compared), self.row(floor)
-        below = self._among(not_better(self.tests, floor))
+        tested, below = self._among(self.compared), self._among(not_better(self.tests, floor))
         better = [key for key in tested if key not in below]
-        name = f"{self.labels([floor])[0]}, {kind} ({number(math.nan if row is None else row.mean)})"
+        name = f"{self.labels([floor])[0]}, {kind} ({number(self.mean(floor, 'mean'))})"
         if len(tested) == 1:
             return f"{self.labels(tested)[0]} is {'not ' if below else ''}significantly better than {name}"
         if not better:
@@ -127,8 +131,12 @@ class Verdict:
     @property
     def subject(self) -> str:
         """What the verdict is about: one model, or several trainings of it."""
-        trainings = len(self.run.cube.seeds_of(self.model))
-        return "for this one trained model" if trainings == 1 else f"over {trainings} trainings"
+        return "for this one trained model" if self.trainings == 1 else f"over {self.trainings} trainings"
+
+    @property
+    def trainings(self) -> int:
+        """The number of training seeds."""
+        return len(self.run.cube.seeds_of(self.model))
 
     @property
     def permutations(self) -> int:
@@ -166,9 +174,9 @@ class Verdict:
         """The means of one method."""
         return self.run.row(self.model, key, self.metric, self.variant, samples=self.samples)
 
-    def test(self, a: Key, b: Key) -> Comparison | None:
-        """The test of two methods, in either order."""
-        return next((test for test in self.tests if set(test.keys) == {a, b}), None)
+    def test(self, a: Key, b: Key | None) -> Comparison | None:
+        """The test of two methods, turned towards the first; None if there is none."""
+        return next((test.with_first(a) for test in self.tests if set(test.keys) == {a, b}), None)
 
     def labels(self, keys: Sequence[Key]) -> list[str]:
         """Methods as the tables name them."""
@@ -181,10 +189,22 @@ class Verdict:
     def _among(self, keys: Sequence[Key] | set[Key]) -> list[Key]:
         return [key for key in self.run.under_test(self.model) if key in keys]
 
-    def _best(self, keys: Sequence[Key]) -> Key | None:
+    def ordered(self, keys: Iterable[Key]) -> list[Key]:
+        """The methods with values among these, the best mean first, failed maps as worst; empty under a diagnostic."""
         higher = self.run.higher_is_better[self.metric]
-        if higher is None:
-            return None
-        means = {key: row.mean_worst_case for key in keys if (row := self.row(key)) is not None}
-        ordered = {key: mean if higher else -mean for key, mean in means.items() if not math.isnan(mean)}
-        return max(ordered, key=ordered.__getitem__, default=None)
+        known = [key for key in keys if higher is not None and not math.isnan(self.mean(key))]
+        return sorted(known, key=self.mean, reverse=bool(higher))
+
+    def mean(self, key: Key, name: str = "mean_worst_case") -> float:
+        """One of the means of a method; NaN where it has none."""
+        return float(getattr(self.row(key), name, math.nan))
+
+
+def best_elsewhere(run: LoadedRun, model: str) -> dict[tuple[str, ...], list[str]]:
+    """Methods that share the best mean to the other metrics by which they do; empty for a single method."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for metric in ranking_metrics(canonical(run.metrics)) if len(run.under_test(model)) > 1 else ():
+        outcome = verdict(run, model, metric)
+        if metric != run.headline and outcome.winners:
+            found.setdefault(tuple(outcome.labels(outcome.winners)), []).append(metric)
+    return dict(sorted(found.items(), key=lambda item: -len(item[1])))

@@ -203,7 +203,7 @@ class Run(os.PathLike[str]):
                 f"{first} and {second} are not compared under {outcome.metric}: tests are of two different methods or "
                 "floors with values, not of ceilings"
             )
-        return test.with_first(keys[0])
+        return test
 
     def maps(self, method: str, *, model: str | None = None, seed: int | None = None) -> SaliencyMap:
         """The maps of the scored samples by one method, values float32 (N, H, W); the run must have kept them.

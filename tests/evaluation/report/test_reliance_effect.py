@@ -7,7 +7,7 @@ from run_folders import edited_record, make_run
 from salgen.evaluation.report import report
 from salgen.evaluation.report.console import no_verdict
 from salgen.evaluation.report.formatting import share
-from salgen.evaluation.report.headline import Headline, reliance_effects
+from salgen.evaluation.report.reliance import reliance_effects
 from salgen.evaluation.report.runs import read_runs
 
 SMALL = {"samples": 30, "pictures": 0, "metrics": ("roc-auc",)}
@@ -28,12 +28,12 @@ def pair(tmp_path_factory):
 
 
 def effects_of(paths):
-    return reliance_effects([Headline(run, "lesion-cnn") for run in read_runs(paths)])
+    return reliance_effects([(run, "lesion-cnn") for run in read_runs(paths)])
 
 
 def test_the_numbers_are_those_of_a_slow_count(pair, tmp_path):
     (effect,) = effects_of(pair)
-    plain, reliant = effect.plain.verdict, effect.reliant.verdict
+    plain, reliant = effect["plain"], effect["reliant"]
     counts, concordant, total = [0, 0, 0], 0, 0
     methods = plain.run.under_test("lesion-cnn")
     for a, b in combinations(methods, 2):
@@ -44,13 +44,13 @@ def test_the_numbers_are_those_of_a_slow_count(pair, tmp_path):
             sure = sure and verdict.test(a, b).p_holm <= 0.05
         counts[2 if not sure else 0 if signs[0] == signs[1] else 1] += 1
         concordant, total = concordant + signs[0] * signs[1], total + 1
-    assert [effect.same, effect.reversed, effect.undecided] == counts
-    assert effect.pairs == total > 1
+    assert [effect["same"], effect["reversed"], effect["undecided"]] == counts
+    assert effect["pairs"] == total > 1
     assert counts[2] < total, "some pairs should be decided"
-    assert effect.tau == pytest.approx(concordant / total)
+    assert effect["tau"] == pytest.approx(concordant / total)
     decided = counts[0] - counts[1]
-    assert effect.tau_bounds == ((decided - counts[2]) / total, (decided + counts[2]) / total)
-    assert effect.tau_bounds[0] <= effect.tau <= effect.tau_bounds[1]
+    assert effect["tau_bounds"] == [(decided - counts[2]) / total, (decided + counts[2]) / total]
+    assert effect["tau_bounds"][0] <= effect["tau"] <= effect["tau_bounds"][1]
     # a run alone, or two of one kind, are not compared
     assert effects_of(pair[:1]) == effects_of(pair[1:]) == []
     other = make_run(tmp_path / "other", **SMALL)
@@ -78,7 +78,7 @@ def test_both_answers_stand_side_by_side(pair):
     assert labels == ["perlin-lesions", "perlin-lesions, trained for reliance"]
     text = " ".join(report(pair, pair[0].parent / "page.html").read_text(encoding="utf-8").split())
     (effect,) = effects_of(pair)
-    best = effect.reliant.verdict.labels(effect.reliant.verdict.winners)[0]
+    best = effect["reliant"].labels(effect["reliant"].winners)[0]
     assert "Does training for reliance change the answer?" in text
     withheld = text[text.index("No method is called the best.") :]
     assert f"for reliance</a>: <code>{best}</code> has the best mean." in withheld
@@ -86,7 +86,7 @@ def test_both_answers_stand_side_by_side(pair):
     assert "No method is called the best." in alone
     assert "Train for reliance (<code>--reliance</code>)" in alone
     assert "(not called the best: too few images are certified)" in text
-    (model,) = effect.reliant.run.models
+    (model,) = effect["reliant"].run.models
     assert f'<td>for reliance</td> <td class="right">{share(model.accuracy).replace(chr(160), " ")}</td>' in text
     assert f"<td><code>{best}</code>" in text
-    assert f"Of {effect.pairs} pairs of methods, {effect.same} " in text
+    assert f"Of {effect['pairs']} pairs of methods, {effect['same']} " in text

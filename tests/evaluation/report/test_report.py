@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from PIL import Image
-from run_folders import METRICS, edited_scores, make_run
+from run_folders import METRICS, edited_record, edited_scores, make_run
 from salgen.errors import SalgenError
 from salgen.evaluation.report import console_summary, report
 from salgen.evaluation.report.formatting import number
 from salgen.evaluation.report.gallery import LEVELS, LONGEST, UNDEFINED_COLOUR, gallery, image_url, map_url, outline
-from salgen.evaluation.report.headline import Headline
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.tables import means_table
 from salgen.evaluation.report.undefined import DROPPED, KEPT, WORST, undefined_lines
@@ -109,7 +108,7 @@ def test_page_of_two_runs_stands_alone_and_is_the_same_twice(full):
     assert report(runs).read_text() == text
 
 
-def test_page_is_accessible_with_what_the_model_uses_first(full):
+def test_page_is_accessible_and_begins_with_the_answer(full):
     page = read(full[1])
     tags = Counter(tag for tag, _ in page.tags)
     assert tags["h1"] == tags["main"] == page.titles.count("head") == 1
@@ -117,9 +116,9 @@ def test_page_is_accessible_with_what_the_model_uses_first(full):
     check_accessible(page)
     order = [attributes["id"] for tag, attributes in page.tags if tag == "section"]
     assert [name for name in order if "lesion" not in name] == [
-        *("reliance", "answer", "scores", "ranks", "distributions", "gallery", "undefined", "made")
+        *("answer", "reliance", "scores", "ranks", "distributions", "gallery", "undefined", "made")
     ]
-    places = [page.text.index(words) for words in ("What does the model use?", "99.2 % of 400", "guided-backprop")]
+    places = [page.text.index(words) for words in ("guided-backprop", "What does the model use?", "99.2 % of 400")]
     assert places == sorted(places)
 
 
@@ -183,9 +182,7 @@ def test_a_method_does_not_gain_by_failing(tmp_path):
 
 
 def test_the_headline_says_what_the_tests_separate(full, loaded):
-    headline = Headline(loaded[0], loaded[0].model_names[0])
-    text = read(full[1]).text
-    found = headline.verdict
+    found, text = verdict(loaded[0], "lesion-cnn", "roc-auc"), read(full[1]).text
     assert found.labels([found.best, found.floor]) == ["guided-backprop", "sobel"]
     assert found.labels(found.tied) == ["lrp-alpha-beta", "lrp-alpha-beta:alpha=1,beta=0", "deep-taylor"]
     assert found.labels(found.below_floor) == ["deconvnet"]
@@ -306,7 +303,7 @@ def test_page_of_a_run_that_lacks_something(tmp_path, lacking):
     path = make_run(tmp_path / "run", **(SMALL | LACKING[lacking]))
     page = read(report([path]))
     assert "nan" not in page.text.lower().split()
-    assert ("Gallery" in page.text) == (lacking != "no gallery")
+    assert ("not hand-picked" in page.text) == (lacking != "no gallery")
     if lacking in ("no controls", "one method"):
         assert "norm" not in {attributes.get("class") for _, attributes in page.tags}
         assert "strongest floor is" not in page.text
@@ -321,6 +318,7 @@ def test_method_without_any_defined_score(tmp_path, monkeypatch):
     _rewrite_scores(path, "non_finite_map", method="gradient", value=float("nan"), value_worst_case=0.0)
     page = read(report([path]))
     assert "undefined for every sample" in page.text
+    assert "0.000 with 12 failed maps" in page.text
     assert "the map holds NaN or infinity" in page.text
     _rewrite_scores(path, "empty_mask", value=float("nan"), value_worst_case=float("nan"))
     page = read(report([path]))
@@ -335,6 +333,19 @@ def _rewrite_scores(path, reason, method=None, metric=None, **values):
         for row in rows:
             if method in (None, row["method"]) and metric in (None, row["metric"]):
                 row |= {**values, "reason": reason}
+
+
+def test_the_first_screen_has_pictures_and_the_methods_that_were_left_out(tmp_path):
+    path = make_run(tmp_path / "run", **SMALL)
+    with edited_record(path) as record:
+        record["left_out"] = {"rise:n=4": "it takes <32> GiB"}
+    page = read(report([path]))
+    answer = page.text.partition("Short answer")[2].partition("What does the model use?")[0]
+    assert "best: guided-backprop habit: grad-cam worst: deconvnet" in answer
+    assert "99.2 %" in answer
+    assert "Left out rise: n=4 it takes <32> GiB" in answer
+    alone = make_run(tmp_path / "alone", **(SMALL | {"methods": ("gradient", "sobel")}))
+    assert "best: " not in read(report([alone])).text
 
 
 def test_missing_scores_are_said(tmp_path):

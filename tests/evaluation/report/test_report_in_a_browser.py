@@ -10,6 +10,7 @@ from run_folders import METHODS, make_run
 from salgen.evaluation.report import report
 from salgen.evaluation.report.runs import read_runs
 
+UNFOLDED = "() => document.querySelectorAll('details').forEach(one => { one.open = true })"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -24,6 +25,7 @@ def opened(watched, built):
     page, _, _ = watched
     page.set_viewport_size({"width": 1400, "height": 900})
     page.goto(built[1].as_uri())
+    page.evaluate(UNFOLDED)
     return page
 
 
@@ -32,7 +34,7 @@ def test_every_method_of_the_gallery_lies_within_the_window(opened, width):
     opened.set_viewport_size({"width": width, "height": 900})
     assert opened.evaluate("() => document.documentElement.scrollWidth") == width
     assert opened.evaluate(BEYOND) == []
-    shown = opened.locator(".pictures").first.locator("li")
+    shown = opened.locator("#gallery .pictures").first.locator("li")
     names = [text.replace(": ", ":").replace(", ", ",").removesuffix(" ±") for text in shown.all_inner_texts()]
     assert {*METHODS, "random", "sobel", "oracle", "oracle-7x7"} < set(names)
     assert all(shown.nth(i).is_visible() for i in range(shown.count()))
@@ -40,15 +42,15 @@ def test_every_method_of_the_gallery_lies_within_the_window(opened, width):
 
 def test_the_slider_lays_maps_over_their_images(opened):
     slider = opened.get_by_label("Map over the image").first
-    drawn = opened.locator(".gallery .map").first
+    drawn = opened.locator("#gallery .map").first
     assert drawn.evaluate("one => getComputedStyle(one).opacity") == "1"
     slider.fill("30")
     assert drawn.evaluate("one => getComputedStyle(one).opacity") == "0.3"
     below = drawn.evaluate("one => document.querySelector(one.previousSibling.getAttribute('href')).outerHTML")
-    image = opened.locator(".pictures svg image").first
+    image = opened.locator("#gallery .pictures svg image").first
     assert below == image.evaluate("one => one.outerHTML")
     assert "30" in slider.locator("..").inner_text()
-    cell = opened.locator(".pictures svg:has(.map)").first
+    cell = opened.locator("#gallery .pictures svg:has(.map)").first
     seen = cell.screenshot()
     slider.fill("0")
     assert cell.screenshot() != seen
@@ -113,6 +115,7 @@ def test_tables_are_saved_with_their_full_numbers_and_as_latex(opened, built):
 def test_figures_are_saved_with_their_own_styles(opened):
     dark = opened.context.browser.new_page(color_scheme="dark")
     dark.goto(opened.url)
+    dark.evaluate(UNFOLDED)
     text, name = saved(opened, "SVG", "Mean ranks")
     assert name == "mean-ranks-of-each-method-by-roc-auc-on-perlin-lesions.svg"
     root = ElementTree.fromstring(text)
@@ -130,6 +133,7 @@ def test_saved_curves_have_their_keys(watched, tmp_path):
     metrics = ("iou:threshold=0.25", "iou", "iou:threshold=0.75")
     methods = ("gradient", "lrp-z", "random", "oracle")
     page.goto(report([make_run(tmp_path / "run", metrics=metrics, methods=methods, samples=8, pictures=0)]).as_uri())
+    page.evaluate(UNFOLDED)
     root = ElementTree.fromstring(saved(page, "SVG", "iou against threshold")[0])
     assert [text.text for text in root.findall(f"{SVG}text")][-2:] == ["gradient", "lrp-z"]
     keys = root.findall(f"{SVG}svg")
@@ -157,3 +161,15 @@ def test_without_scripts_the_page_has_no_idle_buttons(browser, built):
     assert not page.get_by_label("Map over the image").first.is_visible()
     assert page.locator(".pictures svg").first.is_visible()
     context.close()
+
+
+def test_the_first_screen_holds_the_answer_and_links_open_what_is_folded(watched, built):
+    page, _, _ = watched
+    page.set_viewport_size({"width": 1400, "height": 1000})
+    page.goto(built[1].as_uri())
+    for shown in ("#answer .first", "#answer .strip", "#answer .chart .method"):
+        assert page.locator(shown).first.bounding_box()["y"] < 1000
+    assert page.locator("nav a").count() <= 10
+    assert not page.get_by_text("Somebody et al. 2015").first.is_visible()
+    page.get_by_role("link", name="How it was made").first.click()
+    page.get_by_text("Somebody et al. 2015").first.wait_for(state="visible", timeout=5_000)

@@ -8,10 +8,9 @@ import pytest
 from run_folders import edited_scores, make_run
 from test_report import read
 from salgen.evaluation.report import console_summary, report
-from salgen.evaluation.report.headline import Headline
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.tables import has_ceiling, means_table
-from salgen.evaluation.report.verdicts import verdict
+from salgen.evaluation.report.verdicts import best_elsewhere, verdict
 from salgen.evaluation.statistics.permutation import sign_flip_p_values
 
 MODEL = "lesion-cnn"
@@ -52,7 +51,7 @@ def test_all_that_share_the_best_mean_are_named(shared):
     assert [key[0] for key in found.winners] == ["lrp-z", "gradient", "smoothgrad"]
     assert [key[0] for key in found.rivals] == ["deconvnet"]
     assert found.tied == []
-    assert Headline(run, MODEL).elsewhere == {("gradient", "deconvnet"): ["m-gt"]}
+    assert best_elsewhere(run, MODEL) == {("gradient", "deconvnet"): ["m-gt"]}
     text = read(report([shared])).text
     assert "For this one trained model, lrp-z , gradient and smoothgrad share the highest mean roc-auc : 0.990" in text
     assert "Every other method is significantly worse." in text
