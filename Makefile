@@ -17,7 +17,7 @@ help: ## List what make can do
 
 install: $(VENV)/.installed ## Create .venv and install salgen
 
-demo: $(VENV)/.installed ## Make data, train, explain, score: three to four minutes, ends with demo/report.html
+demo: $(VENV)/.installed ## Make data, train, explain, score: two to six minutes, ends with demo/report.html
 	$(BIN)/salgen reproduce budding2021 --scale demo --out demo $(DEMO_METHODS) --reliance perlin-lesions
 
 test: $(VENV)/.installed-test $(VENV)/.tried-noise ## Run the tests
