@@ -32,7 +32,7 @@ def test_gradients_of_a_counter_are_exact(cells, tmp_path):
     assert means(run, "attribution-cosine")[["gradient", "input-x-gradient"]].tolist() == pytest.approx([1, 1])
     assert means(run, "false-attribution")["gradient"] == pytest.approx(0, abs=1e-6)
     assert means(run, "attribution-cosine")["random"] < 0.9
-    again = salgen.rescore(run.path, path=cells, metrics=["attribution"], out=tmp_path / "again")
+    again = salgen.rescore(run.path, dataset=cells, metrics=["attribution"], out=tmp_path / "again")
     for name in ("attribution-cosine", "completeness-error"):
         np.testing.assert_allclose(means(again, name), means(run, name))
 
