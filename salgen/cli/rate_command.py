@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
     from salgen.evaluation.rating.ratings import Ratings
 
 
-@click.command("rate", epilog="Example: salgen rate runs/mine --data lesions -m grad-cam")
+@click.command("rate", epilog="Example: salgen rate runs/mine --dataset lesions -m grad-cam")
 @click.argument("run", type=click.Path(exists=True, file_okay=False))
 @click.argument("out", required=False, type=click.Path())
 @click.option("--dataset", metavar="PATH", required=True, type=click.Path(), help="The run's data set, for its images.")
@@ -26,17 +26,7 @@ if TYPE_CHECKING:
 @click.option("--model", help="The model's name, where the run has several.")
 @click.option("--port", type=click.IntRange(0, 65535), default=7865, show_default=True, help="0 takes a free one.")
 @click.option("--finish", is_flag=True, help="Write the tables of what is answered, print the means, and end.")
-def command(
-    run: str,
-    out: str | None,
-    dataset: str,
-    methods: tuple[str, ...],
-    images: int,
-    seed: int,
-    model: str | None,
-    port: int,
-    finish: bool,
-) -> None:
+def command(run: str, out: str | None, dataset: str, port: int, finish: bool, **options: Any) -> None:
     """Serve a page on this machine on which people rate the maps of RUN, whose maps were kept (--keep-maps).
 
     Each image is shown with its maps in a random order and without the methods' names. Answers are kept in RUN-ratings
@@ -52,7 +42,7 @@ def command(
     target = folder.with_name(f"{folder.name}-ratings") if out is None else Path(out)
 
     def ratings() -> Ratings:
-        return Ratings(RatingTrials.of(run, dataset, methods, images=images, seed=seed, model=model), target)
+        return Ratings(RatingTrials.of(run, dataset, **options), target)
 
     if finish:
         with sole_writer(target):

@@ -8,6 +8,14 @@ import math
 from collections.abc import Mapping
 from typing import Any
 import numpy as np
+import torch
+from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
+from salgen.evaluation.metrics.inputs.metric import FAMILIES
+from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK, MetricInputs
+from salgen.evaluation.scoring.metric_computation import compute_metrics, worst_of
+from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE
+from salgen.evaluation.scoring.scoring import score
+from salgen.registry import METRICS
 from salgen.types import Float32, Mask
 
 SIZE = (12, 16)
@@ -31,8 +39,6 @@ def check_metric(metric: Any, parameters: Mapping[str, Any] | None = None) -> No
     parameters
         Parameters where a name is given; the defaults where not given.
     """
-    from salgen.registry import METRICS
-
     if isinstance(metric, str):
         name, metric = metric, METRICS.create(metric, parameters)
         _require(metric.name == name, metric, f"is registered as {name!r}")
@@ -78,11 +84,6 @@ def _random_maps(count: int = 20) -> Float32:
 
 
 def _check_metric_declarations(metric: Any) -> None:
-    from salgen.evaluation.metrics.inputs.metric import FAMILIES
-    from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
-    from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE
-    from salgen.registry import METRICS
-
     _require(type(metric).__dataclass_params__.frozen, metric, "is not a frozen dataclass")
     _require(metric.kind in ("sample", "pair", "dataset"), metric, f"kind {metric.kind!r} does not exist")
     _require(bool(metric.version) and bool(metric.reference), metric, "states no version or no reference")
@@ -102,8 +103,6 @@ def _check_metric_declarations(metric: Any) -> None:
 
 
 def _check_metric_values(metric: Any, mask: Mask) -> None:
-    from salgen.evaluation.scoring.scoring import score
-
     maps = _random_maps()
     masks = np.broadcast_to(mask, maps.shape).copy()
     before = maps.copy(), masks.copy()
@@ -157,9 +156,6 @@ def _check_metric_region(metric: Any, mask: Mask) -> None:
 
 
 def _check_metric_faults(metric: Any, mask: Mask) -> None:
-    from salgen.evaluation.scoring.metric_computation import worst_of
-    from salgen.evaluation.scoring.scoring import score
-
     maps = np.ones((3, *SIZE), dtype=np.float32)
     maps[1, 2, 3] = np.nan
     maps[2, 2, 3] = np.inf
@@ -180,11 +176,6 @@ def _check_metric_faults(metric: Any, mask: Mask) -> None:
 
 def _check_metric_on_device(metric: Any, mask: Mask) -> None:
     """Check that a metric which says that it reads no pixels reads none; the processor stands for an accelerator."""
-    import torch
-    from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
-    from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
-    from salgen.evaluation.scoring.metric_computation import compute_metrics
-
     maps, masks = _random_maps(), np.broadcast_to(mask, (20, 1, *SIZE))
     host = compute_metrics(MetricInputs(maps, masks), {"it": metric})
     try:
@@ -196,7 +187,5 @@ def _check_metric_on_device(metric: Any, mask: Mask) -> None:
 
 
 def _value(metric: Any, values: Any, mask: Mask, region: Mask | None = None) -> float:
-    from salgen.evaluation.scoring.scoring import score
-
     (result,) = score(np.asarray(values)[np.newaxis], mask[np.newaxis], metric, valid=region).values()
     return float(result[0])

@@ -20,15 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.attribution.arguments import check_images
-from salgen.evaluation.attribution.propagation.operations import (
-    DROPOUT,
-    LINEAR,
-    MOVE,
-    RELU,
-    WINNER,
-    Operation,
-    tensors_in,
-)
+from salgen.evaluation.attribution.propagation import operations as ops
 from salgen.evaluation.attribution.propagation.relevance_network import Affine, RelevanceNetwork, lrp_only_error
 from salgen.evaluation.models.inspection.batch_size import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -273,7 +265,7 @@ class _Observed(RelevanceNetwork):
         self.rectified: set[int] = set()
         self._sources: dict[int, frozenset[int]] = {}
 
-    def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def operate(self, operation: ops.Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Run the operation; one that only moves, drops or selects values passes its sources on."""
         place = self.linear_maps
         result = super().operate(operation, args, kwargs)
@@ -281,15 +273,15 @@ class _Observed(RelevanceNetwork):
             raise self.refuse("ReLU6", NO_CEILING)
         if self.lrp_only:
             raise lrp_only_error(self.method, self.lrp_only)
-        taken = [self._sources.get(id(tensor), frozenset()) for tensor in tensors_in((args, kwargs))]
+        taken = [self._sources.get(id(tensor), frozenset()) for tensor in ops.tensors_in((args, kwargs))]
         sources = frozenset().union(*taken)
-        if operation in RELU:
+        if operation in ops.RELU:
             self.rectified |= sources
-        if operation in LINEAR or (operation is functional.batch_norm and self.linear_maps > place):
+        if operation in ops.LINEAR or (operation is functional.batch_norm and self.linear_maps > place):
             sources = frozenset({place})
-        elif operation is not functional.batch_norm and operation not in DROPOUT | MOVE | WINNER:
+        elif operation is not functional.batch_norm and operation not in ops.DROPOUT | ops.MOVE | ops.WINNER:
             sources = frozenset()
-        self._sources.update((id(tensor), sources) for tensor in tensors_in(result))
+        self._sources.update((id(tensor), sources) for tensor in ops.tensors_in(result))
         return result
 
 

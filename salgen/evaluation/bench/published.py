@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.bench.versions import BenchSpec
@@ -19,9 +20,6 @@ from salgen.evaluation.statistics.summary import SUMMARY
 from salgen.files import atomic_path, copy_file, strict_json, write_text
 from salgen.parameters import canonical_json
 from salgen.types import Float64
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 T = TypeVar("T")
 SPEC = "salgen-bench.json"
@@ -82,8 +80,6 @@ def summarised(rows: pd.DataFrame) -> pd.DataFrame:
 
     Beside its 95 % interval stand the numbers of clusters and samples that have values, and the trainings' seeds.
     """
-    import pandas as pd
-
     found = []
     for samples, chosen in ((ALL, rows), (CERTIFIED, rows[is_certified(rows)])):
         for metric, of_metric in chosen.groupby("metric", sort=False):
@@ -120,8 +116,6 @@ class ScoreArray(NamedTuple):
 
 def score_array(rows: pd.DataFrame) -> ScoreArray:
     """The scores by one metric, from the columns of :func:`published_rows`."""
-    import pandas as pd
-
     table = rows.pivot(index=SAMPLE, columns="method", values="value")
     seeds, names = (table.index.unique(level).sort_values() for level in SAMPLE)
     values = table.reindex(pd.MultiIndex.from_product([seeds, names])).to_numpy(float)
@@ -158,16 +152,12 @@ def open_results(spec: BenchSpec, results: Path) -> RunRecord:
 
 def read_rows(spec: BenchSpec, results: Path) -> pd.DataFrame:
     """The scores of one entry: the columns of :func:`published_rows`, and those of version and digest."""
-    import pandas as pd
-
     open_results(spec, results)
     return _read(pd.read_parquet, results / SCORES)
 
 
 def read_summary(results: Path) -> pd.DataFrame:
     """``summary.csv`` of one entry."""
-    import pandas as pd
-
     return _read(pd.read_csv, results / SUMMARY)
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 from pathlib import Path
 from typing import Any
+import pandas as pd
 from salgen.errors import SalgenError, UndefinedMethodError, warn
 from salgen.evaluation.attribution.method_selection import check_methods_given, select_methods
 from salgen.evaluation.bench.published import SAMPLE, read_scores
@@ -24,8 +25,6 @@ def rank_method(
     `out` holds for each method a folder like that of `salgen bench run`, which goes on where it was stopped. With
     `quick` methods are compared on the first 16 images and one training of each network.
     """
-    import pandas as pd
-
     call = ranked_call(method, spec.scale)
     asked = dataclasses.replace(spec, images=QUICK_IMAGES, trainings=1) if quick else spec
     stated = method_scores(spec, results, main_entries(spec))
