@@ -9,7 +9,7 @@ from salgen.errors import SalgenError, unknown_name
 ARRAYS, FIGURES = ".npz", (".png", ".pdf", ".svg")
 
 
-@click.command("explain")
+@click.command("explain", epilog="Example: salgen explain cat.png --model checkpoints/pets -m grad-cam -m rise")
 @click.argument("images", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--model",

@@ -85,7 +85,7 @@ def test_correlation_takes_one_run_of_each_data_set(three, capsys):
 def test_candidates_are_listed_and_drawn(folders, capsys):
     data, run = folders
     limits = ["--confidence", "0", "--localization", "2", "--faithfulness", "-2"]
-    assert main(["find", "clever-hans", str(run), "-m", "gradient", *limits, "--dataset", str(data)]) == 0
+    assert main(["find", "clever-hans", f"{run}", "-m", "gradient", *limits, "--dataset", str(data)]) == 0
     out = capsys.readouterr().out
     right = int(out.split()[0])
     said = [line for line in out.splitlines() if line.startswith("  test-")]
@@ -97,10 +97,10 @@ def test_candidates_are_listed_and_drawn(folders, capsys):
 
 def test_false_positives_are_those_above_the_limit(folders, capsys):
     data, run = folders
-    assert main(["find", "false-positives", str(run), "--confidence", "0", "--dataset", str(data)]) == 0
+    assert main(["find", "false-positives", f"{run}", "--confidence", "0", "--dataset", str(data)]) == 0
     assert capsys.readouterr().out.startswith("12 found")  # each image has one class that is not its own
     assert picture(run / "false-positives.png").std() > 0
-    assert main(["find", "false-positives", str(run), "--confidence", "1"]) == 0
+    assert main(["find", "false-positives", f"{run}", "--confidence", "1"]) == 0
     assert capsys.readouterr().out.startswith("0 found")
 
 
@@ -130,12 +130,12 @@ def test_nothing_is_written_into_a_published_run(folders, capsys, tmp_path):
 def test_another_data_set_is_refused(folders, capsys, tmp_path):
     _, run = folders
     other = salgen.make("white-lesions", tmp_path / "other", splits={"test": 4}, parameters=QUICK, seed=1)
-    assert main(["find", "false-positives", str(run), "--confidence", "0", "--dataset", str(other)]) == 2
+    assert main(["find", "false-positives", f"{run}", "--confidence", "0", "--dataset", str(other)]) == 2
     captured = capsys.readouterr()
     assert "is not the data set of" in captured.err
     assert captured.out == ""
     limits = ["--confidence", "0", "--localization", "2", "--faithfulness", "-2"]
-    assert main(["find", "clever-hans", str(run), "-m", "gradient", *limits, "--dataset", str(tmp_path)]) == 2
+    assert main(["find", "clever-hans", f"{run}", "-m", "gradient", *limits, "--dataset", str(tmp_path)]) == 2
     assert capsys.readouterr().out == ""
 
 

@@ -10,8 +10,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.predictions import FILE
@@ -124,6 +122,9 @@ def probabilities_in(run: str | Path) -> dict[tuple[str, int, str], list[float]]
 
 
 def _predictions(run: str | Path) -> list[dict[str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     path = Path(run) / FILE
     if not path.is_file():
         raise SalgenError(f"{path} is missing: {run} is not a run folder, or `salgen evaluate` has not finished there")

@@ -12,8 +12,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from salgen.errors import SalgenError, reason
 from salgen.types import Float64
@@ -58,6 +56,8 @@ def score_cubes(run: Path, held: int = HELD) -> Iterator[ScoreCube]:
 @contextmanager
 def _parts_of(run: Path) -> Iterator[_RowGroups]:
     """The rows of a run's scores; errors name the file."""
+    import pyarrow as pa
+
     path = run / SCORES
     if not path.is_file():
         raise SalgenError(f"{path} is missing: {run} is not a run folder, or `salgen evaluate` has not finished there")
@@ -209,6 +209,8 @@ class _RowGroups:
     """The rows of a Parquet file, a few row groups at a time; each walk reads the file again."""
 
     def __init__(self, path: Path) -> None:
+        import pyarrow.parquet as pq
+
         _check_columns(pq.read_schema(path).names)
         self.file = pq.ParquetFile(path, read_dictionary=list(CATEGORIES))
 
@@ -263,6 +265,8 @@ def _axes_of(parts: Iterable[Any]) -> _Axes:
 
 def _codes(table: Any, column: str, numbers: dict[Any, int], *, grow: bool = False) -> Codes:
     """A categorical column by the numbers of its values; new ones are numbered if `grow`."""
+    import pyarrow as pa
+
     encoded = table.column(column)
     if encoded.null_count:
         raise SalgenError(f"column {column!r} has empty entries: evaluate again with this version")

@@ -8,8 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.run_record import CHUNK
@@ -18,6 +16,7 @@ from salgen.progress import progress
 from salgen.types import Float32, Mask
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from salgen.datasets.reading.reader import Dataset
 
 FILE = "predictions.parquet"
@@ -72,6 +71,9 @@ def predicted_classes(probabilities: Float32, labels: Classes, multi_label: bool
 
 def predict_split(dataset: Dataset, task: str, path: Path, predict: Callable[[Float32], Float32]) -> Predictions:
     """The predictions in the file `path`, or those of ``predict(images) -> probabilities``, which are written to it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     labels = np.asarray(dataset.column(task), dtype=np.int64)
     if not path.exists():
         probabilities, done = np.empty((len(dataset), len(dataset.tasks[task])), dtype=np.float32), 0
@@ -93,6 +95,9 @@ def predict_split(dataset: Dataset, task: str, path: Path, predict: Callable[[Fl
 
 def keep_probabilities(path: Path, probabilities: Float32) -> None:
     """Write a model's probabilities of the samples of a split, float32 (N, K), for :func:`predict_split` to read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     with atomic_path(path) as temporary:
         pq.write_table(pa.table({"probabilities": _lists(probabilities)}), temporary)
 
@@ -106,6 +111,8 @@ def write_predictions(
     run: Path, ids: Sequence[str], models: Sequence[tuple[str, int]], predictions: Sequence[Predictions]
 ) -> None:
     """Write ``predictions.parquet``."""
+    import pyarrow.parquet as pq
+
     with atomic_path(run / FILE) as temporary:
         pq.write_table(predictions_table(ids, models, predictions), temporary)
 
@@ -117,6 +124,7 @@ def predictions_table(
 
     For multi-label data, a column `present` has the numbers of the classes that each image shows.
     """
+    import pyarrow as pa
 
     def shown(present: Mask) -> pa.Array:
         return pa.array([np.flatnonzero(row).tolist() for row in present], pa.list_(pa.int64()))
@@ -139,4 +147,6 @@ def predictions_table(
 
 
 def _lists(values: Float32) -> Any:
+    import pyarrow as pa
+
     return pa.array(list(values.astype(np.float32)), pa.list_(pa.float32()))
