@@ -109,9 +109,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> SalgenError:
     hint = f": did you mean {near[0]!r}?" if near else ""
     listing = ", ".join(names) if names else "none"
     if len(names) > MANY:
-        listing = f"{len(names)} names" + (
-            f", nearest: {', '.join(near)}" if near else f" such as {', '.join(names[:5])}"
-        )
+        some = f", nearest: {', '.join(near)}" if near else f" such as {', '.join(names[:5])}"
+        listing = f"{len(names)} names{some}"
     return SalgenError(f"unknown {kind} {name!r}{hint} (known: {listing})")
 
 

@@ -110,9 +110,7 @@ def parse_pairs(pairs: Sequence[str], option: str = "--set") -> dict[str, str]:
         if not equals or not key:
             raise SalgenError(f"{option} {pair!r}: write it as key=value")
         if key.strip() in result:
-            raise SalgenError(
-                f"{option} {key.strip()} is given twice, as {result[key.strip()]!r} and {value.strip()!r}"
-            )
+            raise SalgenError(f"{option} {key.strip()} is given twice: {result[key.strip()]!r} and {value.strip()!r}")
         result[key.strip()] = value.strip()
     return result
 
@@ -215,9 +213,7 @@ def _convert_tuple(value: Any, inner: tuple[Any, ...], label: str) -> tuple[Any,
     if inner[-1] is Ellipsis:
         return tuple(_convert(item, inner[0], label) for item in value)
     if len(value) != len(inner):
-        raise SalgenError(
-            f"{label} = {given!r} has {len(value)} values; it takes {len(inner)}, with commas between them"
-        )
+        raise SalgenError(f"{label} = {given!r} has {len(value)} values: it takes {len(inner)}, with commas between")
     return tuple(_convert(item, kind, label) for item, kind in zip(value, inner, strict=True))
 
 

@@ -127,7 +127,7 @@ def test_canonical_json_sorts_keys_and_refuses_nan():
 
 
 def test_what_is_given_twice_or_left_empty_is_an_error():
-    with pytest.raises(SalgenError, match="n is given twice, as '1' and '2'"):
+    with pytest.raises(SalgenError, match="n is given twice: '1' and '2'"):
         parse_call("smoothgrad:n=1,n=2")
     with pytest.raises(SalgenError, match="epochs is given twice"):
         parse_pairs(["epochs=1", "epochs=2"])

@@ -140,8 +140,6 @@ def _rescore(maps: str, dataset: str | None, metrics: list[str] | None) -> Path:
     for option in ctx.command.params:
         stated = ctx.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
         if stated and option.name not in ALLOWED_FROM_MAPS:
-            raise SalgenError(
-                f"{option.opts[0]} cannot be combined with --from-maps: the run sets models, methods and options"
-            )
+            raise SalgenError(f"leave out {option.opts[0]} with --from-maps: the run sets models, methods and options")
     chosen = {name: ctx.params[name] for name in ("out", "replace", "limit", "scale", "max_memory", "source")}
     return rescore(maps, metrics=metrics, dataset=dataset, **chosen)

@@ -13,9 +13,7 @@ from salgen.registry import METHODS
 
 run_folder = click.argument("run", type=click.Path(exists=True, file_okay=False))
 dataset = click.option("--dataset", metavar="PATH", type=click.Path(), help="The run's data set: draw the images too.")
-method = click.option(
-    "-m", "--method", required=True, help="The method whose maps to use, as the run names it, such as grad-cam."
-)
+method = click.option("-m", "--method", required=True, help="The method whose maps to use, as the run names it.")
 
 
 @click.group("find", cls=CommandGroup)

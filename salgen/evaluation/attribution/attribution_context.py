@@ -207,6 +207,4 @@ def baselines_param(default: str) -> Any:
 
 def output_param() -> Any:
     """The field ``output`` of a perturbation method."""
-    return param(
-        "probability", "what is compared: the target's probability or its score", choices=("probability", "score")
-    )
+    return param("probability", "what is compared: the target's probability or score", choices=("probability", "score"))

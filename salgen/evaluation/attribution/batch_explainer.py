@@ -152,9 +152,8 @@ class BatchExplainer:
             most = images_at_once(self.view, image, most, budget, WITH_GRADIENT)
             forward = images_at_once(self.view, image, forward, budget, 1)
         inner = MicroBatches(forward)
-        return _join(
-            MicroBatches(most).over(len(self.pixels), lambda part: self._explain_part(part, requirements, inner))
-        )
+        parts = MicroBatches(most).over(len(self.pixels), lambda part: self._explain_part(part, requirements, inner))
+        return _join(parts)
 
     @cached_property
     def _untrained(self) -> Callable[[], ModelView]:

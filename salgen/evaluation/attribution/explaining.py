@@ -198,9 +198,7 @@ def _method(method: Any, parameters: dict[str, Any]) -> Any:
         name, values = parse_call(method)
         repeated = sorted({key.replace("-", "_") for key in values} & parameters.keys())
         if repeated:
-            raise SalgenError(
-                f"{repeated[0]} is given twice: in {method!r}, and as {repeated[0]}={parameters[repeated[0]]!r}"
-            )
+            raise SalgenError(f"{repeated[0]} is given twice: in {method!r} and as {parameters[repeated[0]]!r}")
         return METHODS.create(name, {**values, **parameters})
     instance: Any = method
     is_dataclass = dataclasses.is_dataclass(instance) and not isinstance(instance, type)

@@ -79,9 +79,7 @@ class Patterns:
                 metadata = file.metadata() or {}
                 tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (it is no dict)
         except (OSError, safetensors.SafetensorError) as error:
-            raise SalgenError(
-                f"{path} is damaged ({reason(error)}): fit the patterns again, or restore the file"
-            ) from None
+            raise SalgenError(f"{path} is damaged ({reason(error)}): fit the patterns again, or restore it") from None
         degenerate = _parse_counts(metadata.get(KIND, ""))
         keys = [f"map{place:04d}" for place in range(len(tensors))]
         if degenerate is None or len(degenerate) != len(tensors) or set(keys) != tensors.keys():
@@ -133,9 +131,7 @@ def fit_patterns(
         batches: MicroBatches | None = None
         for batch in _iterate_batches(images):
             if isinstance(batch, (tuple, list)) and not any(isinstance(item, (int, float)) for item in batch):
-                raise SalgenError(
-                    f"a batch of images is a {type(batch).__name__}: give images alone, such as (x for x, _ in loader)"
-                )
+                raise SalgenError(f"a batch is a {type(batch).__name__}: give images alone, as (x for x, _ in loader)")
             pixels = check_images(batch)
             if batches is None:
                 view = view.prepared(preprocess, pixels.shape[1])
@@ -227,9 +223,7 @@ class MapMoments:
         with torch.no_grad():
             outputs = call.call(call.signal[:1], call.weight, None).numel()
         size = 8 * (outputs // len(weight)) * (weight[0].numel() + 4 * len(weight))
-        blocks = (
-            _block(call, part, weight, rectified) for part in torch.split(call.signal, max(1, int(BLOCK // size)))
-        )
+        blocks = (_block(call, part, weight, rectified) for part in call.signal.split(max(1, int(BLOCK // size))))
         total = next(blocks)
         for block in blocks:
             total.add(block)

@@ -66,9 +66,7 @@ def places_of(wanted: Sequence[str], given: Sequence[int | str], count: int) -> 
     if all(isinstance(item, int) for item in given):
         places = [int(item) for item in given]
         if len(set(places)) != len(wanted) or len(places) != len(wanted) or not all(0 <= p < count for p in places):
-            raise SalgenError(
-                f"classes = {places}: give the numbers, 0 to {count - 1}, of {', '.join(wanted)}, each once"
-            )
+            raise SalgenError(f"classes = {places}: give numbers, 0 to {count - 1}, of {', '.join(wanted)}, each once")
         return places
     names = list(map(str, given))
     if len(names) != count:
@@ -88,9 +86,7 @@ def in_order(given: Any, what: str) -> list[Any]:
     if isinstance(given, Mapping):
         by_number = {str(number): str(name) for number, name in given.items()}
         if set(by_number) != set(map(str, range(len(given)))):
-            raise SalgenError(
-                f"{what} has the numbers {', '.join(by_number)}: must be 0 to {len(given) - 1}, each once"
-            )
+            raise SalgenError(f"{what} has numbers {', '.join(by_number)}: must be 0 to {len(given) - 1}, each once")
         return [by_number[str(number)] for number in range(len(given))]
     items = given.tolist() if hasattr(given, "tolist") else given
     if isinstance(items, (Sequence, ValuesView)) and not isinstance(items, str):

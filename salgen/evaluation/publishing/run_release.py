@@ -102,10 +102,8 @@ def _without_paths(value: Any) -> Any:
 
 def _is_redistributable(folder: Path, record: RunRecord) -> bool:
     """True if the run, and the data that it keeps, declare that pixels may be passed on."""
-    data = folder / DATA
-    return bool(record.dataset.redistributable) and (
-        not (data / manifests.FILE).is_file() or read_manifest(data).redistributable
-    )
+    kept = folder / DATA / manifests.FILE
+    return bool(record.dataset.redistributable) and (not kept.is_file() or read_manifest(kept.parent).redistributable)
 
 
 def _release(

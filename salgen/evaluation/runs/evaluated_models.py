@@ -221,14 +221,10 @@ def resolve_models(
     if not isinstance(model, str) or name not in MODELS.entries:
         loaded = load_model(dataset, model, run)
         if settings or reliance is not None or n_trainings not in (None, 1):
-            raise SalgenError(
-                f"{model} is trained already: leave out training settings, reliance and n_trainings (--n-trainings)"
-            )
+            raise SalgenError(f"{model} is trained already: leave out training settings, reliance and n_trainings")
         return ChosenModels(dataset, name, [loaded], loaded.classifier, {}, second, second_task)
     if not dataset.spec.splits.get("train"):
-        raise SalgenError(
-            f"{dataset.path} has no training images for {name}: give a trained model as model= (--model CHECKPOINT)"
-        )
+        raise SalgenError(f"{dataset.path} has no training images for {name}: give a trained model (model=, --model)")
     network = initial_classifier(dataset.path, model=name, scale=scale, settings=settings, source=dataset.source)
     training = {
         "scale": scale,
@@ -270,6 +266,4 @@ def _check_second(
     if task == next(iter(dataset.tasks)):
         raise SalgenError(f"paired_task = {task}: the first model learns that task; name another one")
     if isinstance(first, GivenModel):
-        raise SalgenError(
-            f"paired_task = {task}: it is not known how {first} was trained; give a second model as paired_model"
-        )
+        raise SalgenError(f"paired_task = {task}: nobody knows how {first} was trained; give paired_model instead")

@@ -102,9 +102,8 @@ def run_to_extend(
             compared.append((f"weights of seed {seed}", model.weights_sha256[:12], digest[:12]))
     if second_model is not None and record.paired_model:
         second = record.paired_model[0]
-        compared.append(
-            ("second model", second.task if second_model == second.task else second.checkpoint, second_model)
-        )
+        there = second.task if second_model == second.task else second.checkpoint
+        compared.append(("second model", there, second_model))
     different = [f"{name} {held} there, {here} here" for name, held, here in compared if held != here]
     if different:
         raise SalgenError(

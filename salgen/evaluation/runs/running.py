@@ -217,9 +217,7 @@ def evaluate(
     chosen = _resolve_metrics(metrics, held.metrics if held else [], scale, models, list(outside))
     if workers_of_ray is not None:
         check_metrics_importable(chosen)
-    defined, left_out = resolve_methods(
-        methods, scale, held, outside, models, run, for_workers=workers_of_ray is not None
-    )
+    defined, left_out = resolve_methods(methods, scale, held, outside, models, run, for_workers=bool(workers_of_ray))
 
     if held is not None:
         say_what_is_added(run, held, defined, chosen)

@@ -168,9 +168,7 @@ def check_needs(metrics: Mapping[str, Metric], available: frozenset[str]) -> Non
                 "maps without of=paired"
             )
         if missing:
-            raise SalgenError(
-                f"metric {name!r} needs an input that is not given: {HOW_TO_GIVE.get(missing[0], missing[0])}"
-            )
+            raise SalgenError(f"metric {name!r} lacks an input: {HOW_TO_GIVE.get(missing[0], missing[0])}")
 
 
 def create_metric(call: str) -> Metric:

@@ -121,9 +121,7 @@ def load_checkpoint(path: str | Path, device: str | torch.device | None = None) 
     if not misfit and digest != (card.weights_sha256 or digest):
         misfit = f"its SHA-256 is {digest[:12]}, and not {card.weights_sha256[:12]}; train again, or restore both files"
     if misfit:
-        raise SalgenError(
-            f"{path / WEIGHTS} does not hold the weights of {card.model} as {CARD} describes it: {misfit}"
-        )
+        raise SalgenError(f"{path / WEIGHTS} does not hold the weights of {card.model} as {CARD} has it: {misfit}")
     classifier.load_state_dict(weights)
     place = device if device is not None else "cuda" if torch.cuda.is_available() else "cpu"
     classifier = classifier.to(place, memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -144,13 +142,9 @@ def read_card(path: Path) -> CheckpointMetadata:
     except FileNotFoundError:
         inside = [card.parent for card in sorted(path.glob(f"*/{CARD}"))]
         hint = f"; did you mean {inside[0]}?" if inside else ""
-        raise SalgenError(
-            f"no checkpoint at {path}: it must be a folder that holds {CARD} and {WEIGHTS}{hint}"
-        ) from None
+        raise SalgenError(f"no checkpoint at {path}: must be a folder that holds {CARD} and {WEIGHTS}{hint}") from None
     except (OSError, ValueError, RecursionError) as error:
-        raise SalgenError(
-            f"{file} cannot be read as JSON ({reason(error)}): train again, or restore the file"
-        ) from None
+        raise SalgenError(f"{file} is not JSON ({reason(error)}): train again, or restore the file") from None
     if isinstance(values, dict):
         values = {"multi_label": False, "weights_sha256": "", **values}  # older cards lack them
     for fault in _faults(values):

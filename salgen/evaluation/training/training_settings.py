@@ -54,9 +54,7 @@ class TrainingSettings:
     flips: bool = param(False, "mirror each training image at random, along both axes")
     precision: str = param("32-true", "arithmetic", choices=("32-true", "bf16-mixed"))
     devices: int = param(1, "devices to train on at once", low=1)
-    labels: str = param(
-        "true", "what to learn; permuted labels teach nothing of the images", choices=("true", "permuted")
-    )
+    labels: str = param("true", "what to learn; permuted labels teach nothing", choices=("true", "permuted"))
     reliance: float = param(
         0.0,
         "weight of the penalty on backgrounds that move the model; above 0 images stand on other backgrounds, beside "

@@ -197,9 +197,7 @@ def check_logits(logits: Any, count: int) -> Tensor:
     if not isinstance(logits, Tensor):
         raise SalgenError(f"the model returns {type(logits).__name__}: it must return logits, a tensor (N, K)")
     if logits.ndim != 2 or len(logits) != count:
-        raise SalgenError(
-            f"the model's output for {count} images has shape {tuple(logits.shape)}: must be logits ({count}, K)"
-        )
+        raise SalgenError(f"the model gives {tuple(logits.shape)} for {count} images: must be logits ({count}, K)")
     broken = ~torch.isfinite(logits).all(dim=1)
     if bool(broken.any()):
         first = int(broken.nonzero()[0])
@@ -242,9 +240,7 @@ def _private(model: nn.Module) -> nn.Module:
         if {p.dtype in HALVES for p in private.parameters() if p.is_floating_point()} == {True}:
             private.float()
     except Exception as error:  # a module may hold anything: locks, open files, lazy parameters
-        raise SalgenError(
-            f"the model ({type(model).__name__}) cannot be copied for explaining: {named(error)}"
-        ) from error
+        raise SalgenError(f"the model ({type(model).__name__}) cannot be copied: {named(error)}") from error
     backward = [hooks for m in private.modules() for hooks in (m._backward_hooks, m._backward_pre_hooks) if hooks]
     if backward:
         warn("the model has backward hooks, which change gradients: they are left out, and maps are of the model alone")

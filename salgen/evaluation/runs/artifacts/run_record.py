@@ -38,9 +38,7 @@ class Conventions:
     target: str = param(LABEL, "explain the true class (label), the predicted one (pred), or a class by its name")
     mask: str | None = param(None, "region that is the ground truth; by default that of the data set's task")
     reduce: str = param(NATIVE, "one channel reduction for every method", choices=(NATIVE, *REDUCTIONS))
-    score: str = param(
-        "logit", "explain the target's logit, or its margin over the best other", choices=("logit", "margin")
-    )
+    score: str = param("logit", "explain the target's logit or margin over the best other", choices=("logit", "margin"))
     seed: int = param(0, "seed of the methods' own randomness", low=0)
     redraws: int | None = param(None, "redraws of a sample for its certificate; 8 by default, 59 at scale full", low=1)
     compile: bool = param(False, "let torch.compile speed up passes without gradient; moves scores by 1e-5 at most")
@@ -229,9 +227,7 @@ class RunRecord:
     def read(cls, path: Path) -> RunRecord:
         """The record in a file."""
         if not path.is_file():
-            raise SalgenError(
-                f"{path} is missing: {path.parent} is not a run folder, or `salgen evaluate` has not finished"
-            )
+            raise SalgenError(f"{path} is missing: {path.parent} is not a run folder, or the run has not finished")
         try:
             entries = strict_json(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
