@@ -19,18 +19,9 @@ DIGEST = "digest"
 def cached(
     kind: str, depends_on: Any, names: tuple[str, ...], derive: Callable[[], Mapping[str, NDArray[Any]]]
 ) -> Arrays:
-    """Arrays by name, from the cache if it holds them undamaged, else derived and kept.
+    """Arrays by `names`, from the cache if it holds them undamaged, else from `derive`, and then kept.
 
-    Parameters
-    ----------
-    kind
-        Prefix of the file's name: ``"brains"``.
-    depends_on
-        Everything that determines the arrays, as JSON values.
-    names
-        Names of the arrays.
-    derive
-        Makes the arrays.
+    `kind`, such as ``"brains"``, begins the file's name. `depends_on`, JSON values, determines the arrays.
     """
     path = cache_path(kind, depends_on)
     with cache_errors(kind):

@@ -25,13 +25,7 @@ class UndefinedMethodError(SalgenError):
 
 
 class FailedMethodError(SalgenError):
-    """A method failed on some images; a run goes on without it.
-
-    Attributes
-    ----------
-    call
-        Its name in the tables.
-    """
+    """A method, whose name in the tables is `call`, failed on some images; a run goes on without it."""
 
     def __init__(self, call: str, message: str) -> None:
         super().__init__(message)

@@ -22,12 +22,7 @@ def atomic_path(path: Path, *, synced: bool = True) -> Iterator[Path]:
     """A temporary path to write to, absolute; on a clean exit it takes the name `path`.
 
     On an error, Ctrl-C included, the temporary file is removed and `path` is as it was. No two writers share a
-    temporary path, even if two machines write to one folder from processes with the same number.
-
-    Parameters
-    ----------
-    synced
-        Whether to wait until it is on the disk. Otherwise a power cut may leave an empty or partial file.
+    temporary path, even on two machines. If not `synced`, a power cut may leave an empty or partial file.
     """
     # Arrow takes a relative path that begins with "name:" for an address.
     temporary = path.absolute().with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{TEMPORARY}")

@@ -33,12 +33,7 @@ def imported_on_first_use(door: str) -> Callable[[str], Any]:
 
 
 def imported(text: str, kind: str, example: str) -> Any:
-    """What ``package.module:name`` names, looked up in the working directory too.
-
-    Parameters
-    ----------
-    kind, example
-        Of such a thing, in errors: ``"model"``, ``"my_models:detector"``.
+    """What ``package.module:name`` names, looked up in the working directory too; `kind` and `example` are for errors.
 
     Examples
     --------

@@ -72,16 +72,10 @@ def describe(cls: type) -> list[Parameter]:
 
 
 def build(cls: type[T], values: Mapping[str, Any], label: str | None = None) -> T:
-    """An instance of `cls` from values that may be text, JSON or Python objects.
+    """An instance of a plug-in class, whose fields were made with :func:`param`.
 
-    Parameters
-    ----------
-    cls
-        A plug-in: a dataclass whose fields were made with :func:`param`.
-    values
-        Field name to value; text such as ``"5,8"`` or ``"140x192"`` is read by the field's type.
-    label
-        Name of the plug-in in errors; its ``name`` by default.
+    `values` may be text, such as ``"5,8"`` or ``"140x192"``, which is read by the field's type, JSON or Python objects.
+    `label` names the plug-in in errors; by default its `name`.
     """
     label = label or getattr(cls, "name", cls.__name__)
     fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]

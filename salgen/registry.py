@@ -43,21 +43,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Registry:
-    """All plug-ins of one kind.
+    """All plug-ins of one kind."""
 
-    Parameters
-    ----------
-    kind
-        Name of the kind in errors: ``"method"``.
-    package
-        The package of salgen's own plug-ins: ``"salgen.evaluation.methods"``.
-    group
-        The entry-point group of third parties: ``"salgen.methods"``.
-    """
-
-    kind: str
-    package: str
-    group: str
+    kind: str  # its name in errors: ``"method"``
+    package: str  # of salgen's own plug-ins: ``"salgen.evaluation.methods"``
+    group: str  # the entry-point group of third parties: ``"salgen.methods"``
 
     @cached_property
     def entries(self) -> dict[str, Entry]:

@@ -45,7 +45,7 @@ def test_text_is_read_by_the_fields_type():
     ("values", "says"),
     [
         ({"sise": "8,8"}, "did you mean 'size'"),
-        ({"size": "8"}, "size = '8' has 1 values; it takes 2"),
+        ({"size": "8"}, "size = '8' has 1 values: it takes 2"),
         ({"size": "8,0"}, "must be at least 1"),
         ({"size": "a,b"}, "is not of type int"),
         ({"rate": "1.5"}, "must be from 0.0 to 1.0"),

@@ -58,10 +58,7 @@ def _check_method(method: Method, view: ModelView, image: Tensor) -> None:
 
 @dataclass(frozen=True)
 class BatchExplainer:
-    """Several methods with a batch of images to explain.
-
-    `pixels`, `targets` and `masks` are its own: made by :meth:`of`, which copies them to the model's device.
-    """
+    """Several methods with a batch of images to explain; its tensors are copies, made by :meth:`of`."""
 
     view: ModelView
     methods: dict[str, Method]

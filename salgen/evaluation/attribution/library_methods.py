@@ -1,7 +1,4 @@
-"""Classes and objects of captum, pytorch-grad-cam and zennit, called as each library is called directly.
-
-Nothing of them is imported here before it is needed: a class or an object is there only once its library is.
-"""
+"""Classes and objects of captum, pytorch-grad-cam and zennit, called as each is directly; none is imported unasked."""
 
 import inspect
 from collections.abc import Mapping

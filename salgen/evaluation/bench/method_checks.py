@@ -34,13 +34,10 @@ COLUMNS = ["subject", "measure", "outcome", "value", "low", "high"]
 
 
 def run_checks(spec: BenchSpec, out: Path, *, methods: Sequence[str] = ("all",), **options: Any) -> Path:
-    """Compute the checks of a version, once the entry that they are of is done; goes on where it was stopped.
+    """Compute ``checks.csv`` beside the results of an entry that is done; goes on where it was stopped.
 
-    Returns
-    -------
-    ``checks.csv`` beside the entry's results. `subject` is a method or the network. `measure` is a metric,
-    ``threshold``, or ``passes``, the cost of a map in forward passes. `outcome` is a threshold's. `value` has its
-    95 % interval. The training's seed, version and digest follow.
+    `subject` is a method or the network. `measure` is a metric, ``threshold``, or ``passes``, a map's cost in forward
+    passes. `outcome` is a threshold's. `value` has its 95 % interval. Seed, version and digest follow.
     """
     entry = spec.entry(spec.checks.entry)
     trained = sorted((out / CHECKPOINTS / entry.name).glob("*-seed0"))

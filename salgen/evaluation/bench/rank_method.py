@@ -22,8 +22,7 @@ def rank_method(
 ) -> Standing:
     """Explain and score by one method what the benchmark's methods have explained, and rank it among them.
 
-    `out` holds for each method a folder like that of `salgen bench run`, which goes on where it was stopped. With
-    `quick` methods are compared on the first 16 images and one training of each network.
+    `out` has a folder for each method, which goes on where it was stopped. See :func:`salgen.bench.rank`.
     """
     call = ranked_call(method, spec.scale)
     asked = dataclasses.replace(spec, images=QUICK_IMAGES, trainings=1) if quick else spec

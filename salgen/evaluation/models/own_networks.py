@@ -57,10 +57,7 @@ def own_network(module: nn.Module) -> OwnNetwork:
 
 
 def places_of(wanted: Sequence[str], given: Sequence[int | str], count: int) -> list[int]:
-    """The places of the data set's classes `wanted` among a network's `count` outputs.
-
-    `given` are the names of all outputs, or for each class the number of its output.
-    """
+    """Places of classes among a network's `count` outputs; `given` are all outputs' names, or each class's number."""
     if all(str(item).isdecimal() for item in given) and not set(wanted) <= set(given):
         given = [int(item) for item in given]
     if all(isinstance(item, int) for item in given):

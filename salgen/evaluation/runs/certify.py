@@ -39,10 +39,9 @@ def certify(
     source: str | None = None,
     elsewhere: Callable[[Certifier], Iterator[int]] | None = None,
 ) -> Certification:
-    """Certify every scored sample for every model of a run, and write ``certificates.parquet``.
+    """Certify every scored sample for every model of a run, and write ``certificates.parquet``, or say why not.
 
-    `elsewhere` has other processes write a certifier's missing files, and yields the number of each chunk that is
-    written; this process writes them if None. Without certificates the reason is given.
+    `elsewhere` has other processes write a certifier's missing files, and yields each written chunk's number.
     """
     plan, path = runners[0].plan, runners[0].run / FILE
     certifiers = [Certifier(runner) for runner in runners]

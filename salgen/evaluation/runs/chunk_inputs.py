@@ -62,10 +62,7 @@ class ChunkInputs:
     def metric_inputs(
         self, maps: Mapping[MapKind, SavedMaps], region: str | None, explain: Explain | None, fitted: bool
     ) -> MetricInputs:
-        """The inputs of metrics that score one method's maps, of all kinds that are needed, in a region or the image.
-
-        `explain` and `fitted` are as in :class:`MetricInputs`.
-        """
+        """The inputs of metrics that score one method's maps, of all needed kinds, in a region or the whole image."""
         plan, needs = self.plan, self.plan.needs
         runs_model = bool(needs & {"model", "method"})
         return MetricInputs(

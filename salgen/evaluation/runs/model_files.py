@@ -1,7 +1,6 @@
 """The files of one model in a run folder: their names, what they depend on, and which of them are there.
 
-A file's name, or a key in it, is the digest of all that its contents depend on. So a stopped run continues, and a run
-with one more method computes that method only.
+A file's name, or a key in it, is a digest of all that its contents depend on; so a stopped run goes on where it was.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,4 @@
-"""The runner of one model: explains chunks of samples, scores the maps, and writes a file for each chunk and method.
-
-Methods that have passes in common are explained together. Saved maps are read rather than computed again, and scored
-in the same way.
-"""
+"""The runner of one model: explains chunks of samples, scores the maps, and writes a file for each chunk and method."""
 
 from __future__ import annotations
 

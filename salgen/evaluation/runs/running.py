@@ -237,10 +237,7 @@ def evaluate(
 def _resolve_metrics(
     metrics: Metrics | None, earlier: Sequence[str], scale: str, models: ChosenModels, outside: Sequence[str]
 ) -> dict[str, Metric]:
-    """The metrics of a run by their names; a warning names those that a group leaves out.
-
-    `outside` names the methods whose maps are in files.
-    """
+    """A run's metrics by name, where methods `outside` have maps in files; warns of those that a group leaves out."""
     data, paired = models.dataset, models.second_label is not None
     offered = {*OF_THE_MASK, "image", "target", "correct", "model", "method"}
     offered |= TWINS if data.manifest.twins else set()

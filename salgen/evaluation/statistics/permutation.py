@@ -196,10 +196,7 @@ def _count_hits(tables: Sequence[_Pairs], signs: Iterator[Float64], seed: int) -
 
 
 def _moves(noise: TrainingNoise | None, chances: Float64) -> Callable[[int, Any], Float64 | float]:
-    """A function from pairs, of one method and others, to what other trainings would add to their sums.
-
-    It gives float64 (pairs, b), or 0 for one training.
-    """
+    """A function of a method and others: what other trainings would add to their sums, float64 (pairs, b), or 0."""
     if noise is None:
         return lambda first, others: 0.0
     degrees, kind = np.unique(noise.freedom, return_inverse=True)

@@ -68,10 +68,7 @@ def cluster_ranks(values: Float64, higher_is_better: bool) -> Float64:
 
 
 def mean_ranks(scores: Float64, higher_is_better: NDArray[np.bool_]) -> Float64:
-    """Mean over metrics of each method's rank, of scores (methods, metrics); ties share the mean of their ranks.
-
-    A NaN ranks last; a metric that is NaN for every method does not count.
-    """
+    """Mean rank of each method, of scores (methods, metrics); NaN ranks last, a metric of NaN alone does not count."""
     from scipy.stats import rankdata
 
     better_is_less = np.where(higher_is_better, -scores, scores)

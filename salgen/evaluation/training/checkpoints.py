@@ -106,10 +106,7 @@ def save_checkpoint(folder: Path, weights: Mapping[str, Tensor], card: Checkpoin
 
 
 def load_checkpoint(path: str | Path, device: str | torch.device | None = None) -> LoadedCheckpoint:
-    """The model in a folder, in evaluation mode, on `device` or a CUDA device if there is one, else the CPU.
-
-    Its weights are in channels-last order, in which explaining is faster.
-    """
+    """The model in a folder, in evaluation mode and channels-last order, on `device`, or a CUDA device, or the CPU."""
     path = Path(path)
     card = read_card(path)
     weights, digest = _read_weights(path / WEIGHTS)

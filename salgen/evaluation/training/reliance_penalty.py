@@ -92,10 +92,7 @@ class Redraws(Dataset[Redrawn]):
 
 
 class RedrawLoader:
-    """Batches that worker processes render ahead of their use; the workers last as long as the training.
-
-    Started anew for each epoch they doubled its time on two threads (docs/design.md).
-    """
+    """Batches that workers render ahead of use; workers started anew each epoch doubled its time (docs/design.md)."""
 
     def __init__(self, redraws: Redraws, workers: int) -> None:
         self._wanted: list[tuple[int, Sequence[int]]] = []

@@ -82,10 +82,7 @@ class TrainingSettings:
         return self.reliance * min(1.0, 3.0 * epoch / self.epochs)
 
     def label_order(self, seed: int, split: str) -> Stream | None:
-        """The stream that permutes a split's labels, or None where each image keeps its own.
-
-        The test split is measured by its true labels.
-        """
+        """The stream that permutes a split's labels, or None where each image keeps its own, as in the test split."""
         return Stream("training", seed, "labels", split) if self.labels == "permuted" and split != "test" else None
 
 

@@ -143,4 +143,4 @@ def test_a_set_without_training_images_asks_for_a_trained_model(data, tmp_path, 
     dataset = salgen.load(data, "test")
     monkeypatch.delitem(dataset.spec.splits, "train")
     with pytest.raises(SalgenError, match=r"has no training images for scnn: give a trained model \(model=, --model"):
-        resolve_models(dataset, "scnn", None, None, tmp_path, scale="demo", settings=None, seeds=1, reliance=None)
+        resolve_models(dataset, "scnn", None, None, tmp_path, scale="demo", settings=None, n_trainings=1, reliance=None)

@@ -122,10 +122,7 @@ class RelevanceNetwork(Rewiring):
         self._bounds: dict[int, Bounds] = {id(leaf): lambda box: box}
 
     def propagate(self, rules: Rules, source: Tensor, relevance: Tensor, target: Tensor) -> Tensor:
-        """The relevance at `target` that `relevance` at `source` gives.
-
-        Both are tensors of this forward pass: `output`, one of `outputs`, or `leaf`.
-        """
+        """The relevance at `target` that `relevance` at `source` gives: two of `output`, `outputs` and `leaf`."""
         self._rules = rules
         (reached,) = torch.autograd.grad(source, target, relevance, retain_graph=True, allow_unused=True)
         return torch.zeros_like(target) if reached is None else reached

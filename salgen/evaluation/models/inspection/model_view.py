@@ -274,10 +274,7 @@ def _settle(module: nn.Module) -> None:
 
 
 def private_copy(thing: T, model: nn.Module) -> T:
-    """A copy of a model, or of an object that is bound to one, with modules of its own.
-
-    They share the weights, ask for no gradient, and are without `torch.compile` or parallel wrappers.
-    """
+    """A copy of a model or an object bound to one; it shares weights and is without compilers and parallel wrappers."""
     copies: dict[int, Any] = {}
     with torch.inference_mode(False):
         for tensor in (*_computed_tensors(thing), *_tensors_of_modules(model)):

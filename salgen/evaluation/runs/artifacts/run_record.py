@@ -310,11 +310,7 @@ def _typed_fields(entries: dict[str, Any], kind: Any, name: str) -> Any:
 
 @contextmanager
 def content_faults(paths: Sequence[str | os.PathLike[str]]) -> Iterator[None]:
-    """Turn errors from malformed content of run files into one line that names the runs.
-
-    Files are checked as they are read; content that passes those checks and is still wrong, such as
-    an unknown method, is caught here.
-    """
+    """Name the runs in errors from malformed content of their files, which the checks of reading do not find."""
     from jinja2 import TemplateError
 
     folders = [os.fspath(path) for path in paths]

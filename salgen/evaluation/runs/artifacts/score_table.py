@@ -33,7 +33,7 @@ def write_scores(
 ) -> None:
     """Write all rows in one file, some chunks at a time, with the data set's name and whether samples are certified.
 
-    `further` tables have rows that belong to no chunk. A model without certificates is missing in `certified`.
+    `further` tables belong to no chunk. `certified` lacks models without certificates.
     """
     across = _across_chunks(chunks, metrics)
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, pa.schema(RESULT_COLUMNS)) as writer:
