@@ -82,7 +82,7 @@ class FromFile(FromScratch):
         return weight_files.read_tensors(Path(self.weights).expanduser())
 
     def _to_grey(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Weights for 3 channels as for 1: a grey v is slope * v + offset, and `seams.offset` takes up the offset's part."""
+        """Weights for 3 channels as for 1: a grey v is slope * v + offset, whose offset goes into `seams.offset`."""
         import torch
 
         black, white = torch.zeros(1, 3, 1, 1), torch.ones(1, 3, 1, 1)

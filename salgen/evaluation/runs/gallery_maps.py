@@ -46,7 +46,7 @@ class GalleryMaps:
                 np.save(handle, values[row])
 
     def write(self, explain: Callable[..., Explained], predicted: Classes) -> None:
-        """Write ``gallery.npz``; lacking maps are explained now. `predicted`, int64 (N,), is of all samples of the split."""
+        """Write ``gallery.npz``; lacking maps are explained now. `predicted`, int64 (N,), is of the whole split."""
         plan, chosen = self.files.plan, list(self.places.values())
         (batch,) = plan.dataset.batches(len(chosen), chosen)
         predicted = predicted[chosen]

@@ -11,7 +11,7 @@ _lock = RLock()
 
 @contextmanager
 def random_state(*names: str | int) -> Iterator[None]:
-    """Draw, one thread at a time, from a state that depends on `names` alone; the global generators stay as they are."""
+    """Draw, one thread at a time, from a state that depends on `names` alone; global generators stay as they are."""
     with _lock, torch.random.fork_rng(devices=range(torch.cuda.device_count())):
         seed_generators(Stream(*names).key())
         yield

@@ -45,7 +45,7 @@ class Predictions:
 
     @property
     def chance(self) -> float:
-        """Accuracy of always the most frequent class; of multi-label data the share of absent classes that are predicted."""
+        """Accuracy of always the most frequent class; of multi-label data the share of absent classes predicted."""
         if self.present is None:
             return float(np.bincount(self.labels).max() / len(self.labels))
         absent = ~self.present
