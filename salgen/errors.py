@@ -78,13 +78,7 @@ def named(error: BaseException) -> str:
 
 
 def install(extra: str) -> str:
-    """The command that installs an optional part of salgen, which no package index is known to have.
-
-    Examples
-    --------
-    >>> install("ray")
-    "pip install '.[ray]' in a clone of salgen"
-    """
+    """The command that installs an optional part of salgen, which no package index is known to have."""
     return f"pip install '.[{extra}]' in a clone of salgen"
 
 

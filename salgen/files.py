@@ -62,12 +62,7 @@ def strict_json(text: str) -> Any:
 
 
 def csv_cell(text: str) -> str:
-    """A text for a table: an apostrophe before what a spreadsheet would take for a formula, and no carriage return.
-
-    References
-    ----------
-    OWASP, *CSV injection*.
-    """
+    """A text for a table, safe from CSV injection (OWASP): an apostrophe before a formula, and no carriage return."""
     return f"{chr(39) if text.startswith(tuple(FORMULA)) else ''}{text}".replace("\r", " ")
 
 

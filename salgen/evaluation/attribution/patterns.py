@@ -1,8 +1,7 @@
 """Patterns: for every unit of a network, the direction in its input that its output varies with.
 
-They are made of the moments of each linear map's input patches, in float64. A sum of patches, each times a number of
-its own, is the gradient of the map's output with respect to its weights. So no kind of convolution needs code here; the
-commonest is a matrix product, for speed.
+They are made of float64 moments of each linear map's input patches. A weighted sum of patches is the gradient of the
+map's output by its weights, whatever the convolution; the commonest is a matrix product, for speed.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """The reliance certificate: a test, for every scored sample, whether the model relied on the ground truth.
 
-A saliency map can only be held to the mask if the model looked there. So each sample is rendered again from its
-recipe, and :mod:`salgen.evaluation.reliance.certificate_rule` decides from the model's logits. Where the generator is
-:class:`~salgen.generators.interfaces.Movable`, the feature is also shown elsewhere, which does not decide. What a
-redraw keeps, such as the brain slice, cannot be found.
-
-The generator must be :class:`~salgen.generators.interfaces.Redrawable`. If it is not, or its source is
-missing, there are no certificates, and `reason` says why.
+A map can only be held to the mask if the model looked there. So each sample is rendered again from its recipe, and
+:mod:`salgen.evaluation.reliance.certificate_rule` decides from the model's logits. The generator must be
+:class:`~salgen.generators.interfaces.Redrawable`; else `reason` says why there are no certificates. What a redraw
+keeps, such as the brain slice, cannot be found.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Scores and certificates written by Ray tasks: each is of a chunk of samples, and writes to the run folder itself.
 
-A worker is a process with a GPU of its own where the machines have any, and with a processor otherwise. It is sent the
-paths of data and weights instead of their contents, and loads a model once. Predictions and patterns, on which all
-chunks depend, are computed before the first chunk.
+A worker has a GPU of its own where there are any. It gets paths instead of data and weights, and loads a model once.
 """
 
 from __future__ import annotations
@@ -197,12 +195,7 @@ def _weights(classifier: nn.Module) -> str:
 
 def _write(payload: bytes, order: Order) -> object:
     """Write the missing scores of a chunk; a failure is returned rather than raised."""
-
-    def write() -> None:
-        for _ in _runner(payload).write(*order):  # none, if a killed worker had written them
-            pass
-
-    return _attempt(write, _order_name(order))
+    return _attempt(lambda: list(_runner(payload).write(*order)), _order_name(order))
 
 
 def _predict(payload: bytes, part: range) -> object:

@@ -1,8 +1,6 @@
 """Families of methods that are compared with one another: one model, metric, variant and choice of samples.
 
-A family is also what Holm's correction is over: its pairs of methods. Other regions, metrics and choices of samples
-ask other questions of the same data. Each is corrected for itself, so several families together
-hold more false findings than one family allows.
+Holm's correction is over the pairs of a family. Several families hold more false findings than one allows.
 """
 
 from collections.abc import Iterator

@@ -140,14 +140,9 @@ def effect_sizes(differences: Float64) -> Float64:
 
 
 def holm(p_values: Float64) -> Float64:
-    """The p values under Holm's step-down correction: the chance of any false finding is at most alpha.
+    """The p values under Holm's step-down correction: the chance of any false finding is at most alpha. NaN stays NaN.
 
-    NaN stays NaN.
-
-    References
-    ----------
-    Holm 1979, *A simple sequentially rejective multiple test procedure*, Scandinavian Journal of
-    Statistics 6(2).
+    Holm 1979, *A simple sequentially rejective multiple test procedure*, Scandinavian Journal of Statistics 6(2).
     """
     order = np.argsort(p_values, kind="stable")
     steps = p_values[order] * np.arange(len(p_values), 0, -1)

@@ -1,9 +1,7 @@
 """Running a network with its operations replaced, wherever they are called.
 
-A rule for backward passes is usually hooked to modules, which misses a ReLU called as a function
-and confuses the calls of one that is used twice. Here every operation that touches the input's
-signal passes through :meth:`Rewiring.operate`: modules, functions and methods alike, in place or
-not, once or often.
+Rules hooked to modules miss a ReLU called as a function, and confuse the calls of one that is used twice. Here every
+operation on the input's signal passes through :meth:`Rewiring.operate`, in place or not, once or often.
 """
 
 from __future__ import annotations

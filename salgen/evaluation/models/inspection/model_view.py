@@ -1,9 +1,7 @@
 """A model as saliency methods see it: a private copy that shares the weights.
 
-Methods hook, cut and rewire this copy, so nothing they do, and no exception, can change the
-caller's model: its mode, flags, hooks and gradients are never touched. Weights are shared, not
-copied, and ask for no gradient. Weights of half precision are copied to float32, in which small gradients do not
-vanish; those that a parametrisation or norm computes are computed once; hooks of backward passes are left out.
+Methods hook, cut and rewire this copy, so the caller's model never changes. Weights ask for no gradient. Those of half
+precision are copied to float32, those that a parametrisation computes are computed once; backward hooks are left out.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Saliency maps on disk, which can be scored without the model.
 
-A folder for each model and method holds a Parquet file for each chunk of samples: float32, bytes shuffled
-(``BYTE_STREAM_SPLIT``) and compressed with zstd, which gives back every bit. Half precision would tie pixels
-that differ and so change every metric that ranks them. Any Parquet reader can read them.
-
-A file's metadata holds a digest of everything that its maps depend on, so that a run reuses matching files.
+A folder for each model and method holds a Parquet file for each chunk: float32, bytes shuffled (``BYTE_STREAM_SPLIT``)
+and compressed with zstd, bit for bit. Half precision would tie pixels that differ. The metadata holds a digest of all
+that the maps depend on.
 """
 
 from __future__ import annotations
