@@ -10,11 +10,7 @@ LONGEST_MESSAGE = 1500  # characters: a name that fills pages hides what is wron
 
 
 class SalgenError(Exception):
-    """A fault that the user can mend; its message is one line, whatever names and texts went into it.
-
-    The command line prints the message and exits with status 2. From Python it is an
-    ordinary exception.
-    """
+    """A fault that the user can mend; its message is one line, which the command line prints, with exit status 2."""
 
     def __init__(self, message: str) -> None:
         super().__init__(_one_line(message, LONGEST_MESSAGE))

@@ -31,10 +31,7 @@ def param(
     high: float | None = None,
     choices: Sequence[Any] | None = None,
 ) -> Any:
-    """A dataclass field with a description and the values it accepts.
-
-    `low` and `high` are inclusive and hold for every element of a tuple. A type among `choices` allows its values.
-    """
+    """A field with a description and the values it accepts: `low` to `high`, or `choices`, or of a type among these."""
     rules = {"help": help, "low": low, "high": high, "choices": choices}
     return dataclasses.field(default=default, metadata=rules)
 

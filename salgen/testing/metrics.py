@@ -1,7 +1,4 @@
-"""The laws that every metric of single samples keeps.
-
-Each check raises AssertionError with the law that was broken.
-"""
+"""The laws that every metric of single samples keeps; each check raises AssertionError with the one that was broken."""
 
 import dataclasses
 import math
@@ -172,9 +169,7 @@ def _check_metric_on_device(metric: Any, mask: Mask) -> None:
     except AttributeError as error:
         raise AssertionError(f"{metric.name}: reads_pixels is False, but: {error}") from None
     same = np.allclose(host.values["it"], device.values["it"], rtol=0, atol=TOLERANCE, equal_nan=True)
-    assert all((same, host.reasons == device.reasons)), (
-        f"{metric.name}: other values on an accelerator than on the host"
-    )
+    assert all((same, host.reasons == device.reasons)), f"{metric.name}: other values on an accelerator than here"
 
 
 def _value(metric: Any, values: Any, mask: Mask, region: Mask | None = None) -> float:

@@ -187,10 +187,7 @@ def _write(path: Path, template: str, **values: Any) -> None:
 
 
 def standing_figure(standing: Standing, datasets: Sequence[str], title: str) -> str:
-    """Methods in SVG, the best at the top, from place 0 at the left to 1; pale where the test tells one from the first.
-
-    A bar is the 95 % interval, a dot the mean, and small dots below are the places on each of `datasets`.
-    """
+    """Methods in SVG, the best on top, with interval, mean, and places on `datasets`; pale if unlike the first."""
     differs = standing.p_values[0] <= ALPHA
     labels = [(call(method), FLOOR if pale else METHOD) for method, pale in zip(standing.methods, differs, strict=True)]
     chart = Chart(labels, 0.0, 1.0, title, apart=False)

@@ -65,10 +65,7 @@ def stated_in_rows(spec: BenchSpec) -> dict[str, Any]:
 
 
 def published_rows(run: Run) -> pd.DataFrame:
-    """The scores of a run in the headline region, and those of metrics that are not of a region.
-
-    `value`, float32, is NaN where it is undefined, and the metric's worst one where the map has `failed`.
-    """
+    """Scores of the headline region, and of metrics without one; `value` is the worst where the map has `failed`."""
     scores, headline = run.scores, run.scores["variant"] == run.record.headline_variant
     scores = scores[headline | ~scores["metric"].isin(scores.loc[headline, "metric"])]
     value = scores["value_worst_case"].astype(np.float32)
@@ -76,10 +73,7 @@ def published_rows(run: Run) -> pd.DataFrame:
 
 
 def summarised(rows: pd.DataFrame) -> pd.DataFrame:
-    """The mean of each method by each metric, over all or the certified samples of :func:`published_rows`.
-
-    Beside its 95 % interval stand the numbers of clusters and samples that have values, and the trainings' seeds.
-    """
+    """Means of methods by metrics, over all or the certified samples, with 95 % intervals, counts and seeds."""
     found = []
     for samples, chosen in ((ALL, rows), (CERTIFIED, rows[is_certified(rows)])):
         for metric, of_metric in chosen.groupby("metric", sort=False):

@@ -91,10 +91,7 @@ class OrderAgreement(NamedTuple):
 
 
 def metric_agreement(scores: Mapping[str, pd.DataFrame], metrics: Sequence[str]) -> OrderAgreement:
-    """How alike two metrics order methods by their means: Kendall's tau, with Student's interval over the entries.
-
-    It is NaN where no entry has both metrics and three methods, and the interval where only one has.
-    """
+    """Kendall's tau of methods' orders by two metrics, with Student's interval over entries; NaN below 3 methods."""
     tables, names = [], list(metrics)
     for rows in scores.values():
         means = rows.pivot_table(index="method", columns="metric", values="better")

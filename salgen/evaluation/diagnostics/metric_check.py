@@ -1,7 +1,4 @@
-"""Metrics on maps of known quality: the truth itself, made worse step by step.
-
-The images have one bright square, and the model is made by hand so that nothing else moves it.
-"""
+"""Metrics on maps of known quality: a bright square, which alone moves the model, made worse step by step."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -96,10 +96,7 @@ def _means(run: Path) -> dict[Key, float]:
 
 
 def correlation_table(all_correlations: Sequence[MetricCorrelation]) -> str:
-    """The correlations as a Markdown table: a row per pair of metrics and model, a column per method.
-
-    A value over fewer data sets than others states their number.
-    """
+    """The correlations as a Markdown table: a row per pair of metrics and model, a column per method."""
     methods = list(dict.fromkeys(pair.method for pair in all_correlations))
     most = max((pair.n for pair in all_correlations), default=0)
     cells: dict[tuple[str, str, str], dict[str, str]] = {}

@@ -46,10 +46,7 @@ class ChunkInputs:
         return np.asarray(self.predicted == self.batch.labels)
 
     def task(self, kind: MapKind, model: EvaluatedModel) -> tuple[ImageSet, Classes, Mask]:
-        """What maps of a kind explain: images, classes, and whether the model whose maps they are is right on each.
-
-        A paired model explains the class of its own task; one trained on permuted labels explains the first one's.
-        """
+        """The images and classes that maps of a kind explain, and whether the model of these maps is right on each."""
         if kind is MapKind.SAMPLES:
             return self._samples, self.targets, self.correct
         image_set, labels = self._image_set(kind, model), self._labels(model)

@@ -165,10 +165,7 @@ class ChosenModels:
             raise SalgenError(f"{run} holds the model, and would be removed (replace): choose another folder")
 
     def trained(self, run: Path, *, shuffled: bool, compile: bool) -> dict[str, Any]:
-        """The models as a plan has them, trained into the run folder where they are not yet.
-
-        With `shuffled` others learn permuted labels. With `compile` passes of the first ones are compiled.
-        """
+        """A plan's models, trained where they are not yet; with `shuffled` also others, on permuted labels."""
         dataset = self.dataset
         models = self.loaded
         if not models:

@@ -117,10 +117,7 @@ class GivenModel:
         )
 
     def digest(self, classifier: Classifier, dataset: Dataset) -> str:
-        """SHA-256 of the name, modules, logits for one image, and weights.
-
-        Logits are rounded to four digits, so that the number of threads does not change them.
-        """
+        """SHA-256 of the name, modules, weights, and logits for one image, rounded since threads change them."""
         logits = self._logits(classifier, _first_image(dataset)).flatten().tolist()
         rounded = " ".join(f"{value:.3e}" for value in logits)
         return weights_digest(classifier, f"{self.name}\n{classifier!r}\n{rounded}")

@@ -126,10 +126,7 @@ class ModelRunner(ModelFiles):
         ids: Sequence[str],
         view: ModelView | None = None,
     ) -> Explained:
-        """The maps of images (n, C, H, W) by some methods; `view` is that of another model than the run's.
-
-        `targets` (n,) are the classes to explain, and `masks` bool (n, H, W) are the ground truth.
-        """
+        """Maps of images (n, C, H, W), for classes (n,), masks bool (n, H, W) and names; `view` is of another model."""
         methods, conventions = {call: self.plan.methods[call] for call in calls}, self.plan.conventions
         fitted = any("patterns" in method.needs for method in methods.values())
         explainer = BatchExplainer.of(

@@ -83,10 +83,7 @@ class RayWorkers:
         return CUDA if self.connection.gpus else CPU
 
     def write(self, runner: ModelRunner, missing: Mapping[int, Sequence[ScoreChunk]]) -> Iterator[tuple[str, int]]:
-        """Have the workers write the missing scores, by the chunk's place.
-
-        Each method is yielded with the number of its maps, once the file of their scores is visible here.
-        """
+        """Have workers write missing scores; yields each method and its number of maps once the file is seen here."""
         if not missing:
             return
         payload = ray_tasks.pack(Job.of(runner, self.device))

@@ -127,10 +127,7 @@ def _effects(values: Float64, higher: bool) -> tuple[Float64, Float64, Float64]:
 
 
 def effect_sizes(differences: Float64) -> Float64:
-    """Mean over standard deviation of each column (N, K): 0 where all are 0, infinite where all are alike otherwise.
-
-    NaN where there is one sample.
-    """
+    """Mean over deviation of each column (N, K): 0 where all are 0, else infinite where all are alike; NaN for one."""
     if len(differences) < 2:
         return np.full(differences.shape[1], np.nan)
     mean, spread = differences.mean(axis=0), differences.std(axis=0, ddof=1)

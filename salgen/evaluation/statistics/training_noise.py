@@ -11,10 +11,7 @@ OUTLYING = 0.05  # share of families of like methods in which one is found to va
 
 
 def training_variances(values: Float64, clusters: NDArray[np.int64]) -> Float64:
-    """The variance of means over S trainings that is due to the trainings, float64 (K,), of values (S, N, K).
-
-    It is the variance between the seeds' means over S, less what the interaction of seeds and clusters adds, or 0.
-    """
+    """The variance of means that is due to S trainings, float64 (K,), of (S, N, K): less the clusters' part, or 0."""
     trained = np.isfinite(values).any(axis=1)
     variances = np.zeros(values.shape[2])
     for seeds in np.unique(trained, axis=1).T:

@@ -89,10 +89,7 @@ class TrainingSettings:
 def choose_settings(
     model: str, scale: str, settings: Mapping[str, Any] | None = None
 ) -> tuple[Model, TrainingSettings]:
-    """A registered model and its training settings, with `settings` of both by name.
-
-    The scale's defaults are overridden by the model's own, and these by `settings`.
-    """
+    """A model and its training settings: the scale's defaults, then the model's, then `settings` of both by name."""
     plugin = MODELS.load(model)
     if scale not in TrainingSettings.scales:
         raise unknown_name("scale", scale, TrainingSettings.scales)

@@ -95,11 +95,7 @@ class Rewiring(TorchFunctionMode):
     def forward(
         cls, method: str, view: ModelView, inputs: Tensor, expected: Callable[[], Tensor] | None = None
     ) -> Self:
-        """The network after its forward pass on normalised inputs (n, C, h, w).
-
-        `expected` gives the unchanged network's logits, if they are known; else it runs once more where they have to be
-        compared.
-        """
+        """The network after its pass on normalised inputs (n, C, h, w); `expected` gives the logits, if known."""
         precise = torch.promote_types(inputs.dtype, torch.float32)  # a half's denominators would vanish
         network = cls(method, inputs.detach().to(precise).requires_grad_())
         leaf, modules = network.leaf, view.network.named_modules()
