@@ -222,7 +222,8 @@ class MapMoments:
         with torch.no_grad():
             outputs = call.call(call.signal[:1], call.weight, None).numel()
         size = 8 * (outputs // len(weight)) * (weight[0].numel() + 4 * len(weight))
-        blocks = (_block(call, part, weight, rectified) for part in call.signal.split(max(1, int(BLOCK // size))))
+        parts = torch.split(call.signal, max(1, int(BLOCK // size)))
+        blocks = (_block(call, part, weight, rectified) for part in parts)
         total = next(blocks)
         for block in blocks:
             total.add(block)

@@ -98,8 +98,8 @@ def run_to_extend(
             compared.append((f"weights of seed {seed}", model.weights_sha256[:12], digest[:12]))
     if second_model is not None and record.paired_model:
         second = record.paired_model[0]
-        there = second.task if second_model == second.task else second.checkpoint
-        compared.append(("second model", there, second_model))
+        held_second = second.task if second_model == second.task else second.checkpoint
+        compared.append(("second model", held_second, second_model))
     different = [f"{name} {held} there, {here} here" for name, held, here in compared if held != here]
     if different:
         raise SalgenError(
