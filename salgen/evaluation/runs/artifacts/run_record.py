@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import types
-import typing
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
-from functools import cache
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 from salgen.datasets.format.manifest import RUN
@@ -20,6 +17,7 @@ from salgen.evaluation.scoring.own_metrics import MetricRecord
 from salgen.files import strict_json, write_text
 from salgen.parameters import param, parse_call
 from salgen.registry import METHODS
+from salgen.typed_json import from_json
 
 RECORD = RUN
 # Errors raised by content that no run writes.
@@ -240,7 +238,7 @@ class RunRecord:
     @classmethod
     def from_json(cls, entries: Any) -> RunRecord:
         """The record that :meth:`to_json` gave."""
-        record: RunRecord = _typed(entries, cls, "")
+        record: RunRecord = from_json(entries, cls)
         if not record.dataset.tasks:
             raise SalgenError("names no task")
         remember(record.own_metrics)
@@ -275,37 +273,6 @@ def in_groups(left_out: Mapping[str, str]) -> str:
         own = why.removeprefix(name).lstrip(": ")
         by_reason.setdefault(why if own == why else own.partition(": ")[0].partition("; ")[0], []).append(call)
     return "; ".join(f"{', '.join(calls)} ({why})" for why, calls in by_reason.items())
-
-
-_hints: Any = cache(typing.get_type_hints)
-
-
-def _typed(value: Any, kind: Any, name: str) -> Any:
-    """A JSON value as a field's type: a dataclass, a list, a dict, a value or None."""
-    inner = typing.get_args(kind)
-    if is_dataclass(kind):
-        return _typed_fields(value if isinstance(value, dict) else {}, kind, name)
-    if typing.get_origin(kind) is types.UnionType:
-        return None if value is None else _typed(value, inner[0], name)
-    plain = typing.get_origin(kind) or kind
-    if kind is Any or (plain is float and type(value) is int):
-        return value
-    if not isinstance(value, plain) or (plain is not bool and isinstance(value, bool)):
-        raise SalgenError(f"holds {value!r:.50} as {name!r}, which must be of type {plain.__name__}")
-    if plain is list:
-        return [_typed(item, inner[0], name) for item in value]
-    return {key: _typed(item, inner[1], f"{name}.{key}") for key, item in value.items()} if plain is dict else value
-
-
-def _typed_fields(entries: dict[str, Any], kind: Any, name: str) -> Any:
-    values = {}
-    for declared in fields(kind):
-        path = f"{name}.{declared.name}".removeprefix(".")
-        if declared.name in entries:
-            values[declared.name] = _typed(entries[declared.name], _hints(kind)[declared.name], path)
-        elif declared.default is MISSING and declared.default_factory is MISSING:
-            raise SalgenError(f"has no entry {path!r}")
-    return kind(**values)
 
 
 @contextmanager
