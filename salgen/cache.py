@@ -45,9 +45,7 @@ def cache_errors(kind: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise SalgenError(
-            f"cannot keep {kind} in the cache ({error}); name another folder for it in the variable SALGEN_CACHE"
-        ) from None
+        raise SalgenError(f"cannot keep {kind} in the cache ({error}): set SALGEN_CACHE to another folder") from None
 
 
 def _write(path: Path, arrays: Arrays) -> None:

@@ -114,9 +114,8 @@ def _check_metric_ceiling(metric: Any, mask: Mask) -> None:
     if math.isnan(ceiling):
         mask = _block()
     oracle = _value(metric, mask, mask)
-    assert math.isnan(ceiling) or abs(oracle - ceiling) <= TOLERANCE, (
-        f"{metric.name}: the mask as a map has {oracle}, not the ceiling {ceiling}"
-    )
+    reached = math.isnan(ceiling) or abs(oracle - ceiling) <= TOLERANCE
+    assert reached, f"{metric.name}: the mask as a map has {oracle}, not the ceiling {ceiling}"
     noise = np.random.default_rng(1).normal(size=(20, *SIZE)).astype(np.float32)
     random = [_value(metric, values, mask) for values in noise]
     better = sign * float(np.nanmean(random)) < sign * oracle
@@ -152,9 +151,8 @@ def _check_metric_faults(metric: Any, mask: Mask) -> None:
     assert np.isnan(values[1:]).all(), f"{metric.name}: a map with NaN or infinity has a value"
     assert reasons[1:] == ["non_finite_map"] * 2, f"{metric.name}: reasons for maps with NaN or infinity: {reasons[1:]}"
     expected = worst_of(metric) if math.isfinite(worst_of(metric)) else math.nan
-    assert np.array_equal(worst[1:], [expected] * 2, equal_nan=True), (
-        f"{metric.name}: a map with NaN or infinity does not get the worst value"
-    )
+    has_worst = np.array_equal(worst[1:], [expected] * 2, equal_nan=True)
+    assert has_worst, f"{metric.name}: a map with NaN or infinity does not get the worst value"
     if "mask" in metric.needs and not metric.takes_empty_masks:
         empty = math.isnan(values[0]) and math.isnan(worst[0]) and reasons[0] == "empty_mask"
         assert empty, f"{metric.name}: an empty mask is not dropped as empty_mask"

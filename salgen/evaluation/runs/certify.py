@@ -103,9 +103,8 @@ class Certifier:
             labels = batch.present(plan.task)[np.arange(len(batch)), targets].astype(np.int64)
             targets = np.ones_like(labels)
         rows = []
-        for name, cluster, label, target, answer in zip(
-            batch.ids, batch.clusters, labels, targets, answers, strict=True
-        ):
+        samples = zip(batch.ids, batch.clusters, labels, targets, answers, strict=True)
+        for name, cluster, label, target, answer in samples:
             sample = {"model": model.name, "training_seed": model.seed, "sample_id": name, "cluster": cluster}
             rows.append({**sample, **vars(certificate_of(answer, int(label), int(target)))})
         return pa.Table.from_pylist(rows, schema=pa.schema(COLUMNS))

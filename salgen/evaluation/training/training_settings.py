@@ -46,7 +46,7 @@ class TrainingSettings:
     batch_size: int = param(32, "images per step, over all devices", low=1)
     stop_loss: float | None = param(None, "stop once the validation loss is below this", low=0.0)
     stop_accuracy: float | None = param(
-        None, "stop once the validation accuracy was at least this for two epochs on end", low=0.0, high=1.0
+        None, "stop after two epochs of at least this validation accuracy", low=0.0, high=1.0
     )
     patience: int | None = param(None, "stop after this many epochs without a better validation loss", low=1)
     min_delta: float = param(5e-4, "how much lower a better validation loss must be", low=0.0)
@@ -61,9 +61,7 @@ class TrainingSettings:
         "their twins, and there are twice as many epochs if their number is not stated",
         low=0.0,
     )
-    max_memory_gb: float | None = param(
-        None, "memory that the decoded images may take on a device; half of what is free by default", low=0.0
-    )
+    max_memory_gb: float | None = param(None, "memory for decoded images; half of what is free by default", low=0.0)
 
     def __post_init__(self) -> None:
         if self.batch_size < self.devices:

@@ -195,7 +195,7 @@ def check_logits(logits: Any, count: int) -> Tensor:
     if not isinstance(logits, Tensor):
         raise SalgenError(f"the model returns {type(logits).__name__}: it must return logits, a tensor (N, K)")
     if logits.ndim != 2 or len(logits) != count:
-        raise SalgenError(f"the model gives {tuple(logits.shape)} for {count} images: must be logits ({count}, K)")
+        raise SalgenError(f"the model's output has shape {tuple(logits.shape)}: must be logits ({count}, K)")
     broken = ~torch.isfinite(logits).all(dim=1)
     if bool(broken.any()):
         first = int(broken.nonzero()[0])

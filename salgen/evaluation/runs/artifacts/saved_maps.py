@@ -194,9 +194,8 @@ def _record(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
 def _nested(values: Float32) -> pa.Array:
     """Array float32 (N, H, W) as a list of lists, without a copy."""
     count, height, width = values.shape
-    rows = pa.ListArray.from_arrays(
-        pa.array(np.arange(0, count * height * width + 1, width, dtype=np.int32)), pa.array(values.reshape(-1))
-    )
+    starts = pa.array(np.arange(0, count * height * width + 1, width, dtype=np.int32))
+    rows = pa.ListArray.from_arrays(starts, pa.array(values.reshape(-1)))
     return pa.ListArray.from_arrays(pa.array(np.arange(0, count * height + 1, height, dtype=np.int32)), rows)
 
 
