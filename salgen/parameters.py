@@ -8,6 +8,7 @@ import ast
 import dataclasses
 import json
 import math
+import numbers
 import re
 import types
 import typing
@@ -243,6 +244,13 @@ def _check_rules(value: Any, rules: Mapping[str, Any], label: str) -> None:
                 f"at least {low}" if high is None else f"at most {high}" if low is None else f"from {low} to {high}"
             )
             raise SalgenError(f"{label} = {item!r}: must be {bounds}")
+
+
+def at_least(low: int, value: Any, name: str) -> int:
+    """An integer of `low` or more."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < low:
+        raise SalgenError(f"{name} = {value!r}: must be an integer of {low} or more")
+    return int(value)
 
 
 def canonical_json(value: Any) -> str:

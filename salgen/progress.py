@@ -34,11 +34,7 @@ def progress(label: str, total: int, unit: str, *, done: int = 0, work: float | 
 
 
 class _Pace:
-    """How fast work is done: its mean rate, and the time that is left at a steadied one.
-
-    For the time that is left, units that were done `STEADY_S` ago count a third: slow and fast units in turn do not
-    make it jump, and long work that becomes slower is noticed. The first units say little, as they may be the slowest.
-    """
+    """How fast work is done; for the time left, units done `STEADY_S` ago count a third, so that it does not jump."""
 
     def __init__(self, left: int, unit: str, work: float | None) -> None:
         self.left, self.unit, self.count = left, unit, 0

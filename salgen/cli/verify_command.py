@@ -2,25 +2,14 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Any
 import click
 from salgen.errors import SalgenError
 
-ALL = sys.maxsize
 
-
-class Count(click.ParamType[int]):
-    """A number of samples, or ``all``."""
-
-    name = "count"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The largest number of samples."""
-        if value == "all":
-            return ALL
-        if not str(value).isdecimal():
-            self.fail(f"{value!r} is neither a number of samples nor 'all'", param, ctx)
-        return int(value)
+def _count(ctx: click.Context, param: click.Parameter, value: str) -> int:
+    if value != "all" and not value.isdecimal():
+        raise click.BadParameter(f"{value!r} is neither a number of samples nor 'all'")
+    return sys.maxsize if value == "all" else int(value)
 
 
 @click.command("verify", epilog="Example: salgen verify lesions --samples all")
@@ -28,7 +17,8 @@ class Count(click.ParamType[int]):
 @click.option("--source", metavar="PATH", help="Your own material or copy, where the data set was made from it.")
 @click.option(
     "--samples",
-    type=Count(),
+    metavar="COUNT",
+    callback=_count,
     default="32",
     show_default=True,
     help="Samples to render (of a run: to score) again, or all.",

@@ -122,11 +122,9 @@ def fit_patterns(
         If an argument is wrong, or the network has other operations than convolutions, linear maps,
         batch norm, ReLU, pooling, sums and dropout.
     """
-    if not isinstance(model, (nn.Module, ModelView)):
-        raise SalgenError(f"model is {type(model).__name__}: must be a torch.nn.Module")
     moments: list[MapMoments] = []
     with torch.inference_mode(False):
-        view = model if isinstance(model, ModelView) else ModelView.of(model)
+        view = ModelView.of(model)
         batches: MicroBatches | None = None
         for batch in _iterate_batches(images):
             if isinstance(batch, (tuple, list)) and not any(isinstance(item, (int, float)) for item in batch):

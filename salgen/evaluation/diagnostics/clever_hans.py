@@ -1,8 +1,4 @@
-"""Right for the wrong reason, and wrong for the same one: samples that a person should look at.
-
-A Clever Hans candidate is an image that the model classifies rightly and surely while a faithful map points elsewhere
-than at the object (Li et al. 2020, eq. 19).
-"""
+"""Images classified rightly and surely while a faithful map points elsewhere (Li et al. 2020, eq. 19), and others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""Do metrics agree? Pearson's correlation of two metrics over the means of several data sets.
-
-Saliency-Bench (Zhang et al. 2025, Table 3) prints it for each method and network over eight data sets.
-It says whether two metrics order the data sets alike, not whether they order methods alike.
-"""
+"""Do two metrics order data sets alike? Pearson's correlation of their means (Zhang et al. 2025, Table 3)."""
 
 import math
 from collections.abc import Mapping, Sequence

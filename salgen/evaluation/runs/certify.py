@@ -1,9 +1,7 @@
 """The reliance certificate: a test, for every scored sample, whether the model relied on the ground truth.
 
-A map can only be held to the mask if the model looked there. So each sample is rendered again from its recipe, and
-:mod:`salgen.evaluation.reliance.certificate_rule` decides from the model's logits. The generator must be
-:class:`~salgen.generators.interfaces.Redrawable`; else `reason` says why there are no certificates. What a redraw
-keeps, such as the brain slice, cannot be found.
+Each sample is rendered again from its recipe, by a :class:`~salgen.generators.interfaces.Redrawable` generator, and
+:mod:`salgen.evaluation.reliance.certificate_rule` decides from the model's logits.
 """
 
 from __future__ import annotations

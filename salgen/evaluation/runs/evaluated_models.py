@@ -12,7 +12,6 @@ import torch
 from torch import nn
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError, unknown_name, warn
-from salgen.evaluation.attribution.arguments import at_least
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.runs.artifacts.predictions import Classes, predicted_classes
 from salgen.evaluation.runs.given_models import FORMS, GivenModel
@@ -23,6 +22,7 @@ from salgen.evaluation.training.training import train, train_seeds
 from salgen.evaluation.training.training_config import initial_classifier
 from salgen.evaluation.training.training_settings import SEEDS
 from salgen.files import sha256_of
+from salgen.parameters import at_least
 from salgen.registry import MODELS
 from salgen.types import Float32
 

@@ -69,13 +69,6 @@ def as_ids(ids: Any, count: int) -> list[str]:
     return check_ids(ids, count)
 
 
-def as_seed(seed: Any) -> int:
-    """A non-negative integer."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise SalgenError(f"seed = {seed!r}: must be an integer of 0 or more")
-    return int(seed)
-
-
 def as_attributions(attributions: Any, shape: tuple[int, ...]) -> Float32:
     """float32 (N, rows, columns), finite; rows and columns divide those of the maps."""
     array = _as_array(attributions)

@@ -12,7 +12,7 @@ from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.scoring import score_arrays as arrays
 from salgen.evaluation.scoring.metric_computation import aggregate_scores, compute_metrics
 from salgen.evaluation.scoring.metric_selection import Metrics, check_needs, choose_metrics
-from salgen.parameters import parse_call
+from salgen.parameters import at_least, parse_call
 from salgen.registry import METHODS
 from salgen.types import Mask, SaliencyMap, Scores
 
@@ -167,13 +167,13 @@ def metric_inputs_of(
     right = np.ones(count, dtype=bool) if correct is None else arrays.as_correct(correct, count)
     pictures = None if images is None else arrays.as_images(images, shape)
     classes = None if targets is None else arrays.as_targets(targets, count)
-    view = None if model is None else _as_view(model)
+    view = None if model is None else _view_of(model)
     if method is not None and not isinstance(method, str) and not callable(method) and not hasattr(method, "attribute"):
         raise SalgenError(f"method = {method!r}: give a call such as 'grad-cam', an instance, or a function")
     made = maps if isinstance(maps, SaliencyMap) else None
     if made is not None and method is None:
         method = made.method
-    seed = arrays.as_seed(seed) if seed is not None else made.seed if made else 0
+    seed = at_least(0, seed, "seed") if seed is not None else made.seed if made else 0
     fitted, explain = _is_fitted(method), None
     explainable = method is not None and view is not None and pictures is not None and classes is not None
     if explainable and (patterns is not None or not fitted):
@@ -221,14 +221,9 @@ def _counterpart(name: str, maps: Any, shape: tuple[int, ...], right: NDArray[np
     return Counterpart(values, right, np.ones(len(right), dtype=bool))
 
 
-def _as_view(model: Any) -> Any:
-    from torch import nn
+def _view_of(model: Any) -> Any:
     from salgen.evaluation.models.inspection.model_view import ModelView
 
-    if isinstance(model, ModelView):
-        return model
-    if not isinstance(model, nn.Module):
-        raise SalgenError(f"model is {type(model).__name__}: must be a torch.nn.Module")
     return ModelView.of(model)
 
 

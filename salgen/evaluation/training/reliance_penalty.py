@@ -122,12 +122,9 @@ def check_redrawable(path: Path, source: str | None) -> Generator:
 
 
 def reliance_penalty(score: Tensor, twins: Tensor) -> Tensor:
-    """The mean over images of log(1 + q), with q = max over twins of (s_twin - s̄)² / ((s - s̄)² + 1).
+    """The mean over images of log(1 + q), with q = max over twins of (s_twin - s̄)² / ((s - s̄)² + 1), s̄ their mean.
 
-    s̄ is the mean over the twins.
-
-    It is 0 where the background does nothing, and for no images. `score` (m,) is that of each image's class. `twins`
-    (m, T) has the scores of the same class for T twins of the image, on as many backgrounds.
+    `score` (m,) is that of each image's class, `twins` (m, T) those of the same class on T other backgrounds.
     """
     if not len(score):
         return twins.sum()

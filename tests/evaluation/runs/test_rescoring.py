@@ -180,7 +180,7 @@ def test_images_that_are_not_those_of_the_maps_are_refused(data, withheld, tmp_p
         with shard_writer(path, manifest) as writer:
             writer.write_table(change(table), row_group_size=manifest.rows_per_group)
         with pytest.raises(SalgenError, match="copy") as caught:
-            rescore(withheld, metrics=["edge-correlation"], path=copy, out=tmp_path / "out")
+            rescore(withheld, metrics=["edge-correlation"], dataset=copy, out=tmp_path / "out")
         return str(caught.value)
 
     def exchanged(table, *names):
@@ -255,9 +255,9 @@ def test_what_cannot_be_scored_is_said_before_any_work(run, data, tmp_path):
     refused("it trains the model again", metrics=["roar:fraction=0.1"])
     refused("unknown metric 'rocauc'", metrics=["rocauc"])
     refused("is the run whose maps are scored: choose another", out=run)
-    refused("nowhere does not exist", path=tmp_path / "nowhere")
+    refused("nowhere does not exist", dataset=tmp_path / "nowhere")
     other = salgen.make("perlin-lesions", tmp_path / "other", splits={"test": 2}, seed=3, workers=1)
-    refused("is not the data set of these maps: its fingerprint is", path=other)
+    refused("is not the data set of these maps: its fingerprint is", dataset=other)
     plain = shutil.copytree(run, tmp_path / "plain")
     record = json.loads((plain / "run.json").read_text())
     (plain / "run.json").write_text(json.dumps({**record, "maps": {}}))
@@ -292,4 +292,4 @@ def test_the_command(run, data, archive, tmp_path, capsys, monkeypatch):
         assert main(["evaluate", "--from-maps", str(archive), *options.split()]) == 2
         assert f"leave out {options.split()[0]} with --from-maps" in capsys.readouterr().err
     assert main(["evaluate"]) == 2
-    assert "give the PATH of a data set, or the maps of a run with --from-maps" in capsys.readouterr().err
+    assert "give the folder or archive of a DATASET, or the maps of a run with --from-maps" in capsys.readouterr().err

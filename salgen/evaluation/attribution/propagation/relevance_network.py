@@ -1,10 +1,8 @@
 """Layer-wise relevance propagation over operations, with zennit's rules.
 
-Linear maps take the rule that a method chooses; a batch norm is first merged into the linear map
-before it, or is a map of its own where there is none; sums and averages share relevance in
-proportion; a max pool passes it to the winner; a ReLU, with a ceiling or without, and whatever only
-moves values pass it on. LRP has rules for more, in `attnlrp_rules`; the other methods refuse a network that needs them.
-Anything else is refused.
+Linear maps take the rule that a method chooses, and a batch norm is merged into the one before it or is one; sums and
+averages share relevance in proportion; a max pool gives it to the winner; a ReLU and whatever moves values pass it on.
+LRP has rules for more, in `attnlrp_rules`; all else is refused.
 """
 
 from __future__ import annotations

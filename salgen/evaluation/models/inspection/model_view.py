@@ -52,8 +52,16 @@ class ModelView:
     precision: torch.dtype = torch.float32
 
     @classmethod
-    def of(cls, model: nn.Module, *, compile: bool = False) -> ModelView:
-        """A view of any module, which gives logits; a :class:`Classifier`'s normalisation is apart, and a Normalize."""
+    def of(cls, model: Any, *, compile: bool = False) -> ModelView:
+        """A view of any module, which gives logits; a :class:`Classifier`'s normalisation is apart, and a Normalize.
+
+        A view is returned as it is.
+        """
+        if isinstance(model, ModelView):
+            return model
+        if not isinstance(model, nn.Module):
+            advice = ", such as its .classifier" if hasattr(model, "classifier") else ""
+            raise SalgenError(f"model is {type(model).__name__}: must be a torch.nn.Module{advice}")
         keep_freed_memory()
         private = _private(model)
         if any(weight.is_meta for weight in private.parameters()):

@@ -1,8 +1,7 @@
 """Saliency maps on disk, which can be scored without the model.
 
-A folder for each model and method holds a Parquet file for each chunk: float32, bytes shuffled (``BYTE_STREAM_SPLIT``)
-and compressed with zstd, bit for bit. Half precision would tie pixels that differ. The metadata holds a digest of all
-that the maps depend on.
+A folder for each model and method holds a Parquet file for each chunk: float32, bit for bit, as half precision would
+tie pixels that differ. The metadata holds a digest of all that the maps depend on.
 """
 
 from __future__ import annotations
