@@ -248,7 +248,7 @@ def _check_rules(value: Any, rules: Mapping[str, Any], label: str) -> None:
 
 def at_least(low: int, value: Any, name: str) -> int:
     """An integer of `low` or more."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < low:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
         raise SalgenError(f"{name} = {value!r}: must be an integer of {low} or more")
     return int(value)
 

@@ -194,7 +194,7 @@ def _checked_maps(run: str | Path, method: str, metrics: tuple[str, str]) -> lis
 def _check_kind(call: str, kind: str, need: str, example: str) -> None:
     metric = create_metric(call)
     if need not in metric.needs:
-        raise SalgenError(f"{call} is no {kind} metric, as it does not use the {need}: give one such as {example}")
+        raise SalgenError(f"{call} is not a {kind} metric, as it does not use the {need}: give one such as {example}")
     if metric.higher_is_better is None:
         raise SalgenError(f"{call} has no direction, so none of its values is good or bad: give one such as {example}")
 
