@@ -33,34 +33,10 @@ if TYPE_CHECKING:
     from salgen.registry import list_generators, list_importers, list_methods, list_metrics, list_models
 
 __all__ = [
-    "Run",
-    "SalgenError",
-    "bench",
-    "collate",
-    "evaluate",
-    "explain",
-    "fit_patterns",
-    "generator",
-    "import_images",
-    "leaderboard",
-    "list_generators",
-    "list_importers",
-    "list_methods",
-    "list_metrics",
-    "list_models",
-    "load",
-    "make",
-    "open",
-    "publish",
-    "push_to_hub",
-    "report",
-    "rescore",
-    "score",
-    "sweep",
-    "train",
-    "unpack",
-    "verify",
-]
+    "Run", "SalgenError", "bench", "collate", "evaluate", "explain", "fit_patterns", "generator", "import_images",
+    "leaderboard", "list_generators", "list_importers", "list_methods", "list_metrics", "list_models", "load", "make",
+    "open", "publish", "push_to_hub", "report", "rescore", "score", "sweep", "train", "unpack", "verify",
+]  # fmt: skip
 
 
 _imported = imported_on_first_use(__name__)

@@ -19,18 +19,9 @@ DIGEST = "digest"
 def cached(
     kind: str, depends_on: Any, names: tuple[str, ...], derive: Callable[[], Mapping[str, NDArray[Any]]]
 ) -> Arrays:
-    """Arrays by name, from the cache if it holds them undamaged, else derived and kept.
+    """Arrays by `names`, from the cache if it holds them undamaged, else from `derive`, and then kept.
 
-    Parameters
-    ----------
-    kind
-        Prefix of the file's name: ``"brains"``.
-    depends_on
-        Everything that determines the arrays, as JSON values.
-    names
-        Names of the arrays.
-    derive
-        Makes the arrays.
+    `kind`, such as ``"brains"``, begins the file's name. `depends_on`, JSON values, determines the arrays.
     """
     path = cache_path(kind, depends_on)
     with cache_errors(kind):
@@ -54,9 +45,7 @@ def cache_errors(kind: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise SalgenError(
-            f"cannot keep {kind} in the cache ({error}); name another folder for it in the variable SALGEN_CACHE"
-        ) from None
+        raise SalgenError(f"cannot keep {kind} in the cache ({error}): set SALGEN_CACHE to another folder") from None
 
 
 def _write(path: Path, arrays: Arrays) -> None:

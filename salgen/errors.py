@@ -10,11 +10,7 @@ LONGEST_MESSAGE = 1500  # characters: a name that fills pages hides what is wron
 
 
 class SalgenError(Exception):
-    """A fault that the user can mend; its message is one line, whatever names and texts went into it.
-
-    The command line prints the message and exits with status 2. From Python it is an
-    ordinary exception.
-    """
+    """A fault that the user can mend; its message is one line, which the command line prints, with exit status 2."""
 
     def __init__(self, message: str) -> None:
         super().__init__(_one_line(message, LONGEST_MESSAGE))
@@ -25,13 +21,7 @@ class UndefinedMethodError(SalgenError):
 
 
 class FailedMethodError(SalgenError):
-    """A method failed on some images; a run goes on without it.
-
-    Attributes
-    ----------
-    call
-        Its name in the tables.
-    """
+    """A method, whose name in the tables is `call`, failed on some images; a run goes on without it."""
 
     def __init__(self, call: str, message: str) -> None:
         super().__init__(message)
@@ -84,13 +74,7 @@ def named(error: BaseException) -> str:
 
 
 def install(extra: str) -> str:
-    """The command that installs an optional part of salgen, which no package index is known to have.
-
-    Examples
-    --------
-    >>> install("ray")
-    "pip install '.[ray]' in a clone of salgen"
-    """
+    """The command that installs an optional part of salgen, which no package index is known to have."""
     return f"pip install '.[{extra}]' in a clone of salgen"
 
 
@@ -109,9 +93,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> SalgenError:
     hint = f": did you mean {near[0]!r}?" if near else ""
     listing = ", ".join(names) if names else "none"
     if len(names) > MANY:
-        listing = f"{len(names)} names" + (
-            f", nearest: {', '.join(near)}" if near else f" such as {', '.join(names[:5])}"
-        )
+        some = f", nearest: {', '.join(near)}" if near else f" such as {', '.join(names[:5])}"
+        listing = f"{len(names)} names{some}"
     return SalgenError(f"unknown {kind} {name!r}{hint} (known: {listing})")
 
 

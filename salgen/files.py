@@ -27,12 +27,7 @@ def atomic_path(path: Path, *, synced: bool = True) -> Iterator[Path]:
     """A temporary path to write to, absolute; on a clean exit it takes the name `path`.
 
     On an error, Ctrl-C included, the temporary file is removed and `path` is as it was. No two writers share a
-    temporary path, even if two machines write to one folder from processes with the same number.
-
-    Parameters
-    ----------
-    synced
-        Whether to wait until it is on the disk. Otherwise a power cut may leave an empty or partial file.
+    temporary path, even on two machines. If not `synced`, a power cut may leave an empty or partial file.
     """
     # Arrow takes a relative path that begins with "name:" for an address.
     temporary = path.absolute().with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{TEMPORARY}")
@@ -82,12 +77,7 @@ def read_csv(path: Path, **options: Any) -> pd.DataFrame:
 
 
 def csv_cell(text: str) -> str:
-    """A text for a table: an apostrophe before what a spreadsheet would take for a formula, and no carriage return.
-
-    References
-    ----------
-    OWASP, *CSV injection*.
-    """
+    """A text for a table, safe from CSV injection (OWASP): an apostrophe before a formula, and no carriage return."""
     return f"{chr(39) if text.startswith(tuple(FORMULA)) else ''}{text}".replace("\r", " ")
 
 

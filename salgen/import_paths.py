@@ -11,10 +11,7 @@ from salgen.errors import SalgenError
 
 
 def imported_on_first_use(door: str) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a module that imports on first use what stands within its ``if TYPE_CHECKING:``.
-
-    So each public name stands in one list of imports, which type checkers read too.
-    """
+    """The ``__getattr__`` of a module that imports on first use what stands within its ``if TYPE_CHECKING:``."""
     module = sys.modules[door]
     tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
     checked = next(node for node in tree.body if isinstance(node, ast.If))
@@ -33,12 +30,7 @@ def imported_on_first_use(door: str) -> Callable[[str], Any]:
 
 
 def imported(text: str, kind: str, example: str) -> Any:
-    """What ``package.module:name`` names, looked up in the working directory too.
-
-    Parameters
-    ----------
-    kind, example
-        Of such a thing, in errors: ``"model"``, ``"my_models:detector"``.
+    """What ``package.module:name`` names, looked up in the working directory too; `kind` and `example` are for errors.
 
     Examples
     --------

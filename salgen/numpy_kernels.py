@@ -12,12 +12,9 @@ ZEN_4 = {"vendor_id": "AuthenticAMD", "cpu family": "25"}  # Zen 3 too, which ha
 
 
 def prefer_fast_sort(processor: str = "/proc/cpuinfo") -> None:
-    """Let NumPy sort by AVX2 on processors on which that is faster than AVX-512.
+    """Let NumPy sort by AVX2 on AMD's Zen 4, where its AVX-512 sort is slow (0.99 instead of 0.19 ms for 224x224).
 
-    On AMD's Zen 4 the instruction on which NumPy's AVX-512 sort rests is slow: a map of 224x224 took 0.99 ms to sort
-    instead of 0.19 ms; on Zen 5 AVX-512 is the faster one (0.09 and 0.13 ms). NumPy takes AVX-512 wherever there is
-    some, unless the environment says otherwise before its import. After its import, or where the environment is set,
-    this does nothing.
+    After NumPy's import, or where the environment says which to take, this does nothing.
     """
     try:
         with open(processor, encoding="utf-8") as file:

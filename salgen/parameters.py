@@ -8,6 +8,7 @@ import ast
 import dataclasses
 import json
 import math
+import numbers
 import re
 import types
 import typing
@@ -31,10 +32,7 @@ def param(
     high: float | None = None,
     choices: Sequence[Any] | None = None,
 ) -> Any:
-    """A dataclass field with a description and the values it accepts.
-
-    `low` and `high` are inclusive and hold for every element of a tuple. A type among `choices` allows its values.
-    """
+    """A field with a description and the values it accepts: `low` to `high`, or `choices`, or of a type among these."""
     rules = {"help": help, "low": low, "high": high, "choices": choices}
     return dataclasses.field(default=default, metadata=rules)
 
@@ -72,16 +70,10 @@ def describe(cls: type) -> list[Parameter]:
 
 
 def build(cls: type[T], values: Mapping[str, Any], label: str | None = None) -> T:
-    """An instance of `cls` from values that may be text, JSON or Python objects.
+    """An instance of a plug-in class, whose fields were made with :func:`param`.
 
-    Parameters
-    ----------
-    cls
-        A plug-in: a dataclass whose fields were made with :func:`param`.
-    values
-        Field name to value; text such as ``"5,8"`` or ``"140x192"`` is read by the field's type.
-    label
-        Name of the plug-in in errors; its ``name`` by default.
+    `values` may be text, such as ``"5,8"`` or ``"140x192"``, which is read by the field's type, JSON or Python objects.
+    `label` names the plug-in in errors; by default its `name`.
     """
     label = label or getattr(cls, "name", cls.__name__)
     fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
@@ -110,9 +102,7 @@ def parse_pairs(pairs: Sequence[str], option: str = "--set") -> dict[str, str]:
         if not equals or not key:
             raise SalgenError(f"{option} {pair!r}: write it as key=value")
         if key.strip() in result:
-            raise SalgenError(
-                f"{option} {key.strip()} is given twice, as {result[key.strip()]!r} and {value.strip()!r}"
-            )
+            raise SalgenError(f"{option} {key.strip()} is given twice: {result[key.strip()]!r} and {value.strip()!r}")
         result[key.strip()] = value.strip()
     return result
 
@@ -215,9 +205,7 @@ def _convert_tuple(value: Any, inner: tuple[Any, ...], label: str) -> tuple[Any,
     if inner[-1] is Ellipsis:
         return tuple(_convert(item, inner[0], label) for item in value)
     if len(value) != len(inner):
-        raise SalgenError(
-            f"{label} = {given!r} has {len(value)} values; it takes {len(inner)}, with commas between them"
-        )
+        raise SalgenError(f"{label} = {given!r} has {len(value)} values: it takes {len(inner)}, with commas between")
     return tuple(_convert(item, kind, label) for item, kind in zip(value, inner, strict=True))
 
 
@@ -256,6 +244,13 @@ def _check_rules(value: Any, rules: Mapping[str, Any], label: str) -> None:
                 f"at least {low}" if high is None else f"at most {high}" if low is None else f"from {low} to {high}"
             )
             raise SalgenError(f"{label} = {item!r}: must be {bounds}")
+
+
+def at_least(low: int, value: Any, name: str) -> int:
+    """An integer of `low` or more."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
+        raise SalgenError(f"{name} = {value!r}: must be an integer of {low} or more")
+    return int(value)
 
 
 def canonical_json(value: Any) -> str:

@@ -25,18 +25,8 @@ class Advance(Protocol):
 def progress(label: str, total: int, unit: str, *, done: int = 0, work: float | None = None) -> Iterator[Advance]:
     """Show the progress of some work on standard error, every ten seconds also while a single unit takes longer.
 
-    Parameters
-    ----------
-    label
-        Name of the work.
-    total
-        Number of units in all.
-    unit
-        Name of the units: "images".
-    done
-        Units that an earlier run has done already; they do not count in the rate.
-    work
-        The work that is left, where units differ in it: in seconds, or in any unit.
+    `total` units, such as "images", are to be done. Those `done` by an earlier run do not count in the rate. `work` is
+    what is left, in seconds or any unit, where units differ in it.
     """
     show = _bar if sys.stderr.isatty() else _lines
     with show(label, total, _Pace(total - done, unit, work)) as advance:
@@ -44,11 +34,7 @@ def progress(label: str, total: int, unit: str, *, done: int = 0, work: float | 
 
 
 class _Pace:
-    """How fast work is done: its mean rate, and the time that is left at a steadied one.
-
-    For the time that is left, units that were done `STEADY_S` ago count a third: slow and fast units in turn do not
-    make it jump, and long work that becomes slower is noticed. The first units say little, as they may be the slowest.
-    """
+    """How fast work is done; for the time left, units done `STEADY_S` ago count a third, so that it does not jump."""
 
     def __init__(self, left: int, unit: str, work: float | None) -> None:
         self.left, self.unit, self.count = left, unit, 0

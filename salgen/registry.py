@@ -17,7 +17,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 from salgen import parameters
-from salgen.errors import SalgenError, unknown_name, warn
+from salgen.errors import SalgenError, named, unknown_name, warn
 
 
 @dataclass(frozen=True)
@@ -35,32 +35,19 @@ class Entry:
             try:
                 return self.entry_point.load()
             except Exception as error:  # third-party code may fail in any way
-                raise SalgenError(
-                    f"plug-in {self.name!r} from {self.origin} does not load: {type(error).__name__}: {error}"
-                ) from error
+                raise SalgenError(f"plug-in {self.name!r} from {self.origin} does not load: {named(error)}") from error
         module = importlib.import_module(self.origin)
-        return next(
-            item for item in vars(module).values() if isinstance(item, type) and vars(item).get("name") == self.name
-        )
+        classes = (item for item in vars(module).values() if isinstance(item, type))
+        return next(item for item in classes if vars(item).get("name") == self.name)
 
 
 @dataclass(frozen=True)
 class Registry:
-    """All plug-ins of one kind.
+    """All plug-ins of one kind."""
 
-    Parameters
-    ----------
-    kind
-        Name of the kind in errors: ``"method"``.
-    package
-        The package of salgen's own plug-ins: ``"salgen.evaluation.methods"``.
-    group
-        The entry-point group of third parties: ``"salgen.methods"``.
-    """
-
-    kind: str
-    package: str
-    group: str
+    kind: str  # its name in errors: ``"method"``
+    package: str  # of salgen's own plug-ins: ``"salgen.evaluation.methods"``
+    group: str  # the entry-point group of third parties: ``"salgen.methods"``
 
     @cached_property
     def entries(self) -> dict[str, Entry]:

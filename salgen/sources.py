@@ -16,36 +16,21 @@ DATA_SET = "data set"  # the name of a derived data set's source: a data set by 
 
 
 class Source(Protocol):
-    """Named items with a digest. It is injected into a generator and never stored in a spec by path.
-
-    Attributes
-    ----------
-    name
-        Its name in the spec: ``"mni152"``, ``"volumes"``.
-    digest
-        SHA-256 over sorted relative names and contents, see :func:`digest_of`.
-    license
-        The license of the material as its publisher states it.
-    notes
-        Sentences for the dataset card.
-    redistributable
-        Whether its license is known to let anybody pass on pixels made from it. Where it is not, data
-        sets are published as recipes and masks.
-    """
+    """Named items with a digest. It is injected into a generator and never stored in a spec by path."""
 
     @property
     def name(self) -> str:
-        """The source's name."""
+        """Its name in the spec: ``"mni152"``, ``"volumes"``."""
         ...
 
     @property
     def digest(self) -> str:
-        """The content's digest."""
+        """SHA-256 over sorted relative names and contents, see :func:`digest_of`."""
         ...
 
     @property
     def license(self) -> str:
-        """The material's license."""
+        """The license of the material as its publisher states it."""
         ...
 
     @property
@@ -55,7 +40,7 @@ class Source(Protocol):
 
     @property
     def redistributable(self) -> bool:
-        """True if pixels made from it may be passed on."""
+        """Whether anybody may pass on pixels made from it; else data sets are published as recipes and masks."""
         ...
 
     def names(self) -> list[str]:

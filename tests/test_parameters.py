@@ -45,7 +45,7 @@ def test_text_is_read_by_the_fields_type():
     ("values", "says"),
     [
         ({"sise": "8,8"}, "did you mean 'size'"),
-        ({"size": "8"}, "size = '8' has 1 values; it takes 2"),
+        ({"size": "8"}, "size = '8' has 1 values: it takes 2"),
         ({"size": "8,0"}, "must be at least 1"),
         ({"size": "a,b"}, "is not of type int"),
         ({"rate": "1.5"}, "must be from 0.0 to 1.0"),
@@ -127,7 +127,7 @@ def test_canonical_json_sorts_keys_and_refuses_nan():
 
 
 def test_what_is_given_twice_or_left_empty_is_an_error():
-    with pytest.raises(SalgenError, match="n is given twice, as '1' and '2'"):
+    with pytest.raises(SalgenError, match="n is given twice: '1' and '2'"):
         parse_call("smoothgrad:n=1,n=2")
     with pytest.raises(SalgenError, match="epochs is given twice"):
         parse_pairs(["epochs=1", "epochs=2"])

@@ -1,5 +1,6 @@
 """`salgen annotate`: a page on which people draw masks."""
 
+from typing import Any
 import click
 from salgen.cli.options import help_with, settings
 from salgen.parameters import parse_pairs
@@ -27,16 +28,7 @@ from salgen.registry import IMPORTERS
 @click.option("--finish", is_flag=True, help="Make the data set of what is drawn, as the page's button does, and end.")
 @settings
 @help_with(lambda params: {"Parameters": IMPORTERS.load("images")})
-def command(
-    path: str,
-    out: str | None,
-    labels: str | None,
-    split: str | None,
-    merge: str,
-    port: int,
-    finish: bool,
-    pairs: tuple[str, ...],
-) -> None:
+def command(path: str, out: str | None, port: int, finish: bool, pairs: tuple[str, ...], **options: Any) -> None:
     """Draw masks on images in a browser.
 
     The page is served on this machine, for several people if you like.
@@ -50,7 +42,7 @@ def command(
     from salgen.datasets.format.output_folder import sole_writer
 
     def annotation() -> Annotation:
-        return Annotation.at(path, out, labels=labels, split=split, merge=merge, parameters=parse_pairs(pairs))
+        return Annotation.at(path, out, parameters=parse_pairs(pairs), **options)
 
     if finish:
         with sole_writer(target_of(path, out)):

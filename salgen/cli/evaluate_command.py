@@ -4,21 +4,8 @@ from pathlib import Path
 from typing import Any
 import click
 from click.core import ParameterSource
+from salgen.cli import options as shared
 from salgen.cli.groups import SectionedCommand
-from salgen.cli.options import (
-    DEFAULT_MODEL,
-    from_fields,
-    leave_low_accuracy_to_the_summary,
-    max_memory,
-    methods,
-    n_trainings,
-    out,
-    replace,
-    scale,
-    settings,
-    split_calls,
-    split_names,
-)
 from salgen.datasets.execution.executors import EXECUTORS
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.run_record import Conventions
@@ -42,7 +29,7 @@ ALLOWED_FROM_MAPS = ("dataset", "from_maps", "metrics", "out", "replace", "limit
 @click.option(
     "--model",
     metavar="MODEL",
-    default=DEFAULT_MODEL,
+    default=shared.DEFAULT_MODEL,
     show_default=True,
     help="A registered model, which is trained; or a trained one: a checkpoint's folder, PACKAGE.MODULE:FUNCTION, "
     "torchvision:NAME:weights=FILE, timm:NAME:weights=FILE or huggingface:FOLDER.",
@@ -52,7 +39,7 @@ ALLOWED_FROM_MAPS = ("dataset", "from_maps", "metrics", "out", "replace", "limit
     metavar="A,B",
     help="Names of a trained network's outputs in order, or for each class of the data set the number of its output.",
 )
-@methods
+@shared.methods
 @click.option(
     "--maps",
     metavar="[NAME=]PATH",
@@ -74,7 +61,7 @@ ALLOWED_FROM_MAPS = ("dataset", "from_maps", "metrics", "out", "replace", "limit
 )
 @click.option("--paired-model", metavar="MODEL", help="A second trained model, for metrics that contrast two.")
 @click.option("--paired-task", metavar="TASK", help="Train the second model for this task of the data set.")
-@max_memory
+@shared.max_memory
 @click.option(
     "--executor",
     metavar="local|ray",
@@ -91,17 +78,17 @@ ALLOWED_FROM_MAPS = ("dataset", "from_maps", "metrics", "out", "replace", "limit
 @click.option("--workers", type=int, metavar="N", help="Processes of a Ray that starts here.  [default: one per core]")
 @click.option("--source", metavar="PATH", help="The material that DATASET was made from, if not the generator's own.")
 @click.option("--split", metavar="SPLIT", help="Split to evaluate on.  [default: test]")
-@scale
-@settings
-@n_trainings
+@shared.scale
+@shared.settings
+@shared.n_trainings
 @click.option(
     "--reliance/--no-reliance",
     default=None,
     help="Train on backgrounds that change with every epoch.  [default: where they can be drawn again]",
 )
-@out
-@replace
-@from_fields(Conventions)
+@shared.out
+@shared.replace
+@shared.from_fields(Conventions)
 def command(
     dataset: str | None,
     from_maps: str | None,
@@ -121,20 +108,20 @@ def command(
     """
     from salgen.evaluation.runs.running import evaluate
 
-    leave_low_accuracy_to_the_summary()
+    shared.leave_low_accuracy_to_the_summary()
 
     if from_maps is not None:
-        run = _rescore(from_maps, dataset, split_calls(metrics) or None)
+        run = _rescore(from_maps, dataset, shared.split_calls(metrics) or None)
     else:
         if dataset is None:
             raise SalgenError("give the folder or archive of a DATASET, or the maps of a run with --from-maps")
-        chosen = [*method_calls, *split_names(method_names, "--methods")]
+        chosen = [*method_calls, *shared.split_names(method_names, "--methods")]
         run = evaluate(
             dataset,
-            classes=split_names(classes, "--classes") or None,
+            classes=shared.split_names(classes, "--classes") or None,
             methods=chosen or None,
             maps=maps,
-            metrics=split_calls(metrics) or None,
+            metrics=shared.split_calls(metrics) or None,
             settings=parse_pairs(pairs),
             **options,
         )
@@ -153,8 +140,6 @@ def _rescore(maps: str, dataset: str | None, metrics: list[str] | None) -> Path:
     for option in ctx.command.params:
         stated = ctx.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
         if stated and option.name not in ALLOWED_FROM_MAPS:
-            raise SalgenError(
-                f"{option.opts[0]} cannot be combined with --from-maps: the run sets models, methods and options"
-            )
+            raise SalgenError(f"leave out {option.opts[0]} with --from-maps: the run sets models, methods and options")
     chosen = {name: ctx.params[name] for name in ("out", "replace", "limit", "scale", "max_memory", "source")}
     return rescore(maps, metrics=metrics, dataset=dataset, **chosen)

@@ -1,6 +1,6 @@
 """`salgen find`: images of a run that a person should look at."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 import click
@@ -13,9 +13,7 @@ from salgen.registry import METHODS
 
 run_folder = click.argument("run", type=click.Path(exists=True, file_okay=False))
 dataset = click.option("--dataset", metavar="PATH", type=click.Path(), help="The run's data set: draw the images too.")
-method = click.option(
-    "-m", "--method", required=True, help="The method whose maps to use, as the run names it, such as grad-cam."
-)
+method = click.option("-m", "--method", required=True, help="The method whose maps to use, as the run names it.")
 
 
 @click.group("find", cls=CommandGroup)
@@ -44,12 +42,8 @@ def clever_hans(
     from salgen.evaluation.diagnostics.clever_hans import undefined
 
     suspects = find(run, method, build(Thresholds, limits), localization_metric, faithfulness_metric)
-    _check(suspects, run, dataset, method)
-    _print(suspects, run)
-    for metric, count in undefined(run, method, localization_metric, faithfulness_metric).items():
-        if count:
-            click.echo(f"left out, because {metric} has no value: {count} of the rightly classified samples")
-    _draw(suspects, run, dataset, method, f"clever-hans-{method.replace(':', '-')}.png")
+    left_out = undefined(run, method, localization_metric, faithfulness_metric)
+    _show(suspects, run, dataset, method, f"clever-hans-{method.replace(':', '-')}.png", left_out)
 
 
 @command.command("false-positives", epilog="Example: salgen find false-positives runs/mine --dataset lesions")
@@ -63,26 +57,21 @@ def false_positives(run: str, confidence: float, method: str, dataset: str | Non
 
     METHODS.create(*parse_call(method))
     suspects = find(run, confidence)
-    _check(suspects, run, dataset, method)
-    _print(suspects, run)
-    _draw(suspects, run, dataset, method, "false-positives.png")
+    _show(suspects, run, dataset, method, "false-positives.png", {})
 
 
-def _check(suspects: Sequence[Suspect], run: str, dataset: str | None, method: str) -> None:
-    """Raise before anything is printed, if the gallery cannot be drawn."""
-    if dataset is None:
-        return
+def _show(
+    suspects: Sequence[Suspect], run: str, dataset: str | None, method: str, name: str, undefined: Mapping[str, int]
+) -> None:
+    """Print the suspects, and draw them if the data set is given; raises before anything is printed."""
     from salgen.datasets.format.checksums import FILE
-    from salgen.evaluation.report.suspects import check_gallery
-
-    if (Path(run) / FILE).is_file():
-        raise SalgenError(f"{run} is published, and a gallery in it would break `salgen verify`: leave out --dataset")
-    check_gallery(suspects, run, dataset, method)
-
-
-def _print(suspects: Sequence[Suspect], run: str) -> None:
+    from salgen.evaluation.report.suspects import check_gallery, save_gallery_of
     from salgen.evaluation.runs.artifacts.run_record import RunRecord
 
+    if dataset is not None:
+        if (Path(run) / FILE).is_file():
+            raise SalgenError(f"{run} is published, and a gallery in it would break `salgen verify`: omit --dataset")
+        check_gallery(suspects, run, dataset, method)
     names = RunRecord.read(Path(run) / "run.json").dataset.class_names
     click.echo(f"{len(suspects)} found")
     for suspect in suspects:
@@ -90,11 +79,8 @@ def _print(suspects: Sequence[Suspect], run: str) -> None:
         if suspect.method:
             words += f", localised {suspect.localization:.3f}, faithful {suspect.faithfulness:.3f}"
         click.echo(f"{words}  ({suspect.model}, seed {suspect.training_seed})")
-
-
-def _draw(suspects: Sequence[Suspect], run: str, dataset: str | None, method: str, name: str) -> None:
-    if dataset is None or not suspects:
-        return
-    from salgen.evaluation.report.suspects import save_gallery_of
-
-    click.echo(f"gallery: {save_gallery_of(suspects, run, dataset, method, Path(run) / name)}")
+    for metric, count in undefined.items():
+        if count:
+            click.echo(f"left out, because {metric} has no value: {count} of the rightly classified samples")
+    if dataset is not None and suspects:
+        click.echo(f"gallery: {save_gallery_of(suspects, run, dataset, method, Path(run) / name)}")

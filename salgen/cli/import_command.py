@@ -1,5 +1,6 @@
 """`salgen import`: a data set of your own images."""
 
+from typing import Any
 import click
 from salgen.cli.make_command import say_made
 from salgen.cli.options import help_with, settings
@@ -30,15 +31,7 @@ from salgen.registry import IMPORTERS
 @click.option("--workers", type=int, metavar="N", help="Processes.  [default: one per core]")
 @settings
 @help_with(lambda params: {"Parameters": IMPORTERS.load("images")})
-def command(
-    images: str,
-    out: str | None,
-    masks: tuple[str, ...],
-    labels: str | None,
-    seed: int,
-    workers: int | None,
-    pairs: tuple[str, ...],
-) -> None:
+def command(images: str, out: str | None, pairs: tuple[str, ...], **options: Any) -> None:
     """Make a data set of your own images.
 
     It is made from the folder IMAGES, in IMAGES-salgen or the folder OUT.
@@ -47,7 +40,4 @@ def command(
     """
     from salgen.datasets.importing import import_images
 
-    made = import_images(
-        images, out, masks=masks, labels=labels, parameters=parse_pairs(pairs), seed=seed, workers=workers
-    )
-    say_made(made)
+    say_made(import_images(images, out, parameters=parse_pairs(pairs), **options))

@@ -13,26 +13,9 @@ from salgen.command_line import COMMAND
 from salgen.errors import SalgenError, SalgenWarning, reason
 
 COMMANDS = (
-    "list",
-    "make",
-    "import",
-    "annotate",
-    "show",
-    "verify",
-    "publish",
-    "unpack",
-    "train",
-    "evaluate",
-    "explain",
-    "score",
-    "report",
-    "rate",
-    "leaderboard",
-    "reproduce",
-    "sweep",
-    "bench",
-    "metrics",
-    "find",
+    *("list", "make", "import", "annotate", "show", "verify", "publish", "unpack"),
+    *("train", "evaluate", "explain", "score", "report", "rate", "leaderboard"),
+    *("reproduce", "sweep", "bench", "metrics", "find"),
 )
 STOPPED = 130
 

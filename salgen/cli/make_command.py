@@ -78,9 +78,8 @@ def command(
     """
     from salgen.datasets.making import make
 
-    values = {
-        key: value for key, value in options.items() if ctx.get_parameter_source(key) is not ParameterSource.DEFAULT
-    }
+    stated = [key for key in options if ctx.get_parameter_source(key) is not ParameterSource.DEFAULT]
+    values = {key: options[key] for key in stated}
     splits = {split: values.pop(split) for split in ("train", "val", "test") if split in values}
     parameters = parse_pairs(pairs)
     arguments = _read_config(config) if config else {}

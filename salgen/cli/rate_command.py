@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
@@ -26,17 +26,7 @@ if TYPE_CHECKING:
 @click.option("--model", help="The model's name, where the run has several.")
 @click.option("--port", type=click.IntRange(0, 65535), default=7865, show_default=True, help="0 takes a free one.")
 @click.option("--finish", is_flag=True, help="Write the tables of what is answered, print the means, and end.")
-def command(
-    run: str,
-    out: str | None,
-    dataset: str,
-    methods: tuple[str, ...],
-    images: int,
-    seed: int,
-    model: str | None,
-    port: int,
-    finish: bool,
-) -> None:
+def command(run: str, out: str | None, dataset: str, port: int, finish: bool, **options: Any) -> None:
     """Rate a run's maps in a browser, not knowing the methods.
 
     RUN must have kept its maps (--keep-maps). Each image is shown with its maps in a random order and without the
@@ -52,7 +42,7 @@ def command(
     target = folder.with_name(f"{folder.name}-ratings") if out is None else Path(out)
 
     def ratings() -> Ratings:
-        return Ratings(RatingTrials.of(run, dataset, methods, images=images, seed=seed, model=model), target)
+        return Ratings(RatingTrials.of(run, dataset, **options), target)
 
     if finish:
         with sole_writer(target):

@@ -1,47 +1,34 @@
 """`salgen reproduce`: a paper's experiment as one command."""
 
 from pathlib import Path
+from typing import Any
 import click
-from salgen.cli.options import (
-    help_with,
-    leave_low_accuracy_to_the_summary,
-    max_memory,
-    methods,
-    parameters_of,
-    plugin_name,
-    replace,
-    required_name,
-    scale,
-    settings,
-    split_names,
-)
+from salgen.cli import options as shared
 from salgen.parameters import build, parse_pairs
 from salgen.registry import PROTOCOLS
 
 
 @click.command("reproduce", add_help_option=False, epilog="Example: salgen reproduce budding2021 --scale demo")
-@plugin_name
-@scale
-@methods
-@settings
-@max_memory
+@shared.plugin_name
+@shared.scale
+@shared.methods
+@shared.settings
+@shared.max_memory
 @click.option(
     "--reliance",
     metavar="A,B",
     help="Data sets on which the same networks, trained for reliance, are shown beside the paper's.",
 )
 @click.option("--out", type=click.Path(), metavar="RUN", help="Folder for data, models and report.  [default: ./NAME]")
-@replace
-@help_with(parameters_of(PROTOCOLS))
+@shared.replace
+@shared.help_with(shared.parameters_of(PROTOCOLS))
 def command(
     name: str | None,
-    scale: str,
     method_calls: tuple[str, ...],
     pairs: tuple[str, ...],
-    max_memory: float | None,
     reliance: str | None,
     out: str | None,
-    replace: bool,
+    **options: Any,
 ) -> None:
     """Run a paper's protocol from data to report.
 
@@ -51,13 +38,13 @@ def command(
     from salgen.evaluation.report import console_summary
     from salgen.evaluation.report.study import findings_text, tables_text
 
-    leave_low_accuracy_to_the_summary()
-    name = required_name(name, PROTOCOLS)
-    reliant = split_names(reliance, "--reliance")
+    shared.leave_low_accuracy_to_the_summary()
+    name = shared.required_name(name, PROTOCOLS)
+    reliant = shared.split_names(reliance, "--reliance")
     protocol = build(PROTOCOLS.load(name), parse_pairs(pairs))
     folder = Path(out or name)
     with sole_writer(folder):
-        done = protocol.run(folder, scale, method_calls, max_memory, replace, reliant)
+        done = protocol.run(folder, extra_methods=method_calls, reliance=reliant, **options)
     click.echo(console_summary(done.runs))
     if done.tables:
         click.echo(f"\n{tables_text(done.tables)}\n")

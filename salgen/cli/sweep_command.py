@@ -2,19 +2,8 @@
 
 from typing import Any
 import click
+from salgen.cli import options as shared
 from salgen.cli.groups import SectionedCommand
-from salgen.cli.options import (
-    DEFAULT_MODEL,
-    help_with,
-    max_memory,
-    methods,
-    n_trainings,
-    plugin_name,
-    required_name,
-    scale,
-    settings,
-    split_names,
-)
 from salgen.errors import SalgenError
 from salgen.parameters import parse_pairs
 from salgen.registry import GENERATORS
@@ -33,21 +22,21 @@ def _tables(params: dict[str, Any]) -> dict[str, type]:
     add_help_option=False,
     epilog="Example: salgen sweep perlin-lesions --dose depth=0.02:0.7:8 -m grad-cam",
 )
-@plugin_name
+@shared.plugin_name
 @click.option(
     "--dose",
     metavar="PARAMETER=LOW:HIGH:COUNT",
     help="A numeric parameter and at least six values: with equal ratios, COUNTlin with even steps, or VALUE,VALUE,...",
 )
-@click.option("--model", default=DEFAULT_MODEL, show_default=True, help="As for salgen evaluate.")
-@methods
+@click.option("--model", default=shared.DEFAULT_MODEL, show_default=True, help="As for salgen evaluate.")
+@shared.methods
 @click.option("--methods", "method_names", metavar="A,B", help="As for salgen evaluate.")
-@scale
+@shared.scale
 @click.option("--train", type=int, metavar="N", help="Training samples of a dose.  [default: the scale's]")
 @click.option("--val", type=int, metavar="N", help="Validation samples of a dose.  [default: the scale's]")
 @click.option("--test", type=int, metavar="N", help="Test samples of a dose.  [default: the scale's]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the data, the same at all doses.")
-@settings
+@shared.settings
 @click.option(
     "--training",
     "training_pairs",
@@ -55,7 +44,7 @@ def _tables(params: dict[str, Any]) -> dict[str, type]:
     multiple=True,
     help="A training setting or parameter of the model.",
 )
-@n_trainings
+@shared.n_trainings
 @click.option("--reliance/--no-reliance", default=None, help="As for salgen evaluate.")
 @click.option("--split", help="Split to evaluate on.  [default: test]")
 @click.option("--limit", type=int, metavar="N", help="Consider the first N samples of the split only.")
@@ -66,9 +55,9 @@ def _tables(params: dict[str, Any]) -> dict[str, type]:
     show_default=True,
     help="Function that is fitted.",
 )
-@max_memory
+@shared.max_memory
 @click.option("--out", type=click.Path(), metavar="FOLDER", help="Folder.  [default: sweeps/NAME-PARAMETER]")
-@help_with(_tables)
+@shared.help_with(_tables)
 def command(
     name: str | None,
     dose: str | None,
@@ -91,7 +80,7 @@ def command(
     from salgen.evaluation.sweeps.dose import Dose
     from salgen.evaluation.sweeps.sweep import sweep
 
-    name = required_name(name, GENERATORS)
+    name = shared.required_name(name, GENERATORS)
     if dose is None:
         raise SalgenError("give the --dose, such as --dose depth=0.02:0.7:8; salgen sweep NAME --help lists parameters")
     counts = {split: options.pop(split) for split in ("train", "val", "test")}
@@ -99,7 +88,7 @@ def command(
     folder = sweep(
         name,
         dose,
-        methods=[*method_calls, *split_names(method_names, "--methods")] or None,
+        methods=[*method_calls, *shared.split_names(method_names, "--methods")] or None,
         splits=None if set(counts.values()) == {None} else counts,  # those not given are the scale's
         source=parameters.pop("source", None),
         parameters=parameters,

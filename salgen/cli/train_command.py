@@ -18,15 +18,7 @@ from salgen.parameters import parse_pairs
 @out
 @click.option("--source", metavar="PATH", help="Your own material, if DATASET holds recipes only.")
 @help_with(training_tables)
-def command(
-    dataset: str,
-    model: str,
-    scale: str,
-    pairs: tuple[str, ...],
-    n_trainings: int | None,
-    out: str | None,
-    source: str | None,
-) -> None:
+def command(dataset: str, model: str, pairs: tuple[str, ...], out: str | None, **options: Any) -> None:
     """Train a model on the data set DATASET.
 
     An interrupted training resumes where it stopped.
@@ -35,7 +27,7 @@ def command(
     from salgen.evaluation.training.training import train_seeds
 
     stated: dict[str, Any] = parse_pairs(pairs)
-    run = Path(out) if out else default_run(dataset, model, {"scale": scale, "n_trainings": n_trainings, **stated})
-    options: dict[str, Any] = {"model": model, "scale": scale, "settings": stated, "n_trainings": n_trainings}
-    for trained in train_seeds(dataset, run, source=source, **options):
+    scaled = {name: options[name] for name in ("scale", "n_trainings")}
+    run = Path(out) if out else default_run(dataset, model, {**scaled, **stated})
+    for trained in train_seeds(dataset, run, model=model, settings=stated, **options):
         click.echo(f"{trained.path}: test accuracy {trained.card.test_accuracy:.1%}")

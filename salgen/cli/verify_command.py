@@ -5,22 +5,24 @@ from collections.abc import Sequence
 import click
 from salgen.errors import SalgenError
 
-ALL = sys.maxsize
 
-
-def count(samples: str) -> int:
-    """A number of samples, or ``all``."""
-    if samples == "all":
-        return ALL
-    if not samples.isdecimal():
-        raise click.BadParameter(f"{samples!r} is neither a number of samples nor 'all'")
-    return int(samples)
+def _count(ctx: click.Context, param: click.Parameter, value: str) -> int:
+    if value != "all" and not value.isdecimal():
+        raise click.BadParameter(f"{value!r} is neither a number of samples nor 'all'")
+    return sys.maxsize if value == "all" else int(value)
 
 
 @click.command("verify", epilog="Example: salgen verify lesions --samples all")
 @click.argument("path", type=click.Path())
 @click.option("--source", metavar="PATH", help="Your own material or copy, where the data set was made from it.")
-@click.option("--samples", type=count, default="32", show_default=True, help="Samples to check again, or all.")
+@click.option(
+    "--samples",
+    metavar="COUNT",
+    callback=_count,
+    default="32",
+    show_default=True,
+    help="Samples to check again, or all.",
+)
 def command(path: str, source: str | None, samples: int) -> None:
     """Check a data set or a run, or an archive of one.
 

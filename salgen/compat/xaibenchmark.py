@@ -12,9 +12,12 @@ Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating vis
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 import numpy as np
+import torch
 from numpy.typing import ArrayLike
+from torch import Tensor
+from torch.utils.data import DataLoader
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError, unknown_name
@@ -22,10 +25,6 @@ from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.protocols.saliency_bench import DATASETS, DEFINITIONS
 from salgen.evaluation.results.opening import evaluate
 from salgen.evaluation.scoring.scoring import score
-
-if TYPE_CHECKING:
-    from torch import Tensor
-    from torch.utils.data import DataLoader
 
 FOLDER = "Benchmarks"
 # The paper's names are salgen's; these are the README's.
@@ -142,14 +141,10 @@ def loading(
     Three loaders of batches of images float32 (B, 3, 224, 224) in [0, 1], attention maps float64 (B, 224, 224), 0 or 1,
     all 0 where nobody drew one, and class numbers int64 (B,) in the order of `class_list`. All are shuffled.
     """
-    from torch.utils.data import DataLoader
-
     made = load_dataset(dataset, folder, class_list, out="-".join([dataset.lower(), *class_list.split(",")]))
     task = next(iter(made.tasks))
 
     def collate(samples: list[dict[str, Any]]) -> tuple[Tensor, Tensor, Tensor]:
-        import torch
-
         images = torch.from_numpy(np.stack([sample["image"] for sample in samples]))
         attention = torch.from_numpy(np.stack([sample["mask"] for sample in samples]).astype(np.float64))
         return images, attention, torch.tensor([sample[task] for sample in samples])

@@ -5,6 +5,7 @@ so gradients, relevance and class activation maps are too. The softmax is over 5
 methods and metrics by probabilities see.
 """
 
+from functools import partial
 import torch
 from torch import nn
 from torchvision.models import ResNet50_Weights
@@ -15,21 +16,6 @@ from salgen.registry import MODELS
 IMAGE_SIZE = (224, 224)
 CATEGORIES = [name.lower() for name in ResNet50_Weights.IMAGENET1K_V1.meta["categories"]]
 ROWS = [CATEGORIES.index(words) for words in WORDS.values()]  # outputs of the 50 classes, in the order of their ids
-
-
-def vgg16() -> Classifier:
-    """VGG16; see :func:`pretrained`."""
-    return pretrained("vgg16")
-
-
-def resnet50() -> Classifier:
-    """ResNet-50; see :func:`pretrained`."""
-    return pretrained("resnet50")
-
-
-def resnext50() -> Classifier:
-    """ResNeXt-50 32x4d; see :func:`pretrained`."""
-    return pretrained("resnext50")
 
 
 def pretrained(model: str) -> Classifier:
@@ -54,3 +40,6 @@ def pretrained(model: str) -> Classifier:
         kept.bias.copy_(whole.bias[ROWS])
     network.set_submodule(plugin.seams.logits, kept)
     return Classifier(network, plugin.normalise(3), cam_layer=plugin.cam_layer(network)).eval()
+
+
+vgg16, resnet50, resnext50 = (partial(pretrained, model) for model in ("vgg16", "resnet50", "resnext50"))

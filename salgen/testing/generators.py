@@ -43,9 +43,7 @@ def check_generator(name: str, source: str | None = None) -> None:
         counterfactual = made.twin(sample.recipe)
         assert (twin is None) == (counterfactual is None), f"{name}: batch and single disagree on having a twin"
         if twin is not None and counterfactual is not None:
-            assert np.array_equal(twin, counterfactual.image), (
-                f"{name}: twin {index} alone differs from itself in a batch"
-            )
+            assert np.array_equal(twin, counterfactual.image), f"{name}: twin {index} differs alone and in a batch"
             _check_exact(made, sample, twin)
         if isinstance(made.plugin, Redrawable):
             _check_redraws(made, sample)
@@ -84,9 +82,8 @@ def check_declarations(made: Generator, sample: Sample) -> None:
 
 def _check_exact(made: Generator, sample: Sample, twin: np.ndarray) -> None:
     outside = ~np.any([sample.regions[region] for region in set(sample.target.values())], axis=0)
-    assert np.array_equal(sample.image[outside], twin[outside]), (
-        f"{made.plugin.name}: {sample.id} differs from its twin outside the mask"
-    )
+    same = np.array_equal(sample.image[outside], twin[outside])
+    assert same, f"{made.plugin.name}: {sample.id} differs from its twin outside the mask"
 
 
 def _feature(sample: Sample) -> Mask:
@@ -107,9 +104,8 @@ def _check_redraws(made: Generator, sample: Sample) -> None:
         assert recipe.id == sample.id, f"{label} is called {recipe.id}"
         redrawn, twin = made.render(recipe), made.twin(recipe)
         assert _class(redrawn) == _class(sample), f"{label} is of another class"
-        assert all(np.array_equal(redrawn.regions[name], sample.regions[name]) for name in sample.regions), (
-            f"{label} has other regions"
-        )
+        alike = [np.array_equal(redrawn.regions[name], sample.regions[name]) for name in sample.regions]
+        assert all(alike), f"{label} has other regions"
         outside = ~_feature(sample)
         same = np.array_equal(redrawn.image[outside], sample.image[outside])
         assert same == (recipe == sample.recipe), f"{label}: image and recipe do not change together"

@@ -1,13 +1,18 @@
-"""The laws that every metric of single samples keeps.
-
-Each check raises AssertionError with the law that was broken.
-"""
+"""The laws that every metric of single samples keeps; each check raises AssertionError with the one that was broken."""
 
 import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any
 import numpy as np
+import torch
+from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
+from salgen.evaluation.metrics.inputs.metric import FAMILIES
+from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK, MetricInputs
+from salgen.evaluation.scoring.metric_computation import compute_metrics, worst_of
+from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE
+from salgen.evaluation.scoring.scoring import score
+from salgen.registry import METRICS
 from salgen.types import Float32, Mask
 
 SIZE = (12, 16)
@@ -31,11 +36,9 @@ def check_metric(metric: Any, parameters: Mapping[str, Any] | None = None) -> No
     parameters
         Parameters where a name is given; the defaults where not given.
     """
-    from salgen.registry import METRICS
-
     if isinstance(metric, str):
         name, metric = metric, METRICS.create(metric, parameters)
-        _require(metric.name == name, metric, f"is registered as {name!r}")
+        assert metric.name == name, f"{metric.name}: is registered as {name!r}"
     _check_metric_declarations(metric)
     if not metric.needs or not metric.needs <= {"mask", "negatives"} or metric.higher_is_better is None:
         return
@@ -49,11 +52,6 @@ def check_metric(metric: Any, parameters: Mapping[str, Any] | None = None) -> No
     _check_metric_faults(metric, mask)
     if not getattr(metric, "reads_pixels", True):
         _check_metric_on_device(metric, mask)
-
-
-def _require(holds: bool, metric: Any, law: str) -> None:
-    if not holds:
-        raise AssertionError(f"{metric.name}: {law}")
 
 
 def _blocks() -> Mask:
@@ -78,32 +76,22 @@ def _random_maps(count: int = 20) -> Float32:
 
 
 def _check_metric_declarations(metric: Any) -> None:
-    from salgen.evaluation.metrics.inputs.metric import FAMILIES
-    from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
-    from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE
-    from salgen.registry import METRICS
-
-    _require(type(metric).__dataclass_params__.frozen, metric, "is not a frozen dataclass")
-    _require(metric.kind in ("sample", "pair", "dataset"), metric, f"kind {metric.kind!r} does not exist")
-    _require(bool(metric.version) and bool(metric.reference), metric, "states no version or no reference")
+    assert type(metric).__dataclass_params__.frozen, f"{metric.name}: is not a frozen dataclass"
+    assert metric.kind in ("sample", "pair", "dataset"), f"{metric.name}: kind {metric.kind!r} does not exist"
+    assert all((metric.version, metric.reference)), f"{metric.name}: states no version or no reference"
     low, high = metric.bounds
-    _require(low < high, metric, f"bounds {metric.bounds} are not in order")
-    _require(metric.family in FAMILIES, metric, f"family {metric.family!r} is none of {', '.join(FAMILIES)}")
+    assert low < high, f"{metric.name}: bounds {metric.bounds} are not in order"
+    assert metric.family in FAMILIES, f"{metric.name}: family {metric.family!r} is none of {', '.join(FAMILIES)}"
     unknown = metric.needs - {*OF_THE_MASK, *HOW_TO_GIVE, "training"}
-    _require(not unknown, metric, f"needs {sorted(unknown)}, which are not inputs of any metric")
-    _require(
-        set(metric.sweep) <= {f.name for f in dataclasses.fields(metric)},
-        metric,
-        "sweeps a name that is not a parameter",
-    )
+    assert not unknown, f"{metric.name}: needs {sorted(unknown)}, which are not inputs of any metric"
+    fields = {f.name: f for f in dataclasses.fields(metric)}
+    assert set(metric.sweep) <= fields.keys(), f"{metric.name}: sweeps a name that is not a parameter"
     clash = set(metric.aliases) & set(METRICS.names())
-    _require(not clash, metric, f"aliases {sorted(clash)} are names of registered metrics")
-    _require(all(f.metadata.get("help") for f in dataclasses.fields(metric)), metric, "a parameter has no description")
+    assert not clash, f"{metric.name}: aliases {sorted(clash)} are names of registered metrics"
+    assert all(f.metadata.get("help") for f in fields.values()), f"{metric.name}: a parameter has no description"
 
 
 def _check_metric_values(metric: Any, mask: Mask) -> None:
-    from salgen.evaluation.scoring.scoring import score
-
     maps = _random_maps()
     masks = np.broadcast_to(mask, maps.shape).copy()
     before = maps.copy(), masks.copy()
@@ -111,12 +99,13 @@ def _check_metric_values(metric: Any, mask: Mask) -> None:
     values, reasons = next(iter(scores.values())), next(iter(scores.reasons.values()))
     low, high = metric.bounds
     inside = np.isnan(values) | ((values >= low) & (values <= high))
-    _require(bool(inside.all()), metric, f"values {values[~inside]} are out of bounds {metric.bounds}")
+    assert inside.all(), f"{metric.name}: values {values[~inside]} are out of bounds {metric.bounds}"
     explained = [bool(reason) == math.isnan(value) for value, reason in zip(values, reasons, strict=True)]
-    _require(all(explained), metric, "a value is NaN without a reason, or has a reason and is not NaN")
-    _require(np.array_equal(maps, before[0]) and np.array_equal(masks, before[1]), metric, "it changes its arguments")
+    assert all(explained), f"{metric.name}: a value is NaN without a reason, or has a reason and is not NaN"
+    unchanged = np.array_equal(maps, before[0]) and np.array_equal(masks, before[1])
+    assert unchanged, f"{metric.name}: it changes its arguments"
     again = next(iter(score(maps, masks, metric).values()))
-    _require(np.array_equal(values, again, equal_nan=True), metric, "a second run gives other values")
+    assert np.array_equal(values, again, equal_nan=True), f"{metric.name}: a second run gives other values"
 
 
 def _check_metric_ceiling(metric: Any, mask: Mask) -> None:
@@ -125,15 +114,12 @@ def _check_metric_ceiling(metric: Any, mask: Mask) -> None:
     if math.isnan(ceiling):
         mask = _block()
     oracle = _value(metric, mask, mask)
-    _require(
-        math.isnan(ceiling) or abs(oracle - ceiling) <= TOLERANCE,
-        metric,
-        f"the mask as a map has {oracle}, not the ceiling {ceiling}",
-    )
+    reached = math.isnan(ceiling) or abs(oracle - ceiling) <= TOLERANCE
+    assert reached, f"{metric.name}: the mask as a map has {oracle}, not the ceiling {ceiling}"
     noise = np.random.default_rng(1).normal(size=(20, *SIZE)).astype(np.float32)
     random = [_value(metric, values, mask) for values in noise]
     better = sign * float(np.nanmean(random)) < sign * oracle
-    _require(better, metric, "random maps are no worse than the mask itself")
+    assert better, f"{metric.name}: random maps are no worse than the mask itself"
 
 
 def _check_metric_ties(metric: Any) -> None:
@@ -143,7 +129,7 @@ def _check_metric_ties(metric: Any) -> None:
     for values in (np.ones(SIZE, dtype=np.float32), *np.maximum(np.rint(_random_maps()), 0.0)):
         straight, turned = _value(metric, values, corner), _value(metric, values[::-1, ::-1], corner[::-1, ::-1])
         same = abs(straight - turned) <= TOLERANCE or (math.isnan(straight) and math.isnan(turned))
-        _require(same, metric, f"tied pixels are distinguished by their positions: {straight} and {turned}")
+        assert same, f"{metric.name}: tied pixels are distinguished by their positions: {straight} and {turned}"
 
 
 def _check_metric_region(metric: Any, mask: Mask) -> None:
@@ -153,38 +139,27 @@ def _check_metric_region(metric: Any, mask: Mask) -> None:
         changed = np.where(region, values, np.float32(1e6))
         inside, with_changes = _value(metric, values, mask, region), _value(metric, changed, mask & region, region)
         same = inside == with_changes or (math.isnan(inside) and math.isnan(with_changes))
-        _require(same, metric, f"values outside the scored region count: {inside} and {with_changes}")
+        assert same, f"{metric.name}: values outside the scored region count: {inside} and {with_changes}"
 
 
 def _check_metric_faults(metric: Any, mask: Mask) -> None:
-    from salgen.evaluation.scoring.metric_computation import worst_of
-    from salgen.evaluation.scoring.scoring import score
-
     maps = np.ones((3, *SIZE), dtype=np.float32)
     maps[1, 2, 3] = np.nan
     maps[2, 2, 3] = np.inf
     scores = score(maps, np.stack([np.zeros_like(mask), mask, mask]), metric)
     (values,), (worst,), (reasons,) = scores.values(), scores.worst_case.values(), scores.reasons.values()
-    _require(bool(np.isnan(values[1:]).all()), metric, "a map with NaN or infinity has a value")
-    _require(reasons[1:] == ["non_finite_map"] * 2, metric, f"reasons for maps with NaN or infinity: {reasons[1:]}")
+    assert np.isnan(values[1:]).all(), f"{metric.name}: a map with NaN or infinity has a value"
+    assert reasons[1:] == ["non_finite_map"] * 2, f"{metric.name}: reasons for maps with NaN or infinity: {reasons[1:]}"
     expected = worst_of(metric) if math.isfinite(worst_of(metric)) else math.nan
-    _require(
-        np.array_equal(worst[1:], [expected] * 2, equal_nan=True),
-        metric,
-        "a map with NaN or infinity does not get the worst value",
-    )
+    has_worst = np.array_equal(worst[1:], [expected] * 2, equal_nan=True)
+    assert has_worst, f"{metric.name}: a map with NaN or infinity does not get the worst value"
     if "mask" in metric.needs and not metric.takes_empty_masks:
         empty = math.isnan(values[0]) and math.isnan(worst[0]) and reasons[0] == "empty_mask"
-        _require(empty, metric, "an empty mask is not dropped as empty_mask")
+        assert empty, f"{metric.name}: an empty mask is not dropped as empty_mask"
 
 
 def _check_metric_on_device(metric: Any, mask: Mask) -> None:
     """Check that a metric which says that it reads no pixels reads none; the processor stands for an accelerator."""
-    import torch
-    from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
-    from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
-    from salgen.evaluation.scoring.metric_computation import compute_metrics
-
     maps, masks = _random_maps(), np.broadcast_to(mask, (20, 1, *SIZE))
     host = compute_metrics(MetricInputs(maps, masks), {"it": metric})
     try:
@@ -192,11 +167,9 @@ def _check_metric_on_device(metric: Any, mask: Mask) -> None:
     except AttributeError as error:
         raise AssertionError(f"{metric.name}: reads_pixels is False, but: {error}") from None
     same = np.allclose(host.values["it"], device.values["it"], rtol=0, atol=TOLERANCE, equal_nan=True)
-    _require(same and host.reasons == device.reasons, metric, "other values on an accelerator than on the host")
+    assert all((same, host.reasons == device.reasons)), f"{metric.name}: other values on an accelerator than here"
 
 
 def _value(metric: Any, values: Any, mask: Mask, region: Mask | None = None) -> float:
-    from salgen.evaluation.scoring.scoring import score
-
     (result,) = score(np.asarray(values)[np.newaxis], mask[np.newaxis], metric, valid=region).values()
     return float(result[0])

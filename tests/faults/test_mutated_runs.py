@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from mutations import mutated_bytes, mutated_json, mutated_text, mutated_value
 from trials import Box, command, run
-from salgen.evaluation.leaderboard import leaderboard
+from salgen.evaluation.leaderboard.site import leaderboard
 from salgen.evaluation.report import console_summary, report
 
 METHODS = ("gradient", "random", "oracle")

@@ -97,10 +97,3 @@ def _tensor(values: Any, name: str) -> Tensor:
         return values if isinstance(values, Tensor) else torch.from_numpy(np.array(values, order="C"))
     except (TypeError, ValueError) as error:
         raise SalgenError(f"{name} are not an array or tensor of numbers: {error}") from None
-
-
-def at_least(low: int, value: Any, name: str) -> int:
-    """An integer of `low` or more."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
-        raise SalgenError(f"{name} = {value!r}: must be an integer of {low} or more")
-    return int(value)

@@ -208,9 +208,7 @@ def _stamp(file: Path) -> tuple[int, int]:
 
 
 def _unreadable(file: Path, error: Exception) -> SalgenError:
-    return SalgenError(
-        f"{file} cannot be read as {file.suffix} ({reason(error)}): it is damaged or of another kind; write it again"
-    )
+    return SalgenError(f"{file} cannot be read as {file.suffix} ({reason(error)}): write it again")
 
 
 @lru_cache(maxsize=1)

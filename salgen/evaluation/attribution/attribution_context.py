@@ -159,10 +159,7 @@ class Method:
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def check(self, model: ModelView, image: Tensor) -> None:
-        """Raise a SalgenError if the method is not defined for the model.
-
-        `image` is one normalised image (1, C, h, w); nothing else has been computed yet.
-        """
+        """Raise a SalgenError if the method is not defined for the model and a normalised image (1, C, h, w)."""
 
     def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The values that the method will read from ``context.passes``, so that one pass serves all methods."""
@@ -207,6 +204,4 @@ def baselines_param(default: str) -> Any:
 
 def output_param() -> Any:
     """The field ``output`` of a perturbation method."""
-    return param(
-        "probability", "what is compared: the target's probability or its score", choices=("probability", "score")
-    )
+    return param("probability", "what is compared: the target's probability or score", choices=("probability", "score"))

@@ -58,10 +58,7 @@ def _check_method(method: Method, view: ModelView, image: Tensor) -> None:
 
 @dataclass(frozen=True)
 class BatchExplainer:
-    """Several methods with a batch of images to explain.
-
-    `pixels`, `targets` and `masks` are its own: made by :meth:`of`, which copies them to the model's device.
-    """
+    """Several methods with a batch of images to explain; its tensors are copies, made by :meth:`of`."""
 
     view: ModelView
     methods: dict[str, Method]
@@ -152,9 +149,8 @@ class BatchExplainer:
             most = images_at_once(self.view, image, most, budget, WITH_GRADIENT)
             forward = images_at_once(self.view, image, forward, budget, 1)
         inner = MicroBatches(forward)
-        return _join(
-            MicroBatches(most).over(len(self.pixels), lambda part: self._explain_part(part, requirements, inner))
-        )
+        parts = MicroBatches(most).over(len(self.pixels), lambda part: self._explain_part(part, requirements, inner))
+        return _join(parts)
 
     @cached_property
     def _untrained(self) -> Callable[[], ModelView]:

@@ -82,9 +82,7 @@ def gradients_at(layer: str, context: AttributionContext) -> Tensor:
 
 def _check_finite(values: Tensor, layer: str, kind: str) -> Tensor:
     if not bool(torch.isfinite(values).all()):
-        raise SalgenError(
-            f"layer {layer!r} has NaN or infinite {kind}: check the model's weights, or choose another layer"
-        )
+        raise SalgenError(f"layer {layer!r} has NaN or infinite {kind}: check the weights, or choose another layer")
     return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
 
 

@@ -14,7 +14,7 @@ from salgen.evaluation.attribution.method_selection import Renamed, call_and_met
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, check_reduction
 from salgen.evaluation.models.inspection.model_view import SCORES, ModelView
-from salgen.parameters import build, parse_call
+from salgen.parameters import at_least, build, parse_call
 from salgen.registry import METHODS
 from salgen.types import Explained, SaliencyMap
 
@@ -174,7 +174,7 @@ def explain(
             methods=chosen,
             reduce=reduce,
             score=score,
-            seed=arguments.at_least(0, seed, "seed"),
+            seed=at_least(0, seed, "seed"),
             pixels=pixels,
             targets=arguments.check_targets(targets, count),
             ids=arguments.check_ids(ids, count),
@@ -182,7 +182,7 @@ def explain(
             patterns=patterns,
             baselines=arguments.check_baselines(array, pixels) if own else None,
         )
-        most = arguments.at_least(1, BATCH_SIZE if batch_size is None else batch_size, "batch_size")
+        most = at_least(1, BATCH_SIZE if batch_size is None else batch_size, "batch_size")
         explained = explainer.explain(max_memory, most)
     for call, maps in explained.items():
         explained[call] = dataclasses.replace(maps, images=pixels)
@@ -198,9 +198,7 @@ def _method(method: Any, parameters: dict[str, Any]) -> Any:
         name, values = parse_call(method)
         repeated = sorted({key.replace("-", "_") for key in values} & parameters.keys())
         if repeated:
-            raise SalgenError(
-                f"{repeated[0]} is given twice: in {method!r}, and as {repeated[0]}={parameters[repeated[0]]!r}"
-            )
+            raise SalgenError(f"{repeated[0]} is given twice: in {method!r} and as {parameters[repeated[0]]!r}")
         return METHODS.create(name, {**values, **parameters})
     instance: Any = method
     is_dataclass = dataclasses.is_dataclass(instance) and not isinstance(instance, type)
@@ -216,14 +214,8 @@ def _method(method: Any, parameters: dict[str, Any]) -> Any:
 
 
 def _view(model: Any, methods: Mapping[str, Method]) -> ModelView:
-    if isinstance(model, ModelView):
-        return model
     explains = [method.name for method in methods.values() if "model" in method.needs]
-    if isinstance(model, nn.Module):
-        return ModelView.of(model if explains else nn.Identity())
-    if model is not None:
-        advice = ", such as its .classifier" if hasattr(model, "classifier") else ""
-        raise SalgenError(f"model is {type(model).__name__}: must be a torch.nn.Module{advice}")
-    if explains:
+    if model is None and explains:
         raise SalgenError(f"method {explains[0]!r} explains a model: give one")
-    return ModelView.of(nn.Identity())
+    unused = model is None or (isinstance(model, nn.Module) and not explains)
+    return ModelView.of(nn.Identity() if unused else model)

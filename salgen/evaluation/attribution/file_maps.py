@@ -85,10 +85,7 @@ def check_smaller(path: Path, sample: str, shape: Sequence[int], size: Sequence[
 
 
 def paths_by_name(maps: Maps) -> dict[str, Path]:
-    """Method's name to the folder or file of its maps.
-
-    They come from a mapping, or from paths and ``"NAME=PATH"``: a path alone is named by its folder or file.
-    """
+    """Method's name to the folder or file of its maps, from a mapping, paths or ``"NAME=PATH"``."""
     listed = [maps] if isinstance(maps, (str, PathLike)) else maps
     pairs = list(maps.items()) if isinstance(maps, Mapping) else [_pair(item) for item in listed]
     for name, path in pairs:

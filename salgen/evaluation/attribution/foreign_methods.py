@@ -1,8 +1,4 @@
-"""Methods that are not salgen's: functions of the user's, and classes and objects of other libraries.
-
-`check_methods_given` makes them of what `methods=` and `-m` were given; plan, runner and tables take them for methods
-as others. What their code does wrong is said in one line.
-"""
+"""Methods that are not salgen's: functions of the user's, and classes and objects of other libraries."""
 
 import re
 import sys

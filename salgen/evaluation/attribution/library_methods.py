@@ -1,7 +1,4 @@
-"""Classes and objects of captum, pytorch-grad-cam and zennit, called as each library is called directly.
-
-Nothing of them is imported here before it is needed: a class or an object is there only once its library is.
-"""
+"""Classes and objects of captum, pytorch-grad-cam and zennit, called as each is directly; none is imported unasked."""
 
 import inspect
 from collections.abc import Mapping
@@ -188,10 +185,7 @@ def library_of(given: Any) -> LibraryCalls | None:
 
 
 def bound_copy(method: Any, model: Any, view: ModelView) -> tuple[Any, nn.Module, bool]:
-    """A copy of an object that is bound to a model, with the copy of the model.
-
-    The last value is whether the model takes pixels rather than normalised images.
-    """
+    """Copies of an object that is bound to a model and of the model, and whether that takes pixels as they are."""
     if not isinstance(model, nn.Module):
         raise SalgenError(f"it is bound to a {type(model).__name__}: bind it to the torch.nn.Module itself")
     own: nn.Module = private_copy(model, model)

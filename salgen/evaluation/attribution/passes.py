@@ -18,10 +18,7 @@ T = TypeVar("T")
 
 
 class TimedCache:
-    """Values that several methods need: each is computed once, and its time divided among those who asked.
-
-    The work is done on `device`; a CUDA device is waited for before a clock is read.
-    """
+    """Values that several methods need: each is computed once, and its time divided among those who asked."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device

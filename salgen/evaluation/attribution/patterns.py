@@ -1,8 +1,7 @@
 """Patterns: for every unit of a network, the direction in its input that its output varies with.
 
-They are made of the moments of each linear map's input patches, in float64. A sum of patches, each times a number of
-its own, is the gradient of the map's output with respect to its weights. So no kind of convolution needs code here; the
-commonest is a matrix product, for speed.
+They are made of float64 moments of each linear map's input patches. A weighted sum of patches is the gradient of the
+map's output by its weights, whatever the convolution; the commonest is a matrix product, for speed.
 """
 
 from __future__ import annotations
@@ -20,15 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.attribution.arguments import check_images
-from salgen.evaluation.attribution.propagation.operations import (
-    DROPOUT,
-    LINEAR,
-    MOVE,
-    RELU,
-    WINNER,
-    Operation,
-    tensors_in,
-)
+from salgen.evaluation.attribution.propagation import operations as ops
 from salgen.evaluation.attribution.propagation.relevance_network import Affine, RelevanceNetwork, lrp_only_error
 from salgen.evaluation.models.inspection.batch_size import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -87,9 +78,7 @@ class Patterns:
                 metadata = file.metadata() or {}
                 tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (it is no dict)
         except (OSError, safetensors.SafetensorError) as error:
-            raise SalgenError(
-                f"{path} is damaged ({reason(error)}): fit the patterns again, or restore the file"
-            ) from None
+            raise SalgenError(f"{path} is damaged ({reason(error)}): fit the patterns again, or restore it") from None
         degenerate = _parse_counts(metadata.get(KIND, ""))
         keys = [f"map{place:04d}" for place in range(len(tensors))]
         if degenerate is None or len(degenerate) != len(tensors) or set(keys) != tensors.keys():
@@ -133,17 +122,13 @@ def fit_patterns(
         If an argument is wrong, or the network has other operations than convolutions, linear maps,
         batch norm, ReLU, pooling, sums and dropout.
     """
-    if not isinstance(model, (nn.Module, ModelView)):
-        raise SalgenError(f"model is {type(model).__name__}: must be a torch.nn.Module")
     moments: list[MapMoments] = []
     with torch.inference_mode(False):
-        view = model if isinstance(model, ModelView) else ModelView.of(model)
+        view = ModelView.of(model)
         batches: MicroBatches | None = None
         for batch in _iterate_batches(images):
             if isinstance(batch, (tuple, list)) and not any(isinstance(item, (int, float)) for item in batch):
-                raise SalgenError(
-                    f"a batch of images is a {type(batch).__name__}: give images alone, such as (x for x, _ in loader)"
-                )
+                raise SalgenError(f"a batch is a {type(batch).__name__}: give images alone, as (x for x, _ in loader)")
             pixels = check_images(batch)
             if batches is None:
                 view = view.prepared(preprocess, pixels.shape[1])
@@ -235,9 +220,8 @@ class MapMoments:
         with torch.no_grad():
             outputs = call.call(call.signal[:1], call.weight, None).numel()
         size = 8 * (outputs // len(weight)) * (weight[0].numel() + 4 * len(weight))
-        blocks = (
-            _block(call, part, weight, rectified) for part in torch.split(call.signal, max(1, int(BLOCK // size)))
-        )
+        parts = torch.split(call.signal, max(1, int(BLOCK // size)))
+        blocks = (_block(call, part, weight, rectified) for part in parts)
         total = next(blocks)
         for block in blocks:
             total.add(block)
@@ -273,7 +257,7 @@ class _Observed(RelevanceNetwork):
         self.rectified: set[int] = set()
         self._sources: dict[int, frozenset[int]] = {}
 
-    def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def operate(self, operation: ops.Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Run the operation; one that only moves, drops or selects values passes its sources on."""
         place = self.linear_maps
         result = super().operate(operation, args, kwargs)
@@ -281,15 +265,15 @@ class _Observed(RelevanceNetwork):
             raise self.refuse("ReLU6", NO_CEILING)
         if self.lrp_only:
             raise lrp_only_error(self.method, self.lrp_only)
-        taken = [self._sources.get(id(tensor), frozenset()) for tensor in tensors_in((args, kwargs))]
+        taken = [self._sources.get(id(tensor), frozenset()) for tensor in ops.tensors_in((args, kwargs))]
         sources = frozenset().union(*taken)
-        if operation in RELU:
+        if operation in ops.RELU:
             self.rectified |= sources
-        if operation in LINEAR or (operation is functional.batch_norm and self.linear_maps > place):
+        if operation in ops.LINEAR or (operation is functional.batch_norm and self.linear_maps > place):
             sources = frozenset({place})
-        elif operation is not functional.batch_norm and operation not in DROPOUT | MOVE | WINNER:
+        elif operation is not functional.batch_norm and operation not in ops.DROPOUT | ops.MOVE | ops.WINNER:
             sources = frozenset()
-        self._sources.update((id(tensor), sources) for tensor in tensors_in(result))
+        self._sources.update((id(tensor), sources) for tensor in ops.tensors_in(result))
         return result
 
 

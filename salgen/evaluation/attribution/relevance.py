@@ -16,10 +16,7 @@ STARTS = ("one", "logit")
 
 
 def stabilised(epsilon: float) -> float | Callable[[Tensor], Tensor]:
-    """The stabiliser for zennit's rules: `epsilon` is added to a denominator, with its sign.
-
-    Without it a denominator that is exactly zero becomes one, so that what it divides stays zero.
-    """
+    """The stabiliser of zennit's rules: `epsilon` with a denominator's sign; if 0, zero denominators become 1."""
     return epsilon if epsilon else lambda total: torch.where(total == 0, torch.ones_like(total), total)
 
 

@@ -7,18 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 import numpy as np
+import pandas as pd
+from salgen.evaluation.bench import rankings
 from salgen.evaluation.bench.method_checks import PASSES, THRESHOLD, read_checks
 from salgen.evaluation.bench.published import SPEC, open_results, read_summary
-from salgen.evaluation.bench.rankings import (
-    certified_share,
-    main_entries,
-    method_scores,
-    metric_agreement,
-    standing_by,
-    uncertified_data,
-)
 from salgen.evaluation.bench.run_entry import run_name
 from salgen.evaluation.bench.standing import ALPHA, Standing
 from salgen.evaluation.bench.versions import BenchSpec
@@ -34,9 +28,6 @@ from salgen.evaluation.statistics.score_cube import ALL, SUBSETS
 from salgen.files import write_text
 from salgen.parameters import parse_call
 from salgen.registry import METRICS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PICTURED = 8  # methods whose maps a data set's page shows
 METHODS, DATA = "methods", "data"
@@ -68,7 +59,7 @@ class NetworkResult:
     @property
     def certified(self) -> float:
         """The mean share of certified samples; NaN without certificates."""
-        return certified_share(self.record)
+        return rankings.certified_share(self.record)
 
     @property
     def exact(self) -> bool:
@@ -105,7 +96,7 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
     standings = [*(view.standing for view in views), *(standing for _, standing in by_network.values())]
     names = sorted({method for one in standings for method in one.methods})
     pages = dict(zip(names, page_names(names), strict=True))
-    scores = method_scores(spec, results, main_entries(spec), metrics=spec.all_metrics)
+    scores = rankings.method_scores(spec, results, rankings.main_entries(spec), metrics=spec.all_metrics)
     scored = {metric for rows in scores.values() for metric in rows["metric"].unique()}
     metrics = [metric for metric in spec.all_metrics if metric in scored]
     checks, meanings = read_checks(spec, results), _meanings(spec)
@@ -116,13 +107,13 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
             "board.html.j2",
             **common,
             results=found,
-            main=[entry.name for entry in main_entries(spec)],
+            main=[entry.name for entry in rankings.main_entries(spec)],
             views=views,
             figure=standing_figure(views[0].standing, views[0].datasets, views[0].title),
-            by_metric=standing_by(spec, scores, metrics),
+            by_metric=rankings.standing_by(spec, scores, metrics),
             metrics=metrics,
             by_network=by_network,
-            agreement=metric_agreement(scores, metrics),
+            agreement=rankings.metric_agreement(scores, metrics),
         )
         for method in names:
             _write(
@@ -157,14 +148,14 @@ def _meanings(spec: BenchSpec) -> dict[str, str]:
 
 def _views(spec: BenchSpec, results: Path) -> Iterator[BoardView]:
     for reliance in (True, False):
-        entries = [entry for entry in main_entries(spec, reliance=reliance) if (results / entry.name).is_dir()]
+        entries = [entry for entry in rankings.main_entries(spec, reliance=reliance) if (results / entry.name).is_dir()]
         for samples in SUBSETS if entries else ():
-            scores = method_scores(spec, results, entries, samples=samples)
+            scores = rankings.method_scores(spec, results, entries, samples=samples)
             datasets = [entry.data.name for entry in entries if entry.name in scores]
             if datasets:  # perhaps no image is certified
                 title = f"Networks trained {'for reliance' if reliance else 'plainly'}, {samples} images"
-                uncertified = uncertified_data(spec, results, entries) if samples == ALL else []
-                yield BoardView(title, samples, standing_by(spec, scores), datasets, uncertified)
+                uncertified = rankings.uncertified_data(spec, results, entries) if samples == ALL else []
+                yield BoardView(title, samples, rankings.standing_by(spec, scores), datasets, uncertified)
 
 
 def _by_network(spec: BenchSpec, results: Path) -> Iterator[tuple[str, tuple[list[str], Standing]]]:
@@ -172,8 +163,8 @@ def _by_network(spec: BenchSpec, results: Path) -> Iterator[tuple[str, tuple[lis
     for data in spec.data:
         entries = [entry for entry in spec.entries if entry.data is data and (results / entry.name).is_dir()]
         if len(data.networks) > 1 and entries:
-            scores = method_scores(spec, results, entries)
-            yield data.name, (list(scores), standing_by(spec, scores))
+            scores = rankings.method_scores(spec, results, entries)
+            yield data.name, (list(scores), rankings.standing_by(spec, scores))
 
 
 def _gallery(results: Path, of_data: Sequence[NetworkResult], order: Sequence[str]) -> Gallery | None:
@@ -196,10 +187,7 @@ def _write(path: Path, template: str, **values: Any) -> None:
 
 
 def standing_figure(standing: Standing, datasets: Sequence[str], title: str) -> str:
-    """Methods in SVG, the best at the top, from place 0 at the left to 1; pale where the test tells one from the first.
-
-    A bar is the 95 % interval, a dot the mean, and small dots below are the places on each of `datasets`.
-    """
+    """Methods in SVG, the best on top, with interval, mean, and places on `datasets`; pale if unlike the first."""
     differs = standing.p_values[0] <= ALPHA
     labels = [(call(method), FLOOR if pale else METHOD) for method, pale in zip(standing.methods, differs, strict=True)]
     chart = Chart(labels, 0.0, 1.0, title, apart=False)

@@ -15,10 +15,7 @@ from salgen.evaluation.bench.versions import BenchSpec
 
 
 def fetch(spec: BenchSpec, source: str, out: Path) -> list[Path]:
-    """Copy published results from a folder, or from an archive at a path or an address, into a new folder.
-
-    Results may lie anywhere in it; of several folders of them the outermost is taken.
-    """
+    """Copy the outermost published results in a folder, or an archive at a path or address, into a new folder."""
     if out.exists():
         raise SalgenError(f"{out} is there already: name a new folder")
     out.parent.mkdir(parents=True, exist_ok=True)

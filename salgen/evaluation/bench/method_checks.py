@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+import pandas as pd
 import torch
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
@@ -25,9 +26,6 @@ from salgen.evaluation.sweeps.sweep import sweep
 from salgen.evaluation.training.checkpoints import load_checkpoint
 from salgen.files import read_csv, write_text
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 CHECKS = "checks.csv"
 THRESHOLD, PASSES = "threshold", "passes"
 COSTED = 4  # images
@@ -36,16 +34,11 @@ COLUMNS = ["subject", "measure", "outcome", "value", "low", "high"]
 
 
 def run_checks(spec: BenchSpec, out: Path, *, methods: Sequence[str] = ("all",), **options: Any) -> Path:
-    """Compute the checks of a version, once the entry that they are of is done; goes on where it was stopped.
+    """Compute ``checks.csv`` beside the results of an entry that is done; goes on where it was stopped.
 
-    Returns
-    -------
-    ``checks.csv`` beside the entry's results. `subject` is a method or the network. `measure` is a metric,
-    ``threshold``, or ``passes``, the cost of a map in forward passes. `outcome` is a threshold's. `value` has its
-    95 % interval. The training's seed, version and digest follow.
+    `subject` is a method or the network. `measure` is a metric, ``threshold``, or ``passes``, a map's cost in forward
+    passes. `outcome` is a threshold's. `value` has its 95 % interval. Seed, version and digest follow.
     """
-    import pandas as pd
-
     entry = spec.entry(spec.checks.entry)
     trained = sorted((out / CHECKPOINTS / entry.name).glob("*-seed0"))
     if not trained:
@@ -82,8 +75,6 @@ def _means(run: Run) -> pd.DataFrame:
 
 def _passes(checkpoint: Path, dataset: Dataset, run: Run) -> pd.DataFrame:
     """What maps of a run's methods cost, in forward passes, predictions and the measurement of memory included."""
-    import pandas as pd
-
     view = ModelView.of(load_checkpoint(checkpoint).classifier)
     images = torch.as_tensor(next(iter(dataset.batches(COSTED))).images)
     with torch.no_grad():
@@ -102,8 +93,6 @@ def _passes(checkpoint: Path, dataset: Dataset, run: Run) -> pd.DataFrame:
 
 def read_checks(spec: BenchSpec, results: Path) -> pd.DataFrame:
     """The checks in a folder of results; no rows where they are not there."""
-    import pandas as pd
-
     path = results / spec.checks.entry / CHECKS
     if not path.is_file():
         return pd.DataFrame(columns=COLUMNS)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.bench.versions import BenchSpec
@@ -19,9 +20,6 @@ from salgen.evaluation.statistics.summary import SUMMARY
 from salgen.files import atomic_path, copy_file, read_csv, strict_json, write_text
 from salgen.parameters import canonical_json
 from salgen.types import Float64
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 T = TypeVar("T")
 SPEC = "salgen-bench.json"
@@ -67,10 +65,7 @@ def stated_in_rows(spec: BenchSpec) -> dict[str, Any]:
 
 
 def published_rows(run: Run) -> pd.DataFrame:
-    """The scores of a run in the headline region, and those of metrics that are not of a region.
-
-    `value`, float32, is NaN where it is undefined, and the metric's worst one where the map has `failed`.
-    """
+    """Scores of the headline region, and of metrics without one; `value` is the worst where the map has `failed`."""
     scores, headline = run.scores, run.scores["variant"] == run.record.headline_variant
     scores = scores[headline | ~scores["metric"].isin(scores.loc[headline, "metric"])]
     value = scores["value_worst_case"].astype(np.float32)
@@ -78,12 +73,7 @@ def published_rows(run: Run) -> pd.DataFrame:
 
 
 def summarised(rows: pd.DataFrame) -> pd.DataFrame:
-    """The mean of each method by each metric, over all or the certified samples of :func:`published_rows`.
-
-    Beside its 95 % interval stand the numbers of clusters and samples that have values, and the trainings' seeds.
-    """
-    import pandas as pd
-
+    """Means of methods by metrics, over all or the certified samples, with 95 % intervals, counts and seeds."""
     found = []
     for samples, chosen in ((ALL, rows), (CERTIFIED, rows[is_certified(rows)])):
         for metric, of_metric in chosen.groupby("metric", sort=False):
@@ -120,8 +110,6 @@ class ScoreArray(NamedTuple):
 
 def score_array(rows: pd.DataFrame) -> ScoreArray:
     """The scores by one metric, from the columns of :func:`published_rows`."""
-    import pandas as pd
-
     table = rows.pivot(index=SAMPLE, columns="method", values="value")
     seeds, names = (table.index.unique(level).sort_values() for level in SAMPLE)
     values = table.reindex(pd.MultiIndex.from_product([seeds, names])).to_numpy(float)
@@ -158,8 +146,6 @@ def open_results(spec: BenchSpec, results: Path) -> RunRecord:
 
 def read_rows(spec: BenchSpec, results: Path) -> pd.DataFrame:
     """The scores of one entry: the columns of :func:`published_rows`, and those of version and digest."""
-    import pandas as pd
-
     open_results(spec, results)
     return _read(pd.read_parquet, results / SCORES)
 

@@ -3,6 +3,7 @@
 import dataclasses
 from pathlib import Path
 from typing import Any
+import pandas as pd
 from salgen.errors import SalgenError, UndefinedMethodError, warn
 from salgen.evaluation.attribution.method_selection import check_methods_given, select_methods
 from salgen.evaluation.bench.published import SAMPLE, read_scores
@@ -21,11 +22,8 @@ def rank_method(
 ) -> Standing:
     """Explain and score by one method what the benchmark's methods have explained, and rank it among them.
 
-    `out` holds for each method a folder like that of `salgen bench run`, which goes on where it was stopped. With
-    `quick` methods are compared on the first 16 images and one training of each network.
+    `out` has a folder for each method, which goes on where it was stopped. See :func:`salgen.bench.rank`.
     """
-    import pandas as pd
-
     call = ranked_call(method, spec.scale)
     asked = dataclasses.replace(spec, images=QUICK_IMAGES, trainings=1) if quick else spec
     stated = method_scores(spec, results, main_entries(spec))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 import numpy as np
+import pandas as pd
 from salgen.errors import SalgenError
 from salgen.evaluation.bench.published import SCORED, is_certified, open_results, read_scores
 from salgen.evaluation.bench.standing import Standing, standing, student_interval
@@ -14,9 +15,6 @@ from salgen.evaluation.report.reliance import LOW_COVERAGE
 from salgen.evaluation.runs.artifacts.run_record import RunRecord
 from salgen.evaluation.statistics.score_cube import ALL, CERTIFIED
 from salgen.types import Float64
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DECIMALS = 5  # means are ranked at so many: on another processor a score differs by up to 1e-6
 
@@ -93,12 +91,7 @@ class OrderAgreement(NamedTuple):
 
 
 def metric_agreement(scores: Mapping[str, pd.DataFrame], metrics: Sequence[str]) -> OrderAgreement:
-    """How alike two metrics order methods by their means: Kendall's tau, with Student's interval over the entries.
-
-    It is NaN where no entry has both metrics and three methods, and the interval where only one has.
-    """
-    import pandas as pd
-
+    """Kendall's tau of methods' orders by two metrics, with Student's interval over entries; NaN below 3 methods."""
     tables, names = [], list(metrics)
     for rows in scores.values():
         means = rows.pivot_table(index="method", columns="metric", values="better")

@@ -100,10 +100,7 @@ def run_name(entry: BenchEntry, split: str) -> str:
 
 
 def freeze(checkpoint: Path, dataset: Path) -> bool:
-    """Store a checkpoint's weights in half precision if the network then predicts the same class of every test image.
-
-    It returns whether they are stored so, now or before.
-    """
+    """Store weights in half precision if no prediction of a test image changes; returns whether they are stored so."""
     weights = safetensors.torch.load_file(checkpoint / WEIGHTS)
     if not any(tensor.dtype == torch.float32 for tensor in weights.values()):
         return True

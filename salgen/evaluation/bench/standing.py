@@ -130,10 +130,8 @@ def _stability(by_training: Float64) -> Float64:
         seeds = first_defined[drawn[..., None], places]
         chosen = by_training[drawn[..., None], seeds][..., everywhere]
         ranks = rankdata(_mean(_mean(chosen, axis=2), axis=1), axis=1)
-        found[:, everywhere] = (
-            (ranks == ranks.min(axis=1, keepdims=True)).mean(axis=0),
-            *np.percentile(ranks, [2.5, 97.5], axis=0),
-        )
+        is_first = ranks == ranks.min(axis=1, keepdims=True)
+        found[:, everywhere] = is_first.mean(axis=0), *np.percentile(ranks, [2.5, 97.5], axis=0)
     return found
 
 

@@ -6,17 +6,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.published import (
-    OF_SAMPLE,
-    SAMPLE,
-    SCORED,
-    is_certified,
-    open_results,
-    published_rows,
-    read_rows,
-    read_summary,
-    summarised,
-)
+from salgen.evaluation.bench import published
+from salgen.evaluation.bench.published import OF_SAMPLE, SAMPLE, SCORED
 from salgen.evaluation.bench.run_entry import make_data, run_name
 from salgen.evaluation.bench.versions import BenchEntry, BenchSpec
 from salgen.evaluation.results.run import Run
@@ -56,7 +47,7 @@ def result_problems(spec: BenchSpec, results: Path, *, images: int = 8, methods:
 
 def weight_problems(spec: BenchSpec, results: Path) -> Iterator[str]:
     """Weights of an entry's results that are not those of its record; none where weights are in closed form."""
-    for model in open_results(spec, results).models:
+    for model in published.open_results(spec, results).models:
         weights = results / f"{model.name}-seed{model.seed}" / WEIGHTS
         if model.trained_on is not None and not (weights.is_file() and sha256_of(weights) == model.weights_sha256):
             yield f"{weights} is not what was scored"
@@ -65,16 +56,16 @@ def weight_problems(spec: BenchSpec, results: Path) -> Iterator[str]:
 def summary_problems(spec: BenchSpec, results: Path) -> Iterator[str]:
     """What in ``summary.csv``, and of the certified shares in ``run.json``, does not follow from ``scores.parquet``."""
     key, numbers = ["samples", "method", "metric"], ["n_clusters", "n_samples", "mean", "ci_low", "ci_high"]
-    rows, record = read_rows(spec, results), open_results(spec, results)
-    summary = read_summary(results).reindex(columns=[*key, *numbers, "training_seeds"])
-    both = summarised(rows).merge(summary, on=key, how="outer", suffixes=("", "_stated"))
+    rows, record = published.read_rows(spec, results), published.open_results(spec, results)
+    summary = published.read_summary(results).reindex(columns=[*key, *numbers, "training_seeds"])
+    both = published.summarised(rows).merge(summary, on=key, how="outer", suffixes=("", "_stated"))
     values, stated = (both[[name + side for name in numbers]].to_numpy(float) for side in ("", "_stated"))
     seeds = (both["training_seeds"] == both["training_seeds_stated"].astype(str)) | both["mean"].isna()
     same = _close(stated, values).all(axis=1) & seeds.to_numpy()
     for row in np.flatnonzero(~same):
         samples, method, metric = both.loc[row, key]
         yield f"{SUMMARY}: {metric} of {method} on {samples} samples is not what {SCORES} gives"
-    of_sample = rows.assign(certified=is_certified(rows))[[*SAMPLE, "certified"]].drop_duplicates()
+    of_sample = rows.assign(certified=published.is_certified(rows))[[*SAMPLE, "certified"]].drop_duplicates()
     shares = of_sample.groupby("training_seed")["certified"].mean()
     for model in record.certificates.models if record.certificates else ():
         if model.coverage is not None and not np.isclose(model.coverage, shares[model.seed]):
@@ -91,8 +82,8 @@ def _wrong_scores(
     """Differences of the scores of some methods from those that the frozen weights give."""
     name = run_name(entry, split)
     stream = Stream("salgen-bench", seed, "verify", name)
-    stated = read_rows(spec, results / name)
-    calls = [method.call for method in open_results(spec, results / name).methods]
+    stated = published.read_rows(spec, results / name)
+    calls = [method.call for method in published.open_results(spec, results / name).methods]
     chosen = [calls[index] for index in stream.permutation(len(calls))[:methods]]
     training = 0 if entry.data.designed else int(stream.integers(spec.trainings, 1)[0])
     model, _ = parse_call(entry.network)
@@ -109,7 +100,7 @@ def _wrong_scores(
             limit=images,
             out=folder / "run",
         )
-        computed = published_rows(Run(run))
+        computed = published.published_rows(Run(run))
     of_sample = computed[[*SAMPLE, *OF_SAMPLE]].drop_duplicates()
     unlike = of_sample.merge(stated[of_sample.columns].drop_duplicates(), how="left", indicator=True)
     unlike = unlike[unlike["_merge"] != "both"]
@@ -118,9 +109,9 @@ def _wrong_scores(
         for training, sample in zip(unlike["training_seed"], unlike["sample_id"], strict=True)
     ]
     both = computed[computed["method"].isin(chosen)].merge(stated, on=SCORED, how="left", suffixes=("", "_stated"))
-    values, published = both["value"].to_numpy(float), both["value_stated"].to_numpy(float)
-    for row in np.flatnonzero(~_close(published, values)):
+    values, scored = both["value"].to_numpy(float), both["value_stated"].to_numpy(float)
+    for row in np.flatnonzero(~_close(scored, values)):
         method, metric, _, sample = both.loc[row, SCORED]
         what = f"{metric} of {method} on {sample} (training {training})"
-        lines.append(f"{what} is said to be {published[row]:.6f}; the weights give {values[row]:.6f}")
+        lines.append(f"{what} is said to be {scored[row]:.6f}; the weights give {values[row]:.6f}")
     return lines

@@ -11,7 +11,7 @@ from typing import Any
 from salgen.errors import SalgenError
 from salgen.parameters import parse_call
 
-VERSIONS = (1,)
+VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -118,11 +118,9 @@ class BenchSpec:
 
 
 @cache
-def bench_spec(version: int = VERSIONS[-1]) -> BenchSpec:
-    """A version of the benchmark."""
-    if version not in VERSIONS:
-        raise SalgenError(f"salgen-bench has no version {version}: there are {', '.join(map(str, VERSIONS))}")
-    content = Path(__file__).with_name(f"salgen-bench-{version}.toml").read_bytes()
+def bench_spec() -> BenchSpec:
+    """The benchmark's present version."""
+    content = Path(__file__).with_name(f"salgen-bench-{VERSION}.toml").read_bytes()
     values = tomllib.loads(content.decode())
     data = [BenchData(**entry) for entry in values.pop("data")]
     checks = BenchChecks(**values.pop("checks"))

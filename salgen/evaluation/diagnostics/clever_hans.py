@@ -1,8 +1,4 @@
-"""Right for the wrong reason, and wrong for the same one: samples that a person should look at.
-
-A Clever Hans candidate is an image that the model classifies rightly and surely while a faithful map points elsewhere
-than at the object (Li et al. 2020, eq. 19).
-"""
+"""Images classified rightly and surely while a faithful map points elsewhere (Li et al. 2020, eq. 19), and others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -198,9 +194,7 @@ def _checked_maps(run: str | Path, method: str, metrics: tuple[str, str]) -> lis
 def _check_kind(call: str, kind: str, need: str, example: str) -> None:
     metric = create_metric(call)
     if need not in metric.needs:
-        raise SalgenError(
-            f"{call} is not a {kind} metric, because it does not use the {need}: give one that does, such as {example}"
-        )
+        raise SalgenError(f"{call} is not a {kind} metric, as it does not use the {need}: give one such as {example}")
     if metric.higher_is_better is None:
         raise SalgenError(f"{call} has no direction, so none of its values is good or bad: give one such as {example}")
 

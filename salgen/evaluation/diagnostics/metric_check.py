@@ -1,7 +1,4 @@
-"""Metrics on maps of known quality: the truth itself, made worse step by step.
-
-The images have one bright square, and the model is made by hand so that nothing else moves it.
-"""
+"""Metrics on maps of known quality: a bright square, which alone moves the model, made worse step by step."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -9,9 +6,12 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 import numpy as np
+import torch
 from scipy.ndimage import distance_transform_edt, gaussian_filter, shift
+from torch import Tensor, nn
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.evaluation.metrics.inputs.metric import Metric, RetrainingMetric
+from salgen.evaluation.scoring.scoring import score
 from salgen.seeding import Stream
 from salgen.types import Float32, Float64, Mask
 
@@ -67,8 +67,6 @@ def verdict(values: Sequence[float], higher_is_better: bool, degradation: str) -
 
 def _mean(metric: Metric, degradation: str, step: int) -> float:
     """The mean of a metric over all images; failed maps are left out, unless there are no others."""
-    from salgen.evaluation.scoring.scoring import score
-
     masks, images = _scenes()
     # A model that ignores the feature should not mark it: for metrics that compare twins the best map is the rest.
     ignores = "twin_maps" in metric.needs
@@ -109,8 +107,6 @@ def _scenes() -> tuple[Mask, Float32]:
 @cache
 def _detector() -> Any:
     """A network that adds up how far pixels are above the background, and answers "square" from half of it on."""
-    import torch
-    from torch import Tensor, nn
 
     class Bright(nn.Module):
         def forward(self, images: Tensor) -> Tensor:

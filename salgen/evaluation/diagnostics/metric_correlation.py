@@ -1,8 +1,4 @@
-"""Do metrics agree? Pearson's correlation of two metrics over the means of several data sets.
-
-Saliency-Bench (Zhang et al. 2025, Table 3) prints it for each method and network over eight data sets.
-It says whether two metrics order the data sets alike, not whether they order methods alike.
-"""
+"""Do two metrics order data sets alike? Pearson's correlation of their means (Zhang et al. 2025, Table 3)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -96,10 +92,7 @@ def _means(run: Path) -> dict[Key, float]:
 
 
 def correlation_table(all_correlations: Sequence[MetricCorrelation]) -> str:
-    """The correlations as a Markdown table: a row per pair of metrics and model, a column per method.
-
-    A value over fewer data sets than others states their number.
-    """
+    """The correlations as a Markdown table: a row per pair of metrics and model, a column per method."""
     methods = list(dict.fromkeys(pair.method for pair in all_correlations))
     most = max((pair.n for pair in all_correlations), default=0)
     cells: dict[tuple[str, str, str], dict[str, str]] = {}

@@ -23,10 +23,7 @@ RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECAS
 
 
 def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
-    """Write a static site about runs, and return its first page, ``index.html``, the table of all means.
-
-    The same runs in any order give the same bytes. An existing leaderboard is replaced once the new one is complete.
-    """
+    """Write a static site about runs, and return its first page; the same runs in any order give the same bytes."""
     check_run_folders(runs)
     datasets = {}
     for path in map(Path, runs):

@@ -1,10 +1,8 @@
 """DeepLIFT, by captum.
 
-captum needs a network in which every nonlinearity is a module of its own that runs once. The network is traced by
-torch.fx. Every call of an activation or max pool, as a module or as a function, once or often, in place or not, becomes
-a new module with a copy of its input to itself: captum replaces the gradient of that input, which other operations may
-share, and which the module before must not have seen yet. All else has to be affine in the image, so that its gradient
-is its share.
+captum needs a network whose nonlinearities are modules that run once each. So torch.fx traces it, and every call of an
+activation or max pool becomes a new module with a copy of its input to itself, whose gradient captum replaces. All else
+has to be affine in the image.
 """
 
 import copy

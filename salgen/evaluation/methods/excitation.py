@@ -156,10 +156,8 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
 def default_layer(model: ModelView, network: RelevanceNetwork) -> str:
     """The map's layer: ``features.23`` of a VGG-16, ``layer3`` of a ResNet, ``block3`` of four blocks.
 
-    From the root of the modules' tree on the way to the CAM layer (or else the last convolution):
-    the first level at which a pool or a module of several parts ran before. Of those, the last. If its map is
-    more than twice as fine, the CAM layer. Only layers of more than one pixel count that excitation reaches; the
-    input if there is none.
+    It is the last of the first level, from the root to the CAM layer, at which a pool or a module of several parts ran
+    before; the CAM layer if that is more than twice as fine; the input if excitation reaches none of several pixels.
     """
     modules, trace = dict(model.network.named_modules()), NetworkTrace.of(model, network.leaf.detach())
     maps = [name for name in network.outputs if trace.pixels(name) > 1]

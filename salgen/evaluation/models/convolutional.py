@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 from salgen.errors import SalgenError
+from salgen.evaluation.models.halving import check_size
 from salgen.evaluation.models.weight_sources import FromTorchvision, Seams, he_uniform
 from salgen.parameters import param
 
@@ -40,11 +41,7 @@ class Convolutional(FromTorchvision):
         import torch
         from torchvision.models import get_model
 
-        if min(image_size) < self.smallest:
-            raise SalgenError(
-                f"image size {image_size[0]}x{image_size[1]} is too small for {self.name}: each side must be at "
-                f"least {self.smallest}; make the images larger"
-            )
+        check_size(self.name, self.smallest, image_size)
         share = Fraction(round(self.width * STEPS), STEPS)
         # Weights that are about to be replaced need neither memory nor random numbers.
         with nullcontext() if share == 1 else torch.device("meta"):

@@ -47,7 +47,7 @@ class LesionCNN(FromScratch):
         """A freshly initialised network; a side of an image has at least 2 to the number of blocks."""
         from torch import nn
 
-        check_size(self.name, len(self.widths), image_size)
+        check_size(self.name, 2 ** len(self.widths), image_size)
         height, width = (extent >> len(self.widths) for extent in image_size)
         layers: OrderedDict[str, nn.Module] = OrderedDict()
         for number, (before, after) in enumerate(zip((channels, *self.widths), self.widths, strict=False), start=1):

@@ -29,9 +29,8 @@ ONE_OUTPUT = (
 def as_logits(network: nn.Module, multi_label: bool = False, said: str = ONE_OUTPUT) -> nn.Module:
     """A private copy of a network, changed so that it gives logits (N, K); its modules keep their names.
 
-    It learns what the network gives when it first runs: see `AsLogits`. Its attribute ``multi_label`` then says whether
-    each logit has a probability of its own, where that is known, or else given. A network whose attribute
-    ``gives_logits`` is true stays as it is. Of one output for two classes `said` is warned.
+    What is changed it learns in its first run, see `AsLogits`; ``gives_logits = True`` leaves a network as it is. Its
+    ``multi_label`` says whether each logit has a probability of its own. `said` warns of one output for two classes.
     """
     if isinstance(vars(network).get("forward"), AsLogits) or getattr(network, "gives_logits", False):
         return network

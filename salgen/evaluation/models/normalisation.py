@@ -33,10 +33,7 @@ _INPUTS: tuple[Callable[[Any, NDArray[np.uint8]], Any], ...] = (
 
 
 class Normalisation(nn.Module):
-    """Each channel less its mean, divided by its standard deviation; both are buffers.
-
-    `order` has the channels that are taken, such as (2, 1, 0) for blue, green and red; by default all as they are.
-    """
+    """Each channel less its mean, over its deviation; `order`, such as (2, 1, 0) for BGR, has the channels taken."""
 
     mean: Tensor
     std: Tensor

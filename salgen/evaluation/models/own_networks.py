@@ -7,14 +7,9 @@ from warnings import catch_warnings
 import torch
 from torch import nn
 from salgen.errors import SalgenError, unknown_name, warn
+from salgen.evaluation.models import normalisation as normalisations
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.logits import last_of
-from salgen.evaluation.models.normalisation import (
-    imagenet_normalisation,
-    normalisation,
-    set_apart,
-    stated_normalisation,
-)
 from salgen.evaluation.models.weight_files import load, read_tensors, without_prefixes
 from salgen.parameters import parse_call, python_value
 
@@ -58,22 +53,17 @@ def own_network(module: nn.Module) -> OwnNetwork:
     """A private copy of the user's module, of which a Normalize that comes first is set apart."""
     if isinstance(module, Classifier):
         return OwnNetwork(module.network, module.normalise, cam_layer=module.cam_layer)
-    return OwnNetwork(module, set_apart(module), getattr(module, "cam_layer", None))
+    return OwnNetwork(module, normalisations.set_apart(module), getattr(module, "cam_layer", None))
 
 
 def places_of(wanted: Sequence[str], given: Sequence[int | str], count: int) -> list[int]:
-    """The places of the data set's classes `wanted` among a network's `count` outputs.
-
-    `given` are the names of all outputs, or for each class the number of its output.
-    """
+    """Places of classes among a network's `count` outputs; `given` are all outputs' names, or each class's number."""
     if all(str(item).isdecimal() for item in given) and not set(wanted) <= set(given):
         given = [int(item) for item in given]
     if all(isinstance(item, int) for item in given):
         places = [int(item) for item in given]
         if len(set(places)) != len(wanted) or len(places) != len(wanted) or not all(0 <= p < count for p in places):
-            raise SalgenError(
-                f"classes = {places}: give the numbers, 0 to {count - 1}, of {', '.join(wanted)}, each once"
-            )
+            raise SalgenError(f"classes = {places}: give numbers, 0 to {count - 1}, of {', '.join(wanted)}, each once")
         return places
     names = list(map(str, given))
     if len(names) != count:
@@ -93,9 +83,7 @@ def in_order(given: Any, what: str) -> list[Any]:
     if isinstance(given, Mapping):
         by_number = {str(number): str(name) for number, name in given.items()}
         if set(by_number) != set(map(str, range(len(given)))):
-            raise SalgenError(
-                f"{what} has the numbers {', '.join(by_number)}: must be 0 to {len(given) - 1}, each once"
-            )
+            raise SalgenError(f"{what} has numbers {', '.join(by_number)}: must be 0 to {len(given) - 1}, each once")
         return [by_number[str(number)] for number in range(len(given))]
     items = given.tolist() if hasattr(given, "tolist") else given
     if isinstance(items, (Sequence, ValuesView)) and not isinstance(items, str):
@@ -127,7 +115,7 @@ def _torchvision(call: str, weights: Path) -> OwnNetwork:
     with catch_warnings(action="ignore", category=FutureWarning):
         network = get_model(name, weights=None, **options, **outputs)
     load(network, tensors, f"weights = {weights}", TO_FIT)
-    return OwnNetwork(network, imagenet_normalisation(3))
+    return OwnNetwork(network, normalisations.imagenet_normalisation(3))
 
 
 def _timm(call: str, weights: Path) -> OwnNetwork:
@@ -147,7 +135,7 @@ def _timm(call: str, weights: Path) -> OwnNetwork:
     if options.get("in_chans") == 1:
         mean, std = (sum(values) / len(values) for values in (mean, std))
     load(network, tensors, f"weights = {weights}", TO_FIT)
-    return OwnNetwork(network, stated_normalisation(mean, std))
+    return OwnNetwork(network, normalisations.stated_normalisation(mean, std))
 
 
 def _hugging_face(name: str, folder: Path) -> OwnNetwork:
@@ -157,7 +145,7 @@ def _hugging_face(name: str, folder: Path) -> OwnNetwork:
     is_timm = model.config.model_type == "timm_wrapper"  # whose config.json states it
     if is_timm or any((folder / file).is_file() for file in ("preprocessor_config.json", "processor_config.json")):
         processor = AutoImageProcessor.from_pretrained(folder, local_files_only=True)
-        normalise = normalisation(processor, getattr(model.config, "num_channels", 3))
+        normalise = normalisations.normalisation(processor, getattr(model.config, "num_channels", 3))
     else:
         normalise = None
         warn(f"{folder} has no preprocessor_config.json: the model is given images in [0, 1] as they are")

@@ -46,7 +46,7 @@ class SCNN(FromFile):
         """A freshly initialised network; a side of an image has at least 2 to the number of blocks."""
         from torch import nn
 
-        check_size(self.name, len(self.widths), image_size)
+        check_size(self.name, 2 ** len(self.widths), image_size)
         layers: OrderedDict[str, nn.Module] = OrderedDict()
         for number, (before, after) in enumerate(zip((channels, *self.widths), self.widths, strict=False), start=1):
             layers[f"block{number}"] = _block(before, after)

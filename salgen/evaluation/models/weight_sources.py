@@ -82,10 +82,7 @@ class FromFile(FromScratch):
         return weight_files.read_tensors(Path(self.weights).expanduser())
 
     def _to_grey(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Weights for 3 channels as weights for 1, such that a grey image means the same to both.
-
-        A grey value v stands for the colours slope * v + offset. What the offset adds goes into `seams.offset`.
-        """
+        """Weights for 3 channels as for 1: a grey v is slope * v + offset, whose offset goes into `seams.offset`."""
         import torch
 
         black, white = torch.zeros(1, 3, 1, 1), torch.ones(1, 3, 1, 1)

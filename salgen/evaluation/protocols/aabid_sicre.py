@@ -78,9 +78,7 @@ class AabidSicre(Protocol):
         "marks, yet its F1 is .43 and 1 - LE .55, its MF1 .51 and 1 - MLE .75. It becomes so by what the code does.",
     )
 
-    limit: int | None = param(
-        None, "first images of the test split, of which those with a mask count; by default the scale's", low=1
-    )
+    limit: int | None = param(None, "first test images, of which those with masks count; by default the scale's", low=1)
     models: tuple[str, ...] = param((), "networks to train; by default the scale's")
     weights: str = param("imagenet", "what networks start from at scale full", choices=("imagenet", "scratch"))
     pets: str | None = param(None, "folder of Oxford-IIIT Pet, as pet-xai takes it")

@@ -36,8 +36,7 @@ class Order(NamedTuple):
 class Margin(NamedTuple):
     """The orders of a comparison, all of which must hold, and the numbers behind them in words.
 
-    The lower bound is wrong only if that of one of the `rank` least differences of an order is. The upper one is wrong
-    only if that of any other difference is. So these many bounds share the chance of an error.
+    A lower bound is wrong only if one of the `rank` least differences is, an upper one only if any other difference is.
     """
 
     orders: Sequence[Order]

@@ -166,9 +166,7 @@ class Li2020(Protocol):
 
     limit: int | None = param(None, "first samples of each test split that count; by default the scale's", low=1)
     models: tuple[str, ...] = param((), "networks to train; by default the scale's")
-    weights: str = param(
-        "imagenet", "what networks other than scnn start from at scale full", choices=("imagenet", "scratch")
-    )
+    weights: str = param("imagenet", "what networks but scnn start from at scale full", choices=("imagenet", "scratch"))
     radii: tuple[float, ...] = param((0.05, 0.1, 0.2, 0.4), "radii of the curve of stability", low=0.0)
     voc: str | None = param(None, "folder of VOC 2012: VOCdevkit or VOC2012")
     coco: str | None = param(None, "folder of COCO 2017: annotations and images")

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 import numpy as np
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.attribution.method_selection import select_methods
@@ -112,8 +113,6 @@ def _call_in(run: LoadedRun, metric: str) -> str:
 
 def likeliest_class(run: LoadedRun, data: Path) -> NDArray[np.bool_]:
     """Bool (S, N) over a run's seeds and samples: True for each image's sample of the class likeliest to that model."""
-    import pyarrow.parquet as pq
-
     predictions = pq.read_table(run.path / FILE).to_pydict()
     dataset = open_dataset(data, run.split)
     images = dict(zip(dataset.ids, dataset.column("image"), strict=True))

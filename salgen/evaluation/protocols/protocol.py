@@ -85,10 +85,7 @@ class Protocol(ABC):
 
     @abstractmethod
     def datasets(self) -> Mapping[str, Mapping[str, Any]]:
-        """The data sets in order, each with its arguments of `make`; the name is the generator's by default.
-
-        In a source ``{out}`` is the study's folder, so that ``{out}/bam`` is the data set `bam` of the same protocol.
-        """
+        """The data sets in order, with arguments of `make`; ``{out}`` in a source is the study's folder."""
 
     @abstractmethod
     def experiments(self, scale: str) -> Sequence[Experiment]:

@@ -193,9 +193,7 @@ class SaliencyBench(Protocol):
         "At scale full VGG-19 is trained with a learning rate of 1e-4, where the paper has 1e-3 for all networks.",
     )
 
-    limit: int | None = param(
-        None, "first images of the test split, of which those with a mask count; by default the scale's", low=1
-    )
+    limit: int | None = param(None, "first test images, of which those with masks count; by default the scale's", low=1)
     only: tuple[str, ...] = param((), "data sets to run; by default all eight", choices=DATASETS)
     models: tuple[str, ...] = param((), "networks to train; by default the scale's", choices=(*CNNS, VIT))
     weights: str = param("imagenet", "what networks start from at scale full", choices=("imagenet", "scratch"))

@@ -91,14 +91,10 @@ class Szczepankiewicz2023(Protocol):
         "the sign that the decomposition gives; with the sign aligned they stand among the scores below.",
     )
 
-    limit: int | None = param(
-        None, "first images of a split, of which those with a mask count; by default the scale's", low=1
-    )
+    limit: int | None = param(None, "first images of a split; those with a mask count; by default the scale's", low=1)
     only: tuple[str, ...] = param((), "data sets to run, by the paper's names; by default all four", choices=DATASETS)
     models: tuple[str, ...] = param((), "networks to train; by default the scale's")
-    weights: str = param(
-        "imagenet", "what networks other than scnn start from at scale full", choices=("imagenet", "scratch")
-    )
+    weights: str = param("imagenet", "what networks but scnn start from at scale full", choices=("imagenet", "scratch"))
     gtsrb: str | None = param(None, "folder of GTSRB as torchvision lays it out, or download")
     zings: str | None = param(None, "folder of heroes, villains and masks")
     lisa: str | None = param(None, "folder of LISA traffic lights")

@@ -63,7 +63,8 @@ def publish(
     target = Path(out)
     check_target(target)
     _check_outside(Path(path), target)
-    with open_release(path, license, date, creators, url, may_redistribute=may_redistribute) as release:
+    statements: dict[str, Any] = {"license": license, "date": date, "creators": creators, "url": url}
+    with open_release(path, may_redistribute=may_redistribute, **statements) as release:
         return archive(release.files, target, release.root)
 
 
@@ -138,17 +139,11 @@ def upload(
 
 
 def open_release(
-    path: str | os.PathLike[str],
-    license: str | None = None,
-    date: str | None = None,
-    creators: Sequence[str] = (),
-    url: str | None = None,
-    *,
-    may_redistribute: bool = False,
+    path: str | os.PathLike[str], *, may_redistribute: bool = False, **statements: Any
 ) -> AbstractContextManager[Release]:
     """The release of a folder, checked; temporary files of it exist within the ``with`` block."""
-    publication = stated(license, date, creators, url)
-    if date is None:
+    publication = stated(**{"license": None, "date": None, **statements})
+    if statements.get("date") is None:
         print(f"date of publication: {publication.date} (UTC); for the same bytes later, state it", file=sys.stderr)
     folder = Path(path)
     if not folder.is_dir():

@@ -13,14 +13,7 @@ from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.format.shards import shards_of
 from salgen.datasets.metadata import citation
 from salgen.datasets.metadata.publication_metadata import PublicationMetadata, Release
-from salgen.datasets.publishing.dataset_release import (
-    archive_root,
-    as_published,
-    check_sound,
-    shards_to_publish,
-    warn_of_left_out,
-    with_checksums,
-)
+from salgen.datasets.publishing import dataset_release
 from salgen.evaluation.publishing.run_card import TAGS, Contents, run_card, run_croissant
 from salgen.evaluation.report import console_summary
 from salgen.evaluation.report.page import PAGE, render
@@ -51,7 +44,7 @@ def published_run(
 
     Pictures, images and maps that show them are left out where pixels may not be passed on.
     """
-    check_sound(folder, run_problems(folder, samples=0))
+    dataset_release.check_sound(folder, run_problems(folder, samples=0))
     own = RunRecord.read(folder / RECORD)
     pixels = may_redistribute or _is_redistributable(folder, own)
     record = published_record(own, pixels=pixels)
@@ -67,9 +60,9 @@ def published_run(
             (run,) = read_runs([folder])
             page = render([replace(run, record=record)], pictures=images)
         files |= {**data, RECORD: record.to_text().encode(), PAGE: page.encode()}
-        yield _release(contents, files, archive_root(folder), publication)
+        yield _release(contents, files, dataset_release.archive_root(folder), publication)
     if not pixels:
-        warn_of_left_out(f"the images, pictures and maps of {folder} that show pixels")
+        dataset_release.warn_of_left_out(f"the images, pictures and maps of {folder} that show pixels")
 
 
 def published_record(record: RunRecord, *, pixels: bool) -> RunRecord:
@@ -109,10 +102,8 @@ def _without_paths(value: Any) -> Any:
 
 def _is_redistributable(folder: Path, record: RunRecord) -> bool:
     """True if the run, and the data that it keeps, declare that pixels may be passed on."""
-    data = folder / DATA
-    return bool(record.dataset.redistributable) and (
-        not (data / manifests.FILE).is_file() or read_manifest(data).redistributable
-    )
+    kept = folder / DATA / manifests.FILE
+    return bool(record.dataset.redistributable) and (not kept.is_file() or read_manifest(kept.parent).redistributable)
 
 
 def _release(
@@ -137,7 +128,7 @@ def _release(
     digests = {**sums, **{name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}}
     texts[checksums.CROISSANT] = run_croissant(contents, digests, publication).encode()
     return Release(
-        files=with_checksums({**files, **texts}, sums),
+        files=dataset_release.with_checksums({**files, **texts}, sums),
         root=root,
         title=contents.title,
         card=card,
@@ -156,9 +147,9 @@ def _data(folder: Path, record: RunRecord, pixels: bool) -> Iterator[tuple[dict[
         yield {}, pixels
         return
     kept = read_manifest(data)
-    released = as_published(kept, pixels=pixels)
+    released = dataset_release.as_published(kept, pixels=pixels)
     shards = shards_of(kept, record.dataset.split)
-    with shards_to_publish(data, kept, released, shards) as paths:
+    with dataset_release.shards_to_publish(data, kept, released, shards) as paths:
         files: dict[str, Path | bytes] = {f"{DATA}/{name}": path for name, path in paths.items()}
         yield {**files, f"{DATA}/{manifests.FILE}": released.to_text().encode()}, released.pixels and pixels
 

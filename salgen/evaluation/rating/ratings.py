@@ -23,13 +23,9 @@ SCHEMA = pa.schema(
      ("method", pa.string()), ("position", pa.int64()), *((question, pa.int8()) for question in QUESTIONS)]
 )  # fmt: skip
 AGREEMENT = pa.schema(
-    [
-        ("question", pa.string()),
-        ("raters", pa.list_(pa.string())),
-        ("explanations", pa.int64()),
-        ("alpha", pa.float64()),
-    ]
-)
+    [("question", pa.string()), ("raters", pa.list_(pa.string())),
+     ("explanations", pa.int64()), ("alpha", pa.float64())]
+)  # fmt: skip
 
 Answers = dict[tuple[int, int], dict[str, int]]  # (image, position) to question and answer
 

@@ -1,8 +1,7 @@
 """Does a model rely on the feature? The verdict on one sample, from the model's logits.
 
-The sample is shown again without its features, and with them on other backgrounds: redrawn with a twin each, and
-composed of the sample's feature and the redraw's background. What counts is the margin of a class: its logit minus the
-largest other one. All shifts of margins are shares of the feature's own effect, so the logits' scale does not matter.
+The sample is shown without its features, and with them on other backgrounds: redrawn with a twin each, and composed of
+feature and other background. Shifts of the margin, the class's logit less the best other, are shares of the feature's.
 """
 
 from __future__ import annotations

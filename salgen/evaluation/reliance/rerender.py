@@ -70,10 +70,7 @@ class Renderer:
         return {"moved": ask(moved), "moved_twins": ask(twins)}
 
     def _pairs(self, recipes: Sequence[Recipe]) -> tuple[Float32, Float32, Mask]:
-        """Images and twins (n, C, H, W), and the feature's pixels (n, 1, H, W): the mask and all that differ.
-
-        A sample without a twin stands for its own.
-        """
+        """Images and twins (n, C, H, W), the image itself where it has none, and the feature's pixels (n, 1, H, W)."""
         pairs = list(self.generator.render_pairs(recipes))
         images = _images(sample.image for sample, _ in pairs)
         twins = _images(sample.image if twin is None else twin for sample, twin in pairs)

@@ -11,6 +11,7 @@ from itertools import count, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 import numpy as np
+import pandas as pd
 from salgen.errors import SalgenError, unknown_name, warn
 from salgen.evaluation.attribution.reductions import SIGNED
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
@@ -30,7 +31,6 @@ from salgen.files import FORMULA, read_csv
 from salgen.types import SaliencyMap
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 COLOURS = {METHOD: "tab:blue", FLOOR: "0.6", CEILING: "tab:green"}  # a plot's
@@ -85,8 +85,6 @@ class Run(os.PathLike[str]):
     @cached_property
     def scores(self) -> pd.DataFrame:
         """A row for each method, sample, training, metric and region, as in ``scores.parquet``; see docs/columns.md."""
-        import pandas as pd
-
         return pd.read_parquet(self / SCORES, partitioning=None)
 
     @cached_property
@@ -102,8 +100,6 @@ class Run(os.PathLike[str]):
     @cached_property
     def predictions(self) -> pd.DataFrame:
         """Each model's probabilities for each sample of the split, as in ``predictions.parquet``."""
-        import pandas as pd
-
         return pd.read_parquet(self / PREDICTIONS, partitioning=None)
 
     @cached_property
@@ -115,8 +111,6 @@ class Run(os.PathLike[str]):
         SalgenError
             If the samples could not be rendered again.
         """
-        import pandas as pd
-
         if not (self / CERTIFICATES).is_file():
             reason = self.record.certificates.reason if self.record.certificates else "none were made"
             raise SalgenError(f"{self.path} has no certificates: {reason}")
@@ -133,8 +127,6 @@ class Run(os.PathLike[str]):
 
         Each metric is taken in the headline region, or in the whole image where it is scored in that alone.
         """
-        import pandas as pd
-
         tables, rows = self._tables, {}
         for model in tables.model_names:
             for key in tables.keys(model):

@@ -1,12 +1,7 @@
 """The reliance certificate: a test, for every scored sample, whether the model relied on the ground truth.
 
-A saliency map can only be held to the mask if the model looked there. So each sample is rendered again from its
-recipe, and :mod:`salgen.evaluation.reliance.certificate_rule` decides from the model's logits. Where the generator is
-:class:`~salgen.generators.interfaces.Movable`, the feature is also shown elsewhere, which does not decide. What a
-redraw keeps, such as the brain slice, cannot be found.
-
-The generator must be :class:`~salgen.generators.interfaces.Redrawable`. If it is not, or its source is
-missing, there are no certificates, and `reason` says why.
+Each sample is rendered again from its recipe, by a :class:`~salgen.generators.interfaces.Redrawable` generator, and
+:mod:`salgen.evaluation.reliance.certificate_rule` decides from the model's logits.
 """
 
 from __future__ import annotations
@@ -39,10 +34,9 @@ def certify(
     source: str | None = None,
     elsewhere: Callable[[Certifier], Iterator[int]] | None = None,
 ) -> Certification:
-    """Certify every scored sample for every model of a run, and write ``certificates.parquet``.
+    """Certify every scored sample for every model of a run, and write ``certificates.parquet``, or say why not.
 
-    `elsewhere` has other processes write a certifier's missing files, and yields the number of each chunk that is
-    written; this process writes them if None. Without certificates the reason is given.
+    `elsewhere` has other processes write a certifier's missing files, and yields each written chunk's number.
     """
     plan, path = runners[0].plan, runners[0].run / FILE
     certifiers = [Certifier(runner) for runner in runners]
@@ -107,9 +101,8 @@ class Certifier:
             labels = batch.present(plan.task)[np.arange(len(batch)), targets].astype(np.int64)
             targets = np.ones_like(labels)
         rows = []
-        for name, cluster, label, target, answer in zip(
-            batch.ids, batch.clusters, labels, targets, answers, strict=True
-        ):
+        samples = zip(batch.ids, batch.clusters, labels, targets, answers, strict=True)
+        for name, cluster, label, target, answer in samples:
             sample = {"model": model.name, "training_seed": model.seed, "sample_id": name, "cluster": cluster}
             rows.append({**sample, **vars(certificate_of(answer, int(label), int(target)))})
         return pa.Table.from_pylist(rows, schema=pa.schema(COLUMNS))

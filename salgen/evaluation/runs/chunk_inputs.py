@@ -46,10 +46,7 @@ class ChunkInputs:
         return np.asarray(self.predicted == self.batch.labels)
 
     def task(self, kind: MapKind, model: EvaluatedModel) -> tuple[ImageSet, Classes, Mask]:
-        """What maps of a kind explain: images, classes, and whether the model whose maps they are is right on each.
-
-        A paired model explains the class of its own task; one trained on permuted labels explains the first one's.
-        """
+        """The images and classes that maps of a kind explain, and whether the model of these maps is right on each."""
         if kind is MapKind.SAMPLES:
             return self._samples, self.targets, self.correct
         image_set, labels = self._image_set(kind, model), self._labels(model)
@@ -62,10 +59,7 @@ class ChunkInputs:
     def metric_inputs(
         self, maps: Mapping[MapKind, SavedMaps], region: str | None, explain: Explain | None, fitted: bool
     ) -> MetricInputs:
-        """The inputs of metrics that score one method's maps, of all kinds that are needed, in a region or the image.
-
-        `explain` and `fitted` are as in :class:`MetricInputs`.
-        """
+        """The inputs of metrics that score one method's maps, of all needed kinds, in a region or the whole image."""
         plan, needs = self.plan, self.plan.needs
         runs_model = bool(needs & {"model", "method"})
         return MetricInputs(

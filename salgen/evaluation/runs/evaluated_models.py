@@ -12,7 +12,6 @@ import torch
 from torch import nn
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError, unknown_name, warn
-from salgen.evaluation.attribution.arguments import at_least
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.runs.artifacts.predictions import Classes, predicted_classes
 from salgen.evaluation.runs.given_models import FORMS, GivenModel
@@ -23,6 +22,7 @@ from salgen.evaluation.training.training import train, train_seeds
 from salgen.evaluation.training.training_config import initial_classifier
 from salgen.evaluation.training.training_settings import SEEDS
 from salgen.files import sha256_of
+from salgen.parameters import at_least
 from salgen.registry import MODELS
 from salgen.types import Float32
 
@@ -165,10 +165,7 @@ class ChosenModels:
             raise SalgenError(f"{run} holds the model, and would be removed (replace): choose another folder")
 
     def trained(self, run: Path, *, shuffled: bool, compile: bool) -> dict[str, Any]:
-        """The models as a plan has them, trained into the run folder where they are not yet.
-
-        With `shuffled` others learn permuted labels. With `compile` passes of the first ones are compiled.
-        """
+        """A plan's models, trained where they are not yet; with `shuffled` also others, on permuted labels."""
         dataset = self.dataset
         models = self.loaded
         if not models:
@@ -221,14 +218,10 @@ def resolve_models(
     if not isinstance(model, str) or name not in MODELS.entries:
         loaded = load_model(dataset, model, run)
         if settings or reliance is not None or n_trainings not in (None, 1):
-            raise SalgenError(
-                f"{model} is trained already: leave out training settings, reliance and n_trainings (--n-trainings)"
-            )
+            raise SalgenError(f"{model} is trained already: leave out training settings, reliance and n_trainings")
         return ChosenModels(dataset, name, [loaded], loaded.classifier, {}, second, second_task)
     if not dataset.spec.splits.get("train"):
-        raise SalgenError(
-            f"{dataset.path} has no training images for {name}: give a trained model as model= (--model CHECKPOINT)"
-        )
+        raise SalgenError(f"{dataset.path} has no training images for {name}: give a trained model (model=, --model)")
     network = initial_classifier(dataset.path, model=name, scale=scale, settings=settings, source=dataset.source)
     training = {
         "scale": scale,
@@ -270,6 +263,4 @@ def _check_second(
     if task == next(iter(dataset.tasks)):
         raise SalgenError(f"paired_task = {task}: the first model learns that task; name another one")
     if isinstance(first, GivenModel):
-        raise SalgenError(
-            f"paired_task = {task}: it is not known how {first} was trained; give a second model as paired_model"
-        )
+        raise SalgenError(f"paired_task = {task}: nobody knows how {first} was trained; give paired_model instead")

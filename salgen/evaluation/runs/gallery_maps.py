@@ -46,10 +46,7 @@ class GalleryMaps:
                 np.save(handle, values[row])
 
     def write(self, explain: Callable[..., Explained], predicted: Classes) -> None:
-        """Write ``gallery.npz``; maps that were not kept, as those of samples without a mask, are explained now.
-
-        `explain` is that of the model's runner, and `predicted` int64 (N,) are its classes of the split's samples.
-        """
+        """Write ``gallery.npz``; lacking maps are explained now. `predicted`, int64 (N,), is of the whole split."""
         plan, chosen = self.files.plan, list(self.places.values())
         (batch,) = plan.dataset.batches(len(chosen), chosen)
         predicted = predicted[chosen]

@@ -117,13 +117,9 @@ class GivenModel:
         )
 
     def digest(self, classifier: Classifier, dataset: Dataset) -> str:
-        """SHA-256 of the name, modules, logits for one image, and weights.
-
-        Logits are rounded to four digits, so that the number of threads does not change them.
-        """
-        rounded = " ".join(
-            f"{value:.3e}" for value in self._logits(classifier, _first_image(dataset)).flatten().tolist()
-        )
+        """SHA-256 of the name, modules, weights, and logits for one image, rounded since threads change them."""
+        logits = self._logits(classifier, _first_image(dataset)).flatten().tolist()
+        rounded = " ".join(f"{value:.3e}" for value in logits)
         return weights_digest(classifier, f"{self.name}\n{classifier!r}\n{rounded}")
 
     def settings(self, classifier: Classifier) -> dict[str, Any]:
@@ -246,9 +242,7 @@ def is_designed(model: str) -> bool:
 def _of_cells(network: GridNetwork, generator: Any, grid: Float32) -> Classifier:
     """The trained network of a grid network, with the layer of its last maps as `cam_layer`; None if it has none."""
     if not network.model:
-        raise SalgenError(
-            f"model {network.name}: give the trained network that it is around: {network.name}:model=FOLDER"
-        )
+        raise SalgenError(f"model {network.name}: give the trained network it is around: {network.name}:model=FOLDER")
     height, width = (extent // generator.cells for extent in generator.image_size)
     cell = np.ascontiguousarray(grid[:, :height, :width])
     if Path(network.model).exists():
@@ -288,9 +282,7 @@ def check_models_importable(*models: Any) -> None:
 def _from_function(text: str) -> nn.Module:
     factory = imported(text, "model", "my_models:detector")
     if not callable(factory):
-        raise SalgenError(
-            f"model {text}: {text.partition(':')[2]} is not a function; give one that returns a torch.nn.Module"
-        )
+        raise SalgenError(f"model {text}: {text.partition(':')[2]} is no function that returns a torch.nn.Module")
     try:
         module = factory if isinstance(factory, nn.Module) else factory()
     except SalgenError as error:

@@ -108,9 +108,8 @@ def _of_metric(runner: ModelRunner, name: str) -> Cost:
     values, ones = random.random(plan.masks(inputs.batch)[:, 0].shape, dtype=np.float32), np.ones(1, dtype=bool)
     maps = SavedMaps(inputs.batch.ids, inputs.targets, ones, ones, values, "", (1, 1), 0.0)
     with _probed() as probe:
-        compute_metrics(
-            inputs.metric_inputs(dict.fromkeys(plan.kinds, maps), None, explain, False), {name: plan.of_maps[name]}
-        )
+        data = inputs.metric_inputs(dict.fromkeys(plan.kinds, maps), None, explain, False)
+        compute_metrics(data, {name: plan.of_maps[name]})
     times = sum(name in plan.metrics_in(variant) for variant in plan.variants)
     return Cost(times * probe.images, times * probe.seconds, times * explained)
 

@@ -1,7 +1,6 @@
 """The files of one model in a run folder: their names, what they depend on, and which of them are there.
 
-A file's name, or a key in it, is the digest of all that its contents depend on. So a stopped run continues, and a run
-with one more method computes that method only.
+A file's name, or a key in it, is a digest of all that its contents depend on; so a stopped run goes on where it was.
 """
 
 from collections.abc import Sequence
@@ -12,14 +11,8 @@ from typing import Any
 from salgen.evaluation.attribution.method_selection import renamed
 from salgen.evaluation.attribution.patterns import VERSION as PATTERNS_VERSION
 from salgen.evaluation.metrics.inputs.metric_inputs import PAIRED, SHUFFLED, MapKind
-from salgen.evaluation.runs.artifacts.chunk_files import (
-    PARTS,
-    WORK,
-    ScoreChunk,
-    is_written,
-    library_versions,
-    provenance,
-)
+from salgen.evaluation.runs.artifacts import chunk_files
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS, WORK, ScoreChunk, provenance
 from salgen.evaluation.runs.artifacts.costs import Costs
 from salgen.evaluation.runs.artifacts.saved_maps import key_of, maps_name
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
@@ -69,7 +62,7 @@ class ModelFiles:
 
     def is_done(self, chunk: ScoreChunk) -> bool:
         """True if a chunk, or a piece of one, is scored, and the run keeps its maps or need not."""
-        return is_written(chunk.path) and all(self.saved_maps(kind, chunk) for kind in self.plan.kept_kinds)
+        return chunk_files.is_written(chunk.path) and all(self.saved_maps(kind, chunk) for kind in self.plan.kept_kinds)
 
     @cached_property
     def costs(self) -> Costs:
@@ -85,7 +78,7 @@ class ModelFiles:
     def predictions_path(self) -> Path:
         """The file of the predictions."""
         dataset = self.plan.dataset
-        key = [dataset.fingerprint, dataset.split, self.model.digest, self.device, library_versions()]
+        key = [dataset.fingerprint, dataset.split, self.model.digest, self.device, chunk_files.library_versions()]
         return self.run / PARTS / f"predictions-{provenance(key, 16)}.parquet"
 
     # Maps -------------------------------------------------------------------------------------------------------------
@@ -135,7 +128,7 @@ class ModelFiles:
         return {
             "dataset": [dataset.fingerprint, dataset.split, samples],
             "model": [model.name, model.seed, model.digest],
-            "by": [device, library_versions()],
+            "by": [device, chunk_files.library_versions()],
         }
 
     def maps_depend_on(self, call: str, samples: Sequence[int]) -> dict[str, Any]:

@@ -1,8 +1,4 @@
-"""The runner of one model: explains chunks of samples, scores the maps, and writes a file for each chunk and method.
-
-Methods that have passes in common are explained together. Saved maps are read rather than computed again, and scored
-in the same way.
-"""
+"""The runner of one model: explains chunks of samples, scores the maps, and writes a file for each chunk and method."""
 
 from __future__ import annotations
 
@@ -130,10 +126,7 @@ class ModelRunner(ModelFiles):
         ids: Sequence[str],
         view: ModelView | None = None,
     ) -> Explained:
-        """The maps of images (n, C, H, W) by some methods; `view` is that of another model than the run's.
-
-        `targets` (n,) are the classes to explain, and `masks` bool (n, H, W) are the ground truth.
-        """
+        """Maps of images (n, C, H, W), for classes (n,), masks bool (n, H, W) and names; `view` is of another model."""
         methods, conventions = {call: self.plan.methods[call] for call in calls}, self.plan.conventions
         fitted = any("patterns" in method.needs for method in methods.values())
         explainer = BatchExplainer.of(
@@ -164,9 +157,8 @@ class ModelRunner(ModelFiles):
     def _write_scores(self, chunk: ScoreChunk, inputs: ChunkInputs, maps: Mapping[MapKind, SavedMaps]) -> None:
         """Score one method's maps, and write the rows with the time that the maps took."""
         of_samples = maps[MapKind.SAMPLES]
-        if not np.array_equal(of_samples.targets, inputs.targets) or not np.array_equal(
-            of_samples.correct, inputs.correct
-        ):
+        same = (of_samples.targets == inputs.targets) & (of_samples.correct == inputs.correct)
+        if not same.all():
             raise SalgenError(f"the kept maps of {chunk.call} do not explain the classes that the run records")
         record = {
             "method": chunk.call,

@@ -68,11 +68,7 @@ def run_to_extend(
     scored_from: str | None = None,
     replace: bool = False,
 ) -> RunRecord | None:
-    """The record of the finished run in a folder, to which methods and metrics may be added; None if there is none.
-
-    `models` are as :class:`ChosenModels` has them. `scored_from` is the SHA-256 of the record of the run whose maps are
-    scored.
-    """
+    """The finished run in a folder, to which methods and metrics may be added, or None; `scored_from` is a SHA-256."""
     if (run / MANIFEST).exists():
         raise SalgenError(f"{run} is a data set: choose another folder for the run")
     begun = (run / RECORD).exists() or (run / PARTS).is_dir() or any(run.glob("*-seed*"))
@@ -102,9 +98,8 @@ def run_to_extend(
             compared.append((f"weights of seed {seed}", model.weights_sha256[:12], digest[:12]))
     if second_model is not None and record.paired_model:
         second = record.paired_model[0]
-        compared.append(
-            ("second model", second.task if second_model == second.task else second.checkpoint, second_model)
-        )
+        held_second = second.task if second_model == second.task else second.checkpoint
+        compared.append(("second model", held_second, second_model))
     different = [f"{name} {held} there, {here} here" for name, held, here in compared if held != here]
     if different:
         raise SalgenError(

@@ -111,10 +111,7 @@ class Plan:
 
     @cached_property
     def variants(self) -> dict[str, str | None]:
-        """Variant name to the region that is scored, None for the whole image; the headline first.
-
-        If no metric is scored within a region, the whole image is the only variant.
-        """
+        """Variant to the region that is scored, the headline first; None for the whole image, the last or only one."""
         valid = self.dataset.valid_region if any(metric.regional for metric in self.of_maps.values()) else None
         return {**({f"region:{valid}": valid} if valid else {}), WHOLE_IMAGE: None}
 

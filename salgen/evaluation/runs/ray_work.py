@@ -1,8 +1,6 @@
 """Scores and certificates written by Ray tasks: each is of a chunk of samples, and writes to the run folder itself.
 
-A worker is a process with a GPU of its own where the machines have any, and with a processor otherwise. It is sent the
-paths of data and weights instead of their contents, and loads a model once. Predictions and patterns, on which all
-chunks depend, are computed before the first chunk.
+A worker has a GPU of its own where there are any. It gets paths instead of data and weights, and loads a model once.
 """
 
 from __future__ import annotations
@@ -85,10 +83,7 @@ class RayWorkers:
         return CUDA if self.connection.gpus else CPU
 
     def write(self, runner: ModelRunner, missing: Mapping[int, Sequence[ScoreChunk]]) -> Iterator[tuple[str, int]]:
-        """Have the workers write the missing scores, by the chunk's place.
-
-        Each method is yielded with the number of its maps, once the file of their scores is visible here.
-        """
+        """Have workers write missing scores; yields each method and its number of maps once the file is seen here."""
         if not missing:
             return
         payload = ray_tasks.pack(Job.of(runner, self.device))
@@ -197,12 +192,7 @@ def _weights(classifier: nn.Module) -> str:
 
 def _write(payload: bytes, order: Order) -> object:
     """Write the missing scores of a chunk; a failure is returned rather than raised."""
-
-    def write() -> None:
-        for _ in _runner(payload).write(*order):  # none, if a killed worker had written them
-            pass
-
-    return _attempt(write, _order_name(order))
+    return _attempt(lambda: list(_runner(payload).write(*order)), _order_name(order))
 
 
 def _predict(payload: bytes, part: range) -> object:

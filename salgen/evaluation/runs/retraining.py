@@ -1,8 +1,6 @@
 """Remove or keep the pixels that a method ranks highest, and train again: the trainings behind ROAR and KAR.
 
-For each model and method the pixels of all images are ranked once. Then, for each fraction, the images are
-changed, a fresh model is trained as the first one was, and its predictions on the test images are kept in a
-file of their own, so that a stopped run continues.
+Pixels are ranked once. For each fraction the predictions of a fresh model are kept, so that a stopped run continues.
 """
 
 import shutil

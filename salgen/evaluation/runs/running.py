@@ -217,9 +217,7 @@ def evaluate(
     chosen = _resolve_metrics(metrics, held.metrics if held else [], scale, models, list(outside))
     if workers_of_ray is not None:
         check_metrics_importable(chosen)
-    defined, left_out = resolve_methods(
-        methods, scale, held, outside, models, run, for_workers=workers_of_ray is not None
-    )
+    defined, left_out = resolve_methods(methods, scale, held, outside, models, run, for_workers=bool(workers_of_ray))
 
     if held is not None:
         say_what_is_added(run, held, defined, chosen)
@@ -239,10 +237,7 @@ def evaluate(
 def _resolve_metrics(
     metrics: Metrics | None, earlier: Sequence[str], scale: str, models: ChosenModels, outside: Sequence[str]
 ) -> dict[str, Metric]:
-    """The metrics of a run by their names; a warning names those that a group leaves out.
-
-    `outside` names the methods whose maps are in files.
-    """
+    """A run's metrics by name, where methods `outside` have maps in files; warns of those that a group leaves out."""
     data, paired = models.dataset, models.second_label is not None
     offered = {*OF_THE_MASK, "image", "target", "correct", "model", "method"}
     offered |= TWINS if data.manifest.twins else set()

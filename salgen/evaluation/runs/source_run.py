@@ -114,9 +114,8 @@ class SourceRun:
         """A model's predictions for every sample of the split, whose names are `ids`."""
         path = self.folder / PREDICTIONS
         try:
-            rows = pq.read_table(
-                path, filters=[("model", "=", model.name), ("training_seed", "=", model.seed)]
-            ).to_pydict()
+            own = [("model", "=", model.name), ("training_seed", "=", model.seed)]
+            rows = pq.read_table(path, filters=own).to_pydict()
             if rows["sample_id"] != ids:
                 raise ValueError(f"it does not hold the predictions of {model.name} for each sample once, in order")
             labels = np.array(rows["label"], dtype=np.int64)

@@ -39,19 +39,11 @@ _remembered: dict[str, Metric] = {}
 
 
 def choose_metrics(metrics: Metrics, available: Collection[str] = (), scale: str | None = None) -> dict[str, Metric]:
-    """Metrics by name.
+    """Metrics by name, from what :func:`salgen.score` takes as its `metrics`.
 
-    Parameters
-    ----------
-    metrics
-        One or several: names, calls, instances, functions of (map, mask), ``"package.module:name"`` of either, or
-        groups. ``"all"`` and the families stand for those metrics that need no more than `available`. A value such as
-        ``0.1|0.2`` stands for a metric with each of them. A mapping gives names.
-    available
-        Names of the inputs that are given, see :attr:`Metric.needs`.
-    scale
-        The scale whose defaults hold, in a run: metrics are swept there. A parameter that the call sets is neither
-        swept nor the scale's.
+    ``"all"`` and the families stand for those metrics that need no more than the inputs `available`. A value such as
+    ``0.1|0.2`` stands for a metric with each of them. At a `scale`, in a run, its defaults hold and metrics are swept,
+    except for parameters that the call sets.
 
     Examples
     --------
@@ -139,10 +131,7 @@ def resolve_metrics(
 def warn_of_left_out(
     metrics: Metrics, chosen: Mapping[str, Metric], available: frozenset[str], reasons: Mapping[str, frozenset[str]]
 ) -> None:
-    """Warn of the metrics that groups among those given leave out.
-
-    `available` names the inputs of metrics in groups, and `reasons` gives in words why others are left out.
-    """
+    """Warn of metrics that groups leave out: `reasons` has, in words, the inputs that are not `available` to groups."""
     listed = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Collection) else metrics
     groups = [call for call in listed if isinstance(call, str) and call in (ALL, *FAMILIES)]
     names = {metric.name for metric in chosen.values()}
@@ -168,9 +157,7 @@ def check_needs(metrics: Mapping[str, Metric], available: frozenset[str]) -> Non
                 "maps without of=paired"
             )
         if missing:
-            raise SalgenError(
-                f"metric {name!r} needs an input that is not given: {HOW_TO_GIVE.get(missing[0], missing[0])}"
-            )
+            raise SalgenError(f"metric {name!r} lacks an input: {HOW_TO_GIVE.get(missing[0], missing[0])}")
 
 
 def create_metric(call: str) -> Metric:

@@ -46,11 +46,9 @@ def as_twins(twins: Any, images: Float32 | None, count: int) -> list[Float32 | N
     if not hasattr(twins, "__len__") or isinstance(twins, str) or len(twins) != count:
         raise SalgenError(f"twins must be {count} images, one per map, or None where there is none")
     checked = [None if twin is None else _as_twin(twin) for twin in twins]
-    wrong = [
-        twin.shape for twin in checked if twin is not None and images is not None and twin.shape != images.shape[1:]
-    ]
-    if images is not None and wrong:
-        raise SalgenError(f"a twin has shape {wrong[0]} and images {images.shape[1:]}: they must be alike")
+    for twin in checked:
+        if twin is not None and images is not None and twin.shape != images.shape[1:]:
+            raise SalgenError(f"a twin has shape {twin.shape} and images {images.shape[1:]}: they must be alike")
     return checked
 
 
@@ -69,13 +67,6 @@ def as_ids(ids: Any, count: int) -> list[str]:
     from salgen.evaluation.attribution.arguments import check_ids
 
     return check_ids(ids, count)
-
-
-def as_seed(seed: Any) -> int:
-    """A non-negative integer."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise SalgenError(f"seed = {seed!r}: must be an integer of 0 or more")
-    return int(seed)
 
 
 def as_attributions(attributions: Any, shape: tuple[int, ...]) -> Float32:
@@ -160,9 +151,7 @@ def _as_bool(values: Any, name: str) -> NDArray[np.bool_]:
         raise SalgenError(f"{name} are of type {array.dtype}: must be bool, or 0 and 1")
     wrong = array[(array != 0) & (array != 1)]
     if wrong.size:
-        raise SalgenError(
-            f"{name} hold the value {wrong[0]}: must be bool, or 0 and 1; compare first, as in {name} > 0"
-        )
+        raise SalgenError(f"{name} hold the value {wrong[0]}: must be bool, or 0 and 1; compare first, as {name} > 0")
     return array.astype(np.bool_)
 
 

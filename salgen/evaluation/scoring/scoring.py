@@ -9,22 +9,10 @@ from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric_inputs import Counterpart, Explain, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
+from salgen.evaluation.scoring import score_arrays as arrays
 from salgen.evaluation.scoring.metric_computation import aggregate_scores, compute_metrics
 from salgen.evaluation.scoring.metric_selection import Metrics, check_needs, choose_metrics
-from salgen.evaluation.scoring.score_arrays import (
-    as_attributions,
-    as_correct,
-    as_ids,
-    as_images,
-    as_maps,
-    as_masks,
-    as_scored_maps,
-    as_seed,
-    as_targets,
-    as_twins,
-    as_valid,
-)
-from salgen.parameters import parse_call
+from salgen.parameters import at_least, parse_call
 from salgen.registry import METHODS
 from salgen.types import Mask, SaliencyMap, Scores
 
@@ -174,18 +162,18 @@ def metric_inputs_of(
     max_memory: Any = None,
 ) -> MetricInputs:
     """The inputs of metrics from one call of :func:`salgen.score`, whose parameters these are."""
-    values = as_scored_maps(maps)
+    values = arrays.as_scored_maps(maps)
     count, shape = len(values), values.shape
-    right = np.ones(count, dtype=bool) if correct is None else as_correct(correct, count)
-    pictures = None if images is None else as_images(images, shape)
-    classes = None if targets is None else as_targets(targets, count)
-    view = None if model is None else _as_view(model)
+    right = np.ones(count, dtype=bool) if correct is None else arrays.as_correct(correct, count)
+    pictures = None if images is None else arrays.as_images(images, shape)
+    classes = None if targets is None else arrays.as_targets(targets, count)
+    view = None if model is None else _view_of(model)
     if method is not None and not isinstance(method, str) and not callable(method) and not hasattr(method, "attribute"):
         raise SalgenError(f"method = {method!r}: give a call such as 'grad-cam', an instance, or a function")
     made = maps if isinstance(maps, SaliencyMap) else None
     if made is not None and method is None:
         method = made.method
-    seed = as_seed(seed) if seed is not None else made.seed if made else 0
+    seed = at_least(0, seed, "seed") if seed is not None else made.seed if made else 0
     fitted, explain = _is_fitted(method), None
     explainable = method is not None and view is not None and pictures is not None and classes is not None
     if explainable and (patterns is not None or not fitted):
@@ -197,13 +185,13 @@ def metric_inputs_of(
             explain = _explain_again(view, method, how)
     return MetricInputs(
         saliency=values,
-        masks=None if masks is None else as_masks(masks, shape),
-        valid=as_valid(valid, shape),
+        masks=None if masks is None else arrays.as_masks(masks, shape),
+        valid=arrays.as_valid(valid, shape),
         images=pictures,
         targets=classes,
-        twins=None if twins is None else as_twins(twins, pictures, count),
+        twins=None if twins is None else arrays.as_twins(twins, pictures, count),
         correct=None if correct is None else right,
-        attributions=None if attributions is None else as_attributions(attributions, shape),
+        attributions=None if attributions is None else arrays.as_attributions(attributions, shape),
         counterparts={
             name: _counterpart(name, values, shape, right)
             for name, values in (second_maps or {}).items()
@@ -213,7 +201,7 @@ def metric_inputs_of(
         max_memory=max_memory,
         explain=explain,
         fitted=fitted,
-        ids=as_ids(made.ids if ids is None and made else ids, count),
+        ids=arrays.as_ids(made.ids if ids is None and made else ids, count),
         seed=seed,
     )
 
@@ -227,20 +215,15 @@ def _is_fitted(method: Any) -> bool:
 
 
 def _counterpart(name: str, maps: Any, shape: tuple[int, ...], right: NDArray[np.bool_]) -> Counterpart:
-    values = as_maps(maps, name)
+    values = arrays.as_maps(maps, name)
     if values.shape != shape:
         raise SalgenError(f"{name} have shape {values.shape} and maps {shape}: they must be alike")
     return Counterpart(values, right, np.ones(len(right), dtype=bool))
 
 
-def _as_view(model: Any) -> Any:
-    from torch import nn
+def _view_of(model: Any) -> Any:
     from salgen.evaluation.models.inspection.model_view import ModelView
 
-    if isinstance(model, ModelView):
-        return model
-    if not isinstance(model, nn.Module):
-        raise SalgenError(f"model is {type(model).__name__}: must be a torch.nn.Module")
     return ModelView.of(model)
 
 
@@ -263,7 +246,9 @@ def _by_function(method: Callable[..., Any], model: Any) -> Explain:
         import torch
 
         explained_model = model if view is None else torch.nn.Sequential(view.normalise, view.network)
-        maps = as_maps(method(explained_model, torch.as_tensor(pixels), torch.as_tensor(targets)), "the method's maps")
+        maps = arrays.as_maps(
+            method(explained_model, torch.as_tensor(pixels), torch.as_tensor(targets)), "the method's maps"
+        )
         if maps.shape != (len(pixels), *pixels.shape[2:]):
             raise SalgenError(
                 f"method gave maps of shape {maps.shape} for images {tuple(pixels.shape)}: must be "

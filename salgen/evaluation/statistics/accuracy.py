@@ -14,10 +14,7 @@ def accuracy_interval(accuracy: float, count: int) -> tuple[float, float]:
 
 
 def near_chance(accuracy: float, chance: float) -> bool:
-    """True if a model has learnt too little for its maps to mean anything: less than halfway from chance to 1.
-
-    Above that, `too_few_to_tell` says whether the accuracy on few images may be luck.
-    """
+    """True if a model has learnt too little for its maps to mean anything: less than halfway from chance to 1."""
     return bool(accuracy <= chance or accuracy < (1.0 + chance) / 2.0)
 
 

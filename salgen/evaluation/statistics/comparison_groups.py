@@ -1,8 +1,6 @@
 """Families of methods that are compared with one another: one model, metric, variant and choice of samples.
 
-A family is also what Holm's correction is over: its pairs of methods. Other regions, metrics and choices of samples
-ask other questions of the same data. Each is corrected for itself, so several families together
-hold more false findings than one family allows.
+Holm's correction is over the pairs of a family. Several families hold more false findings than one allows.
 """
 
 from collections.abc import Iterator
@@ -68,10 +66,9 @@ def is_ceiling(call: str) -> bool:
 
 
 def family(cube: ScoreCube, model: str, metric: str, variant: str) -> Family | None:
-    """The family of a model's methods under test and its floors under one metric and variant, on the cube's samples.
+    """The family of a model's methods under test and its floors, by one metric and variant; None without two methods.
 
-    Methods without any value are left out. A value counts where every other method has one for the same sample and
-    training seed. None if fewer than two methods or no sample is left.
+    A value counts where every other method with any value has one for the same sample and training seed.
     """
     higher = higher_is_better(metric)
     if higher is None:

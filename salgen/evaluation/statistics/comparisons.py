@@ -127,10 +127,7 @@ def _effects(values: Float64, higher: bool) -> tuple[Float64, Float64, Float64]:
 
 
 def effect_sizes(differences: Float64) -> Float64:
-    """Mean over standard deviation of each column (N, K): 0 where all are 0, infinite where all are alike otherwise.
-
-    NaN where there is one sample.
-    """
+    """Mean over deviation of each column (N, K): 0 where all are 0, else infinite where all are alike; NaN for one."""
     if len(differences) < 2:
         return np.full(differences.shape[1], np.nan)
     mean, spread = differences.mean(axis=0), differences.std(axis=0, ddof=1)
@@ -140,14 +137,9 @@ def effect_sizes(differences: Float64) -> Float64:
 
 
 def holm(p_values: Float64) -> Float64:
-    """The p values under Holm's step-down correction: the chance of any false finding is at most alpha.
+    """The p values under Holm's step-down correction: the chance of any false finding is at most alpha. NaN stays NaN.
 
-    NaN stays NaN.
-
-    References
-    ----------
-    Holm 1979, *A simple sequentially rejective multiple test procedure*, Scandinavian Journal of
-    Statistics 6(2).
+    Holm 1979, *A simple sequentially rejective multiple test procedure*, Scandinavian Journal of Statistics 6(2).
     """
     order = np.argsort(p_values, kind="stable")
     steps = p_values[order] * np.arange(len(p_values), 0, -1)

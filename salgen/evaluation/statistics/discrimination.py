@@ -80,10 +80,7 @@ class Discrimination:
         )
 
     def trainings(self, half_width: float, now: int) -> int | None:
-        """The least number of trainings of each dose whose interval reaches so far from its middle, at most.
-
-        All else stays as it is with `now` trainings. None where there is no AUROC, or `MOST` do not suffice.
-        """
+        """The least number of trainings of each dose, now `now`, that gives this half width; None beyond `MOST`."""
 
         def is_enough(count: int) -> bool:
             low, high = self.interval(times=count / now)

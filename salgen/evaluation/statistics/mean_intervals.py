@@ -130,10 +130,7 @@ def _gaffke(sums: Float64, counts: Float64, bounds: Float64, draws: int, seed: i
 
 
 def _studentised(sums: Float64, counts: Float64, bounds: Float64, draws: int, seed: int) -> Float64:
-    """float64 (2, draws, K): the mean less its standard error times the studentised errors of resampled clusters.
-
-    Both of the first axis are the same. The mean itself where no cluster differs from another.
-    """
+    """float64 (2, draws, K), twice the same: the mean less its standard error times studentised errors of resamples."""
     mean, error = _mean_and_error(sums, counts, np.ones((1, len(sums))))
     blocks = _blocks(draws, len(sums))
     resampled = [_mean_and_error(sums, counts, _multiplicities(block, len(sums), seed)) for block in blocks]

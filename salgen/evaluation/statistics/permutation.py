@@ -21,11 +21,7 @@ _EPS = np.finfo(np.float64).eps
 
 
 def sign_flip_p_values(
-    tables: Sequence[Float64],
-    noises: Sequence[TrainingNoise | None] = (),
-    *,
-    permutations: int | None = None,
-    seed: int = 0,
+    tables: Sequence[Float64], noises: Sequence[TrainingNoise | None] = (), *, permutations: int | None = None
 ) -> list[Float64]:
     """Two-sided p values of the mean differences between all pairs of columns, under one or more trainings.
 
@@ -61,13 +57,13 @@ def sign_flip_p_values(
         if used.sum() < LEAST_CLUSTERS:
             p_values[number] = np.full(table.shape[1] * (table.shape[1] - 1) // 2, np.nan)
         elif used.sum() <= np.log2(wanted) and noise is None:
-            (hits,) = _count_hits([_prepare_pairs(table[used], None)], _all_signs(int(used.sum())), seed)
+            (hits,) = _count_hits([_prepare_pairs(table[used], None)], _all_signs(int(used.sum())))
             p_values[number] = hits / 2.0 ** (used.sum() - 1)
         else:
             drawn.setdefault((len(table), wanted), []).append(number)
     for (clusters, wanted), numbers in drawn.items():
         prepared = [_prepare_pairs(tables[number], given[number]) for number in numbers]
-        counted = _count_hits(prepared, _random_signs(clusters, wanted, seed), seed)
+        counted = _count_hits(prepared, _random_signs(clusters, wanted))
         for number, hits in zip(numbers, counted, strict=True):
             p_values[number] = (1.0 + hits) / (1.0 + wanted)
     return [p for p in p_values if p is not None]
@@ -157,9 +153,9 @@ def _prepare_pairs(table: Float64, noise: TrainingNoise | None) -> _Pairs:
     return _Pairs(columns, limits, apart, np.concatenate(alone, axis=1), noise)
 
 
-def _random_signs(clusters: int, permutations: int, seed: int) -> Iterator[Float64]:
+def _random_signs(clusters: int, permutations: int) -> Iterator[Float64]:
     """float64 (b, clusters): 1 for a sign that stays, 0 for one that is flipped."""
-    stream = Stream(seed, "sign-flip")
+    stream = Stream(0, "sign-flip")
     size = min(2048, max(1, _BLOCK // clusters // 4) * 4)  # a stream gives words by fours
     for start in range(0, permutations, size):
         rows, words = min(size, permutations - start), -(-clusters // 64)
@@ -175,14 +171,14 @@ def _all_signs(clusters: int) -> Iterator[Float64]:
         yield ((patterns[start : start + 2048, None] << 1 | 1) >> np.arange(clusters) & 1).astype(np.float64)
 
 
-def _count_hits(tables: Sequence[_Pairs], signs: Iterator[Float64], seed: int) -> list[Float64]:
+def _count_hits(tables: Sequence[_Pairs], signs: Iterator[Float64]) -> list[Float64]:
     """The number of sign patterns that give a difference as large as the observed one: per table, of each pair."""
     arrays = [array for table in tables for array in (table.columns, table.differences)]
     together = np.concatenate(arrays, axis=1)
     totals = together.sum(axis=0)
     parts = np.split(np.arange(together.shape[1]), np.cumsum([array.shape[1] for array in arrays])[:-1])
     hits = [np.zeros(table.limits.shape) for table in tables]
-    stream = Stream(seed, "sign-flip", "trainings")
+    stream = Stream(0, "sign-flip", "trainings")
     for kept in signs:
         sums = 2.0 * (together.T @ kept.T) - totals[:, None]
         chances = np.clip(stream.uniform(len(kept)), 1e-12, 1 - 1e-12)
@@ -196,10 +192,7 @@ def _count_hits(tables: Sequence[_Pairs], signs: Iterator[Float64], seed: int) -
 
 
 def _moves(noise: TrainingNoise | None, chances: Float64) -> Callable[[int, Any], Float64 | float]:
-    """A function from pairs, of one method and others, to what other trainings would add to their sums.
-
-    It gives float64 (pairs, b), or 0 for one training.
-    """
+    """A function of a method and others: what other trainings would add to their sums, float64 (pairs, b), or 0."""
     if noise is None:
         return lambda first, others: 0.0
     degrees, kind = np.unique(noise.freedom, return_inverse=True)

@@ -68,10 +68,7 @@ def cluster_ranks(values: Float64, higher_is_better: bool) -> Float64:
 
 
 def mean_ranks(scores: Float64, higher_is_better: NDArray[np.bool_]) -> Float64:
-    """Mean over metrics of each method's rank, of scores (methods, metrics); ties share the mean of their ranks.
-
-    A NaN ranks last; a metric that is NaN for every method does not count.
-    """
+    """Mean rank of each method, of scores (methods, metrics); NaN ranks last, a metric of NaN alone does not count."""
     from scipy.stats import rankdata
 
     better_is_less = np.where(higher_is_better, -scores, scores)
@@ -83,14 +80,10 @@ def mean_ranks(scores: Float64, higher_is_better: NDArray[np.bool_]) -> Float64:
 
 
 def friedman(ranks: Float64) -> tuple[float, float]:
-    """Friedman's statistic of ranks (N, K), corrected for ties, and its chi-squared p value with K - 1 degrees.
+    """Friedman's statistic of ranks (N, K), corrected for ties, and its chi-squared p value; 0 and 1 where all tie.
 
-    Where all methods tie on all samples, 0 and 1.
-
-    References
-    ----------
-    Friedman 1937, *The use of ranks to avoid the assumption of normality*, JASA 32(200); Conover 1999,
-    *Practical nonparametric statistics*, section 5.8 (ties).
+    Friedman 1937, *The use of ranks to avoid the assumption of normality*, JASA 32(200); Conover 1999, *Practical
+    nonparametric statistics*, section 5.8 (ties).
     """
     methods = ranks.shape[1]
     middle = (methods + 1) / 2
@@ -106,10 +99,7 @@ def friedman(ranks: Float64) -> tuple[float, float]:
 def critical_difference(methods: int, clusters: int) -> float:
     """The difference of mean ranks that is significant among all pairs of K methods: q sqrt(K (K + 1) / 6N).
 
-    References
-    ----------
-    Nemenyi 1963; Demšar 2006, *Statistical comparisons of classifiers over multiple data sets*, JMLR 7,
-    section 3.2.2 and table 5.
+    Nemenyi 1963; Demšar 2006, *Statistical comparisons of classifiers over multiple data sets*, JMLR 7, section 3.2.2.
     """
     from scipy.stats import studentized_range
 

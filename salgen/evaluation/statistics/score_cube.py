@@ -40,11 +40,7 @@ def read_scores(run: Path) -> ScoreCube:
 
 
 def score_cubes(run: Path, held: int = HELD) -> Iterator[ScoreCube]:
-    """The scores of a run, some metrics at a time, so that what is held does not grow with their number.
-
-    The cubes differ in their metrics alone; together they are :func:`read_scores`. A cube has at most `held` scores, or
-    one metric.
-    """
+    """The cubes of a run with some metrics each, at most `held` scores or one metric; together :func:`read_scores`."""
     with _parts_of(run) as parts:
         axes = _axes_of(parts)
         names = axes.names["metric"]
@@ -112,10 +108,7 @@ class ScoreCube:
         return [name for name in SUBSETS if name != CERTIFIED or self.has_certificate.any()]
 
     def restricted(self, subset: str) -> ScoreCube:
-        """The scores of all, the correctly classified, or the certified samples; the others are not scored.
-
-        The choice differs between models and training seeds.
-        """
+        """The scores of all, correct or certified samples, as each model and seed has them; others are not scored."""
         if subset not in SUBSETS:
             raise SalgenError(f"samples = {subset!r}: must be one of {', '.join(SUBSETS)}")
         if subset == self.subset:

@@ -71,10 +71,7 @@ class SummaryRow:
 
 
 def summarise(scores: Any) -> list[SummaryRow]:
-    """Summary rows of a table of scores (pyarrow) or of its cube: each training seed, then all of them.
-
-    The rows are of the cube's subset of samples; what was not scored there has no row.
-    """
+    """Summary rows of scores, a pyarrow table or a cube: of each training seed, then of all, for the cube's subset."""
     cube = scores if isinstance(scores, ScoreCube) else score_cube(scores)
     rows: list[SummaryRow] = []
     for model in dict.fromkeys(model for model, _, _ in cube.series):
@@ -205,10 +202,7 @@ def normalised(score: Float64, random: Float64, oracle: Float64, direction: Floa
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Any]) -> str:
-    """Attributes of rows as comma-separated text under their names; an undefined number is an empty field.
-
-    A text is as :func:`salgen.files.csv_cell` has it.
-    """
+    """Attributes of rows as comma-separated text under their names; an undefined number is an empty field."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

@@ -11,11 +11,7 @@ OUTLYING = 0.05  # share of families of like methods in which one is found to va
 
 
 def training_variances(values: Float64, clusters: NDArray[np.int64]) -> Float64:
-    """The variance of means over S trainings that is due to the trainings, float64 (K,), of values (S, N, K).
-
-    It is the variance between the seeds' means over S, less what the interaction of seeds and clusters adds, or 0.
-    A training without any value of a score is left out, and where fewer than two are left it is 0.
-    """
+    """The variance of means that is due to S trainings, float64 (K,), of (S, N, K): less the clusters' part, or 0."""
     trained = np.isfinite(values).any(axis=1)
     variances = np.zeros(values.shape[2])
     for seeds in np.unique(trained, axis=1).T:
@@ -76,10 +72,7 @@ def training_noise(values: Float64, clusters: NDArray[np.int64]) -> TrainingNois
 
 
 def _pooled(centred: Float64) -> dict[int, tuple[float, float]]:
-    """Number of methods of a pair that depend on the training to the pooled variance and its degrees of freedom.
-
-    `centred` are the seeds' means of those methods, float64 (S, m), each less its mean.
-    """
+    """Pooled variance and its degrees of freedom for pairs with one and with two methods of these, centred (S, m)."""
     seeds, methods = centred.shape
     if methods == 0:
         return {}

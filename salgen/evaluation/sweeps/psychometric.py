@@ -174,10 +174,7 @@ def _quasi_likelihood(
 def _maximised(
     starts: Float64, bounds: Float64, function: Callable[[Float64, NDArray[np.int64]], tuple[Float64, Float64, Float64]]
 ) -> tuple[Float64, Float64]:
-    """Where the likelihood of each row is largest within bounds (K, 2), and it: damped Fisher scoring, all at once.
-
-    The damping is Levenberg's: with Marquardt's the centre of a step curve jumps too far to find the ceiling.
-    """
+    """Where each row's likelihood is largest within bounds (K, 2), and it: Fisher scoring with Levenberg's damping."""
     low, high = bounds.T
     found, rows, damping = starts.copy(), np.arange(len(starts)), np.full(len(starts), 1e-3)
     likelihood, gradient, information = function(found, rows)

@@ -1,7 +1,6 @@
 """Which methods tell models that rely on a spurious correlation from those that do not? The unit is a trained model.
 
-A method's mass of a model is the mean share of its maps' positive part that lies on the artefact. It is taken from the
-images whose artefact is the label's at every dose: these are the same images, pixel for pixel, for all models.
+A method's mass is its maps' mean share of the positive part on the artefact, over the same images for all models.
 """
 
 from __future__ import annotations

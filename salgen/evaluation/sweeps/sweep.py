@@ -101,9 +101,7 @@ def sweep(
             arguments: dict[str, Any] = {"scale": scale, "source": source}
             data.append(make(name, place / "data", splits=splits, seed=seed, parameters=values, **arguments))
             if open_dataset(data[-1]).manifest.multi_label:
-                raise SalgenError(
-                    f"images of {name} show several classes: guessing has no accuracy that all doses share"
-                )
+                raise SalgenError(f"images of {name} show several classes: guessing has no accuracy all doses share")
             run = evaluate(
                 data[-1],
                 model=model,
@@ -132,9 +130,7 @@ def fitted(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[LoadedRun
     """The curves and thresholds of finished runs, one for each dose."""
     chances = {model.chance for run in runs for model in run.models}
     if max(chances) - min(chances) > 1e-9:
-        raise SalgenError(
-            f"guessing is right on {min(chances):.1%} to {max(chances):.1%} of the images: a curve takes one share"
-        )
+        raise SalgenError(f"chance is {min(chances):.1%} to {max(chances):.1%} of the images: a curve takes one level")
     datasets = [open_dataset(path, run.split) for path, run in zip(data, runs, strict=True)]
     of_images = [dict(zip(dataset.ids, dataset.clusters, strict=True)) for dataset in datasets]
     names = sorted({cluster for images in of_images for cluster in images.values()})

@@ -112,9 +112,8 @@ def _difference(row: Threshold) -> str:
     if np.isinf(row.minus_low) and np.isinf(row.minus_high):
         return "" if row.minus_low < row.minus_high else row.outcome
     ends = [f"{end:+.2g}" if np.isfinite(end) else "open" for end in (row.minus_low, row.minus_high)]
-    text = (
-        f"{row.minus_model:+.2g} ({ends[0]} to {ends[1]})" if row.minus_model == row.minus_model else " to ".join(ends)
-    )
+    interval = " to ".join(ends)
+    text = interval if np.isnan(row.minus_model) else f"{row.minus_model:+.2g} ({interval})"
     return text.replace("-", "\N{MINUS SIGN}")
 
 
@@ -149,9 +148,8 @@ def _draw(ax: Axes, sweep: Sweep, subject: Subject) -> None:
         ax.axvspan(max(row.low, doses[0]), min(row.high, doses[-1]), color=colour, alpha=0.15, linewidth=0)
     if row.outcome == FOUND:
         ax.axvline(row.threshold, color=colour, linewidth=1.0)
-    ax.plot(
-        fine, subject.curve.at(np.sort(sweep.axis.places(fine)))[0][:: -1 if sweep.axis.falling else 1], color=colour
-    )
+    curve = subject.curve.at(np.sort(sweep.axis.places(fine)))[0]
+    ax.plot(fine, curve[::-1] if sweep.axis.falling else curve, color=colour)
     ax.plot(doses, subject.trials.of_trainings, ".", color=colour, markersize=3, alpha=0.5)
     ax.plot(doses, subject.trials.means, "o", color=colour, markersize=4)
     if sweep.dose.log:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.models.weight_files import read_tensors
 from salgen.files import strict_json, write_bytes, write_text
 from salgen.registry import MODELS
-from salgen.spec import LARGEST_SIDE
+from salgen.typed_json import from_json
 
 if TYPE_CHECKING:
     from salgen.datasets.reading.reader import Dataset
@@ -106,10 +106,7 @@ def save_checkpoint(folder: Path, weights: Mapping[str, Tensor], card: Checkpoin
 
 
 def load_checkpoint(path: str | Path, device: str | torch.device | None = None) -> LoadedCheckpoint:
-    """The model in a folder, in evaluation mode, on `device` or a CUDA device if there is one, else the CPU.
-
-    Its weights are in channels-last order, in which explaining is faster.
-    """
+    """The model in a folder, in evaluation mode and channels-last order, on `device`, or a CUDA device, or the CPU."""
     path = Path(path)
     card = read_card(path)
     weights, digest = _read_weights(path / WEIGHTS)
@@ -121,9 +118,7 @@ def load_checkpoint(path: str | Path, device: str | torch.device | None = None) 
     if not misfit and digest != (card.weights_sha256 or digest):
         misfit = f"its SHA-256 is {digest[:12]}, and not {card.weights_sha256[:12]}; train again, or restore both files"
     if misfit:
-        raise SalgenError(
-            f"{path / WEIGHTS} does not hold the weights of {card.model} as {CARD} describes it: {misfit}"
-        )
+        raise SalgenError(f"{path / WEIGHTS} does not hold the weights of {card.model} as {CARD} has it: {misfit}")
     classifier.load_state_dict(weights)
     place = device if device is not None else "cuda" if torch.cuda.is_available() else "cpu"
     classifier = classifier.to(place, memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -144,18 +139,14 @@ def read_card(path: Path) -> CheckpointMetadata:
     except FileNotFoundError:
         inside = [card.parent for card in sorted(path.glob(f"*/{CARD}"))]
         hint = f"; did you mean {inside[0]}?" if inside else ""
-        raise SalgenError(
-            f"no checkpoint at {path}: it must be a folder that holds {CARD} and {WEIGHTS}{hint}"
-        ) from None
+        raise SalgenError(f"no checkpoint at {path}: must be a folder that holds {CARD} and {WEIGHTS}{hint}") from None
     except (OSError, ValueError, RecursionError) as error:
-        raise SalgenError(
-            f"{file} cannot be read as JSON ({reason(error)}): train again, or restore the file"
-        ) from None
-    if isinstance(values, dict):
-        values = {"multi_label": False, "weights_sha256": "", **values}  # older cards lack them
-    for fault in _faults(values):
-        raise SalgenError(f"{file} is not the card of a checkpoint ({fault}): train again, or restore the file")
-    return CheckpointMetadata(**values)
+        raise SalgenError(f"{file} is not JSON ({reason(error)}): train again, or restore the file") from None
+    try:
+        card: CheckpointMetadata = from_json(values, CheckpointMetadata)
+    except SalgenError as error:
+        raise SalgenError(f"{file} is no card of a checkpoint, as it {error}: train again, or restore it") from None
+    return card
 
 
 def check_fits(trained: LoadedCheckpoint, dataset: Dataset, any_task: bool = False) -> None:
@@ -192,28 +183,6 @@ def check_same(place: Path, existing: TrainingConfig, wanted: TrainingConfig) ->
         raise SalgenError(
             f"{place} holds another training ({name} = {there} there, {here} here): choose another folder, or remove it"
         )
-
-
-def _faults(values: Any) -> Iterator[str]:
-    """Descriptions of JSON values that no training writes; each holds where the ones before do not."""
-    kinds = {"dict": dict, "list": list, "str": str, "int": int, "float": (int, float), "bool": bool}
-    declared = {item.name: str(item.type).partition("[")[0] for item in fields(CheckpointMetadata)}
-    if not isinstance(values, dict):
-        yield "not an object"
-    yield from sorted(declared.keys() ^ values.keys())
-    for name, kind in declared.items():
-        value = values[name]
-        if not isinstance(value, kinds[kind]) or (isinstance(value, bool) and kind != "bool"):  # type: ignore[arg-type]
-            yield f"{name} must be of type {kind}"
-        if kind == "int" and not 0 <= value < 2**63:
-            yield f"{name} must be 0 or more, in 64 bits"
-    size, classes = values["image_size"], values["class_names"]
-    if len(size) != 2 or not all(type(extent) is int and 1 <= extent <= LARGEST_SIDE for extent in size):
-        yield "image_size must be two numbers of pixels"
-    if values["channels"] not in (1, 3):
-        yield "channels must be 1 or 3"
-    if len(classes) < 2 or not all(isinstance(name, str) for name in classes):
-        yield "class_names must be two texts or more"
 
 
 def _read_weights(file: Path) -> tuple[dict[str, Tensor], str]:

@@ -92,10 +92,7 @@ class Redraws(Dataset[Redrawn]):
 
 
 class RedrawLoader:
-    """Batches that worker processes render ahead of their use; the workers last as long as the training.
-
-    Started anew for each epoch they doubled its time on two threads (docs/design.md).
-    """
+    """Batches that workers render ahead of use; workers started anew each epoch doubled its time (docs/design.md)."""
 
     def __init__(self, redraws: Redraws, workers: int) -> None:
         self._wanted: list[tuple[int, Sequence[int]]] = []
@@ -125,12 +122,9 @@ def check_redrawable(path: Path, source: str | None) -> Generator:
 
 
 def reliance_penalty(score: Tensor, twins: Tensor) -> Tensor:
-    """The mean over images of log(1 + q), with q = max over twins of (s_twin - s̄)² / ((s - s̄)² + 1).
+    """The mean over images of log(1 + q), with q = max over twins of (s_twin - s̄)² / ((s - s̄)² + 1), s̄ their mean.
 
-    s̄ is the mean over the twins.
-
-    It is 0 where the background does nothing, and for no images. `score` (m,) is that of each image's class. `twins`
-    (m, T) has the scores of the same class for T twins of the image, on as many backgrounds.
+    `score` (m,) is that of each image's class, `twins` (m, T) those of the same class on T other backgrounds.
     """
     if not len(score):
         return twins.sum()

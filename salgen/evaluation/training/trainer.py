@@ -70,11 +70,7 @@ class Trainer:
         redraws: RenderBatches | None = None,
         weight: float = 0.0,
     ) -> float:
-        """Train on the images in the given order, and return the mean loss.
-
-        In a training for reliance `redraws` renders batches of images on other backgrounds, and the penalty has a
-        `weight`.
-        """
+        """Train on the images in the given order; `redraws` and `weight` are for reliance. Returns the mean loss."""
         self.network.train()
         total = torch.zeros((), device=self.fabric.device)
         starts = range(0, self.batching.images, self.batching.size)
@@ -148,10 +144,7 @@ class Trainer:
 
 
 def _loss(logits: Tensor, labels: Tensor, reduction: str = "mean", single: bool = False) -> Tensor:
-    """Cross-entropy with the class of an image; where it may show several, the mean of that with each class alone.
-
-    With `single`, labels (n, K) are the probabilities of the classes of images that show one.
-    """
+    """Cross-entropy; of several labels the mean over classes. If `single`, labels (n, K) are probabilities."""
     if labels.ndim == 1 or single:
         return cross_entropy(logits, labels, reduction=reduction)
     loss = binary_cross_entropy_with_logits(logits, labels, reduction=reduction)
@@ -159,10 +152,7 @@ def _loss(logits: Tensor, labels: Tensor, reduction: str = "mean", single: bool 
 
 
 def augmentation(settings: TrainingSettings) -> Callable[[Tensor], Tensor] | None:
-    """A turn by up to `rotation` degrees either way, then mirrorings along each axis, of an image (C, H, W); or None.
-
-    Pixels are interpolated bilinearly, and those from outside the image are black.
-    """
+    """A turn by up to `rotation` degrees, bilinear on black, then mirrorings along each axis, of (C, H, W); or None."""
     if not settings.rotation and not settings.flips:
         return None
     from torchvision.transforms import InterpolationMode, v2

@@ -26,7 +26,7 @@ from salgen.evaluation.training.training_data import DeviceSplit, load_split
 from salgen.evaluation.training.training_settings import SEEDS, TrainingSettings, choose_settings
 from salgen.files import remove_temporaries, sha256_of
 from salgen.parameters import to_json
-from salgen.progress import progress
+from salgen.progress import Advance, progress
 from salgen.registry import MODELS
 from salgen.seeding import Stream
 
@@ -121,12 +121,10 @@ def train_seeds(
     *,
     model: str = "lesion-cnn",
     scale: str = "small",
-    settings: Mapping[str, Any] | None = None,
     n_trainings: int | None = None,
-    task: str | None = None,
-    source: str | None = None,
+    **options: Any,
 ) -> list[checkpoints.LoadedCheckpoint]:
-    """Train with seeds 0 to `n_trainings` - 1, each into ``<out>/<model>-seed<k>``; see :func:`train`.
+    """Train with seeds 0 to `n_trainings` - 1, each into ``<out>/<model>-seed<k>``, with options of :func:`train`.
 
     By default one training at scale demo, three at small and five at full.
     """
@@ -134,7 +132,7 @@ def train_seeds(
         n_trainings = SEEDS.get(scale, 1)  # a wrong scale is reported by `train`
     if n_trainings < 1:
         raise SalgenError(f"n_trainings = {n_trainings}: must be 1 or more")
-    options: dict[str, Any] = {"model": model, "scale": scale, "settings": settings, "task": task, "source": source}
+    options |= {"model": model, "scale": scale}
     return [train(dataset, Path(out) / f"{model}-seed{seed}", seed=seed, **options) for seed in range(n_trainings)]
 
 
@@ -214,15 +212,14 @@ def _fit(
     images, first = learner.batching.images, learner.fabric.is_global_zero
     label = f"train {setup.model} seed {setup.seed}"
     with progress(label, settings.epochs * images, "images", done=len(state.history) * images) as advance:
+        told: Advance = advance if first else lambda *_: None
         while not training_state.is_over(state.history, settings):
             number, started = len(state.history), time.perf_counter()
             order = torch.from_numpy(Stream("training", setup.seed, "order", index=number).permutation(len(train)))
             shown = partial(redraws.epoch, number) if redraws else None
             weight = settings.reliance_weight(number)
             with random_state("training", setup.seed, "epoch", number, learner.fabric.global_rank):
-                train_loss = learner.epoch(
-                    train, order.to(learner.fabric.device), advance if first else _silent, shown, weight
-                )
+                train_loss = learner.epoch(train, order.to(learner.fabric.device), told, shown, weight)
             trained = time.perf_counter()
             val_loss, correct = learner.measure(val)
             state.training_seconds += trained - started
@@ -258,7 +255,3 @@ def _card(
         device=torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
         versions={"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
     )
-
-
-def _silent(count: int = 1, work: float | None = None, /) -> None:
-    """No progress, where another process shows it."""

@@ -53,10 +53,7 @@ def load_split(
     label_order: Stream | None = None,
     source: str | None = None,
 ) -> DeviceSplit:
-    """Decode a split and move it to a device.
-
-    ``<split>.npy`` in the folder `images` stands in for the data set's images, and `label_order` permutes the labels.
-    """
+    """Decode a split to a device; the folder `images` may stand in for its images, `label_order` permutes labels."""
     dataset = open_dataset(path, split, source)
     height, width = dataset.spec.image_size
     size = len(dataset) * dataset[0]["image"].shape[0] * height * width * (dataset.spec.bit_depth // 8)

@@ -46,7 +46,7 @@ class TrainingSettings:
     batch_size: int = param(32, "images per step, over all devices", low=1)
     stop_loss: float | None = param(None, "stop once the validation loss is below this", low=0.0)
     stop_accuracy: float | None = param(
-        None, "stop once the validation accuracy was at least this for two epochs on end", low=0.0, high=1.0
+        None, "stop after two epochs of at least this validation accuracy", low=0.0, high=1.0
     )
     patience: int | None = param(None, "stop after this many epochs without a better validation loss", low=1)
     min_delta: float = param(5e-4, "how much lower a better validation loss must be", low=0.0)
@@ -54,18 +54,14 @@ class TrainingSettings:
     flips: bool = param(False, "mirror each training image at random, along both axes")
     precision: str = param("32-true", "arithmetic", choices=("32-true", "bf16-mixed"))
     devices: int = param(1, "devices to train on at once", low=1)
-    labels: str = param(
-        "true", "what to learn; permuted labels teach nothing of the images", choices=("true", "permuted")
-    )
+    labels: str = param("true", "what to learn; permuted labels teach nothing", choices=("true", "permuted"))
     reliance: float = param(
         0.0,
         "weight of the penalty on backgrounds that move the model; above 0 images stand on other backgrounds, beside "
         "their twins, and there are twice as many epochs if their number is not stated",
         low=0.0,
     )
-    max_memory_gb: float | None = param(
-        None, "memory that the decoded images may take on a device; half of what is free by default", low=0.0
-    )
+    max_memory_gb: float | None = param(None, "memory for decoded images; half of what is free by default", low=0.0)
 
     def __post_init__(self) -> None:
         if self.batch_size < self.devices:
@@ -84,20 +80,14 @@ class TrainingSettings:
         return self.reliance * min(1.0, 3.0 * epoch / self.epochs)
 
     def label_order(self, seed: int, split: str) -> Stream | None:
-        """The stream that permutes a split's labels, or None where each image keeps its own.
-
-        The test split is measured by its true labels.
-        """
+        """The stream that permutes a split's labels, or None where each image keeps its own, as in the test split."""
         return Stream("training", seed, "labels", split) if self.labels == "permuted" and split != "test" else None
 
 
 def choose_settings(
     model: str, scale: str, settings: Mapping[str, Any] | None = None
 ) -> tuple[Model, TrainingSettings]:
-    """A registered model and its training settings, with `settings` of both by name.
-
-    The scale's defaults are overridden by the model's own, and these by `settings`.
-    """
+    """A model and its training settings: the scale's defaults, then the model's, then `settings` of both by name."""
     plugin = MODELS.load(model)
     if scale not in TrainingSettings.scales:
         raise unknown_name("scale", scale, TrainingSettings.scales)

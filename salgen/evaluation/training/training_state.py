@@ -50,10 +50,7 @@ def best_epoch(history: Sequence[Epoch]) -> int:
 
 
 def is_over(history: Sequence[Epoch], settings: TrainingSettings) -> bool:
-    """True if a training ends after these epochs.
-
-    An epoch counts as better if its validation loss is more than `min_delta` below that of the last better one.
-    """
+    """True if a training ends here; an epoch is better if its validation loss falls by more than `min_delta`."""
     losses = [epoch.val_loss for epoch in history]
     if len(losses) >= settings.epochs:
         return True

@@ -149,13 +149,9 @@ def score_problems(folder: Path, plan: Plan, source: str | None, samples: int) -
     scored, inputs = plan.scored[:samples], {*OF_THE_MASK, "target", "correct", *plan.kinds}
     if plan.dataset.manifest.pixels:
         inputs.add("image")
-    of_maps = {call: metric for call, metric in plan.metrics.items() if metric.needs <= inputs}
+    of_maps = {call: m for call, m in plan.metrics.items() if m.needs <= inputs and not isinstance(m, OwnMetric)}
     in_part = len(scored) < len(plan.scored)
-    chosen = {
-        call: metric
-        for call, metric in of_maps.items()
-        if not (isinstance(metric, OwnMetric) or (in_part and hasattr(metric, "aggregate")))
-    }
+    chosen = {call: metric for call, metric in of_maps.items() if not (in_part and hasattr(metric, "aggregate"))}
     if not chosen:
         return
     with TemporaryDirectory(prefix="salgen-verify-") as temporary:

@@ -58,7 +58,5 @@ def verdict(path: str | os.PathLike[str], *, source: str | None = None, samples:
         return archive_problems(place, check), unchecked
     if not place.is_dir():
         fault = "is not a folder" if place.exists() else "does not exist"
-        raise SalgenError(
-            f"{place} {fault}: give the folder of a data set or a run, or an archive ({', '.join(SUFFIXES)})"
-        )
+        raise SalgenError(f"{place} {fault}: give a folder of a data set or run, or an archive ({', '.join(SUFFIXES)})")
     return check(place), unchecked

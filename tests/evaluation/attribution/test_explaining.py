@@ -307,7 +307,7 @@ def test_models_that_return_no_logits(change, words, method, targets):
 def test_a_model_that_cannot_be_copied_says_why():
     model = Odd()
     model.lock = threading.Lock()
-    with pytest.raises(SalgenError, match=r"cannot be copied for explaining: .*lock"):
+    with pytest.raises(SalgenError, match=r"cannot be copied: .*lock"):
         salgen.explain(model, IMAGES, 0, method="gradient")
 
 

@@ -41,7 +41,7 @@ def test_scale_demo_takes_a_dozen_by_default_and_all_on_demand():
 
 
 def test_the_page_names_the_methods_of_scale_demo():
-    page = (Path(__file__).parents[3] / "docs" / "methods.intro.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "methods.md").read_text(encoding="utf-8")
     listed = page.partition("takes a dozen methods by default")[2].partition("`-m all`")[0]
     assert tuple(re.findall(r"`([a-z0-9+-]+)`", listed)) == DEMO_METHODS
 

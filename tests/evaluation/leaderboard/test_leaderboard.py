@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_folders import edited_record, make_run
 from salgen.errors import SalgenError
-from salgen.evaluation.leaderboard import leaderboard, site
+from salgen.evaluation.leaderboard import site
 from salgen.evaluation.leaderboard.index import matrices
 from salgen.evaluation.leaderboard.rows import DIRECTIONS, BoardRow
-from salgen.evaluation.leaderboard.site import page_names
+from salgen.evaluation.leaderboard.site import leaderboard, page_names
 from salgen.evaluation.statistics.run_tables import write_tables
 
 METHODS = ("gradient", "lrp-z", "random", "sobel", "oracle")

@@ -227,7 +227,7 @@ def test_through_score():
 
 def test_the_maps_with_a_patch_must_be_given():
     maps = np.zeros((1, 10, 10))
-    with pytest.raises(SalgenError, match="needs an input that is not given: patched_maps="):
+    with pytest.raises(SalgenError, match="lacks an input: patched_maps="):
         salgen.score(maps, MASK[None], "iir", twin_maps=maps)
 
 

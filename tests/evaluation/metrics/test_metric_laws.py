@@ -162,7 +162,7 @@ def _worst_of_all(metric, values):
 def test_what_needs_more_than_a_mask_says_so(name):
     """The others, which no test above reaches: none is left out in silence."""
     maps, masks = odd_maps(8, np.float32), odd_masks(8)
-    with pytest.raises(SalgenError, match=r"needs an input that is not given: |retrains models") as caught:
+    with pytest.raises(SalgenError, match=r"lacks an input: |retrains models") as caught:
         salgen.score(np.stack([*maps.values()]), np.stack([masks["block"]] * len(maps)), name)
     needed = METRICS.load(name).needs - OF_THE_MASK - {"training"}
     assert not needed or any(str(caught.value).endswith(HOW_TO_GIVE[need]) for need in needed)

@@ -279,7 +279,7 @@ def test_what_the_paper_found_holds_of_its_own_numbers_and_turns_with_them():
 
 def test_the_terminal_shows_the_papers_numbers_beside(monkeypatch, tmp_path):
     done = Reproduction([], tmp_path / "report.html", (papers(TABLE_2),))
-    monkeypatch.setattr(Li2020, "run", lambda *given: done)
+    monkeypatch.setattr(Li2020, "run", lambda *given, **options: done)
     monkeypatch.setattr("salgen.evaluation.report.console_summary", lambda runs: "")
     said = CliRunner().invoke(reproduce_command.command, ["li2020", "--scale", "demo"])
     assert said.exit_code == 0, said.output

@@ -215,11 +215,11 @@ def test_a_run_of_before_that_does_not_say_is_taken_to_forbid(copy):
 def test_a_sound_run_has_no_problems_whatever_the_number_of_samples(run, archive, unpacked, tmp_path, capsys):
     for place in (run, archive, unpacked):
         assert salgen.verify(place) == []
-    assert main(["verify", str(run), "--samples", "all"]) == 0
+    assert main(["verify", f"{run}", "--samples", "all"]) == 0
     few = make_run(run.parent / "lesions", tmp_path / "few", limit=6, model=run / "lesion-cnn-seed0", settings=None)
     assert salgen.verify(few, samples=1000) == []
     for text in ("some", "-1", "1.5"):
-        assert main(["verify", str(run), "--samples", text]) == 2
+        assert main(["verify", f"{run}", "--samples", text]) == 2
         assert f"{text!r} is neither a number of samples nor 'all'" in capsys.readouterr().err
 
 

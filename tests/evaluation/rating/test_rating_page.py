@@ -32,7 +32,7 @@ def rating(run, data, tmp_path):
     pytest.importorskip("starlette")
     pytest.importorskip("uvicorn")
     pytest.importorskip("krippendorff")
-    rating = Rating(["rate", str(run), str(tmp_path / "out"), "--dataset", str(data), "--images", "2"])
+    rating = Rating(["rate", f"{run}", str(tmp_path / "out"), "--dataset", str(data), "--images", "2"])
     yield rating
     rating.kill()
 
@@ -115,7 +115,7 @@ def test_what_the_server_refuses(rating, tmp_path):
 
 def test_a_second_server_on_the_folder_is_refused_and_told_of_the_first(rating, run, data, tmp_path, capsys):
     for more in (["--port", "0"], ["--finish"]):
-        assert main(["rate", str(run), str(tmp_path / "out"), "--dataset", str(data), *more]) == 2
+        assert main(["rate", f"{run}", str(tmp_path / "out"), "--dataset", str(data), *more]) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert f"{tmp_path / 'out'} is being written by another salgen process" in line
         assert f"(process {rating.process.pid} on {platform.node()})" in line

@@ -110,7 +110,7 @@ def test_the_command_prints_means(run, data, tmp_path, capsys):
     for rater, values in {"anna": (1, 5), "ben": (2, 4)}.items():
         for image, value in enumerate(values):
             ratings.answer(rater, image, trials.order(rater, image).index("gradient"), "covers", value)
-    assert main(["rate", str(run), str(tmp_path / "out"), "--dataset", str(data), "--finish"]) == 0
+    assert main(["rate", f"{run}", str(tmp_path / "out"), "--dataset", str(data), "--finish"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].split() == ["gradient", "3.00", "-", "-"]
     assert lines[2].split() == ["alpha", f"{slow_alpha([(1, 2), (5, 4)]):.3f}", "-", "-"]
@@ -120,5 +120,5 @@ def test_another_method_or_data_set(run, data, tmp_path, capsys):
     with pytest.raises(SalgenError, match="unknown method of"):
         RatingTrials.of(run, data, ["lrp-z"])
     other = make_data(tmp_path, seed=1)
-    assert main(["rate", str(run), "--dataset", str(other), "--finish"]) == 2
+    assert main(["rate", f"{run}", "--dataset", str(other), "--finish"]) == 2
     assert f"error: {other} is not the data set of {run}" in capsys.readouterr().err

@@ -87,7 +87,7 @@ def test_its_weights_are_part_of_its_identity(data, folder):
     [
         ("no_such_module:good", "cannot be imported: ModuleNotFoundError"),
         ("own_models:god", "cannot be imported: AttributeError"),
-        ("own_models:not_a_function", "not_a_function is not a function"),
+        ("own_models:not_a_function", "not_a_function is no function"),
         ("own_models:raises", "calling it failed: KeyError: 'weights'"),
         ("own_models:returns_text", "returned str, but must return a torch.nn.Module"),
         ("own_models:three_classes", r"gives \(1, 3\) for one image: must be logits \(1, 2\)"),
@@ -142,5 +142,5 @@ def test_without_training_images_there_are_no_patterns(data, folder, monkeypatch
 def test_a_set_without_training_images_asks_for_a_trained_model(data, tmp_path, monkeypatch):
     dataset = salgen.load(data, "test")
     monkeypatch.delitem(dataset.spec.splits, "train")
-    with pytest.raises(SalgenError, match=r"has no training images for scnn: give a trained model as model= \(--model"):
+    with pytest.raises(SalgenError, match=r"has no training images for scnn: give a trained model \(model=, --model"):
         resolve_models(dataset, "scnn", None, None, tmp_path, scale="demo", settings=None, n_trainings=1, reliance=None)

@@ -131,7 +131,7 @@ def test_a_checkpoint_gets_its_second_model_too(data, run, tmp_path):
         ({"paired_model": "nowhere"}, "paired model nowhere: give a checkpoint's folder"),
         (
             {"paired_task": "scene", "model": "numpy:zeros"},
-            "it is not known how numpy:zeros was trained; give a second model",
+            "nobody knows how numpy:zeros was trained; give paired_model",
         ),
     ],
 )

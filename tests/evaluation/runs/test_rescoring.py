@@ -290,6 +290,6 @@ def test_the_command(run, data, archive, tmp_path, capsys, monkeypatch):
     assert (tmp_path / "runs" / "lesions-lesion-cnn-rescored" / "report.html").is_file()
     for options in ("--model lesion-cnn", "--keep-maps", "--target pred", "-m gradient", "--set epochs=2"):
         assert main(["evaluate", "--from-maps", str(archive), *options.split()]) == 2
-        assert f"{options.split()[0]} cannot be combined with --from-maps" in capsys.readouterr().err
+        assert f"leave out {options.split()[0]} with --from-maps" in capsys.readouterr().err
     assert main(["evaluate"]) == 2
-    assert "give the PATH of a data set, or the maps of a run with --from-maps" in capsys.readouterr().err
+    assert "give the folder or archive of a DATASET, or the maps of a run with --from-maps" in capsys.readouterr().err

@@ -314,7 +314,7 @@ def test_a_metric_gets_what_it_needs(maps, masks):
     scores = salgen.score(maps, masks, [TwinDistance()], twins=twins, targets=np.zeros(4, dtype=int))
     assert np.allclose(scores["twin-distance"], (maps - 1).sum(axis=(1, 2)), atol=1e-4)
     assert scores.reasons["twin-distance"] == [""] * 4  # it does not need the mask
-    with pytest.raises(SalgenError, match="'twin-distance' needs an input that is not given: twins="):
+    with pytest.raises(SalgenError, match="'twin-distance' lacks an input: twins="):
         salgen.score(maps, masks, [TwinDistance()], targets=np.zeros(4, dtype=int))
 
 

@@ -165,7 +165,7 @@ def test_doses_without_a_common_chance_are_refused(folder, tmp_path, monkeypatch
             salgen.sweep("perlin-lesions", DOSE, tmp_path / "sweep", **ARGUMENTS)
     sweep, runs = found(folder)
     runs[2].models[0] = replace(runs[2].models[0], chance=0.625)
-    with pytest.raises(SalgenError, match=r"guessing is right on 50.0% to 62.5% of the images"):
+    with pytest.raises(SalgenError, match=r"chance is 50.0% to 62.5% of the images"):
         module.fitted("perlin-lesions", sweep.dose, sweep.data, runs)
 
 

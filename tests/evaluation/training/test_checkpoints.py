@@ -102,10 +102,10 @@ def test_no_folder(tmp_path):
     [
         (WEIGHTS, lambda data: data[:-7], "weights.safetensors is damaged"),
         (WEIGHTS, lambda data: b"\xff" * 400, "weights.safetensors is damaged"),
-        (CARD, lambda data: b"{", "model.json cannot be read as JSON"),
-        (CARD, lambda data: b"\xff", "model.json cannot be read as JSON"),
-        (CARD, lambda data: b"[]", "model.json is not the card of a checkpoint"),
-        (CARD, lambda data: b'{"model": "lesion-cnn"}', "model.json is not the card of a checkpoint"),
+        (CARD, lambda data: b"{", "model.json is not JSON"),
+        (CARD, lambda data: b"\xff", "model.json is not JSON"),
+        (CARD, lambda data: b"[]", "model.json is no card of a checkpoint"),
+        (CARD, lambda data: b'{"model": "lesion-cnn"}', "model.json is no card of a checkpoint"),
     ],
 )
 def test_files_that_are_damaged_or_something_else(folder, name, change, says):
@@ -121,19 +121,17 @@ def test_no_weights(folder):
 @pytest.mark.parametrize(
     ("entry", "value", "says"),
     [
-        ("seed", str(2**80), "seed must be 0 or more, in 64 bits"),
-        ("seed", "-1", "seed must be 0 or more, in 64 bits"),
-        ("seed", "9" * 5000, "cannot be read as JSON"),
-        ("n_test", "true", "n_test must be of type int"),
-        ("channels", '"1"', "channels must be of type int"),
-        ("parameters", "[]", "parameters must be of type dict"),
-        ("seconds", "null", "seconds must be of type float"),
-        ("class_names", '"ab"', "class_names must be of type list"),
-        ("image_size", "[8, 12, 1]", "image_size must be two numbers of pixels"),
+        ("seed", "9" * 5000, "is not JSON"),
+        ("n_test", "true", "holds True as 'n_test', which must be of type int"),
+        ("channels", '"1"', "holds '1' as 'channels', which must be of type int"),
+        ("parameters", "[]", "as 'parameters', which must be of type dict"),
+        ("seconds", "null", "as 'seconds', which must be of type float"),
+        ("class_names", '"ab"', "as 'class_names', which must be of type list"),
+        ("image_size", "[8, 12, 1]", "this network cannot be built (too many values"),
         ("model", '"lesion-cn"', "did you mean 'lesion-cnn'"),
-        ("seconds", "Infinity", "cannot be read as JSON"),
-        ("test_accuracy", "1e999", "cannot be read as JSON"),
-        ("history", '[{"val_loss": NaN}]', "cannot be read as JSON"),
+        ("seconds", "Infinity", "is not JSON"),
+        ("test_accuracy", "1e999", "is not JSON"),
+        ("history", '[{"val_loss": NaN}]', "is not JSON"),
     ],
 )
 def test_entries_that_no_training_has(folder, entry, value, says):

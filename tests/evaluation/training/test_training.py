@@ -286,7 +286,7 @@ def test_loss_that_is_not_finite(tmp_path):
         ({"task": "labels"}, "did you mean 'label'"),
         ({"seed": -1}, "must be 0 or more"),
         ({"seed": 2**63}, "must be 0 or more, in 64 bits"),
-        ({}, "image size 8x8 is too small for lesion-cnn with 4 blocks"),
+        ({}, "image size 8x8 is too small for lesion-cnn: each side must be at least 16"),
     ],
 )
 def test_faults_are_one_line(tmp_path, call, said):

@@ -98,10 +98,8 @@ def _winner(_network: _Network, operation: Operation, *args: Any, **kwargs: Any)
 def _product(network: _Network, _operation: Operation, input: Any, other: Any) -> Tensor:
     """Half of it to each factor, or all to the signal if the other is constant or a gate.
 
-    Halves are AttnLRP's uniform rule (proposition 3.2). A gate is what comes from a sigmoid; that it takes nothing is
-    the rule of Arras et al. 2017 (Explaining recurrent neural network predictions in sentiment analysis), which Pahde
-    et al. 2023 (Optimizing explanations by network canonization and hyperparameter search) have for
-    squeeze-and-excitation.
+    Halves are AttnLRP's uniform rule (proposition 3.2). A gate, from a sigmoid, takes nothing (Arras et al. 2017; Pahde
+    et al. 2023 for squeeze-and-excitation).
     """
     factors = [torch.as_tensor(factor) for factor in (input, other)]
     first, second = torch.broadcast_tensors(*factors)  # type: ignore[no-untyped-call]

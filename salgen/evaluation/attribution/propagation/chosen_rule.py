@@ -9,10 +9,7 @@ from zennit.core import BasicHook
 
 
 class Chosen(BasicHook):  # type: ignore[misc]
-    """A hook whose rule is chosen when the backward pass reaches it; None is the plain gradient.
-
-    So one forward pass serves several backward passes.
-    """
+    """A hook whose rule is chosen in the backward pass; None is the plain gradient. One forward pass serves several."""
 
     def __init__(self, choose: Callable[[], BasicHook | None]) -> None:
         super().__init__()

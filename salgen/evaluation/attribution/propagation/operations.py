@@ -1,9 +1,7 @@
 """Running a network with its operations replaced, wherever they are called.
 
-A rule for backward passes is usually hooked to modules, which misses a ReLU called as a function
-and confuses the calls of one that is used twice. Here every operation that touches the input's
-signal passes through :meth:`Rewiring.operate`: modules, functions and methods alike, in place or
-not, once or often.
+Rules hooked to modules miss a ReLU called as a function, and confuse the calls of one that is used twice. Here every
+operation on the input's signal passes through :meth:`Rewiring.operate`, in place or not, once or often.
 """
 
 from __future__ import annotations
@@ -97,11 +95,7 @@ class Rewiring(TorchFunctionMode):
     def forward(
         cls, method: str, view: ModelView, inputs: Tensor, expected: Callable[[], Tensor] | None = None
     ) -> Self:
-        """The network after its forward pass on normalised inputs (n, C, h, w).
-
-        `expected` gives the unchanged network's logits, if they are known; else it runs once more where they have to be
-        compared.
-        """
+        """The network after its pass on normalised inputs (n, C, h, w); `expected` gives the logits, if known."""
         precise = torch.promote_types(inputs.dtype, torch.float32)  # a half's denominators would vanish
         network = cls(method, inputs.detach().to(precise).requires_grad_())
         leaf, modules = network.leaf, view.network.named_modules()

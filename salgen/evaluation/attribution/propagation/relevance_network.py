@@ -1,10 +1,8 @@
 """Layer-wise relevance propagation over operations, with zennit's rules.
 
-Linear maps take the rule that a method chooses; a batch norm is first merged into the linear map
-before it, or is a map of its own where there is none; sums and averages share relevance in
-proportion; a max pool passes it to the winner; a ReLU, with a ceiling or without, and whatever only
-moves values pass it on. LRP has rules for more, in `attnlrp_rules`; the other methods refuse a network that needs them.
-Anything else is refused.
+Linear maps take the rule that a method chooses, and a batch norm is merged into the one before it or is one; sums and
+averages share relevance in proportion; a max pool gives it to the winner; a ReLU and whatever moves values pass it on.
+LRP has rules for more, in `attnlrp_rules`; all else is refused.
 """
 
 from __future__ import annotations
@@ -16,47 +14,30 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from salgen.errors import SalgenError
+from salgen.evaluation.attribution.propagation import operations as ops
 from salgen.evaluation.attribution.propagation.attnlrp_rules import GATES, RULES, Function
 from salgen.evaluation.attribution.propagation.input_bounds import Bounds, follow_bounds
-from salgen.evaluation.attribution.propagation.operations import (
-    ADD,
-    ANY_NETWORK,
-    AVERAGE,
-    CLIP,
-    DIVISIONS,
-    DROPOUT,
-    LINEAR,
-    MOVE,
-    RELU,
-    SCALE,
-    WINNER,
-    Operation,
-    Rewiring,
-    name_of,
-    names_of,
-    rectifier,
-    tensors_in,
-)  # fmt: skip
 
 if TYPE_CHECKING:
     from zennit.core import BasicHook
 
-KNOWN = LINEAR | DROPOUT | RELU | CLIP | AVERAGE | ADD | SCALE | WINNER | {functional.batch_norm}
+KNOWN = ops.LINEAR | ops.DROPOUT | ops.RELU | ops.CLIP | ops.AVERAGE | ops.ADD | ops.SCALE | ops.WINNER
+KNOWN |= {functional.batch_norm}
 ADVICE = (
-    f"lrp-z and lrp-alpha-beta know {names_of(KNOWN | RULES.keys())}, and what moves values; "
-    f"choose another method or network ({ANY_NETWORK})"
+    f"lrp-z and lrp-alpha-beta know {ops.names_of(KNOWN | RULES.keys())}, and what moves values; "
+    f"choose another method or network ({ops.ANY_NETWORK})"
 )
 ADDED_CONSTANT = "adding a constant"
 
 LINEAR_ARGUMENTS = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")  # as in every convolution
-NOT_FOLLOWED = LINEAR | {functional.batch_norm}  # after these, or a ReLU, a signal is no longer the input
+NOT_FOLLOWED = ops.LINEAR | {functional.batch_norm}  # after these, or a ReLU, a signal is no longer the input
 
 
 def lrp_only_error(method: str, operation: str) -> SalgenError:
     """The refusal of a network with an operation that only LRP has a rule for."""
     advice = (
-        f"it knows {names_of(KNOWN)}, and what moves values; choose another method or network "
-        f"(lrp-z, lrp-alpha-beta, {ANY_NETWORK})"
+        f"it knows {ops.names_of(KNOWN)}, and what moves values; choose another method or network "
+        f"(lrp-z, lrp-alpha-beta, {ops.ANY_NETWORK})"
     )
     if operation == ADDED_CONSTANT:
         advice = "put normalisation into Classifier(network, normalise), or choose lrp-z or lrp-alpha-beta"
@@ -102,7 +83,7 @@ def _rule(name: str) -> BasicHook:
     return getattr(rules, name)()
 
 
-class RelevanceNetwork(Rewiring):
+class RelevanceNetwork(ops.Rewiring):
     """A forward pass whose backward pass propagates relevance."""
 
     def __init__(self, method: str, leaf: Tensor) -> None:
@@ -122,10 +103,7 @@ class RelevanceNetwork(Rewiring):
         self._bounds: dict[int, Bounds] = {id(leaf): lambda box: box}
 
     def propagate(self, rules: Rules, source: Tensor, relevance: Tensor, target: Tensor) -> Tensor:
-        """The relevance at `target` that `relevance` at `source` gives.
-
-        Both are tensors of this forward pass: `output`, one of `outputs`, or `leaf`.
-        """
+        """The relevance at `target` that `relevance` at `source` gives: two of `output`, `outputs` and `leaf`."""
         self._rules = rules
         (reached,) = torch.autograd.grad(source, target, relevance, retain_graph=True, allow_unused=True)
         return torch.zeros_like(target) if reached is None else reached
@@ -136,19 +114,20 @@ class RelevanceNetwork(Rewiring):
         (reached,) = torch.autograd.grad(source, target, zeros, retain_graph=True, allow_unused=True)
         return reached is not None
 
-    def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def operate(self, operation: ops.Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The operation with its rule."""
         result = self._with_rule(operation, args, kwargs)
         affine = self._affine.get(id(result))
         if affine is not None and affine.elementwise:
             follow_bounds(self._bounds, affine.call, (affine.signal, affine.weight, affine.bias), {}, result)
-        elif not self.lrp_only and operation not in NOT_FOLLOWED and rectifier(operation, args, kwargs) is None:
+        elif not self.lrp_only and operation not in NOT_FOLLOWED and ops.rectifier(operation, args, kwargs) is None:
             follow_bounds(self._bounds, operation, args, kwargs, result)
-        moved = operation in MOVE | DIVISIONS and all(id(t) in self.gates for t in tensors_in(args[:1] or kwargs))
+        of_gates = all(id(tensor) in self.gates for tensor in ops.tensors_in(args[:1] or kwargs))
+        moved = operation in ops.MOVE | ops.DIVISIONS and of_gates
         exponent = kwargs.get("exponent", args[1] if len(args) > 1 else None)
-        inverse = name_of(operation) == "pow" and isinstance(exponent, (int, float)) and exponent < 0
+        inverse = ops.name_of(operation) == "pow" and isinstance(exponent, (int, float)) and exponent < 0
         if operation in GATES or moved or inverse:
-            self.gates.update(map(id, tensors_in(result)))
+            self.gates.update(map(id, ops.tensors_in(result)))
         return result
 
     def keep(self, function: Function, signal: Tensor) -> Tensor:
@@ -170,38 +149,38 @@ class RelevanceNetwork(Rewiring):
         self._seen[id(output)] = output  # its id stands for a linear map
         return output
 
-    def _with_rule(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        if operation in LINEAR:
+    def _with_rule(self, operation: ops.Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if operation in ops.LINEAR:
             return self._linear(operation, args, kwargs)
         if operation is functional.batch_norm:
             return self._batch_norm(*args, **kwargs)
-        relu = rectifier(operation, args, kwargs)
+        relu = ops.rectifier(operation, args, kwargs)
         if relu is not None:
             self.clipped |= isinstance(relu, nn.Hardtanh)
             return self.run(relu, lambda: self._rules.passing, args[0])
-        if operation in DROPOUT:
+        if operation in ops.DROPOUT:
             if kwargs.get("training", True):
                 raise self.refuse("dropout that stays on", "pass training=self.training to it in the model")
             return args[0]
-        if operation in AVERAGE:
+        if operation in ops.AVERAGE:
             return self.share(lambda t: operation(t, *args[1:], **kwargs), args[0])
-        if operation in ADD:
+        if operation in ops.ADD:
             return self.add(*args, **kwargs)
-        if operation in SCALE and len(args) == 2 and not kwargs and isinstance(args[1], (int, float)):
+        if operation in ops.SCALE and len(args) == 2 and not kwargs and isinstance(args[1], (int, float)):
             return self.keep(lambda t: operation(t, args[1]), args[0])
         if operation in RULES:
-            self.lrp_only = self.lrp_only or name_of(operation)
+            self.lrp_only = self.lrp_only or ops.name_of(operation)
             return RULES[operation](self, operation, *args, **kwargs)
         result = operation(*args, **kwargs)
-        if operation not in WINNER | MOVE and any(tensor.requires_grad for tensor in tensors_in(result)):
-            raise self.refuse(name_of(operation), ADVICE)
+        if operation not in ops.WINNER | ops.MOVE and any(tensor.requires_grad for tensor in ops.tensors_in(result)):
+            raise self.refuse(ops.name_of(operation), ADVICE)
         return result
 
-    def _linear(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    def _linear(self, operation: ops.Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
         arguments = {**dict(zip(LINEAR_ARGUMENTS, args, strict=False)), **kwargs}
         signal, weight, bias = arguments.pop("input"), arguments.pop("weight"), arguments.pop("bias", None)
         if weight.requires_grad:
-            raise self.refuse(f"{name_of(operation)} with weights that depend on the image", ADVICE)
+            raise self.refuse(f"{ops.name_of(operation)} with weights that depend on the image", ADVICE)
         bias = None if bias is None else bias.to(signal.dtype)
         return self._apply(self._next(operation, signal, weight.to(signal.dtype), bias, options=arguments))
 
@@ -229,7 +208,9 @@ class RelevanceNetwork(Rewiring):
         merged_bias = shift if before.bias is None else before.bias * scale + shift
         return self._apply(replace(before, weight=merged_weight, bias=merged_bias))
 
-    def _next(self, operation: Operation, signal: Tensor, weight: Tensor, bias: Tensor | None, **others: Any) -> Affine:
+    def _next(
+        self, operation: ops.Operation, signal: Tensor, weight: Tensor, bias: Tensor | None, **others: Any
+    ) -> Affine:
         """The next linear operation in the order of calls."""
         affine = Affine(operation, signal, weight, bias, self.linear_maps, self._bounds.get(id(signal)), **others)
         self.linear_maps += 1

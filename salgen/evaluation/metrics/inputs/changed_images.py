@@ -103,9 +103,7 @@ def stepwise_probabilities(
 ) -> Float64:
     """The probability as pixels change from `before` to `after`, normalised (N, C, h, w): float64 (N, number of steps).
 
-    After the k-th of `steps`, the first ``k * step`` pixels in the map's order have changed. A step is a row's worth
-    (W) by default. Where the normalisation resizes, a pixel of the network's input changes with the nearest pixel of
-    the image.
+    After the k-th of `steps`, the first ``k * step`` pixels in the map's order have changed; W a step by default.
     """
     per_step, count = _pixels_per_step(data, step), len(steps)
     device = before.device

@@ -50,9 +50,8 @@ class ColourCounter(DesignedNetwork):
             cam_layer = f"sum{number}_relu" if height * width > 1 else cam_layer
         layers["flatten"] = nn.Flatten()
         each = channel_identity(generator.classes, height, width).flatten(1) / self.copies
-        layers["logits"] = set_weights(
-            nn.Linear(count * height * width, generator.classes), each.repeat(1, self.copies)
-        )
+        outputs = nn.Linear(count * height * width, generator.classes)
+        layers["logits"] = set_weights(outputs, each.repeat(1, self.copies))
         return Classifier(nn.Sequential(layers), levels(), cam_layer)
 
 

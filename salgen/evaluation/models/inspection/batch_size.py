@@ -63,10 +63,7 @@ class MicroBatches:
 
 
 def images_at_once(view: ModelView, image: Tensor, most: int, budget: float, passes: int) -> int:
-    """Batch size from 1 to `most` for images (1, C, h, w): what fits the budget in bytes and, on a CPU, the cache.
-
-    An image takes the memory of so many forward `passes`.
-    """
+    """Batch size up to `most` for images (1, C, h, w): what fits the budget in bytes and, on a CPU, the cache."""
     of_one = forward_pass(view, image)
     if image.device.type == "cpu":
         most = min(most, max(CPU_LEAST, CPU_BYTES // max(1, of_one.largest)))

@@ -6,11 +6,7 @@ from torch.utils.flop_counter import flop_registry
 
 
 class Flops(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Counts floating-point operations while it is entered, by PyTorch's formulas for each operator.
-
-    Only convolutions and matrix products count. PyTorch's own ``FlopCounterMode`` also hooks gradients, with which
-    captum's DeepLift fails.
-    """
+    """Counts operations of convolutions and matrix products; PyTorch's own counter breaks captum's DeepLift."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]

@@ -57,10 +57,7 @@ def _changed(view: ModelView, change: Callable[[dict[str, nn.Module]], None]) ->
 
 
 def _restart(module: nn.Module) -> None:
-    """Draw a module's own parameters and learnt buffers anew, from torch's global generator.
-
-    What ``reset_parameters`` leaves is put in random order. Buffers count as learnt if saved and not integers.
-    """
+    """Draw a module's parameters and learnt buffers anew; what ``reset_parameters`` leaves is put in random order."""
     saved = {name for name, _ in module.named_buffers(recurse=False)} - module._non_persistent_buffers_set
     own = [*module.parameters(recurse=False), *(module.get_buffer(name) for name in sorted(saved))]
     before = [tensor.detach().clone() for tensor in own]

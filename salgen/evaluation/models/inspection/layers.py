@@ -19,8 +19,7 @@ def find_layer(view: ModelView, name: str) -> nn.Module:
 def layer_grid(view: ModelView, image: Tensor, name: str) -> Grid:
     """The arrangement of a layer's output as channels of images (n, C, h, w) like this one.
 
-    The trace follows which place in the image each number comes from. So channels may stand first or last, and pixels
-    as rows and columns, windows or tokens, beside a class token or not.
+    Channels may stand first or last, and pixels as rows and columns, windows or tokens, beside a class token or not.
     """
     find_layer(view, name)
     trace = NetworkTrace.of(view, image[:1])

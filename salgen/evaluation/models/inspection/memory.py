@@ -12,11 +12,7 @@ KEPT = 2**30  # bytes
 
 @cache
 def keep_freed_memory() -> None:
-    """Let the C library keep up to 1 GiB that was freed, for the whole process, where it is glibc.
-
-    By default glibc gives large blocks back, and the system clears them again for each pass: training scnn took 1.3 to
-    1.5 times as long, an evaluation of lesion-cnn 1.2 to 1.5 times.
-    """
+    """Let glibc keep up to 1 GiB that was freed: passes that clear it anew take 1.2 to 1.5 times as long."""
     if libc := _glibc():
         libc.mallopt(M_MMAP_THRESHOLD, KEPT)
         libc.mallopt(M_TRIM_THRESHOLD, KEPT)

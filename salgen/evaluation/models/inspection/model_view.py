@@ -1,9 +1,7 @@
 """A model as saliency methods see it: a private copy that shares the weights.
 
-Methods hook, cut and rewire this copy, so nothing they do, and no exception, can change the
-caller's model: its mode, flags, hooks and gradients are never touched. Weights are shared, not
-copied, and ask for no gradient. Weights of half precision are copied to float32, in which small gradients do not
-vanish; those that a parametrisation or norm computes are computed once; hooks of backward passes are left out.
+Methods hook, cut and rewire this copy, so the caller's model never changes. Weights ask for no gradient. Those of half
+precision are copied to float32, those that a parametrisation computes are computed once; backward hooks are left out.
 """
 
 from __future__ import annotations
@@ -54,8 +52,16 @@ class ModelView:
     precision: torch.dtype = torch.float32
 
     @classmethod
-    def of(cls, model: nn.Module, *, compile: bool = False) -> ModelView:
-        """A view of any module, which gives logits; a :class:`Classifier`'s normalisation is apart, and a Normalize."""
+    def of(cls, model: Any, *, compile: bool = False) -> ModelView:
+        """A view of any module, which gives logits; a :class:`Classifier`'s normalisation is apart, and a Normalize.
+
+        A view is returned as it is.
+        """
+        if isinstance(model, ModelView):
+            return model
+        if not isinstance(model, nn.Module):
+            advice = ", such as its .classifier" if hasattr(model, "classifier") else ""
+            raise SalgenError(f"model is {type(model).__name__}: must be a torch.nn.Module{advice}")
         keep_freed_memory()
         private = _private(model)
         if any(weight.is_meta for weight in private.parameters()):
@@ -197,9 +203,7 @@ def check_logits(logits: Any, count: int) -> Tensor:
     if not isinstance(logits, Tensor):
         raise SalgenError(f"the model returns {type(logits).__name__}: it must return logits, a tensor (N, K)")
     if logits.ndim != 2 or len(logits) != count:
-        raise SalgenError(
-            f"the model's output for {count} images has shape {tuple(logits.shape)}: must be logits ({count}, K)"
-        )
+        raise SalgenError(f"the model's output has shape {tuple(logits.shape)}: must be logits ({count}, K)")
     broken = ~torch.isfinite(logits).all(dim=1)
     if bool(broken.any()):
         first = int(broken.nonzero()[0])
@@ -242,9 +246,7 @@ def _private(model: nn.Module) -> nn.Module:
         if {p.dtype in HALVES for p in private.parameters() if p.is_floating_point()} == {True}:
             private.float()
     except Exception as error:  # a module may hold anything: locks, open files, lazy parameters
-        raise SalgenError(
-            f"the model ({type(model).__name__}) cannot be copied for explaining: {named(error)}"
-        ) from error
+        raise SalgenError(f"the model ({type(model).__name__}) cannot be copied: {named(error)}") from error
     backward = [hooks for m in private.modules() for hooks in (m._backward_hooks, m._backward_pre_hooks) if hooks]
     if backward:
         warn("the model has backward hooks, which change gradients: they are left out, and maps are of the model alone")
@@ -278,10 +280,7 @@ def _settle(module: nn.Module) -> None:
 
 
 def private_copy(thing: T, model: nn.Module) -> T:
-    """A copy of a model, or of an object that is bound to one, with modules of its own.
-
-    They share the weights, ask for no gradient, and are without `torch.compile` or parallel wrappers.
-    """
+    """A copy of a model or an object bound to one; it shares weights and is without compilers and parallel wrappers."""
     copies: dict[int, Any] = {}
     with torch.inference_mode(False):
         for tensor in (*_computed_tensors(thing), *_tensors_of_modules(model)):

@@ -11,20 +11,14 @@ _lock = RLock()
 
 @contextmanager
 def random_state(*names: str | int) -> Iterator[None]:
-    """Draw from a state that depends on `names` alone; afterwards the generators are where they were.
-
-    The generators are torch's for the whole process, so one thread at a time draws from them.
-    """
+    """Draw, one thread at a time, from a state that depends on `names` alone; global generators stay as they are."""
     with _lock, torch.random.fork_rng(devices=range(torch.cuda.device_count())):
         seed_generators(Stream(*names).key())
         yield
 
 
 def seed_generators(seed: int) -> None:
-    """Seed torch's generators of the CPU and of CUDA devices.
-
-    `torch.manual_seed` also formats a traceback for every other kind of device, which takes a hundred times as long.
-    """
+    """Seed torch's generators; `torch.manual_seed` takes a hundred times as long, for other kinds of device."""
     torch.default_generator.manual_seed(seed)
     if torch.cuda.is_available():
         torch.cuda.manual_seed_all(seed)

@@ -45,10 +45,7 @@ class Predictions:
 
     @property
     def chance(self) -> float:
-        """The accuracy of always predicting the most frequent class.
-
-        For multi-label data, the share of absent classes that the model predicts nevertheless.
-        """
+        """Accuracy of always the most frequent class; of multi-label data the share of absent classes predicted."""
         if self.present is None:
             return float(np.bincount(self.labels).max() / len(self.labels))
         absent = ~self.present
@@ -120,10 +117,7 @@ def write_predictions(
 def predictions_table(
     ids: Sequence[str], models: Sequence[tuple[str, int]], predictions: Sequence[Predictions]
 ) -> pa.Table:
-    """The rows of ``predictions.parquet``: one for each model, training seed and sample of the split.
-
-    For multi-label data, a column `present` has the numbers of the classes that each image shows.
-    """
+    """A row for each model, seed and sample; in multi-label data `present` has the numbers of the classes shown."""
     import pyarrow as pa
 
     def shown(present: Mask) -> pa.Array:

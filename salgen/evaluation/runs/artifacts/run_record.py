@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import types
-import typing
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
-from functools import cache
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 from salgen.datasets.format.manifest import RUN
@@ -20,6 +17,7 @@ from salgen.evaluation.scoring.own_metrics import MetricRecord
 from salgen.files import strict_json, write_text
 from salgen.parameters import param, parse_call
 from salgen.registry import METHODS
+from salgen.typed_json import from_json
 
 RECORD = RUN
 # Errors raised by content that no run writes.
@@ -38,9 +36,7 @@ class Conventions:
     target: str = param(LABEL, "explain the true class (label), the predicted one (pred), or a class by its name")
     mask: str | None = param(None, "region that is the ground truth; by default that of the data set's task")
     reduce: str = param(NATIVE, "one channel reduction for every method", choices=(NATIVE, *REDUCTIONS))
-    score: str = param(
-        "logit", "explain the target's logit, or its margin over the best other", choices=("logit", "margin")
-    )
+    score: str = param("logit", "explain the target's logit or margin over the best other", choices=("logit", "margin"))
     seed: int = param(0, "seed of the methods' own randomness", low=0)
     redraws: int | None = param(None, "redraws of a sample for its certificate; 8 by default, 59 at scale full", low=1)
     compile: bool = param(False, "let torch.compile speed up passes without gradient; moves scores by 1e-5 at most")
@@ -229,9 +225,7 @@ class RunRecord:
     def read(cls, path: Path) -> RunRecord:
         """The record in a file."""
         if not path.is_file():
-            raise SalgenError(
-                f"{path} is missing: {path.parent} is not a run folder, or `salgen evaluate` has not finished"
-            )
+            raise SalgenError(f"{path} is missing: {path.parent} is not a run folder, or the run has not finished")
         try:
             entries = strict_json(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
@@ -244,7 +238,7 @@ class RunRecord:
     @classmethod
     def from_json(cls, entries: Any) -> RunRecord:
         """The record that :meth:`to_json` gave."""
-        record: RunRecord = _typed(entries, cls, "")
+        record: RunRecord = from_json(entries, cls)
         if not record.dataset.tasks:
             raise SalgenError("names no task")
         remember(record.own_metrics)
@@ -281,44 +275,9 @@ def in_groups(left_out: Mapping[str, str]) -> str:
     return "; ".join(f"{', '.join(calls)} ({why})" for why, calls in by_reason.items())
 
 
-_hints: Any = cache(typing.get_type_hints)
-
-
-def _typed(value: Any, kind: Any, name: str) -> Any:
-    """A JSON value as a field's type: a dataclass, a list, a dict, a value or None."""
-    inner = typing.get_args(kind)
-    if is_dataclass(kind):
-        return _typed_fields(value if isinstance(value, dict) else {}, kind, name)
-    if typing.get_origin(kind) is types.UnionType:
-        return None if value is None else _typed(value, inner[0], name)
-    plain = typing.get_origin(kind) or kind
-    if kind is Any or (plain is float and type(value) is int):
-        return value
-    if not isinstance(value, plain) or (plain is not bool and isinstance(value, bool)):
-        raise SalgenError(f"holds {value!r:.50} as {name!r}, which must be of type {plain.__name__}")
-    if plain is list:
-        return [_typed(item, inner[0], name) for item in value]
-    return {key: _typed(item, inner[1], f"{name}.{key}") for key, item in value.items()} if plain is dict else value
-
-
-def _typed_fields(entries: dict[str, Any], kind: Any, name: str) -> Any:
-    values = {}
-    for declared in fields(kind):
-        path = f"{name}.{declared.name}".removeprefix(".")
-        if declared.name in entries:
-            values[declared.name] = _typed(entries[declared.name], _hints(kind)[declared.name], path)
-        elif declared.default is MISSING and declared.default_factory is MISSING:
-            raise SalgenError(f"has no entry {path!r}")
-    return kind(**values)
-
-
 @contextmanager
 def content_faults(paths: Sequence[str | os.PathLike[str]]) -> Iterator[None]:
-    """Turn errors from malformed content of run files into one line that names the runs.
-
-    Files are checked as they are read; content that passes those checks and is still wrong, such as
-    an unknown method, is caught here.
-    """
+    """Name the runs in errors from malformed content of their files, which the checks of reading do not find."""
     from jinja2 import TemplateError
 
     folders = [os.fspath(path) for path in paths]

@@ -1,10 +1,7 @@
 """Saliency maps on disk, which can be scored without the model.
 
-A folder for each model and method holds a Parquet file for each chunk of samples: float32, bytes shuffled
-(``BYTE_STREAM_SPLIT``) and compressed with zstd, which gives back every bit. Half precision would tie pixels
-that differ and so change every metric that ranks them. Any Parquet reader can read them.
-
-A file's metadata holds a digest of everything that its maps depend on, so that a run reuses matching files.
+A folder for each model and method holds a Parquet file for each chunk: float32, bit for bit, as half precision would
+tie pixels that differ. The metadata holds a digest of all that the maps depend on.
 """
 
 from __future__ import annotations
@@ -196,9 +193,8 @@ def _record(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
 def _nested(values: Float32) -> pa.Array:
     """Array float32 (N, H, W) as a list of lists, without a copy."""
     count, height, width = values.shape
-    rows = pa.ListArray.from_arrays(
-        pa.array(np.arange(0, count * height * width + 1, width, dtype=np.int32)), pa.array(values.reshape(-1))
-    )
+    starts = pa.array(np.arange(0, count * height * width + 1, width, dtype=np.int32))
+    rows = pa.ListArray.from_arrays(starts, pa.array(values.reshape(-1)))
     return pa.ListArray.from_arrays(pa.array(np.arange(0, count * height + 1, height, dtype=np.int32)), rows)
 
 

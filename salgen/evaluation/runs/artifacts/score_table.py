@@ -31,10 +31,7 @@ def write_scores(
     certified: Certified,
     further: Iterable[pa.Table] = (),
 ) -> None:
-    """Write all rows in one file, some chunks at a time, with the data set's name and whether samples are certified.
-
-    `further` tables have rows that belong to no chunk. A model without certificates is missing in `certified`.
-    """
+    """Write all rows in one file, some chunks at a time; `further` tables have rows that belong to no chunk."""
     across = _across_chunks(chunks, metrics)
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, pa.schema(RESULT_COLUMNS)) as writer:
         for table in _merged(chain((_completed(chunk.read(), *across) for chunk in chunks), further)):

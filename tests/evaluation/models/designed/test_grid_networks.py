@@ -165,7 +165,7 @@ def test_a_checkpoint_is_shown_a_grid_as_it_is(base, tmp_path):
 
 def test_what_does_not_fit_is_said(grids, tmp_path):
     dataset = salgen.load(grids)
-    with pytest.raises(SalgenError, match="give the trained network that it is around: difull:model=FOLDER"):
+    with pytest.raises(SalgenError, match="give the trained network it is around: difull:model=FOLDER"):
         GivenModel("difull").load(dataset)
     with pytest.raises(SalgenError, match="gridpg is for grids with setting=gridpg, not disconnected"):
         GivenModel(f"gridpg:model={__name__}:scnn").load(dataset)

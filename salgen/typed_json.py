@@ -1,0 +1,38 @@
+"""Dataclasses from JSON values, which must be of the fields' types."""
+
+import types
+import typing
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from typing import Any
+from salgen.errors import SalgenError
+
+_hints: Any = cache(typing.get_type_hints)
+
+
+def from_json(value: Any, kind: Any, name: str = "") -> Any:
+    """A JSON value as a field's type: a dataclass, a list, a dict, a value or None."""
+    inner = typing.get_args(kind)
+    if is_dataclass(kind):
+        return _from_entries(value if isinstance(value, dict) else {}, kind, name)
+    if typing.get_origin(kind) is types.UnionType:
+        return None if value is None else from_json(value, inner[0], name)
+    plain = typing.get_origin(kind) or kind
+    if kind is Any or (plain is float and type(value) is int):
+        return value
+    if not isinstance(value, plain) or (plain is not bool and isinstance(value, bool)):
+        raise SalgenError(f"holds {value!r:.50} as {name!r}, which must be of type {plain.__name__}")
+    if plain is list:
+        return [from_json(item, inner[0], name) for item in value]
+    return {key: from_json(item, inner[1], f"{name}.{key}") for key, item in value.items()} if plain is dict else value
+
+
+def _from_entries(entries: dict[str, Any], kind: Any, name: str) -> Any:
+    values = {}
+    for declared in fields(kind):
+        path = f"{name}.{declared.name}".removeprefix(".")
+        if declared.name in entries:
+            values[declared.name] = from_json(entries[declared.name], _hints(kind)[declared.name], path)
+        elif declared.default is MISSING and declared.default_factory is MISSING:
+            raise SalgenError(f"has no entry {path!r}")
+    return kind(**values)
