@@ -17,7 +17,7 @@ RESULTS, PAGE = ROOT / "results", ROOT / "docs" / "thresholds.md"
 ROLES = ("model", "method", "floor")
 MODEL = "model (accuracy)"
 SHORT = {EVERYWHERE: "every dose", NOT_REACHED: "no dose"}
-FAR = 0.1  # a dose's mean is at least so far from the curve: marked
+FAR = 0.1  # a dose's mean is at least so far from the curve: marked in sweeps without the doses' own means
 
 
 class Tables:
@@ -82,7 +82,7 @@ def _cell(rows: pd.DataFrame, subject: str) -> str:
     if subject not in rows.index:
         return "-"
     row = rows.loc[subject]
-    mark = " †" if row["misfit"] >= FAR else ""
+    mark = " †" if "lack_of_fit" not in rows and row["misfit"] >= FAR else ""
     if row["outcome"] != FOUND:
         return SHORT.get(row["outcome"], row["outcome"]) + mark
     ends = ["open" if np.isinf(row[end]) else f"{row[end]:.2g}" for end in ("low", "high")]

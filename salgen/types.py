@@ -82,6 +82,9 @@ class SaliencyMap:
     ids: tuple[str, ...] | None = None
     images: Any = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        return f"SaliencyMap({self.method!r}, values {tuple(self.values.shape)})"
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """The values as a NumPy array, which ``np.asarray(maps)`` gives."""
         return np.array(_on_cpu(self.values), dtype) if copy else np.asarray(_on_cpu(self.values), dtype)
@@ -114,6 +117,9 @@ class Explained(UserDict[str, SaliencyMap]):
         super().__init__(maps)
         self.logits: Any = None
         self.seconds: dict[str, float] = {}
+
+    def __repr__(self) -> str:
+        return f"Explained({', '.join(map(repr, self.values()))})"
 
     def plot(self, max_images: int = 8) -> "Figure":
         """Each image beside its maps, one row an image and one column a method; see :meth:`SaliencyMap.plot`."""

@@ -1,5 +1,6 @@
 """`salgen list`: the registered plug-ins."""
 
+from fnmatch import filter
 import click
 from salgen.cli.options import HYPHEN, show, write_parameters, write_rows
 from salgen.errors import unknown_name
@@ -12,12 +13,12 @@ from salgen.registry import REGISTRIES
 def command(kind: str | None, name: str | None) -> None:
     """List generators, importers, methods, metrics and models.
 
-    Protocols too. With a NAME, show its parameters.
+    Protocols too. With a NAME, show its parameters; "*cam*" lists those that match.
     """
     if kind is not None and kind not in REGISTRIES:
         raise unknown_name("kind", kind, REGISTRIES)
     formatter = click.get_current_context().make_formatter()
-    if kind is not None and name is not None:
+    if kind is not None and name is not None and "*" not in name:
         plugin = REGISTRIES[kind].load(name)
         formatter.write_text(f"{name}: {REGISTRIES[kind].entries[name].summary}".replace("-", HYPHEN))
         write_parameters(formatter, "Parameters", plugin)
@@ -26,5 +27,6 @@ def command(kind: str | None, name: str | None) -> None:
             registry = REGISTRIES[listed_kind]
             registry.check()
             with formatter.section(listed_kind):
-                write_rows(formatter, [(entry.name, entry.summary) for entry in registry.entries.values()])
+                matching = filter(registry.entries, name or "*")
+                write_rows(formatter, [(entry, registry.entries[entry].summary) for entry in matching])
     show(formatter)

@@ -127,11 +127,12 @@ class Dataset(os.PathLike[str]):
         return list(self.column(FILE_NAME)) if self.manifest.own_images else []
 
     def index(self, id: str) -> int:
-        """The index of the sample with this id."""
-        ids = self.ids
-        if id not in ids:
-            raise unknown_name(f"sample of split {self.split!r} of {self.name}", id, ids)
-        return ids.index(id)
+        """The index of the sample with this id, or of the imported image with this file name."""
+        for names in (self.ids, self.file_names):
+            if id in names:
+                return names.index(id)
+        first, last = self.ids[0], self.ids[-1]
+        raise SalgenError(f"{self.name} has no sample {id!r} in split {self.split!r}: it has {first} to {last}")
 
     @property
     def clusters(self) -> list[str]:

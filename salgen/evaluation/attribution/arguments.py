@@ -8,6 +8,7 @@ from torch import Tensor
 from salgen.errors import SalgenError, warn
 
 FAR_ABOVE_ONE = 16  # images in [0, 1] may exceed 1 a little, by noise or resampling
+FAR_BELOW_ZERO = -0.5  # noise on pixels does not reach it
 
 
 def check_images(images: Any) -> Tensor:
@@ -27,8 +28,10 @@ def check_images(images: Any) -> Tensor:
 
 
 def check_range(pixels: Tensor, unit_pixels: bool) -> None:
-    """Refuse images (N, C, H, W) far above 1 if they should be `unit_pixels`, in [0, 1]; else warn of bytes."""
+    """Refuse images (N, C, H, W) far outside [0, 1] if they should be `unit_pixels`; else warn of bytes."""
     low, high = float(pixels.min()), float(pixels.max())
+    if unit_pixels and low < FAR_BELOW_ZERO:
+        raise SalgenError(f"images reach {low:g}, and the model takes pixels in [0, 1]: give them before normalisation")
     if high <= FAR_ABOVE_ONE:
         return
     if unit_pixels:

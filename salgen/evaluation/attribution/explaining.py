@@ -124,7 +124,7 @@ def explain(
     patterns
         The result of ``salgen.fit_patterns``, for PatternNet and PatternAttribution.
     **parameters
-        The method's parameters; with several methods, each takes them.
+        The method's parameters; of several methods, those that have them take them.
 
     Returns
     -------
@@ -154,7 +154,10 @@ def explain(
     array = None if isinstance(baselines, (str, int, float)) else baselines
     if array is not None:
         parameters["baselines"] = GIVEN
-    chosen = dict(call_and_method(_method(item, parameters)) for item in given)
+    taken = [_taken(item, parameters) if several else parameters for item in given]
+    if missed := sorted(parameters.keys() - {name for values in taken for name in values}):
+        raise SalgenError(f"no method of the list has the parameter {missed[0]}")
+    chosen = dict(call_and_method(_method(item, values)) for item, values in zip(given, taken, strict=True))
     if reduce not in (NATIVE, None):
         check_reduction(str(reduce))
     if score not in SCORES:
@@ -187,6 +190,16 @@ def explain(
     for call, maps in explained.items():
         explained[call] = dataclasses.replace(maps, images=pixels)
     return explained if several else next(iter(explained.values()))
+
+
+def _taken(method: Any, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Those of the parameters that a method of a list has."""
+    if isinstance(method, ForeignMethod):
+        return parameters
+    given = method.given if isinstance(method, Renamed) else method
+    plugin = METHODS.load(parse_call(given)[0]) if isinstance(given, str) else given
+    names = {field.name for field in dataclasses.fields(plugin)} if dataclasses.is_dataclass(plugin) else set()
+    return {name: value for name, value in parameters.items() if name in names}
 
 
 def _method(method: Any, parameters: dict[str, Any]) -> Any:

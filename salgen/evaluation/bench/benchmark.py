@@ -100,7 +100,7 @@ def verify(results: StrPath = RESULTS, *, seed: int | None = None) -> list[str]:
     return list(result_problems(bench_spec(), Path(results), seed=drawn))
 
 
-def leaderboard(runs: Sequence[StrPath], out: StrPath = "leaderboard") -> Path:
+def leaderboard(runs: StrPath | Sequence[StrPath], out: StrPath = "leaderboard") -> Path:
     """Write a static site about runs, and return its first page, ``index.html``: a table to sort and filter.
 
     Parameters
@@ -111,7 +111,7 @@ def leaderboard(runs: Sequence[StrPath], out: StrPath = "leaderboard") -> Path:
     out
         The folder of the site. An existing leaderboard is replaced once the new one is complete.
     """
-    folders = [Path(run) for run in runs]
+    folders = [Path(run) for run in ([runs] if isinstance(runs, (str, os.PathLike)) else runs)]
     if len(folders) == 1 and is_results(folders[0]):
         return board(bench_spec(), folders[0], Path(out))
     return site.leaderboard(folders, Path(out))

@@ -97,7 +97,8 @@ def _verdict_lines(outcome: Verdict) -> list[str]:
     if alone:
         said = f"{winners}: {outcome.metric} {_mean(outcome.mean(outcome.best, 'mean'))} {outcome.subject}"
     if outcome.powerless:
-        return [f"{said}; {outcome.powerless} are too few to tell {'it from a floor' if alone else 'methods apart'}"]
+        few = f"{outcome.powerless} are too few to tell {'it from a floor' if alone else 'methods apart'}"
+        return [f"{said}; {few}", *([f"the strongest floor: {outcome.say(outcome.floor)}"] if outcome.floor else [])]
     if not outcome.tests:
         return [f"{said}; there is no floor to compare it with"] if alone else []
     if not alone:

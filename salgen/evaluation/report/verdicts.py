@@ -99,10 +99,14 @@ class Verdict:
                 kinds.setdefault(key, []).append(kind)
         return [self._against(key, " and ".join(names)) for key, names in kinds.items()]
 
+    def say(self, key: Key, kind: str = "") -> str:
+        """A method or floor with its mean."""
+        return f"{self.labels([key])[0]}{kind} ({number(self.mean(key, 'mean'))})"
+
     def _against(self, floor: Key, kind: str) -> str:
         tested, below = self._among(self.compared), self._among(not_better(self.tests, floor))
         better = [key for key in tested if key not in below]
-        name = f"{self.labels([floor])[0]}, {kind} ({number(self.mean(floor, 'mean'))})"
+        name = self.say(floor, f", {kind}")
         if len(tested) == 1:
             return f"{self.labels(tested)[0]} is {'not ' if below else ''}significantly better than {name}"
         if not better:

@@ -156,7 +156,8 @@ class GivenModel:
             if self.preprocess is None and origin in _STATE_INPUTS:
                 warn(
                     f"model {self.text} is of {origin}, and its images stay in [0, 1]: give preprocess="
-                    f"{_STATE_INPUTS[origin]}, or torch.nn.Identity() if they shall"
+                    f"{_STATE_INPUTS[origin]} (torch.nn.Identity() if they shall), or a torch.nn.Sequential that "
+                    "begins with its Normalize"
                 )
             return own_network(given)
         name, _, weights = rest.partition(":weights=")

@@ -397,8 +397,13 @@ def test_several_methods_take_the_parameters_and_give_the_maps_of_one(network):
     assert list(found) == ["smoothgrad:n=2", "smooth-grad-cam++:n=2"]
     for call, maps in found.items():
         assert torch.equal(maps.values, salgen.explain(network, IMAGES, 0, method=call).values)
-    with pytest.raises(SalgenError, match="unknown parameter of gradient 'n'"):
-        salgen.explain(network, IMAGES, 0, method=["smoothgrad", "gradient"], n=2)
+    assert list(salgen.explain(network, IMAGES, 0, method=["smoothgrad", "gradient"], n=2)) == [
+        "smoothgrad:n=2",
+        "gradient",
+    ]
+    with pytest.raises(SalgenError, match="no method of the list has the parameter n"):
+        salgen.explain(network, IMAGES, 0, method=["gradient", "grad-cam"], n=2)
+    assert repr(found).startswith("Explained(SaliencyMap('smoothgrad:n=2', values (5, 6, 8)), ")
 
 
 @pytest.mark.parametrize("given", ["plain", "behind another", "view"])
@@ -449,7 +454,8 @@ def test_a_map_that_sums_to_the_difference_from_its_baseline(network):
 @pytest.mark.parametrize(
     ("method", "baselines", "says"),
     [
-        (["lime", "gradient"], 0, "unknown parameter of gradient 'baselines'"),
+        ("gradient", 0, "unknown parameter of gradient 'baselines'"),
+        (["grad-cam", "gradient"], 0, "no method of the list has the parameter baselines"),
         ("lime", "grey", "lime: baselines = 'grey': must be one of black, zero, float, given"),
         ("lime", IMAGES[:2], r"baselines have shape \(2, 2, 6, 8\) and images \(5, 2, 6, 8\): must be \(C, H, W\)"),
         ("lime:baselines=given", None, "baselines=given stands for an array: give it as baselines="),
