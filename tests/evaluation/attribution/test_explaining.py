@@ -247,6 +247,7 @@ FAULTS = [
     ({"images": IMAGES[0]}, r"images have shape \(2, 6, 8\): must be \(N, C, H, W\)"),
     ({"images": IMAGES[:0]}, r"images have shape \(0, 2, 6, 8\)"),
     ({"images": NAN}, "image 3 has NaN or infinite values"),
+    ({"images": IMAGES - 2, "preprocess": ((0, 0), (1, 1))}, "images reach -.*: give them before normalisation"),
     ({"images": IMAGES * 255, "preprocess": ((0, 0), (1, 1))}, "images reach 25.*: divide them by 255"),
     ({"images": "cat.png"}, "images are not an array"),
     ({"targets": [0, 1]}, r"targets have shape \(2,\): must be \(5,\)"),
