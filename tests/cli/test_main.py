@@ -73,7 +73,12 @@ def test_unknown_subcommands_suggest_the_nearest(words, nearest, capsys):
 
 @pytest.mark.parametrize("columns", [80, 60])
 def test_list_shows_names_and_parameters_within_the_terminals_width_and_breaks_no_word(columns, capsys, monkeypatch):
-    shown = [([], "budding2021"), (["generators", "bam"], "common_in"), (["metrics", "roc-auc"], "(none)")]
+    shown = [
+        ([], "budding2021"),
+        (["methods", "*cam*"], "fast-cam"),
+        (["generators", "bam"], "common_in"),
+        (["metrics", "roc-auc"], "(none)"),
+    ]
     monkeypatch.setenv("COLUMNS", "300")
     for words, name in shown:
         assert main(["list", *words]) == 0

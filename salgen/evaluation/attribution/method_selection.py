@@ -159,7 +159,7 @@ def _create(call: Any, scale: str) -> Any:
     if not isinstance(call, str):
         raise SalgenError(
             f"method {call!r}: give a name, a call such as 'grad-cam:layer=layer4', an instance of a registered "
-            "method, or a function of (model, inputs, targets)"
+            "method (docs/extending.md), or a function of (model, inputs, targets)"
         )
     plugin = METHODS.load(call.partition(":")[0].strip())  # an unknown name is said before what is behind the colon
     name, values = parse_call(call)

@@ -104,10 +104,13 @@ def score_files(
     order = truth.known if mask_files is None or mask_files.named else None
     files = open_arrays(Path(maps), ids=order, file_names=truth.file_names)
     files.check_samples(truth.ids, truth.known, str(masks))
-    partial = PartialScores()
+    partial, full = PartialScores(), True
     for ids, shown, valid in truth.parts():
+        full = full and bool(shown.all())
         values = np.stack([_of_size(files, name, shown.shape[-2:]) for name in ids])
         _extend(partial, compute_metrics(metric_inputs_of(values, masks=shown, valid=valid, ids=ids), chosen))
+    if full:
+        raise SalgenError(f"{masks}: every pixel of every mask is the object, so any map is right: make the others 0")
     return FileScores(truth.ids, truth.clusters, truth.region, chosen, aggregate_scores(chosen, partial))
 
 

@@ -81,6 +81,7 @@ def test_class_folders_are_read_of_files_and_of_the_data_set_that_is_imported_fr
     by_file, by_sample = score_files(tree / "maps", tree / "masks"), score_files(tree / "maps", data)
     assert by_file.ids == ["cats/1", "cats/2", "dogs/1", "dogs/2"]
     assert sorted(dataset.file_names) == [f"{name}.png" for name in by_file.ids]
+    assert dataset["dogs/1.png"]["file_name"] == "dogs/1.png"
     order = [by_file.ids.index(dataset[name]["file_name"].removesuffix(".png")) for name in by_sample.ids]
     for name, values in by_sample.scores.items():
         assert values.tolist() == by_file.scores[name][order].tolist(), name
@@ -123,6 +124,9 @@ def test_what_does_not_fit_is_said(maps, masks, arrays, tmp_path):
     refused(r"more.npz holds 1 maps of no sample of .*masks, such as other", tmp_path / "more.npz")
     np.save(tmp_path / "large.npy", np.ones((7, 9, 9)))
     refused("the map of img.0 is 9x9, larger than its image or mask, 8x9", tmp_path / "large.npy")
+    np.save(tmp_path / "full.npy", np.full_like(arrays[1], 3, dtype=np.uint8))
+    np.save(tmp_path / "maps.npy", arrays[0])
+    refused("every pixel of every mask is the object", tmp_path / "maps.npy", tmp_path / "full.npy")
     np.save(tmp_path / "masks.npy", arrays[1])
     refused(r"maps.npz holds 7 maps of no sample of .*masks.npy, such as img.0", masks=tmp_path / "masks.npy")
     (masks / f"{IDS[3]}.png").write_bytes(b"")
