@@ -39,7 +39,7 @@ THROUGH = ("salgen", "torch", "functools", "contextlib")  # packages that the ca
 
 
 def warn(message: str) -> None:
-    """Warn of the line that called salgen, however deep within salgen this is said."""
+    """Warn, pointing at the caller's line outside salgen."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in THROUGH:
         frame, level = frame.f_back, level + 1

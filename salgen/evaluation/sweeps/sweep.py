@@ -101,7 +101,9 @@ def sweep(
             arguments: dict[str, Any] = {"scale": scale, "source": source}
             data.append(make(name, place / "data", splits=splits, seed=seed, parameters=values, **arguments))
             if open_dataset(data[-1]).manifest.multi_label:
-                raise SalgenError(f"images of {name} show several classes: guessing has no accuracy all doses share")
+                raise SalgenError(
+                    f"{name} is multi-label, so chance differs between doses: sweep a data set with one label per image"
+                )
             run = evaluate(
                 data[-1],
                 model=model,

@@ -111,7 +111,7 @@ def _with_heads(name: str, classifier: Classifier, cells: int, apart: bool) -> C
         parts |= {FEATURES: nn.Identity(), "split": split()}
         network.set_submodule(layer, nn.Sequential(parts))
     elif not apart:
-        raise SalgenError(f"{name}: the network has no layer (N, C, h, w) on which all depends, to be cut at")
+        raise SalgenError(f"{name}: cannot split the network: no single feature map (N, C, h, w) feeds all logits")
     heads = nn.Sequential(nn.Unflatten(0, (-1, cells**2)), nn.Flatten(1))  # logits (N n n, K) to (N, n n K)
     steps = OrderedDict(**({"cells": split()} if apart else {}), network=network, heads=heads)
     features = None if layer is None else f"network.{layer}.{FEATURES}"

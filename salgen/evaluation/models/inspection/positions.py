@@ -193,7 +193,7 @@ def _address(tensor: Tensor) -> int:
 
 
 def _look(tensor: Tensor) -> tuple[Any, ...]:
-    """How a tensor looks at its memory."""
+    """Key of a view: dtype, offset, shape and strides."""
     return tensor.dtype, tensor.storage_offset(), tuple(tensor.shape), tensor.stride()
 
 
