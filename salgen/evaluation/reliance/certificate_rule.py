@@ -57,8 +57,8 @@ class Certificate:
     """
 
     correct: bool  # whether the sample is classified correctly
-    # whether it is, and its class is given up on the twin: another one of two classes is predicted; of more classes
-    # another one, or the margin falls to a quarter or less
+    # `correct`, and the class is no longer predicted on the twin; of more than two classes also where its margin falls
+    # to a quarter or less
     uses_feature: bool | None
     ignores_background: bool | None  # whether `tolerance` is at most a quarter
     certified: bool | None  # whether both hold

@@ -161,7 +161,7 @@ def test_doses_without_a_common_chance_are_refused(folder, tmp_path, monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr(module, "make", lambda *given, **named: tmp_path)
         patch.setattr(module, "open_dataset", lambda path: data)
-        with pytest.raises(SalgenError, match="images of perlin-lesions show several classes"):
+        with pytest.raises(SalgenError, match="perlin-lesions is multi-label, so chance differs"):
             salgen.sweep("perlin-lesions", DOSE, tmp_path / "sweep", **ARGUMENTS)
     sweep, runs = found(folder)
     runs[2].models[0] = replace(runs[2].models[0], chance=0.625)
