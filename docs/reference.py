@@ -63,7 +63,7 @@ def _section(registry: Registry, name: str, facts: Iterator[str], shared: set[tu
     own = [p for p in describe(plugin) if _key(p) not in shared]
     others = [f"`{p.name}={_plain(p.default)}`" for p in describe(plugin) if _key(p) in shared]
     lines = [f"- `{p.name}={_plain(p.default)}` ({_kind(p.type)}): {p.help}" for p in own]
-    lines += [f"- shared: {', '.join(others)}"] if others else []
+    lines += [f"- also (see above): {', '.join(others)}"] if others else []
     facts_text = "; ".join(fact for fact in facts if fact)
     level = "###" if registry in (GENERATORS, IMPORTERS) else "##"
     parts = [f"{level} `{name}`", text, picture, facts_text[:1].upper() + facts_text[1:] + ".", "\n".join(lines)]

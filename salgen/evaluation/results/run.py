@@ -71,7 +71,7 @@ class Run(os.PathLike[str]):
     def __str__(self) -> str:
         """The answer: accuracy, certified share, the best methods and those that beat the floors; and the folder."""
         lines = [line for model in self._tables.model_names for line in answer(self._tables, model)]
-        return "\n".join([*lines, f"run folder: {self.path}"])
+        return "\n".join([*lines, f"run folder: {self.path} (means: run.means, page: run.report())"])
 
     def __format__(self, spec: str) -> str:
         return format(str(self.path), spec)

@@ -130,7 +130,7 @@ def test_a_run_stands_for_its_folder(run, tmp_path, monkeypatch):
     assert repr(run) == f"Run('{run.path}': lesions, lesion-cnn, 13 methods, 3 metrics, 7 samples)"
     assert f"{run}/scores.parquet" == str(run / "scores.parquet")
     lines = str(run).splitlines()
-    assert lines[-1] == f"run folder: {run.path}"
+    assert lines[-1] == f"run folder: {run.path} (means: run.means, page: run.report())"
     assert "\n".join(lines[:-1]) == console.console_summary([run]).partition("\n\nmeans over")[0]
     assert "<td>" in run._repr_html_()
     assert "test accuracy" in run._repr_html_()
