@@ -46,7 +46,7 @@ class Registry:
     """All plug-ins of one kind."""
 
     kind: str  # its name in errors: ``"method"``
-    package: str  # of salgen's own plug-ins: ``"salgen.evaluation.methods"``
+    package: str  # where salgen's own plug-ins are: ``"salgen.evaluation.methods"``
     group: str  # the entry-point group of third parties: ``"salgen.methods"``
 
     @cached_property

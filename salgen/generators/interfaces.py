@@ -46,7 +46,7 @@ class Context:
     seed: int
     family: str
     split: str
-    index: int  # of the sample, or of a redraw among those of its sample
+    index: int  # the sample's, or a redraw's among those of its sample
     material: Any  # the result of the plug-in's `prepare`
     redraws_of: int | None = None  # where a background is drawn again: the index of its sample
 

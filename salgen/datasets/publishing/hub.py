@@ -23,7 +23,7 @@ ATTRIBUTES = ".gitattributes"  # the hub's own file, which says what is a Git LF
 BATCH = 32  # files sent before the progress bar moves
 TIMEOUT_S = 60.0  # without an answer; the library would wait forever
 BACKOFF_S = (1.0, 2.0, 4.0, 8.0)  # between five attempts
-CLIENTS = ("requests", "httpx", "httpx2")  # of huggingface_hub 0, 1 and 2; HfHubHTTPError is their HTTPError
+CLIENTS = ("requests", "httpx", "httpx2")  # huggingface_hub 0, 1 and 2 use these
 RETRIED = (408, 412, 429)  # and all from 500; 412: the repository changed after it was listed
 
 

@@ -229,7 +229,7 @@ def _without_checkpoints() -> Iterator[list[Any]]:
         return nullcontext()
 
     replaced: dict[str, Any] = {"CheckpointFunction": SimpleNamespace(apply=plain), "_checkpoint_hook": no_hook}
-    replaced["_NoopSaveInputs"] = SimpleNamespace(apply=lambda *_: SimpleNamespace(grad_fn=plain))  # of older torch
+    replaced["_NoopSaveInputs"] = SimpleNamespace(apply=lambda *_: SimpleNamespace(grad_fn=plain))  # in older torch
     with _PATCHING, mock.patch.multiple(torch.utils.checkpoint, create=True, **replaced):
         yield called
 

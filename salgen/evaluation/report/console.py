@@ -6,7 +6,7 @@ from textwrap import wrap
 from types import SimpleNamespace
 import numpy as np
 from salgen.evaluation.report.reliance import mostly_uncertified, reliance_lines
-from salgen.evaluation.report.runs import LoadedRun, Model, read_runs
+from salgen.evaluation.report.runs import LoadedRun, TrainedModel, read_runs
 from salgen.evaluation.report.tables import NO_CEILING, Table, means_table
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.runs.artifacts.run_record import content_faults, in_groups
@@ -78,7 +78,7 @@ def no_verdict(run: LoadedRun, model: str) -> str:
     return ""
 
 
-def _warning(run: LoadedRun, trained: Model) -> str:
+def _warning(run: LoadedRun, trained: TrainedModel) -> str:
     """A warning about a training that is not known to have learnt the task."""
     model, chance = f"WARNING: {run.label}, {trained.name} seed {trained.seed}", f"{trained.chance:.1%}"
     if trained.unlearnt:

@@ -22,8 +22,8 @@ from salgen.types import Float64
 WIDTH, ROW, GAP, TOP, FOOT, RIGHT = 620, 19, 9, 24, 30, 16
 CHARACTER = 7.2  # mean width at 11.5 px, of names with many wide letters
 CLIQUE_GAP = 9  # between the bars of two cliques
-COLOURS = 10  # of curves; more could not be told apart, so other methods are grey
-HEIGHT, LEFT, BOTTOM = 300, 52, 42  # of curves
+COLOURS = 10  # curves beyond these are grey: more could not be told apart
+HEIGHT, LEFT, BOTTOM = 300, 52, 42  # pixels of a chart of curves
 
 
 @dataclass

@@ -23,7 +23,7 @@ METHOD, CEILING, FLOOR = "method", "ceiling", "floor"
 
 
 @dataclass(frozen=True)
-class Model:
+class TrainedModel:
     """A trained model: its accuracy on the run's split, and that of guessing."""
 
     name: str
@@ -61,7 +61,7 @@ class Model:
         return too_few_to_tell(self.accuracy, self.count, self.chance)
 
 
-def accuracy_of(trained: Sequence[Model]) -> float:
+def accuracy_of(trained: Sequence[TrainedModel]) -> float:
     """The share of images that trainings classify correctly; NaN where there are none."""
     count = sum(model.count for model in trained)
     return sum(model.accuracy * model.count for model in trained) / count if count else float("nan")
@@ -83,15 +83,17 @@ class LoadedRun:
     )
 
     @cached_property
-    def models(self) -> list[Model]:
+    def models(self) -> list[TrainedModel]:
         """The trained models, one for each training seed."""
-        return [Model(one.name, one.seed, one.accuracy, one.n_images, one.chance) for one in self.record.models]
+        return [TrainedModel(one.name, one.seed, one.accuracy, one.n_images, one.chance) for one in self.record.models]
 
     @cached_property
-    def second_models(self) -> list[Model]:
+    def second_models(self) -> list[TrainedModel]:
         """The second models that metrics contrast the first ones with, if their accuracy is known."""
         return [
-            Model(f"{model.name}, {model.task}", model.seed, model.accuracy, model.n_images or 0, model.chance or 0.0)
+            TrainedModel(
+                f"{model.name}, {model.task}", model.seed, model.accuracy, model.n_images or 0, model.chance or 0.0
+            )
             for model in self.record.paired_model or ()
             if model.accuracy is not None
         ]
@@ -140,7 +142,7 @@ class LoadedRun:
         """The methods by their calls."""
         return {method.call: method for method in self.record.methods}
 
-    def trained(self, model: str) -> list[Model]:
+    def trained(self, model: str) -> list[TrainedModel]:
         """The trainings of one architecture."""
         return [trained for trained in self.models if trained.name == model]
 
