@@ -194,7 +194,7 @@ def test_the_headline_says_what_the_tests_separate(full, loaded):
     assert re.match(
         r"every method but deconvnet is significantly better than sobel, the strongest floor and an e", said
     )
-    assert f"E{said[1:]}. A floor is a map that knows nothing of the task." in text
+    assert f"E{said[1:]}. A floor is a map that knows nothing of the network." in text
     pairs = 18 * 17 // 2
     assert "(9,999 random sign patterns), at a family-wise level of 5 %" in text
     assert f"by Holm's correction over the {pairs} pairs of 18 methods" in text
