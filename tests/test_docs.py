@@ -130,5 +130,5 @@ def test_what_is_said_to_install_is_an_extra_of_the_package():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "salgen").rglob("*.py"))
     named = set(re.findall(r"\{install\('(\w+)'\)\}", text))
-    assert named == {"ray", "coco", "hub", "zenodo", "noise", "annotate", "dicom"}
+    assert named == {"ray", "coco", "hub", "zenodo", "noise", "annotate", "dicom", "yolo"}
     assert named <= set(extras)

@@ -83,8 +83,8 @@ def _mean(metric: str, maps: ArrayLike, gts: ArrayLike, exact: bool) -> float:
     if not shown.any():
         raise SalgenError(f"all {len(masks)} masks are empty: give at least one image with a mask")
     call = metric if exact else f"{metric}:compat=xaibenchmark"
-    scores = score(np.asarray(maps)[shown], masks[shown], {metric: call})
-    values = scores.worst_case[metric] if exact else scores[metric]
+    scores = score(np.asarray(maps)[shown], masks[shown], [call])
+    values = scores.worst_case[call] if exact else scores[call]
     return float(np.mean(values))
 
 

@@ -17,6 +17,7 @@ from salgen.evaluation.runs.source_run import copy_checkpoint
 from salgen.evaluation.training.checkpoints import WEIGHTS, load_checkpoint, read_card, save_checkpoint
 from salgen.evaluation.training.training import train_seeds
 from salgen.evaluation.training.training_settings import RELIANCE
+from salgen.generators.factory import plugin_class
 from salgen.parameters import parse_call
 
 DATA, CHECKPOINTS, RUNS, RESULTS = "data", "checkpoints", "runs", "results"
@@ -83,7 +84,9 @@ def run_entry(
 
 def make_data(spec: BenchSpec, data: BenchData, folder: Path, **options: Any) -> Path:
     """Make a data set of the benchmark; `options` are further ones of :func:`~salgen.datasets.making.make`."""
-    how: dict[str, Any] = {"splits": data.splits, "parameters": data.parameters, "scale": spec.scale, "seed": spec.seed}
+    variants = dict.fromkeys(plugin_class(data.name).scales[spec.scale].splits)  # as many as the scale has
+    splits = {**variants, **data.splits}
+    how: dict[str, Any] = {"splits": splits, "parameters": data.parameters, "scale": spec.scale, "seed": spec.seed}
     made = make(data.name, folder, **how, **options)
     fingerprint = open_dataset(made).fingerprint
     if fingerprint != data.fingerprint:

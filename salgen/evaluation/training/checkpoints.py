@@ -146,6 +146,12 @@ def read_card(path: Path) -> CheckpointMetadata:
         card: CheckpointMetadata = from_json(values, CheckpointMetadata)
     except SalgenError as error:
         raise SalgenError(f"{file} is no card of a checkpoint, as it {error}: train again, or restore it") from None
+    if (
+        card.channels not in (1, 3)
+        or len(card.class_names) < 2
+        or not all(0 < side < 2**24 for side in card.image_size)
+    ):
+        raise SalgenError(f"{file} is no card of a checkpoint: no images are like that; train again, or restore it")
     return card
 
 
