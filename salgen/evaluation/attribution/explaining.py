@@ -168,7 +168,8 @@ def explain(
         pixels = arguments.check_images(images)
         count = len(pixels)
         view = _view(model, chosen).prepared(preprocess, pixels.shape[1])
-        if any("model" in instance.needs for instance in chosen.values()):
+        # metrics explain images that they changed, of any range, by a view
+        if isinstance(model, nn.Module) and any("model" in instance.needs for instance in chosen.values()):
             arguments.check_range(pixels, view.unit_pixels)
         # other libraries check the array themselves
         own = array is not None and not all(isinstance(instance, ForeignMethod) for instance in chosen.values())
