@@ -161,6 +161,7 @@ def test_a_png_that_announces_more_is_not_decoded(folder: Path) -> None:
     [
         {"channels": 0},
         {"image_size": [2**60, 16]},
+        {"image_size": [16]},
         {"class_names": []},
         {"class_names": [1, 2]},
         {"image_size": [True, 16]},

@@ -18,6 +18,7 @@ from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.models.weight_files import read_tensors
 from salgen.files import strict_json, write_bytes, write_text
 from salgen.registry import MODELS
+from salgen.spec import LARGEST_SIDE
 from salgen.typed_json import from_json
 
 if TYPE_CHECKING:
@@ -146,11 +147,9 @@ def read_card(path: Path) -> CheckpointMetadata:
         card: CheckpointMetadata = from_json(values, CheckpointMetadata)
     except SalgenError as error:
         raise SalgenError(f"{file} is no card of a checkpoint, as it {error}: train again, or restore it") from None
-    if (
-        card.channels not in (1, 3)
-        or len(card.class_names) < 2
-        or not all(0 < side < 2**24 for side in card.image_size)
-    ):
+    sides = card.image_size
+    is_size = len(sides) == 2 and all(1 <= side <= LARGEST_SIDE for side in sides)
+    if card.channels not in (1, 3) or len(card.class_names) < 2 or not is_size:
         raise SalgenError(f"{file} is no card of a checkpoint: no images are like that; train again, or restore it")
     return card
 
