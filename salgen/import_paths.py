@@ -1,6 +1,7 @@
 """Names that are imported late: those of salgen's own packages on first use, and a user's, given as text."""
 
 import ast
+import re
 import sys
 from collections.abc import Callable
 from functools import reduce
@@ -27,6 +28,23 @@ def imported_on_first_use(door: str) -> Callable[[str], Any]:
         return value
 
     return attribute
+
+
+def is_import_path(text: str) -> bool:
+    """True of ``package.module:name``, perhaps with parameters behind a further colon."""
+    return bool(re.fullmatch(r"(?!\d)[\w.]+:(?!\d)[\w.]+(:.*)?", text, re.DOTALL))
+
+
+def split_name(text: str) -> tuple[str | None, str]:
+    """The parts of ``NAME=CALL``; the name is None where a call stands alone, whose parameters may have ``=``.
+
+    Examples
+    --------
+    >>> split_name("mine=my_methods:mine:power=2"), split_name("rise:n=200")
+    (('mine', 'my_methods:mine:power=2'), (None, 'rise:n=200'))
+    """
+    name, equals, call = text.partition("=")
+    return (name, call) if equals and ":" not in name else (None, text)
 
 
 def imported(text: str, kind: str, example: str) -> Any:

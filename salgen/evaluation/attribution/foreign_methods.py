@@ -1,6 +1,5 @@
 """Methods that are not salgen's: functions of the user's, and classes and objects of other libraries."""
 
-import re
 import sys
 import uuid
 from collections.abc import Iterator, Mapping
@@ -20,13 +19,12 @@ from salgen.evaluation.attribution.foreign_calls import foreign_maps
 from salgen.evaluation.attribution.library_methods import LIBRARY_NAMES, Question, bound_copy, library_of
 from salgen.evaluation.models.inspection.memory import is_out_of_memory
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.import_paths import imported
+from salgen.import_paths import imported, is_import_path
 from salgen.parameters import NAME, by_parameters, canonical_json, parse_call, python_value
 from salgen.registry import METHODS
 from salgen.source_code import import_path, in_words, source_digest
 
 EXAMPLE = "my_methods:mine"
-_PATH = re.compile(r"(?!\d)[\w.]+:(?!\d)[\w.]+")
 
 
 @dataclass(frozen=True)
@@ -116,8 +114,7 @@ def _imported_there(path: str, call: str, parameters: dict[str, Any], folder: st
 def is_foreign(given: Any) -> bool:
     """True of what is no name, call or instance of a method of salgen's."""
     if isinstance(given, str):
-        module, _, rest = given.partition(":")
-        return module not in METHODS.entries and bool(_PATH.fullmatch(f"{module}:{rest.partition(':')[0]}"))
+        return given.partition(":")[0] not in METHODS.entries and is_import_path(given)
     return library_of(given) is not None or (callable(given) and not callable(getattr(given, "attribute", None)))
 
 

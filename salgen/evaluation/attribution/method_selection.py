@@ -9,6 +9,7 @@ from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.batch_explainer import check_methods
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod, check_name, foreign_method, is_foreign
 from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.import_paths import split_name
 from salgen.parameters import call_text, parse_call
 from salgen.registry import METHODS, PROTOCOLS
 
@@ -120,8 +121,8 @@ class Renamed(NamedTuple):
 
 
 def _named(given: Any, name: str | None, values: Mapping[str, Any] | None) -> Any:
-    if name is None and isinstance(given, str) and "=" in given.partition(":")[0]:
-        name, _, given = given.partition("=")
+    if name is None and isinstance(given, str):
+        name, given = split_name(given)
     plugin = given.partition(":")[0].strip() if isinstance(given, str) else getattr(given, "name", "")
     if plugin not in METHODS.entries and is_foreign(given):
         return foreign_method(given, name, values)

@@ -1,7 +1,6 @@
 """Metrics of the user's: functions of (map, mask) and metric classes, given or named by a run's record."""
 
 import math
-import re
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,14 +9,13 @@ from typing import Any, ClassVar
 from salgen.errors import SalgenError, named
 from salgen.evaluation.metrics.inputs.metric import MaskMetric, Metric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
-from salgen.import_paths import imported
+from salgen.import_paths import imported, is_import_path, split_name
 from salgen.parameters import build, call_text, parse_call, python_value
 from salgen.registry import METRICS
 from salgen.source_code import import_path, in_words, source_digest
 from salgen.types import Mask
 
 EXAMPLE = "my_metrics:mine"
-_PATH = re.compile(r"(?!\d)[\w.]+:(?!\d)[\w.]+(:.*)?", re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,8 +116,8 @@ def is_own(metric: Metric) -> bool:
 
 def is_path(text: str) -> bool:
     """True of ``[NAME=]package.module:name``."""
-    text = text.partition("=")[2] if "=" in text.partition(":")[0] else text
-    return text.partition(":")[0] not in METRICS.entries and bool(_PATH.fullmatch(text))
+    _, call = split_name(text)
+    return call.partition(":")[0] not in METRICS.entries and is_import_path(call)
 
 
 def origin_of(metric: Metric) -> tuple[str, str | None, str | None]:
@@ -136,11 +134,10 @@ def origin_of(metric: Metric) -> tuple[str, str | None, str | None]:
 
 def own_metric(given: Any) -> tuple[str, Metric]:
     """The name and the metric of a function, a metric class's instance, or ``"[NAME=]package.module:name"`` of one."""
-    thing, name = given, ""
+    thing, name = given, None
     values: dict[str, str] = {}
     if isinstance(given, str):
-        if "=" in given.partition(":")[0]:
-            name, _, given = given.partition("=")
+        name, given = split_name(given)
         module, _, rest = given.partition(":")
         attribute, values = parse_call(rest)
         thing = imported(f"{module}:{attribute}", "metric", EXAMPLE)
@@ -157,6 +154,6 @@ def own_metric(given: Any) -> tuple[str, Metric]:
     declared = {key: getattr(inner, key) for key in ("higher_is_better", "bounds") if hasattr(inner, key)}
     if values:
         thing = partial(thing, **{key: python_value(text) for key, text in values.items()})
-    name = name or (rest if isinstance(given, str) else getattr(inner, "__name__", type(inner).__name__))
-    metric = OwnMetric(name=name, reference="", function=thing, **declared)
-    return name, replace(metric, reference=origin_of(metric)[0])
+    call = str(name or (rest if isinstance(given, str) else getattr(inner, "__name__", type(inner).__name__)))
+    metric = OwnMetric(name=call, reference="", function=thing, **declared)
+    return call, replace(metric, reference=origin_of(metric)[0])
