@@ -75,7 +75,7 @@ def test_samples_are_shown_by_their_ids_also_from_an_archive(capsys, tmp_path):
     assert "train-000001 of " in out
     assert "train-000000 of " in out
     assert (tmp_path / "data-train-000001.png").read_bytes().startswith(b"\x89PNG")
-    assert "did you mean 'train-000001'" in refused(capsys, ["show", "data.tar", "--id", "train-00001"])
+    assert "it has train-000000 to train-000003" in refused(capsys, ["show", "data.tar", "--id", "train-00001"])
     assert "did you mean 'train'" in refused(capsys, ["show", "data.tar", "--id", "tarin-000001"])
 
 

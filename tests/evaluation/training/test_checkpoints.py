@@ -127,7 +127,7 @@ def test_no_weights(folder):
         ("parameters", "[]", "as 'parameters', which must be of type dict"),
         ("seconds", "null", "as 'seconds', which must be of type float"),
         ("class_names", '"ab"', "as 'class_names', which must be of type list"),
-        ("image_size", "[8, 12, 1]", "this network cannot be built (too many values"),
+        ("image_size", "[8, 12, 1]", "no images are like that"),
         ("model", '"lesion-cn"', "did you mean 'lesion-cnn'"),
         ("seconds", "Infinity", "is not JSON"),
         ("test_accuracy", "1e999", "is not JSON"),

@@ -142,7 +142,7 @@ def test_a_transformer_is_run_on_each_cell_without_a_common_layer(grids, tmp_pat
         grids, model=f"difull:model={__name__}:vit", methods=["input-x-gradient"], out=tmp_path / "run", **how
     )
     assert shares(run)["input-x-gradient"] == pytest.approx(1)
-    with pytest.raises(SalgenError, match="dipart: the network has no layer"):
+    with pytest.raises(SalgenError, match="dipart: cannot split the network: no single feature map"):
         salgen.evaluate(grids, model=f"dipart:model={__name__}:vit", methods=["gradient"], out=tmp_path / "no", **how)
 
 
