@@ -88,10 +88,6 @@ class AttributionContext:
         """The score's gradient at the logits, (n, K): +1 at the target, and -1 at the best other class of a margin."""
         return score_gradient(logits.detach(), self.targets, self.score)
 
-    def logits_of(self, count: int, inputs: Callable[[slice], Tensor]) -> Tensor:
-        """Checked logits (count, K) of many normalised inputs; see :meth:`MicroBatches.logits`."""
-        return self.batches.logits(self.model, count, inputs)
-
     def values(self, output: str) -> Tensor:
         """The target's value of each image, float64 (n,); `output` as in :meth:`values_of`."""
         return self._values(self.passes.logits(), self.targets, output)
@@ -103,17 +99,14 @@ class AttributionContext:
         `owners`, int64 (m,), is the sample of the context that each image was made from. `inputs` makes the normalised
         inputs of a part of ``range(m)``.
         """
-        values = self.inputs.new_zeros(len(owners), dtype=torch.float64)
-        size = self.batches.size
-        for start in range(0, len(owners), size):  # logits are kept for one part at a time
-            targets = self.targets[owners[start : start + size]]
+        if not len(owners):
+            return self.inputs.new_zeros(0, dtype=torch.float64)
+        targets = self.targets[owners]
 
-            def shifted(part: slice, start: int = start) -> Tensor:
-                return inputs(slice(start + part.start, start + part.stop))
+        def value(logits: Tensor, part: slice) -> Tensor:
+            return self._values(logits, targets[part], output)
 
-            logits = self.logits_of(len(targets), shifted)
-            values[start : start + size] = self._values(logits, targets, output)
-        return values
+        return self.batches.values(self.model, len(owners), inputs, value)
 
     def _values(self, logits: Tensor, targets: Tensor, output: str) -> Tensor:
         """In double precision, as the probabilities of a confident network hardly differ in float32."""

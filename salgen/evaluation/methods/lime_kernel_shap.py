@@ -1,6 +1,6 @@
-"""LIME and KernelSHAP, by captum: linear models of a network's output when regions are removed."""
+"""LIME and KernelSHAP: linear models of a network's output when regions are removed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 import numpy as np
@@ -17,7 +17,7 @@ from salgen.parameters import param
 
 NAMES = ("lime", "kernel-shap")
 
-Value = Callable[[Tensor], Tensor]
+ENDS_WEIGHT = 1e6  # of the image and of the image without any region, in KernelSHAP
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,6 @@ class Surrogate(Explanation):
     shares: ClassVar[str | None] = None
     quick: ClassVar[Mapping[str, Any]] = {"n": 20, "cells": 3, "segments": 6}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"n": 300}, "small": {"n": 500}}
-    complete: ClassVar[bool] = False  # whether the attributions of all regions sum to what removing all changes
 
     n: int = param(1000, "changed images per image", low=3)
     features: str = param("grid", "the regions: cells of a grid, or SLIC segments", choices=("grid", "slic"))
@@ -44,35 +43,38 @@ class Surrogate(Explanation):
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, 1, h, w), the same over each region."""
-        return torch.stack([self._map(context, sample) for sample in range(len(context.inputs))])[:, None]
+        images, covers = context.inputs, context.baselines_of(self.baselines)
+        regions = torch.stack([self._regions(image) for image in images]).to(images.device)
+        counts = (regions.flatten(1).amax(dim=1) + 1).tolist()
+        drawn = torch.zeros(len(images), self.n, max(counts), dtype=torch.bool)
+        for sample, name in enumerate(context.ids):
+            with random_state(context.seed, self.name, name):
+                drawn[sample, :, : counts[sample]] = self._draw(counts[sample])
+        kept = drawn.flatten(0, 1).to(images.device)
+        owners = torch.arange(len(images), device=images.device).repeat_interleave(self.n)
 
-    def _map(self, context: AttributionContext, sample: int) -> Tensor:
-        """One sample's map (h, w), by its own random numbers."""
-        image = context.inputs[sample : sample + 1]
-        height, width = image.shape[2:]
-        regions = slic(image[0], self.segments) if self.features == "slic" else grid(height, width, self.cells)
-        regions = regions.to(image.device)
-        removed = context.baselines_of(self.baselines).expand_as(context.inputs)[sample : sample + 1]
+        def inputs(part: slice) -> Tensor:
+            own = owners[part]
+            shown = kept[part].gather(1, regions[own].flatten(1)).view(-1, 1, *images.shape[2:])
+            return torch.where(shown, images[own], covers if len(covers) == 1 else covers[own])
 
-        def value(changed: Tensor) -> Tensor:
-            owners = torch.full((len(changed),), sample, device=image.device)
-            return context.values_of(self.output, owners, lambda part: changed[part])
+        values = context.values_of(self.output, owners, inputs).view(len(images), self.n).cpu()
+        maps = [
+            self._fit(drawn[sample, :, :count].double(), values[sample])[regions[sample].cpu()]
+            for sample, count in enumerate(counts)
+        ]
+        return torch.stack(maps)[:, None].to(images)
 
-        if self.complete and not bool(regions.any()):  # a single region leaves nothing to draw
-            return (value(image) - value(removed)).to(image)[regions]
-        with random_state(context.seed, self.name, context.ids[sample]):
-            coefficients: Tensor = self._peer(value).attribute(
-                image,
-                baselines=removed,
-                feature_mask=regions[None, None],
-                n_samples=self.n,
-                perturbations_per_eval=context.batches.size,
-                return_input_shape=False,
-            )
-        return coefficients.flatten().to(image)[regions]
+    def _regions(self, image: Tensor) -> Tensor:
+        """Each pixel's region, numbered from 0: int64 (h, w)."""
+        return slic(image, self.segments) if self.features == "slic" else grid(*image.shape[1:], self.cells)
 
-    def _peer(self, value: Value) -> Any:
-        """Captum's object, which asks `value` for the network's values (k,) of changed images (k, C, h, w)."""
+    def _draw(self, regions: int) -> Tensor:
+        """The regions that each changed image keeps: bool (n, regions), of captum's random numbers."""
+        raise NotImplementedError
+
+    def _fit(self, kept: Tensor, values: Tensor) -> Tensor:
+        """The regions' coefficients (k,) by the values (n,) of images that keep zeros and ones (n, k); all float64."""
         raise NotImplementedError
 
 
@@ -91,15 +93,12 @@ class Lime(Surrogate):
     width: float = param(0.25, "width of the kernel", low=1e-3)
     ridge: float = param(1.0, "weight of the squared coefficients", low=0.0)
 
-    def _peer(self, value: Value) -> Any:
-        import captum.attr
-        from captum._utils.models.linear_model import SkLearnRidge
+    def _draw(self, regions: int) -> Tensor:
+        return torch.bernoulli(torch.full((self.n, regions), 0.5)).bool()
 
-        return captum.attr.Lime(value, SkLearnRidge(alpha=self.ridge), similarity_func=self._nearness)
-
-    def _nearness(self, _image: Tensor, _changed: Tensor, kept: Tensor, **_: Any) -> float:
-        distance = 1 - kept.float().mean().sqrt()  # the cosine of zeros and ones with all ones
-        return float(torch.exp(-(distance**2) / (2 * self.width**2)))
+    def _fit(self, kept: Tensor, values: Tensor) -> Tensor:
+        distances = 1 - kept.mean(dim=1).sqrt()  # the cosine of zeros and ones with all ones
+        return regression(kept, values, torch.exp(-(distances**2) / (2 * self.width**2)), self.ridge)
 
 
 @dataclass(frozen=True)
@@ -111,16 +110,43 @@ class KernelShap(Surrogate):
     """
 
     name: ClassVar[str] = "kernel-shap"
-    complete: ClassVar[bool] = True
+    version: ClassVar[str] = "2"
     shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = (
         "Lundberg and Lee 2017, A unified approach to interpreting model predictions, doi:10.48550/arXiv.1705.07874"
     )
 
-    def _peer(self, value: Value) -> Any:
-        import captum.attr
+    def _draw(self, regions: int) -> Tensor:
+        """All regions, none, then k of them with a chance of 1 / (k (regions - k))."""
+        kept = torch.ones(self.n, regions, dtype=torch.bool)
+        kept[1] = False
+        if regions == 1:  # which leaves nothing to draw
+            return kept
+        sizes = torch.arange(float(regions))
+        chances = (regions - 1) / (sizes * (regions - sizes)).masked_fill(sizes == 0, torch.inf)
+        chances /= chances.sum(dim=0, keepdim=True)
+        draws = [(torch.multinomial(chances, 1, True), torch.randn(regions)) for _ in range(self.n - 2)]
+        numbers, order = torch.stack([k for k, _ in draws]), torch.stack([values for _, values in draws])
+        kept[2:] = order > order.sort(dim=1).values.gather(1, regions - 1 - numbers)
+        return kept
 
-        return captum.attr.KernelShap(value)
+    def _fit(self, kept: Tensor, values: Tensor) -> Tensor:
+        ends = (kept == kept[:, :1]).all(dim=1)  # all regions or none, where the model must be exact
+        return regression(kept, values, torch.where(ends, ENDS_WEIGHT, 1.0).double())
+
+
+def regression(kept: Tensor, values: Tensor, weights: Tensor, ridge: float = 0.0) -> Tensor:
+    """Weighted least squares with a constant: the coefficients (k,) of `kept` (n, k), of least norm; all float64.
+
+    `values` and `weights` are (n,), and `ridge` is the weight of the squared coefficients.
+    """
+    shares, roots = weights / weights.sum(), weights.sqrt()
+    rows, goals = roots[:, None] * (kept - shares @ kept), roots * (values - shares @ values)
+    if ridge:
+        rows = torch.cat([rows, ridge**0.5 * torch.eye(kept.shape[1]).double()])
+        goals = torch.cat([goals, goals.new_zeros(kept.shape[1])])
+    solution: Tensor = torch.linalg.lstsq(rows, goals[:, None]).solution
+    return solution[:, 0]
 
 
 def grid(height: int, width: int, cells: int) -> Tensor:

@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import LinearRegression, Ridge
 from small_networks import Normalise, Tidy, batch_sizes, linear
 import salgen
 from salgen.evaluation.methods.lime_kernel_shap import grid, slic
@@ -98,18 +99,41 @@ def near(row):
     return math.exp(-((1 - cosine) ** 2) / (2 * 0.25**2))
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_equals_captum_called_plainly(images):
-    net, regions = Tidy(), grid(8, 8, 4)[None, None]
-    for name, image in zip("ab", images, strict=False):
-        with random_state(0, "kernel-shap", name):
-            peer = captum.attr.KernelShap(lambda x: net(x)[:, 1]).attribute(
-                image[None], torch.zeros(1, 1, 8, 8), feature_mask=regions, n_samples=30, perturbations_per_eval=30
-            )
-        found = salgen.explain(
-            net, image[None], 1, method="kernel-shap:cells=4,n=30,output=score", ids=[name], reduce=None
-        )
-        torch.testing.assert_close(found.values, peer, rtol=1e-3, atol=1e-5)
+class InDoublePrecision:
+    """A linear model for captum; its own are fitted in single precision, in which weights of 1e6 leave few digits."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def fit(self, loader):
+        (data,) = loader
+        kept, values, weights = (part.double().numpy() for part in data)
+        self.model.fit(kept, values, sample_weight=weights)
+
+    def representation(self):
+        return torch.from_numpy(self.model.coef_)
+
+
+def plain_lime(value):
+    return captum.attr.Lime(value, similarity_func=lambda _image, _changed, kept, **_: near(kept[0].tolist()))
+
+
+@pytest.mark.parametrize("cells", [2, 4, 8])
+@pytest.mark.parametrize(
+    ("method", "peer_of", "fitted"),
+    [("lime", plain_lime, Ridge(alpha=1.0)), ("kernel-shap", captum.attr.KernelShap, LinearRegression())],
+)
+def test_equals_captum_on_its_masks(images, method, peer_of, fitted, cells):
+    """The same draws, changed images, weights and coefficients; with more regions than images too."""
+    net, regions, black = Tidy(), grid(8, 8, cells)[None, None], torch.zeros(1, 1, 8, 8)
+    call = f"{method}:cells={cells},n=40,output=score"
+    found = salgen.explain(net, images, 1, method=call, ids=["a", "b", "c"], reduce=None).values
+    for name, image, ours in zip("abc", images, found, strict=True):
+        peer = peer_of(lambda inputs: net(inputs)[:, 1].detach())
+        peer.interpretable_model = InDoublePrecision(fitted)
+        with random_state(0, method, name):
+            expected = peer.attribute(image[None], black, feature_mask=regions, n_samples=40)
+        torch.testing.assert_close(ours, expected[0], rtol=0, atol=1e-5 * float(expected.abs().max()))
 
 
 REGIONS = ["lime:cells=3,n=20", "kernel-shap:cells=3,n=20"]

@@ -1,6 +1,5 @@
 """A model that metrics ask about many changed images."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -47,13 +46,6 @@ class BatchedPredictor:
         budget = memory_budget(self.pixels.device, self.max_memory)
         return MicroBatches(images_at_once(self.view, self.inputs[:1], FORWARD_BATCH_SIZE, budget, 1))
 
-    def probabilities(self, count: int, inputs: Callable[[slice], Tensor]) -> Tensor:
-        """Probabilities float64 (count, K) of many normalised inputs, made and run a part at a time.
-
-        `inputs` makes those of a part of ``range(count)``: (m, C, h, w).
-        """
-        return self.view.probabilities(self.batches.logits(self.view, count, inputs).double())
-
     @cached_property
     def original(self) -> Tensor:
         """Probabilities float64 (N, K) of the images themselves."""
@@ -62,4 +54,4 @@ class BatchedPredictor:
     @cached_property
     def original_logits(self) -> Tensor:
         """Checked logits (N, K) of the images themselves."""
-        return self.batches.logits(self.view, len(self.inputs), lambda part: self.inputs[part].clone())
+        return self.batches.values(self.view, len(self.inputs), lambda part: self.inputs[part].clone())

@@ -74,28 +74,23 @@ def _descending(negated: NDArray[np.floating[Any]], stream: Stream) -> NDArray[n
 
 def original_probabilities(data: MetricInputs) -> Float64:
     """The explained class's probability on the images themselves, float64 (N,)."""
-    return data.cached("original probabilities", lambda: _select_targets(data.predictor.original, _targets(data)))
+    return data.cached(
+        "original probabilities", lambda: _of_targets(data.predictor.original, _targets(data)).cpu().numpy()
+    )
 
 
 def probabilities_of(data: MetricInputs, owners: Tensor, inputs: Callable[[slice], Tensor]) -> Float64:
     """The explained class's probability on m changed images, float64 (m,), made and run a part at a time.
 
     `owners`, int64 (m,), is the sample that each changed image was made from. `inputs` makes the normalised inputs (k,
-    C, h, w) of a part of ``range(m)``. The probabilities of all classes are kept for one part at a time.
+    C, h, w) of a part of ``range(m)``.
     """
-    probe, targets = data.predictor, _targets(data)
-    values = np.empty(len(owners))
-    start = 0
-    while start < len(owners):
-        block = slice(start, min(start + probe.batches.size, len(owners)))
+    predictor, targets = data.predictor, _targets(data)[owners]
 
-        def inputs_of_block(part: slice, start: int = start) -> Tensor:
-            return inputs(slice(start + part.start, start + part.stop))
+    def value(logits: Tensor, part: slice) -> Tensor:
+        return _of_targets(predictor.view.probabilities(logits.double()), targets[part])
 
-        probabilities = probe.probabilities(block.stop - start, inputs_of_block)
-        values[block] = _select_targets(probabilities, targets[owners[block]])
-        start = block.stop
-    return values
+    return np.asarray(predictor.batches.values(predictor.view, len(owners), inputs, value).cpu().numpy())
 
 
 def stepwise_probabilities(
@@ -135,10 +130,9 @@ def _targets(data: MetricInputs) -> Tensor:
     return torch.tensor(data.targets, device=data.predictor.pixels.device)
 
 
-def _select_targets(probabilities: Tensor, targets: Tensor) -> Float64:
-    """Probabilities (m, K) of the targets; raises a SalgenError if one is no class of the model."""
-    chosen = (probabilities * score_gradient(probabilities, targets, "logit")).sum(dim=1)
-    return chosen.double().cpu().numpy()
+def _of_targets(probabilities: Tensor, targets: Tensor) -> Tensor:
+    """Probabilities (m, K) of the targets, (m,); raises a SalgenError if one is no class of the model."""
+    return (probabilities * score_gradient(probabilities, targets, "logit")).sum(dim=1)
 
 
 def _resize_nearest(ranks: Tensor, size: tuple[int, int]) -> Tensor:

@@ -49,17 +49,30 @@ class MicroBatches:
                 start = part.stop
         return done
 
-    def logits(self, view: ModelView, count: int, inputs: Callable[[slice], Tensor]) -> Tensor:
-        """Checked logits (count, K), without gradient, of normalised inputs; `inputs` makes a part (m, C, h, w)."""
+    def values(
+        self,
+        view: ModelView,
+        count: int,
+        inputs: Callable[[slice], Tensor],
+        value: Callable[[Tensor, slice], Tensor] = lambda logits, _: logits,
+    ) -> Tensor:
+        """The value (count, ...) of many changed images, or their logits (count, K), without gradient; `count` > 0.
+
+        `inputs` makes the normalised images (m, C, h, w) of a part of ``range(count)``. `value` is of their checked
+        logits (m, K) and the part. Images and logits are kept for one part at a time.
+        """
 
         def work(part: slice) -> Tensor:
-            made = inputs(part)
-            with view.failures(made):
-                logits = view.forward(made)
-            return check_logits(logits, len(made))
+            def forward() -> Tensor:
+                made = inputs(part)
+                with view.failures(made):
+                    logits = view.forward(made)
+                return check_logits(logits, len(made))
+
+            return value(counted(part.stop - part.start, forward), part)
 
         with torch.inference_mode(False), torch.no_grad():
-            return counted(count, lambda: torch.cat(self.over(count, work)))
+            return torch.cat(self.over(count, work))
 
 
 def images_at_once(view: ModelView, image: Tensor, most: int, budget: float, passes: int) -> int:

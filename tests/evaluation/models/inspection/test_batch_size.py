@@ -82,6 +82,16 @@ def test_explaining_halves_the_batch_and_goes_on(method):
     torch.testing.assert_close(found, expected)
 
 
+def test_values_of_changed_images_are_joined_whatever_fits():
+    network, weights = Hungry(100), torch.arange(7.0)
+    expected, network.room = network(IMAGES)[:, 1].detach() * weights, 2
+    with pytest.warns(SalgenWarning, match="going on with 2"):
+        found = MicroBatches(5).values(
+            ModelView.of(network), 7, lambda part: IMAGES[part], lambda logits, part: logits[:, 1] * weights[part]
+        )
+    torch.testing.assert_close(found, expected)
+
+
 def test_an_image_that_does_not_fit_is_one_line():
     with pytest.raises(SalgenError, match=r"one image of \(1, 4, 4\) needs more memory than cpu has"):
         salgen.explain(Hungry(0), IMAGES, 1, method="gradient")
