@@ -26,7 +26,7 @@ Curve = Callable[[MetricInputs, str, int | None], Float64]
 
 def step_param() -> Any:
     """The field ``step`` of both metrics."""
-    return param(None, "pixels per step; the image's width by default", low=1)
+    return param(None, "pixels per step; by default a row, from 224 rows on a 50th of the image", low=1)
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class InsertionAuc(ModelMetric):
     """Area under the explained class's probability as the map's largest pixels are put into an empty image.
 
     I_0 is the reference image. I_k is I_0 with the first k * step pixels of the normalised image x, in the map's order.
-    I_n = x for n = ceil(HW / step), and f is the probability. The value is
+    I_n = x for n = ceil(HW / step), and f is the probability. By default a step is a row, from 224 rows on a 50th of
+    the pixels; there a monotone curve's area is at most 0.01 off. ``step=224`` is RISE's code at 224. The value is
 
     - ``variant=petsiuk``: the mean over k = 1..n of (f(I_{k-1}) + f(I_k)) / 2, from the blurred image;
     - ``variant=saliency-bench``: the same, from the black image;
@@ -53,6 +54,7 @@ class InsertionAuc(ModelMetric):
     """
 
     name: ClassVar[str] = "insertion-auc"
+    version: ClassVar[str] = "2"
     reference: ClassVar[str] = (
         "Petsiuk et al. 2018, RISE, insertion, doi:10.48550/arXiv.1806.07421; Li et al. 2020, eq. 9, "
         "doi:10.48550/arXiv.2012.15616; Zhang et al. 2025, Saliency-Bench, iAUC, doi:10.1145/3711896.3737414"
@@ -96,6 +98,7 @@ class DeletionAuc(ModelMetric):
     """
 
     name: ClassVar[str] = "deletion-auc"
+    version: ClassVar[str] = "2"
     higher_is_better: ClassVar[bool | None] = False
     reference: ClassVar[str] = "Petsiuk et al. 2018, RISE, deletion, doi:10.48550/arXiv.1806.07421"
 

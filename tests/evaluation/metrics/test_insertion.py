@@ -96,6 +96,19 @@ def test_curves_are_those_of_one_step_at_a_time(kind, step):
     assert inserted.shape[1] == math.ceil(35 / (step or 7)) + 1
 
 
+@pytest.mark.parametrize(
+    ("size", "pixels", "steps"), [((5, 7), 7, 5), ((223, 300), 300, 223), ((224, 224), 1004, 50), ((500, 1), 10, 50)]
+)
+def test_large_images_change_in_fifty_steps_and_others_row_by_row(size, pixels, steps):
+    maps = np.random.default_rng(0).random((1, *size), dtype=np.float32)
+    given_ = {"maps": maps, "images": np.ones((1, 1, *size), dtype=np.float32), "targets": np.zeros(1, dtype=np.int64)}
+    share = Classifier(nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(1, 2)))
+    nn.init.eye_(share.network[2].weight), nn.init.zeros_(share.network[2].bias)
+    curve = insertion_curve(data(share.eval(), **given_), "zero")[0]
+    inserted = np.minimum(np.arange(steps + 1) * pixels / maps.size, 1)
+    assert curve == pytest.approx(1 / (1 + np.exp(-inserted)), abs=1e-6)
+
+
 def test_variants_are_their_formulas_on_their_references():
     model, given_ = classifier(), case()
     known = data(model, **given_)

@@ -16,6 +16,8 @@ from salgen.types import Float64
 
 Ranks = NDArray[np.int32]
 
+LARGE, STEPS = 224, 50  # from so many rows on, a step for each row would cost more than it tells
+
 
 def ranks_of(data: MetricInputs) -> Tensor:
     """Each pixel's place in the order, int32 (N, H, W), on the maps' device; the same for all metrics that ask.
@@ -98,9 +100,9 @@ def stepwise_probabilities(
 ) -> Float64:
     """The probability as pixels change from `before` to `after`, normalised (N, C, h, w): float64 (N, number of steps).
 
-    After the k-th of `steps`, the first ``k * step`` pixels in the map's order have changed; W a step by default.
+    After the k-th of `steps`, the first ``k * step`` pixels in the map's order have changed.
     """
-    per_step, count = _pixels_per_step(data, step), len(steps)
+    per_step, count = pixels_per_step(data.saliency.shape[1:], step), len(steps)
     device = before.device
     ranks = _resize_nearest(ranks_of(data), (before.shape[2], before.shape[3])).to(device)
     items = torch.arange(len(data) * count, device=device)
@@ -118,12 +120,14 @@ def stepwise_probabilities(
 
 def step_count(data: MetricInputs, step: int | None) -> int:
     """Number of steps that change all pixels; the last may change fewer than the rest."""
-    pixels = math.prod(data.saliency.shape[1:])
-    return -(-pixels // _pixels_per_step(data, step))
+    size = data.saliency.shape[1:]
+    return -(-math.prod(size) // pixels_per_step(size, step))
 
 
-def _pixels_per_step(data: MetricInputs, step: int | None) -> int:
-    return min(step or data.saliency.shape[2], math.prod(data.saliency.shape[1:]))
+def pixels_per_step(size: tuple[int, ...], step: int | None) -> int:
+    """Pixels that change in each step of images (H, W): by default a row, from `LARGE` rows on the `STEPS`-th part."""
+    height, width = size
+    return min(step or (width if height < LARGE else -(-height * width // STEPS)), height * width)
 
 
 def _targets(data: MetricInputs) -> Tensor:
