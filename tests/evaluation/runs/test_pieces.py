@@ -174,6 +174,19 @@ def test_what_a_run_takes_is_said_before_its_first_map(data, tmp_path, capsys):
     assert float(said[1]) < 2 * (time.perf_counter() - started)
 
 
+def test_an_import_at_the_first_map_is_no_cost_of_a_metric(data, tmp_path, capsys):
+    slept = []
+
+    def error(values, mask):
+        if not slept:
+            slept.append(time.sleep(0.6))
+        return float(abs(values - mask).mean())
+
+    evaluated(data, tmp_path / "run", methods=["gradient"], metrics={"error": error})
+    assert slept
+    assert "about" not in capsys.readouterr().err
+
+
 def test_pieces_are_as_long_as_a_stop_may_cost():
     costs = Costs({"dear": Cost(900, 2.0), "cheap": Cost(2, 0.01)}, {"again": Cost(0, 0.5, explained=3)})
     assert costs.images_of_a_piece(["cheap"], 1, 64) == 9  # 0.01 s, scored in 0.53 s
