@@ -27,7 +27,7 @@ ARRAYS, FIGURES = ".npz", (".png", ".pdf", ".svg")
     type=click.Path(path_type=Path),
     default="maps.png",
     show_default=True,
-    help="A figure (.png, .pdf, .svg), or arrays METHOD/IMAGE, float32 (H, W) (.npz).",
+    help="A figure (.png, .pdf, .svg), or arrays METHOD/IMAGE, float32 (H, W) (.npz), written after each image.",
 )
 def command(
     images: tuple[Path, ...],
@@ -49,6 +49,7 @@ def command(
     from salgen.evaluation.models.inspection.model_view import ModelView
     from salgen.evaluation.runs.given_models import trained_network
     from salgen.files import atomic_path
+    from salgen.progress import progress
     from salgen.types import plot_maps
 
     check_outside(out, in_a_run=True)
@@ -62,27 +63,32 @@ def command(
     number = None if target == "pred" else int(target) if target.isdecimal() else _number(target, outputs)
     view = ModelView.of(network)
     channels = next((weight.shape[1] for weight in network.parameters() if weight.ndim == 4), 3)
-    parts, arrays = [], dict[str, Any]()
-    for path in images:
-        pixels = read_picture(path).astype(np.float32).transpose(2, 0, 1)[None] / 255
-        if channels == 1 and bool((pixels == pixels[:, :1]).all()):
-            pixels = pixels[:, :1]  # a grey picture
-        part = explain(view, pixels, number, method=list(method_calls), ids=[path.name], max_memory=max_memory)
-        if part.logits is not None:
-            if outputs and len(outputs) != part.logits.shape[1]:
-                raise SalgenError(f"--classes has {len(outputs)} names, and the model {part.logits.shape[1]} outputs")
-            shares = view.probabilities(part.logits)[0]
-            explained = int(shares.argmax()) if number is None else number
-            name = f" ({outputs[explained]})" if outputs else ""
-            click.echo(f"{path}: class {explained}{name}, probability {float(shares[explained]):.3f}")
-        parts.append(part)
-        arrays |= {f"{call}/{path.name}": np.asarray(maps)[0] for call, maps in part.items()}
-    with atomic_path(out) as temporary, open(temporary, "wb") as file:
-        if out.suffix == ARRAYS:
-            np.savez(file, **arrays)
-        else:
+    parts, arrays, said = [], dict[str, Any](), []
+    with progress("explain", len(images), "images") as advance:
+        for path in images:
+            pixels = read_picture(path).astype(np.float32).transpose(2, 0, 1)[None] / 255
+            if channels == 1 and bool((pixels == pixels[:, :1]).all()):
+                pixels = pixels[:, :1]  # a grey picture
+            part = explain(view, pixels, number, method=list(method_calls), ids=[path.name], max_memory=max_memory)
+            if part.logits is not None:
+                if outputs and len(outputs) != part.logits.shape[1]:
+                    raise SalgenError(
+                        f"--classes has {len(outputs)} names, and the model {part.logits.shape[1]} outputs"
+                    )
+                shares = view.probabilities(part.logits)[0]
+                explained = int(shares.argmax()) if number is None else number
+                name = f" ({outputs[explained]})" if outputs else ""
+                said.append(f"{path}: class {explained}{name}, probability {float(shares[explained]):.3f}")
+            parts.append(part)
+            arrays |= {f"{call}/{path.name}": np.asarray(maps)[0] for call, maps in part.items()}
+            if out.suffix == ARRAYS:  # after each image: a stop keeps those before it
+                with atomic_path(out) as temporary, open(temporary, "wb") as file:
+                    np.savez(file, **arrays)
+            advance()
+    if out.suffix != ARRAYS:
+        with atomic_path(out) as temporary, open(temporary, "wb") as file:
             plot_maps(parts, len(parts)).savefig(file, format=out.suffix[1:], dpi=150)
-    click.echo(f"maps: {out}")
+    click.echo("\n".join([*said, f"maps: {out}"]))
 
 
 def _number(name: str, outputs: list[str]) -> int:

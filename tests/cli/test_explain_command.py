@@ -68,6 +68,14 @@ def test_arrays_are_those_of_python(explain, target, number):
         assert line == f"{name}: class {explained} ({'xyz'[explained]}), probability {float(shares[explained]):.3f}"
 
 
+def test_a_stop_keeps_the_arrays_of_the_pictures_before_it(explain):
+    status, _, error = explain(
+        "a.png", "missing.png", "--model", "explained_models:colour", *CALLS, "--out", "maps.npz"
+    )
+    assert (status, error.count("\n")) == (2, 1)
+    assert sorted(np.load("maps.npz")) == ["grad-cam:layer=0/a.png", "gradient/a.png"]
+
+
 def test_grey_pictures_fit_a_grey_network(explain):
     assert explain("grey.png", "--model", "explained_models:grey", *CALLS)[0] == 0
 
