@@ -1,4 +1,4 @@
-"""Perturbation methods: occlusion beside captum, RISE beside maps of all classes; ResNet-18.
+"""Perturbation methods: occlusion beside captum, RISE beside maps of all classes, on ResNet-18; LIME and KernelSHAP.
 
 Few windows and masks, so that the rows take less than a minute; with more of them the few passes
 that salgen makes besides (predictions, memory) count for less. RISE's peer is what TorchRay does:
@@ -8,13 +8,16 @@ it adds up a map for each of the 1000 classes, of which one is looked at.
 from collections.abc import Mapping
 import captum.attr
 import torch
+from captum._utils.models.linear_model import SkLearnRidge
 from torch import Tensor
 from torch.nn import functional
 import salgen
 from benchmarks.saliency import GOALS, LAST, PLAIN, compare, views
 from benchmarks.timing import Row, medians_us, table
+from salgen.evaluation.methods.lime_kernel_shap import grid
 from salgen.evaluation.methods.rise import Masks
 from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.training.training_settings import choose_settings
 from salgen.seeding import Stream
 from salgen.types import SaliencyMap
 
@@ -23,13 +26,18 @@ IMAGES = 2
 ROUNDS = 3
 WINDOWS = 25
 MASKS, CELLS, AT_ONCE = 16, 7, 8
+SMALL, CHANGED, REGIONS, AT_ONCE_SMALL = 32, 300, 14, 128
+SURROGATES = {
+    "lime": lambda value: captum.attr.Lime(value, SkLearnRidge(alpha=1.0)),
+    "kernel-shap": captum.attr.KernelShap,
+}
 
 
 def rows() -> list[Row]:
     """Every comparison, in microseconds per forward pass of an occluded or masked image."""
     images, small = torch.rand(IMAGES, 3, SIZE, SIZE), torch.rand(IMAGES, 3, 64, 64)
     both = views()
-    return [*_occlusion(both, images), *_occlusion(both, small), *_rise(both, images)]
+    return [*_occlusion(both, images), *_occlusion(both, small), *_rise(both, images), *_surrogates()]
 
 
 def agreement() -> float:
@@ -97,6 +105,39 @@ def _rise(both: Mapping[str, ModelView], images: Tensor) -> list[Row]:
             "≥ 100",
         ),
     ]
+
+
+def _surrogates() -> list[Row]:
+    plugin, _ = choose_settings("lesion-cnn", "full")
+    torch.manual_seed(0)
+    view = ModelView.of(plugin.build(1, 2, (SMALL, SMALL)).eval())
+    image, regions = torch.rand(1, 1, SMALL, SMALL), grid(SMALL, SMALL, REGIONS)[None, None]
+    batch, count = image.repeat(AT_ONCE_SMALL, 1, 1, 1), CHANGED / AT_ONCE_SMALL
+    given = {"feature_mask": regions, "n_samples": CHANGED, "perturbations_per_eval": AT_ONCE_SMALL}
+    rows = []
+    for name, kind in SURROGATES.items():
+        peer = kind(lambda inputs: view.network(inputs).detach().softmax(dim=1))
+        work = {
+            "captum": lambda peer=peer: peer.attribute(image, target=0, **given),
+            "passes": lambda: _forward(view, batch),
+            "ours": lambda name=name: salgen.explain(view, image, 0, method=name, n=CHANGED, cells=REGIONS),
+        }
+        times = medians_us(work, 3 * ROUNDS)
+        for beside, peer_us in (
+            (f"captum, {AT_ONCE_SMALL} at once", times["captum"]),
+            ("bare forward passes", times["passes"] * count),
+        ):
+            goal = "≥ 1.3" if beside.startswith("captum") else ""
+            rows.append(
+                Row(
+                    f"{name}, lesion-cnn at {SMALL}x{SMALL}, per changed image",
+                    beside,
+                    peer_us / CHANGED,
+                    times["ours"] / CHANGED,
+                    goal,
+                )
+            )
+    return rows
 
 
 def _forward(view: ModelView, images: Tensor) -> Tensor:
