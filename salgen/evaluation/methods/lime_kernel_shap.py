@@ -67,7 +67,8 @@ class Surrogate(Explanation):
 
     def _regions(self, image: Tensor) -> Tensor:
         """Each pixel's region, numbered from 0: int64 (h, w)."""
-        return slic(image, self.segments) if self.features == "slic" else grid(*image.shape[1:], self.cells)
+        _, height, width = image.shape
+        return slic(image, self.segments) if self.features == "slic" else grid(height, width, self.cells)
 
     def _draw(self, regions: int) -> Tensor:
         """The regions that each changed image keeps: bool (n, regions), of captum's random numbers."""

@@ -99,7 +99,7 @@ def _of_methods(runner: ModelRunner, view: ModelView, calls: Sequence[str]) -> C
 def _of_metric(runner: ModelRunner, name: str) -> Cost:
     """The cost of a metric of one map, in all variants."""
     plan, inputs = runner.plan, _inputs(runner, 1)
-    random = np.random.default_rng(0)
+    random, explained = np.random.default_rng(0), 0
 
     def explain(pixels: Any, _targets: Any, **_given: Any) -> Any:
         nonlocal explained
