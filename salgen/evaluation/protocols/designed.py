@@ -69,7 +69,7 @@ class Designed(Protocol):
     )
     title: ClassVar[str] = "Agreement with what the networks compute"
 
-    limit: int = param(16, "test images of each data set that are scored, and half as many grids", low=1)
+    limit: int = param(16, "test images of each data set that are scored; half as many grids, at demo a quarter", low=1)
 
     @by_parameters(SHOWN)
     def methods(self) -> tuple[str, ...]:
@@ -100,7 +100,8 @@ class Designed(Protocol):
     def experiments(self, scale: str) -> list[Experiment]:
         """One run for each data set, by all methods; of the images in the grids by one, as they are there to train."""
         how = {"limit": self.limit, "reduce": "sum", "metrics": ["attribution", "roc-auc"]}
-        grids = {**how, "limit": (self.limit + 1) // 2, "metrics": ["energy-pointing-game", "roc-auc"]}
+        share = 4 if scale == "demo" else 2  # a grid takes as long as eight images
+        grids = {**how, "limit": -(-self.limit // share), "metrics": ["energy-pointing-game", "roc-auc"]}
         return [
             Experiment(CELLS, [CELLS], ["gradient"], {"limit": self.limit}, folder="{data}-run", extra_methods=False),
             *(

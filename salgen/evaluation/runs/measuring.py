@@ -31,6 +31,7 @@ def measure_costs(runner: ModelRunner, calls: Collection[str]) -> None:
     if metrics:
         costs.pieces.clear()  # they were measured for other scores
     if any(groups) or metrics:
+        _ = runner.patterns  # they are fitted once, which is no cost of an image
         view = ModelView.of(runner.model.classifier)  # its own view: nothing that stand-ins teach is kept for the run
         count = sum(map(len, groups)) + len(metrics)
         with progress(f"measure what one image takes, {runner.model.name}", count, "methods and metrics") as advance:
