@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression, Ridge
 from small_networks import Normalise, Tidy, batch_sizes, linear
 import salgen
+from salgen.evaluation.methods import lime_kernel_shap
 from salgen.evaluation.methods.lime_kernel_shap import grid, slic
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.random_state import random_state
@@ -134,6 +135,18 @@ def test_equals_captum_on_its_masks(images, method, peer_of, fitted, cells):
         with random_state(0, method, name):
             expected = peer.attribute(image[None], black, feature_mask=regions, n_samples=40)
         torch.testing.assert_close(ours, expected[0], rtol=0, atol=1e-5 * float(expected.abs().max()))
+
+
+@pytest.mark.parametrize("method", ["lime", "kernel-shap"])
+def test_images_with_different_numbers_of_segments_are_explained_as_alone(method, images, monkeypatch):
+    levels = torch.cat([(images[:2] * k).ceil() / k for k in (1, 2, 3)])  # 1, 2 and 3 of them in an image
+    monkeypatch.setattr(lime_kernel_shap, "slic", lambda image, _: grid(8, 8, len(image.unique())))
+    options = {"method": f"{method}:features=slic,n=30"}
+    together = salgen.explain(Tidy(), levels, 1, ids=list("abcdef"), **options).values
+    assert [len(values.unique()) for values in together] == [1, 1, 4, 4, 9, 9]
+    for name, image, ours in zip("abcdef", levels, together, strict=True):
+        alone = salgen.explain(Tidy(), image[None], 1, ids=[name], **options).values[0]
+        torch.testing.assert_close(ours, alone, rtol=1e-4, atol=1e-6)
 
 
 REGIONS = ["lime:cells=3,n=20", "kernel-shap:cells=3,n=20"]
