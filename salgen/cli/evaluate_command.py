@@ -37,8 +37,8 @@ ALLOWED_FROM_MAPS = ("dataset", "from_maps", "metrics", "out", "replace", "limit
 @click.option(
     "--classes",
     metavar="A,B",
-    help="Names of a trained network's outputs in order, or for each class of the data set the number of its output, or "
-    "several numbers: cat=281+282,dog=151.",
+    help="Names of a trained network's outputs in order, or for each class of the data set the number of its output "
+    "(or several: cat=281+282,dog=151).",
 )
 @shared.methods
 @click.option(
