@@ -1,0 +1,109 @@
+"""What choosing a method from few masks costs: ``python -m benchmarks.regret``, with ``--write`` for the covariance.
+
+Each network of salgen-bench that was trained for reliance is left out with its whole data set. The covariance comes
+from the others. Masks are drawn 12 times for each number of them. A cluster counts as one mask.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+import numpy as np
+import pandas as pd
+from salgen.evaluation.choosing.regret import TABLE, draw_means, regret_of
+from salgen.evaluation.diagnostics.markdown import markdown_table
+from salgen.registry import METHODS
+
+RESULTS = Path(__file__).parents[1] / "results"
+METRICS = ("average-precision", "roc-auc", "m-gt", "relevance-mass", "prec99")
+HEADLINE = METRICS[0]
+MASKS = (1, 2, 3, 5, 10)
+REPEATS, DRAWS = 12, 400
+ROUNDING = 1e-9
+CEILING = "oracle"
+
+
+class World(NamedTuple):
+    """One trained network."""
+
+    data: str
+    scores: pd.DataFrame  # mean score of each cluster (rows) by each method (columns)
+
+
+def worlds(metric: str) -> Iterator[World]:
+    """Every training of every network, with the rightly classified images."""
+    for folder in sorted(RESULTS.glob("*-reliance")):
+        rows = pd.read_parquet(folder / "scores.parquet")
+        rows = rows[(rows["metric"] == metric) & rows["correct"] & ~rows["method"].str.startswith(CEILING)]
+        data = "-".join(folder.name.split("-")[: 1 if folder.name.startswith("bam") else 2])
+        for _, of_training in rows.groupby("training_seed"):
+            table = of_training.groupby(["cluster", "method"])["value"].mean().unstack()
+            yield World(data, table.dropna(axis=1))
+
+
+def pooled_covariance(chosen: Sequence[World]) -> pd.DataFrame:
+    """The covariance of methods over clusters within worlds; of a pair that no world has together, NaN."""
+    names = sorted(set().union(*(world.scores.columns for world in chosen)))
+    total = pd.DataFrame(0.0, names, names)
+    freedom = total.copy()
+    for _, scores in chosen:
+        columns = scores.columns
+        total.loc[columns, columns] += scores.cov() * (len(scores) - 1)
+        freedom.loc[columns, columns] += len(scores) - 1
+    return total / freedom.where(freedom > 0)
+
+
+def filled(covariance: pd.DataFrame) -> pd.DataFrame:
+    """With the average covariance for pairs that are missing, and without negative eigenvalues, which those bring."""
+    values = covariance.to_numpy(copy=True)
+    apart = ~np.eye(len(values), dtype=bool)
+    values[np.isnan(values)] = np.nanmean(values[apart])
+    along, axes = np.linalg.eigh(values)
+    return pd.DataFrame((axes * np.maximum(along, 0)) @ axes.T, covariance.index, covariance.columns)
+
+
+def is_method(call: str) -> bool:
+    """True unless it is a control."""
+    return not METHODS.load(call.partition(":")[0]).control
+
+
+def calibration(every: Sequence[World]) -> pd.DataFrame:
+    """Mean regret by number of masks, the share of 95 % bounds that hold, and their mean."""
+    random, rows = np.random.default_rng(0), []
+    for world in every:
+        known = filled(pooled_covariance([other for other in every if other.data != world.data]))
+        scores = world.scores[[name for name in world.scores if name in known and is_method(name)]]
+        covariance, values = known.loc[scores.columns, scores.columns].to_numpy(), scores.to_numpy()
+        true = values.mean(axis=0)
+        for count in (count for count in MASKS if count <= len(values)):
+            for _ in range(REPEATS):
+                means = values[random.choice(len(values), count, replace=False)].mean(axis=0)
+                chosen = int(means.argmax())
+                regret = true.max() - true[chosen]
+                found = regret_of(draw_means(means, np.full(len(means), count), covariance, 400), chosen)
+                rows.append(
+                    (id(world.scores), count, regret, found.expected, found.bound, regret <= found.bound + 1e-9)
+                )
+    table = pd.DataFrame(rows, columns=["world", "masks", "regret", "expected", "bound", "holds"])
+    return table.groupby(["masks", "world"]).mean().groupby("masks").mean()
+
+
+def main() -> None:
+    """Print the calibration, or write the covariance."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write the table of covariances that salgen ships")
+    if parser.parse_args().write:
+        tables = [filled(pooled_covariance(list(worlds(metric)))).assign(metric=metric) for metric in METRICS]
+        whole = pd.concat(tables).rename_axis("method")
+        whole.set_index("metric", append=True).to_csv(TABLE, float_format="%.3g", lineterminator="\n")
+        return
+    found = calibration(list(worlds(HEADLINE)))
+    rows = [
+        [str(masks), *(f"{value:.3f}" for value in row)]
+        for masks, row in zip(found.index, found.to_numpy(), strict=True)
+    ]
+    print(markdown_table(["masks", "mean regret", "stated regret", "95 % bound", "bounds that hold"], rows))
+
+
+if __name__ == "__main__":
+    main()
