@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 import numpy as np
 import pandas as pd
+from benchmarks.filled_pages import filled
 from salgen.evaluation.choosing.regret import TABLE, draw_means, regret_of
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.registry import METHODS
@@ -53,7 +54,7 @@ def pooled_covariance(chosen: Sequence[World]) -> pd.DataFrame:
     return total / freedom.where(freedom > 0)
 
 
-def filled(covariance: pd.DataFrame) -> pd.DataFrame:
+def completed(covariance: pd.DataFrame) -> pd.DataFrame:
     """With the average covariance for pairs that are missing, and without negative eigenvalues, which those bring."""
     values = covariance.to_numpy(copy=True)
     apart = ~np.eye(len(values), dtype=bool)
@@ -71,7 +72,7 @@ def calibration(every: Sequence[World]) -> pd.DataFrame:
     """Mean regret by number of masks, the share of 95 % bounds that hold, and their mean."""
     random, rows = np.random.default_rng(0), []
     for world in every:
-        known = filled(pooled_covariance([other for other in every if other.data != world.data]))
+        known = completed(pooled_covariance([other for other in every if other.data != world.data]))
         scores = world.scores[[name for name in world.scores if name in known and is_method(name)]]
         covariance, values = known.loc[scores.columns, scores.columns].to_numpy(), scores.to_numpy()
         true = values.mean(axis=0)
@@ -88,21 +89,27 @@ def calibration(every: Sequence[World]) -> pd.DataFrame:
     return table.groupby(["masks", "world"]).mean().groupby("masks").mean()
 
 
+class Tables:
+    """The table of docs/which_method.md."""
+
+    def calibration(self) -> str:
+        """Regret by the number of masks."""
+        found = calibration(list(worlds(HEADLINE)))
+        rows = [[str(row.Index), *(f"{value:.3f}" for value in row[1:])] for row in found.itertuples()]
+        return markdown_table(["masks", "mean regret", "stated regret", "95 % bound", "bounds that hold"], rows)
+
+
 def main() -> None:
-    """Print the calibration, or write the covariance."""
+    """Write the page's table, or the covariance."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="write the table of covariances that salgen ships")
     if parser.parse_args().write:
-        tables = [filled(pooled_covariance(list(worlds(metric)))).assign(metric=metric) for metric in METRICS]
+        tables = [completed(pooled_covariance(list(worlds(metric)))).assign(metric=metric) for metric in METRICS]
         whole = pd.concat(tables).rename_axis("method")
         whole.set_index("metric", append=True).to_csv(TABLE, float_format="%.3g", lineterminator="\n")
         return
-    found = calibration(list(worlds(HEADLINE)))
-    rows = [
-        [str(masks), *(f"{value:.3f}" for value in row)]
-        for masks, row in zip(found.index, found.to_numpy(), strict=True)
-    ]
-    print(markdown_table(["masks", "mean regret", "stated regret", "95 % bound", "bounds that hold"], rows))
+    page = Path(__file__).parents[1] / "docs" / "which_method.md"
+    page.write_text(filled(page.read_text(encoding="utf-8"), Tables()), encoding="utf-8")
 
 
 if __name__ == "__main__":
