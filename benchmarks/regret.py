@@ -1,4 +1,6 @@
-"""What choosing a method from few masks costs: ``python -m benchmarks.regret``, with ``--write`` for the covariance.
+"""What choosing a method from few masks costs: ``python -m benchmarks.regret`` writes the table of docs/which_method.md.
+
+``--write`` writes the covariance that salgen ships, and ``--run RUN`` prints the same figures for a run of your own.
 
 Each network of salgen-bench that was trained for reliance is left out with its whole data set. The covariance comes
 from the others. Masks are drawn 12 times for each number of them. A cluster counts as one mask.
@@ -10,8 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 import numpy as np
 import pandas as pd
+import salgen
 from benchmarks.filled_pages import filled
-from salgen.evaluation.choosing.regret import TABLE, draw_means, regret_of
+from salgen.evaluation.choosing.regret import TABLE, covariance_of, draw_means, regret_of
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.registry import METHODS
 
@@ -68,25 +71,46 @@ def is_method(call: str) -> bool:
     return not METHODS.load(call.partition(":")[0]).control
 
 
-def calibration(every: Sequence[World]) -> pd.DataFrame:
-    """Mean regret by number of masks, the share of 95 % bounds that hold, and their mean."""
+def trials(scores: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
+    """By number of masks: mean regret, that which is stated, its bound, and the share of bounds that hold."""
     random, rows = np.random.default_rng(0), []
+    scores = scores[[name for name in scores if name in known and is_method(name)]]
+    covariance, values = known.loc[scores.columns, scores.columns].to_numpy(), scores.to_numpy()
+    true = values.mean(axis=0)
+    for count in (count for count in MASKS if count <= len(values)):
+        for _ in range(REPEATS):
+            means = values[random.choice(len(values), count, replace=False)].mean(axis=0)
+            chosen = int(means.argmax())
+            regret = true.max() - true[chosen]
+            stated = regret_of(draw_means(means, np.full(len(means), count), covariance, DRAWS), chosen)
+            rows.append((count, regret, *stated, regret <= stated.bound + ROUNDING))
+    return pd.DataFrame(rows, columns=["masks", "regret", "expected", "bound", "holds"]).groupby("masks").mean()
+
+
+def calibration(every: Sequence[World]) -> pd.DataFrame:
+    """The mean of trials over networks, each with the covariance of other data sets."""
+    found = []
     for world in every:
-        known = completed(pooled_covariance([other for other in every if other.data != world.data]))
-        scores = world.scores[[name for name in world.scores if name in known and is_method(name)]]
-        covariance, values = known.loc[scores.columns, scores.columns].to_numpy(), scores.to_numpy()
-        true = values.mean(axis=0)
-        for count in (count for count in MASKS if count <= len(values)):
-            for _ in range(REPEATS):
-                means = values[random.choice(len(values), count, replace=False)].mean(axis=0)
-                chosen = int(means.argmax())
-                regret = true.max() - true[chosen]
-                found = regret_of(draw_means(means, np.full(len(means), count), covariance, 400), chosen)
-                rows.append(
-                    (id(world.scores), count, regret, found.expected, found.bound, regret <= found.bound + 1e-9)
-                )
-    table = pd.DataFrame(rows, columns=["world", "masks", "regret", "expected", "bound", "holds"])
-    return table.groupby(["masks", "world"]).mean().groupby("masks").mean()
+        others = [other for other in every if other.data != world.data]
+        found.append(trials(world.scores, completed(pooled_covariance(others))))
+    return pd.concat(found).groupby("masks").mean()
+
+
+def of_run(path: str) -> pd.DataFrame:
+    """Trials on a user's run, such as one on photographs, with the covariance that salgen ships."""
+    run = salgen.load(path)
+    rows = run.scores[(run.scores["metric"] == HEADLINE) & run.scores["correct"]]
+    rows = rows[rows["variant"] == run.record.headline_variant]
+    scores = rows.groupby(["cluster", "method"])["value_worst_case"].mean().unstack().dropna(axis=1)
+    names = list(scores.columns)
+    print({name: round(float(mean), 3) for name, mean in scores.mean().sort_values(ascending=False).items()})
+    return trials(scores, pd.DataFrame(covariance_of(HEADLINE, names), names, names))
+
+
+def as_table(found: pd.DataFrame) -> str:
+    """The trials in Markdown."""
+    rows = [[str(row.Index), *(f"{value:.3f}" for value in row[1:])] for row in found.itertuples()]
+    return markdown_table(["masks", "mean regret", "stated regret", "95 % bound", "bounds that hold"], rows)
 
 
 class Tables:
@@ -94,16 +118,19 @@ class Tables:
 
     def calibration(self) -> str:
         """Regret by the number of masks."""
-        found = calibration(list(worlds(HEADLINE)))
-        rows = [[str(row.Index), *(f"{value:.3f}" for value in row[1:])] for row in found.itertuples()]
-        return markdown_table(["masks", "mean regret", "stated regret", "95 % bound", "bounds that hold"], rows)
+        return as_table(calibration(list(worlds(HEADLINE))))
 
 
 def main() -> None:
     """Write the page's table, or the covariance."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="write the table of covariances that salgen ships")
-    if parser.parse_args().write:
+    parser.add_argument("--run", help="print the same for a run of your own")
+    asked = parser.parse_args()
+    if asked.run:
+        print(as_table(of_run(asked.run)))
+        return
+    if asked.write:
         tables = [completed(pooled_covariance(list(worlds(metric)))).assign(metric=metric) for metric in METRICS]
         whole = pd.concat(tables).rename_axis("method")
         whole.set_index("metric", append=True).to_csv(TABLE, float_format="%.3g", lineterminator="\n")
