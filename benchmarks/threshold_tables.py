@@ -17,7 +17,7 @@ RESULTS, PAGE = ROOT / "results", ROOT / "docs" / "thresholds.md"
 ROLES = ("model", "method", "floor")
 MODEL = "model (accuracy)"
 SHORT = {EVERYWHERE: "every dose", NOT_REACHED: "no dose"}
-FAR = 0.1  # a dose's mean is at least so far from the curve: marked in sweeps without the doses' own means
+FAR = 0.1  # a dose's mean is at least so far from the curve: no outcome in sweeps without the doses' own means
 
 
 class Tables:
@@ -82,11 +82,11 @@ def _cell(rows: pd.DataFrame, subject: str) -> str:
     if subject not in rows.index:
         return "-"
     row = rows.loc[subject]
-    mark = " †" if "lack_of_fit" not in rows and row["misfit"] >= FAR else ""
+    misfit = "lack_of_fit" not in rows and row["misfit"] >= FAR
     if row["outcome"] != FOUND:
-        return SHORT.get(row["outcome"], row["outcome"]) + mark
+        return "unclear †" if misfit else SHORT.get(row["outcome"], row["outcome"])
     ends = ["open" if np.isinf(row[end]) else f"{row[end]:.2g}" for end in ("low", "high")]
-    return f"{row['threshold']:.2g} ({ends[0]} to {ends[1]}){mark}"
+    return f"{row['threshold']:.2g} ({ends[0]} to {ends[1]})" + " †" * bool(misfit)
 
 
 if __name__ == "__main__":

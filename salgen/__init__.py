@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from salgen.evaluation.attribution.patterns import fit_patterns
     from salgen.evaluation.bench import benchmark as bench
     from salgen.evaluation.bench.benchmark import leaderboard
+    from salgen.evaluation.choosing.choice import choose
     from salgen.evaluation.publishing.publishing import publish, push_to_hub
     from salgen.evaluation.report import report
     from salgen.evaluation.results.opening import evaluate, load, open, rescore
@@ -33,9 +34,10 @@ if TYPE_CHECKING:
     from salgen.registry import list_generators, list_importers, list_methods, list_metrics, list_models
 
 __all__ = [
-    "Run", "SalgenError", "bench", "collate", "evaluate", "explain", "fit_patterns", "generator", "import_images",
-    "leaderboard", "list_generators", "list_importers", "list_methods", "list_metrics", "list_models", "load", "make",
-    "open", "publish", "push_to_hub", "report", "rescore", "score", "sweep", "train", "unpack", "verify",
+    "Run", "SalgenError", "bench", "choose", "collate", "evaluate", "explain", "fit_patterns", "generator",
+    "import_images", "leaderboard", "list_generators", "list_importers", "list_methods", "list_metrics", "list_models",
+    "load", "make", "open", "publish", "push_to_hub", "report", "rescore", "score", "sweep", "train", "unpack",
+    "verify",
 ]  # fmt: skip
 
 

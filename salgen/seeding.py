@@ -16,8 +16,8 @@ import hashlib
 import threading
 from functools import lru_cache
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 UInt64 = NDArray[np.uint64]
 Float64 = NDArray[np.float64]
@@ -104,7 +104,7 @@ class Stream:
     def normal(self, count: int) -> Float64:
         """`count` standard normal float64, by the inverse of the distribution function."""
         midpoints = ((self.words(count) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
-        return np.asarray(ndtri(midpoints), dtype=np.float64)
+        return np.asarray(scipy.special.ndtri(midpoints), dtype=np.float64)
 
     def permutation(self, count: int) -> NDArray[np.int64]:
         """A random order of range(count): the order that sorts `count` words."""

@@ -32,12 +32,13 @@ ALLOWED_FROM_MAPS = ("dataset", "from_maps", "metrics", "out", "replace", "limit
     default=shared.DEFAULT_MODEL,
     show_default=True,
     help="A registered model, which is trained; or a trained one: a checkpoint's folder, PACKAGE.MODULE:FUNCTION, "
-    "torchvision:NAME:weights=FILE, timm:NAME:weights=FILE or huggingface:FOLDER.",
+    "torchvision:NAME:weights=FILE, timm:NAME:weights=FILE, huggingface:FOLDER or efficientnet-lite0.",
 )
 @click.option(
     "--classes",
     metavar="A,B",
-    help="Names of a trained network's outputs in order, or for each class of the data set the number of its output.",
+    help="Names of a trained network's outputs in order, or for each class of the data set the number of its output "
+    "(or several: cat=281+282,dog=151).",
 )
 @shared.methods
 @click.option(
@@ -118,7 +119,7 @@ def command(
         chosen = [*method_calls, *shared.split_names(method_names, "--methods")]
         run = evaluate(
             dataset,
-            classes=shared.split_names(classes, "--classes") or None,
+            classes=_outputs(classes),
             methods=chosen or None,
             maps=maps,
             metrics=shared.split_calls(metrics) or None,
@@ -130,6 +131,17 @@ def command(
     page = report([run])
     click.echo(console_summary([run]))
     click.echo(f"report: {page}")
+
+
+def _outputs(text: str | None) -> list[str] | dict[str, list[int]] | None:
+    """The value of --classes: names or numbers, or for each class one number or several."""
+    pieces = shared.split_names(text, "--classes")
+    if not any("=" in piece for piece in pieces):
+        return pieces or None
+    groups = {name: numbers.split("+") for name, _, numbers in (piece.rpartition("=") for piece in pieces)}
+    if not all(number.isdecimal() for numbers in groups.values() for number in numbers):
+        raise SalgenError(f"--classes {text}: give names, numbers, or numbers for each class as in cat=281+282,dog=151")
+    return {name: list(map(int, numbers)) for name, numbers in groups.items()}
 
 
 def _rescore(maps: str, dataset: str | None, metrics: list[str] | None) -> Path:

@@ -92,6 +92,9 @@ def command(
 
 
 def _number(name: str, outputs: list[str]) -> int:
-    if name not in outputs:
+    from salgen.evaluation.models.own_networks import places_called
+
+    places = [outputs.index(name)] if name in outputs else places_called(name, outputs)
+    if len(places) != 1:
         raise unknown_name("class", name, outputs)
-    return outputs.index(name)
+    return places[0]

@@ -14,7 +14,7 @@ from salgen.errors import SalgenError, SalgenWarning, reason
 
 COMMANDS = (
     *("list", "make", "import", "annotate", "show", "verify", "publish", "unpack"),
-    *("train", "evaluate", "explain", "score", "report", "rate", "leaderboard"),
+    *("train", "evaluate", "choose", "explain", "score", "report", "rate", "leaderboard"),
     *("reproduce", "sweep", "bench", "metrics", "find"),
 )
 STOPPED = 130

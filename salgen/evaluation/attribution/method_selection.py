@@ -39,7 +39,7 @@ class MethodSelection:
         return dict(sorted(everything.items(), key=lambda item: item[1].control))
 
     def defined_for(
-        self, model: nn.Module, pixels: Tensor, lacking: Mapping[str, str] | None = None
+        self, model: nn.Module | ModelView, pixels: Tensor, lacking: Mapping[str, str] | None = None
     ) -> tuple[dict[str, Method], dict[str, str]]:
         """The methods that can explain a model, and the reasons why the others cannot.
 

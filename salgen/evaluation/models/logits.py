@@ -57,12 +57,21 @@ def learn(network: nn.Module, images: Tensor) -> None:
             forward.learn(images[:1].clone())
 
 
-def take_outputs(network: nn.Module, numbers: Sequence[int]) -> None:
-    """Let a network that gives logits give those with these numbers only, in this order."""
+def take_outputs(network: nn.Module, groups: Sequence[Sequence[int]]) -> None:
+    """Let a network that gives logits give, in this order, the largest of each group of these numbers."""
     forward = vars(network).get("forward")
     if not isinstance(forward, AsLogits):
         network.forward = forward = AsLogits(network, network.forward, skipped=frozenset())
-    forward.after += ((operator.getitem, ((slice(None), list(numbers)),)),)
+    if all(len(group) == 1 for group in groups):
+        forward.after += ((operator.getitem, ((slice(None), [place for (place,) in groups]),)),)
+    else:
+        forward.after += ((largest_of_each, (groups,)),)
+
+
+def largest_of_each(logits: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
+    """The largest logit of each group (N, G), by a pooling as relevance rules know it."""
+    pooled = [nn.functional.adaptive_max_pool1d(logits[:, None, list(group)], 1) for group in groups]
+    return torch.cat(pooled, dim=2)[:, 0]
 
 
 @dataclass

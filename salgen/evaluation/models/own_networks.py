@@ -1,8 +1,9 @@
 """Networks that were trained elsewhere: modules of PyTorch, and those of torchvision, timm and Hugging Face."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence, ValuesView
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from warnings import catch_warnings
 import torch
 from torch import nn
@@ -19,16 +20,25 @@ TO_FIT = (
 )
 
 
+IMAGENET_CLASSES = 1000
+DEFAULT = "DEFAULT"  # the weights that a library publishes
+# The names of all outputs in order, or for each class of the data set the number of its output, or several numbers.
+Outputs: TypeAlias = Sequence[int | str] | Mapping[str, Sequence[int]]
+
+
 class OwnNetwork(NamedTuple):
     """A network with what its library says of it."""
 
     module: nn.Module  # normalised images to logits
     normalise: nn.Module | None = None  # images in [0, 1] to what it takes, if that is known
     cam_layer: str | None = None  # the layer that it names for the CAM family, if it does
+    labels: Sequence[str] = ()  # the classes of its outputs, in order; several names of one are split by commas
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The classes of its outputs, in order, if Hugging Face's config or timm's states them."""
+        """Its labels, or those that Hugging Face's config or timm's states."""
+        if self.labels:
+            return self.labels
         module = last_of(self.module)
         config, timm = (getattr(module, name, None) for name in ("config", "pretrained_cfg"))
         if isinstance(timm, Mapping) and len(names := timm.get("label_names") or ()) == module.num_classes:
@@ -56,13 +66,54 @@ def own_network(module: nn.Module) -> OwnNetwork:
     return OwnNetwork(module, normalisations.set_apart(module), getattr(module, "cam_layer", None))
 
 
-def places_of(wanted: Sequence[str], given: Sequence[int | str], count: int) -> list[int]:
-    """Places of classes among a network's `count` outputs; `given` are all outputs' names, or each class's number."""
+def imagenet_labels() -> list[str]:
+    """The names of ImageNet's thousand classes in order, such as "tabby, tabby cat, n02123045" with the synset."""
+    from timm.data import ImageNetInfo
+
+    known = ImageNetInfo()
+    return [f"{name}, {synset}" for name, synset in zip(known.label_descriptions(), known.label_names(), strict=True)]
+
+
+def places_called(name: str, labels: Sequence[int | str]) -> list[int]:
+    """The places of labels that are a name, or have it among several split by commas; in any case and spelling."""
+    wanted = _bare(name)
+    return [
+        place for place, label in enumerate(labels)
+        if wanted == _bare(label) or wanted in map(_bare, str(label).split(","))
+    ]  # fmt: skip
+
+
+def _bare(name: object) -> str:
+    return "".join(filter(str.isalnum, str(name).casefold()))
+
+
+def places_of(wanted: Sequence[str], given: Outputs, count: int) -> list[list[int]]:
+    """For each class the places of its outputs among a network's `count`.
+
+    `given` are all outputs' names, each class's number, or a mapping from class to numbers.
+    """
+    if isinstance(given, Mapping):
+        groups = [list(given[name]) for name in wanted if name in given]
+        flat = [place for group in groups for place in group]
+        if set(wanted) != set(given) or not all(groups) or len(set(flat)) != len(flat) or not _all_within(flat, count):
+            raise SalgenError(
+                f"classes = {dict(given)}: give for each of {', '.join(wanted)} the numbers of its outputs, 0 to "
+                f"{count - 1}, each once"
+            )
+        return groups
+    return [[place] for place in _single_places(wanted, given, count)]
+
+
+def _all_within(places: Sequence[Any], count: int) -> bool:
+    return all(type(place) is int and 0 <= place < count for place in places)
+
+
+def _single_places(wanted: Sequence[str], given: Sequence[int | str], count: int) -> list[int]:
     if all(str(item).isdecimal() for item in given) and not set(wanted) <= set(given):
         given = [int(item) for item in given]
     if all(isinstance(item, int) for item in given):
         places = [int(item) for item in given]
-        if len(set(places)) != len(wanted) or len(places) != len(wanted) or not all(0 <= p < count for p in places):
+        if len(set(places)) != len(wanted) or len(places) != len(wanted) or not _all_within(places, count):
             raise SalgenError(f"classes = {places}: give numbers, 0 to {count - 1}, of {', '.join(wanted)}, each once")
         return places
     names = list(map(str, given))
@@ -96,12 +147,18 @@ def in_order(given: Any, what: str) -> list[Any]:
 # By name ----------------------------------------------------------------------------------------------
 
 
-def _torchvision(call: str, weights: Path) -> OwnNetwork:
-    from torchvision.models import get_model, list_models
+def _torchvision(call: str, weights: str) -> OwnNetwork:
+    from torchvision.models import get_model, get_model_weights, list_models
 
     name, options = _name_and_options(call)
     if name not in list_models():
         raise unknown_name("model of torchvision", name, list_models())
+    published = get_model_weights(name)
+    if weights in (DEFAULT, *published.__members__):
+        chosen = published[weights]
+        transforms = chosen.transforms()
+        normalise = normalisations.stated_normalisation(transforms.mean, transforms.std)
+        return OwnNetwork(get_model(name, weights=chosen, **options), normalise, labels=chosen.meta["categories"])
     with torch.device("meta"), catch_warnings(action="ignore", category=FutureWarning):
         template = get_model(name, weights=None, **options)  # without memory: for the name of its last weights
     if hasattr(template, "transform_input") and "transform_input" not in options:
@@ -110,7 +167,7 @@ def _torchvision(call: str, weights: Path) -> OwnNetwork:
             "weights=FILE for torchvision's own weights and what was trained on from them, false for others"
         )
     names = list(template.state_dict())
-    tensors, head = without_prefixes(read_tensors(weights), names), names[-1]
+    tensors, head = without_prefixes(read_tensors(Path(weights)), names), names[-1]
     outputs = {"num_classes": len(tensors[head])} if head in tensors else {}
     with catch_warnings(action="ignore", category=FutureWarning):
         network = get_model(name, weights=None, **options, **outputs)
@@ -118,15 +175,21 @@ def _torchvision(call: str, weights: Path) -> OwnNetwork:
     return OwnNetwork(network, normalisations.imagenet_normalisation(3))
 
 
-def _timm(call: str, weights: Path) -> OwnNetwork:
+def _timm(call: str, weights: str) -> OwnNetwork:
     import timm
 
     name, options = _name_and_options(call)
     if not timm.is_model(name):
         raise unknown_name("model of timm", name, timm.list_models())
+    if weights in ("", DEFAULT):
+        network = timm.create_model(name, pretrained=True, **options)
+        of_inputs = timm.data.resolve_model_data_config(network)
+        labels = imagenet_labels() if network.num_classes == IMAGENET_CLASSES else ()
+        normalise = normalisations.stated_normalisation(of_inputs["mean"], of_inputs["std"])
+        return OwnNetwork(network, normalise, labels=labels)
     template = timm.create_model(name, num_classes=0, **options)
     settings: Any = template.default_cfg
-    tensors = without_prefixes(read_tensors(weights), template.state_dict())
+    tensors = without_prefixes(read_tensors(Path(weights)), template.state_dict())
     heads = settings["classifier"]  # two of a distilled network
     heads = (heads,) if isinstance(heads, str) else heads
     outputs = [len(tensors[f"{head}.weight"]) for head in heads if f"{head}.weight" in tensors]
@@ -138,9 +201,14 @@ def _timm(call: str, weights: Path) -> OwnNetwork:
     return OwnNetwork(network, normalisations.stated_normalisation(mean, std))
 
 
-def _hugging_face(name: str, folder: Path) -> OwnNetwork:
+def _hugging_face(name: str, _weights: str) -> OwnNetwork:
     from transformers import AutoImageProcessor, AutoModelForImageClassification
 
+    folder = Path(name)
+    if not folder.exists() and re.fullmatch(r"[\w.-]+/[\w.-]+", name):
+        from huggingface_hub import snapshot_download
+
+        folder = Path(snapshot_download(name, allow_patterns=["*.json", "*.safetensors"]))
     model = AutoModelForImageClassification.from_pretrained(folder, local_files_only=True)
     is_timm = model.config.model_type == "timm_wrapper"  # whose config.json states it
     if is_timm or any((folder / file).is_file() for file in ("preprocessor_config.json", "processor_config.json")):
@@ -157,7 +225,7 @@ def _name_and_options(call: str) -> tuple[str, dict[str, Any]]:
     return name, {key: python_value(text) for key, text in pairs.items()}
 
 
-LIBRARIES: Mapping[str, Callable[[str, Path], OwnNetwork]] = {
+LIBRARIES: Mapping[str, Callable[[str, str], OwnNetwork]] = {
     "torchvision": _torchvision,
     "timm": _timm,
     "huggingface": _hugging_face,

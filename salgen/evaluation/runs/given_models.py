@@ -1,11 +1,12 @@
 """Trained networks that are no checkpoints of salgen's: modules, functions that return them, and other libraries'."""
 
+import difflib
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 import numpy as np
 import torch
 from torch import nn
@@ -17,7 +18,15 @@ from salgen.evaluation.models.inspection.layers import default_layer, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView, check_channels, private_copy
 from salgen.evaluation.models.logits import as_logits, take_outputs
 from salgen.evaluation.models.normalisation import Normalisation, normalisation
-from salgen.evaluation.models.own_networks import LIBRARIES, OwnNetwork, in_order, own_network, places_of
+from salgen.evaluation.models.own_networks import (
+    LIBRARIES,
+    Outputs,
+    OwnNetwork,
+    in_order,
+    own_network,
+    places_called,
+    places_of,
+)
 from salgen.evaluation.models.weight_files import SUFFIXES
 from salgen.evaluation.training.checkpoints import load_checkpoint
 from salgen.generators.factory import plugin_class
@@ -26,9 +35,12 @@ from salgen.parameters import build, parse_call
 from salgen.registry import MODELS
 from salgen.types import Float32
 
-HUGGING_FACE = "huggingface"
+HUGGING_FACE, TORCHVISION = "huggingface", "torchvision"
 _FOLDERS = re.compile(r"(?<=[=:])[^=:,]*/(?=[^=:,])")  # a file's folders after `=` or `:`
-FORMS = "PACKAGE.MODULE:FUNCTION, torchvision:NAME:weights=FILE, timm:NAME:weights=FILE or huggingface:FOLDER"
+FORMS = (
+    "PACKAGE.MODULE:FUNCTION, torchvision:NAME:weights=FILE, timm:NAME:weights=FILE or huggingface:FOLDER; with access "
+    "to the internet also torchvision:NAME:weights=DEFAULT, timm:NAME or huggingface:OWNER/NAME"
+)
 # What says which inputs a library's networks take.
 _STATE_INPUTS = {
     "timm": "timm.data.resolve_model_data_config(model)",
@@ -45,7 +57,7 @@ class GivenModel:
     module: nn.Module | None = None  # the module, if it was given itself
     # see :func:`salgen.evaluation.runs.running.evaluate`
     preprocess: Any = None
-    classes: Sequence[int | str] | None = None
+    classes: Outputs | None = None
 
     def __str__(self) -> str:
         return self.text
@@ -68,7 +80,8 @@ class GivenModel:
         normalise = own.normalise if self.preprocess is None else normalisation(self.preprocess, len(image))
         stated = own.outputs if self.classes is None else self.classes
         said = ""
-        if len(names) == 2 and (not stated or (len(stated) == 1 and stated[0] not in names)):
+        alone = not isinstance(stated, Mapping) and (not stated or (len(stated) == 1 and stated[0] not in names))
+        if len(names) == 2 and alone:
             said = (
                 f"model {self.text} gives one output, taken as the logit of {names[1]} against {names[0]}: if it is "
                 f"that of {names[0]}, give classes={names[0]}"
@@ -91,29 +104,31 @@ class GivenModel:
                 f"for each of {', '.join(names)}; classes= (--classes) says which of its outputs they are"
             )
         places = places_of(names, outputs, count)
-        if places != list(range(count)):
+        if places != [[place] for place in range(count)]:
             take_outputs(classifier.network, places)
         return classifier
 
-    def _outputs(self, given: Sequence[int | str], names: Sequence[str], single: bool) -> Sequence[int | str]:
-        """The outputs as stated here or by the network, whose labels are then in the data set's spelling."""
+    def _outputs(self, given: Outputs, names: Sequence[str], single: bool) -> Outputs:
+        """The outputs as stated here, or the numbers of those whose labels are the data set's classes."""
+        if isinstance(given, Mapping):
+            return given
         if single and len(names) == 2 and len(given) < 2:
             if given and given[0] in names:  # the one for which it speaks
                 return [*(name for name in names if name != given[0]), given[0]]
             return given if self.classes else ()
         if self.classes is not None or not given or set(names) <= set(given):
             return given
-        spellings: dict[str, list[str]] = {}
-        for name in names:
-            spellings.setdefault(_bare(name), []).append(name)
-        bare = [_bare(label) for label in given]
-        if all(len(same) == bare.count(name) == 1 for name, same in spellings.items()):
-            warn(f"labels of model {self.text} that are spelt otherwise are taken for the classes {', '.join(names)}")
-            return [spellings.get(_bare(label), [label])[0] for label in given]
+        found = {name: places_called(name, given) for name in names}
+        wrong = {name: places for name, places in found.items() if len(places) != 1}
+        if not wrong and len({places[0] for places in found.values()}) == len(names):
+            taken = [f"{name} = {given[place]}" for name, (place,) in found.items()]
+            warn(f"model {self.text} spells its labels otherwise: taken are {'; '.join(taken[:MANY])}")
+            return [place for (place,) in found.values()]
+        near = [str(label) for name in wrong for label in difflib.get_close_matches(name, map(str, given), 2)]
+        labels = "; ".join((near or list(map(str, given)))[:MANY])
         raise SalgenError(
-            f"the classes are {', '.join(names)}, and model {self.text} states the labels "
-            f"{', '.join(map(str, given[:MANY]))}: give classes= (--classes), for each class the number of its output, "
-            "or its outputs' names in order"
+            f"model {self.text} has no single label for {', '.join(list(wrong or names)[:MANY])}; among its labels are "
+            f"{labels}. Give classes= (--classes), for each class the number of its output or several numbers"
         )
 
     def digest(self, classifier: Classifier, dataset: Dataset) -> str:
@@ -125,7 +140,8 @@ class GivenModel:
     def settings(self, classifier: Classifier) -> dict[str, Any]:
         """What was stated or found beside the network, as JSON values."""
         normalise = classifier.normalise
-        found: dict[str, Any] = {"classes": None if self.classes is None else list(self.classes)}
+        classes = self.classes if self.classes is None or isinstance(self.classes, Mapping) else list(self.classes)
+        found: dict[str, Any] = {"classes": classes}
         if isinstance(normalise, Normalisation):
             found |= {"mean": normalise.mean.flatten().tolist(), "std": normalise.std.flatten().tolist()}
             found["channel_order"] = normalise.order
@@ -149,6 +165,8 @@ class GivenModel:
 
     def _network(self) -> OwnNetwork:
         library, _, rest = self.text.partition(":")
+        if self.module is None and is_pretrained(self.text):
+            return cast(OwnNetwork, MODELS.create(self.text).pretrained())
         if self.module is not None or library not in LIBRARIES:
             given = _from_function(self.text) if self.module is None else self.module
             given = private_copy(given, given)
@@ -161,10 +179,10 @@ class GivenModel:
                 )
             return own_network(given)
         name, _, weights = rest.partition(":weights=")
-        if not name or bool(weights) == (library == HUGGING_FACE):
+        if not name or (library == TORCHVISION and not weights) or (library == HUGGING_FACE and weights):
             raise SalgenError(f"model {self.text}: write {FORMS}")
         try:
-            return LIBRARIES[library](name, Path(weights or name))
+            return LIBRARIES[library](name, weights)
         except ImportError:
             raise SalgenError(f"model {self.text} needs {library}: {install(library)}") from None
         except SalgenError as error:
@@ -190,13 +208,16 @@ class GivenModel:
         return logits
 
 
-def given_model(
-    model: Any, preprocess: Any = None, classes: Sequence[int | str] | None = None
-) -> GivenModel | str | Path:
+def given_model(model: Any, preprocess: Any = None, classes: Outputs | None = None) -> GivenModel | str | Path:
     """What stands for a model: a `GivenModel`, or as it was given the name of a registered one or a folder."""
     if isinstance(model, GivenModel):
         return model
-    classes = None if classes is None else in_order(classes, "classes")
+    if isinstance(classes, Mapping) and any(
+        isinstance(numbers, Sequence) and not isinstance(numbers, str) for numbers in classes.values()
+    ):
+        classes = {name: [numbers] if isinstance(numbers, int) else numbers for name, numbers in classes.items()}
+    elif classes is not None:
+        classes = in_order(classes, "classes")
     if isinstance(model, nn.Module):
         return GivenModel(type(model).__name__, model, preprocess, classes)
     if not isinstance(model, (str, Path)):
@@ -207,6 +228,8 @@ def given_model(
         return GivenModel(str(model), None, preprocess, classes)
     if Path(model).suffix in SUFFIXES and not Path(model).exists():
         raise SalgenError(f"model = {model}: there is no such file")
+    if is_pretrained(str(model)):
+        return GivenModel(str(model), None, preprocess, classes)
     own = str(model) in MODELS.entries or designed or Path(model).is_dir()
     if own and (preprocess is not None or classes is not None):
         raise SalgenError(f"preprocess and classes are for networks trained elsewhere, and {model} is salgen's")
@@ -216,7 +239,7 @@ def given_model(
 def trained_network(model: str) -> tuple[Classifier, Sequence[str]]:
     """A trained network, for images in [0, 1] of any data set, and the names of its outputs if it states them."""
     given, device = given_model(model), "cuda" if torch.cuda.is_available() else "cpu"
-    if model in MODELS.entries or is_designed(model):
+    if not is_pretrained(model) and (model in MODELS.entries or is_designed(model)):
         raise SalgenError(
             f"model {model} has no weights without a data set: give the folder of a checkpoint, as salgen train writes "
             f"it, or {FORMS}"
@@ -230,14 +253,15 @@ def trained_network(model: str) -> tuple[Classifier, Sequence[str]]:
     return checkpoint.classifier, checkpoint.card.class_names
 
 
-def _bare(name: object) -> str:
-    return "".join(filter(str.isalnum, str(name).casefold()))
-
-
 def is_designed(model: str) -> bool:
     """True if a model's name, or its call, is that of a designed network."""
     name = model.partition(":")[0]
     return name in MODELS.entries and hasattr(MODELS.load(name), "design")
+
+
+def is_pretrained(model: str) -> bool:
+    """True if a model's name is that of a network whose trained weights come as a package."""
+    return model in MODELS.entries and hasattr(MODELS.load(model), "pretrained")
 
 
 def _of_cells(network: GridNetwork, generator: Any, grid: Float32) -> Classifier:

@@ -40,7 +40,7 @@ def evaluate(
     *,
     model: str | Path | torch.nn.Module = "lesion-cnn",
     preprocess: Any = None,
-    classes: Sequence[int | str] | None = None,
+    classes: Sequence[int | str] | Mapping[str, Sequence[int]] | None = None,
     paired_model: str | Path | torch.nn.Module | None = None,
     paired_task: str | None = None,
     methods: Sequence[Any] | Mapping[str, Any] | None = None,
@@ -78,7 +78,8 @@ def evaluate(
         A registered model, which is trained first; or one that is trained already: the folder of a checkpoint; a
         ``torch.nn.Module`` from images to logits, perhaps a Hugging Face image classifier;
         ``"package.module:function"``, which returns one; ``"torchvision:NAME:weights=FILE"`` or
-        ``"timm:NAME:weights=FILE"``, a state dict; ``"huggingface:FOLDER"``. It is copied, never changed.
+        ``"timm:NAME:weights=FILE"``, a state dict; ``"huggingface:FOLDER"``;
+        ``"efficientnet-lite0"`` with its ImageNet weights. It is copied, never changed.
     preprocess
         What turns images in [0, 1] into those that a given network takes: (mean, std), a pipeline such as torchvision's
         ``weights.transforms()``, timm's data config, an image processor, or a module. Resizing and cropping are left
@@ -86,8 +87,9 @@ def evaluate(
         ``Normalize`` that a ``Sequential`` begins with; else images are given as they are.
     classes
         Where a given network has other outputs than the data set has classes: the names of its outputs in order, or
-        for each class of the data set the number of its output. Names in Hugging Face's or timm's config are known. Of
-        one output, which counts as two, the name of the class that it speaks for is enough.
+        for each class of the data set the number of its output, or a mapping from class to numbers, whose largest
+        logit counts. Names of published weights, and in Hugging Face's or timm's config, are known. Of one output,
+        which counts as two, the name of the class that it speaks for is enough.
     paired_model
         A second trained model, given like `model`, for metrics that contrast two models.
     paired_task

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 import numpy as np
-from scipy.special import ndtri
+import scipy
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.interfaces import Context
 from salgen.generators.lesions.brains import BrainBank
@@ -90,4 +90,4 @@ def rician(values: Float64, deviation: float, stream: Stream) -> Float64:
 @lru_cache(maxsize=1)
 def _quantiles() -> Float64:
     """Normal quantiles at 2**16 midpoints, in multiples of 2**-24 so that a platform's rounding does not show."""
-    return np.asarray(np.rint(ndtri((np.arange(2**16) + 0.5) / 2**16) * 2.0**24) / 2.0**24)
+    return np.asarray(np.rint(scipy.special.ndtri((np.arange(2**16) + 0.5) / 2**16) * 2.0**24) / 2.0**24)

@@ -26,6 +26,7 @@ RELU_NETWORKS = {
 }
 NO_POOLED_HEAD = {"cam"}
 NO_RELU_STAGES = {"fast-cam", "fast-cam++", "poly-cam-minus", "poly-cam-plus", "poly-cam-pm"}
+NO_TRACE_OR_CEILING = {"deep-lift", "pattern-net", "pattern-attribution"}
 # In single precision a denominator near zero, or the difference of two nearly equal maps, enlarges rounding.
 ILL_CONDITIONED = {"lrp-z", "lrp-alpha-beta", "contrastive-excitation-backprop"}
 UNDEFINED = {
@@ -36,6 +37,7 @@ UNDEFINED = {
     "resnet18": ATTENTION,
     "resnet50": ATTENTION,
     "resnext50": ATTENTION,
+    "efficientnet-lite0": ATTENTION | NO_TRACE_OR_CEILING,
     "vit-b-16": RELU_NETWORKS | NO_POOLED_HEAD | NO_RELU_STAGES,
 }
 
@@ -59,7 +61,8 @@ def quick_methods():
 KINDS = [(1, torch.float64), (3, torch.float32)]
 # With --torture, each model in both, and each method asked for alone on each; else in turn, and of those that differ
 # only in depth or groups, one.
-TRAINED = [name for name in MODELS.names() if not is_designed(name)]
+DEEPER = ("efficientnet-lite1", "efficientnet-lite2")
+TRAINED = [name for name in MODELS.names() if not is_designed(name) and name not in DEEPER]
 NAMES = [name for name in TRAINED if repeats.torture or name not in ("resnet50", "resnext50", "vgg19")]
 DRAWN = [
     (name, *kind) for number, name in enumerate(NAMES) for kind in (KINDS if repeats.torture else [KINDS[number % 2]])

