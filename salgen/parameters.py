@@ -21,6 +21,8 @@ from salgen.errors import SalgenError, unknown_name
 T = TypeVar("T")
 NAME = re.compile(r"\w[\w.+ -]*")  # a method's or metric's name in tables, without parameters
 
+BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
 _hints: Any = cache(typing.get_type_hints)  # resolving them takes longer than scoring a map
 
 
@@ -190,7 +192,7 @@ def _convert(value: Any, hint: Any, label: str) -> Any:
         return _convert_tuple(value, typing.get_args(hint), label)
     try:
         return _convert_scalar(value, hint)
-    except (ValueError, TypeError, OverflowError):  # OverflowError: integers too large for a float
+    except (ValueError, TypeError, KeyError, OverflowError):  # the last: integers too large for a float
         kind = getattr(hint, "__name__", str(hint))
         raise SalgenError(f"{label} = {value!r} is not of type {kind}") from None
 
@@ -210,24 +212,15 @@ def _convert_tuple(value: Any, inner: tuple[Any, ...], label: str) -> tuple[Any,
 
 
 def _convert_scalar(value: Any, kind: Any) -> Any:
-    if kind is bool:
-        words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-        if isinstance(value, str):
-            return words[value.lower()] if value.lower() in words else _refuse(value)
-        return value if isinstance(value, bool) else _refuse(value)
-    if kind in (int, float):
-        if isinstance(value, bool):
-            _refuse(value)
-        if kind is int and isinstance(value, float) and not value.is_integer():
-            _refuse(value)
+    """A value as a type; a ValueError or KeyError if it is none of it."""
+    if kind is bool and isinstance(value, str):
+        return BOOLEANS[value.lower()]
+    if kind in (int, float) and not isinstance(value, bool):
         number = kind(value)
-        return number if math.isfinite(number) else _refuse(value)
-    if kind is str:
-        return value if isinstance(value, str) else _refuse(value)
-    return value
-
-
-def _refuse(value: Any) -> Any:
+        if math.isfinite(number) and (kind is float or isinstance(value, str) or number == value):
+            return number
+    elif kind not in (int, float, bool, str) or isinstance(value, kind):
+        return value
     raise ValueError(value)
 
 

@@ -77,13 +77,10 @@ class Drawn(Painted):
         return Nothing()
 
 
-def check_edit(edit: Edit, features: Sequence[str], values: Mapping[str, Sequence[str]]) -> None:
+def check_edit(edit: Edit, features: Sequence[str], values: Mapping[str, Sequence[Any]]) -> None:
     """Raise a SalgenError if an edit omits, or changes to, what a generator does not have: features, and values."""
-    for name in edit.omit:
-        if name not in features:
-            raise SalgenError(f"omit {name!r}: it takes {', '.join(features)}")
-    for name, value in (edit.change or {}).items():
-        if name not in values:
-            raise SalgenError(f"change {name!r}: it takes {', '.join(values) or 'nothing'} here")
-        if value not in values[name]:
-            raise SalgenError(f"change {name} = {value!r}: must be one of {', '.join(values[name])}")
+    wrong = [name for name in edit.omit if name not in features]
+    wrong += [f"{name} = {value!r}" for name, value in (edit.change or {}).items() if value not in values.get(name, ())]
+    if wrong:
+        changes = "; ".join(f"{name} to {', '.join(map(str, known))}" for name, known in values.items())
+        raise SalgenError(f"edit {wrong[0]}: omits {', '.join(features)}, and changes {changes or 'nothing'}")

@@ -15,10 +15,17 @@ from salgen.datasets.layouts.saliency_bench.ct_slices import VolumeSlice
 from salgen.datasets.layouts.saliency_bench.dicom_series import open_series, series_of
 from salgen.datasets.layouts.saliency_bench.lidc_annotations import NoduleReading, read_lidc_xml
 from salgen.datasets.layouts.saliency_bench.lidc_windows import SIDE, NoduleWindow, windows_of
-from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, marked_by, missing, pictures_in
+from salgen.datasets.layouts.saliency_bench.marked_images import (
+    Found,
+    MarkedImage,
+    found_at,
+    marked_by,
+    missing,
+    pictures_in,
+)
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
-from salgen.progress import progress
+from salgen.progress import tracked
 
 NAMES = ("disease-xai",)
 
@@ -131,36 +138,31 @@ def _windows(
         except UnusableError as error:
             skipped[str(error)] += 1
     present = set()
-    with progress("looking at scans", len(folders), "scans") as advance:
-        for paths in folders.values():
-            named = next(filter(None, map(series_of, paths)), "")
-            present.add(named)
-            if readings := annotated.get(named, []):
-                try:
-                    yield from windows_of(open_series(paths, skipped), readings, seed, skipped)
-                except UnusableError as error:
-                    skipped[str(error)] += 1
-            advance()
+    for paths in tracked("looking at scans", folders.values(), "scans"):
+        named = next(filter(None, map(series_of, paths)), "")
+        present.add(named)
+        if readings := annotated.get(named, []):
+            try:
+                yield from windows_of(open_series(paths, skipped), readings, seed, skipped)
+            except UnusableError as error:
+                skipped[str(error)] += 1
     absent = [series for series, readings in annotated.items() if readings and series not in present]
     skipped += Counter({"annotation of a scan that the copy does not hold": len(absent)})
 
 
 def _exported(root: Path) -> Found:
     """Slices in `pos` and `neg`, with masks of the names of the former in `masks`."""
-    for folder in ("neg", "masks"):
-        if not (root / folder).is_dir():
-            raise missing(root / folder, f"an export {EXPORTED} of LIDC-IDRI has pos, neg and masks")
-    files = {f"{folder}/{file.name}": file for folder in ("pos", "neg") for file in pictures_in(root / folder)}
+    folders = [
+        found_at(f"an export {EXPORTED} has pos, neg and masks", root / part) for part in ("pos", "neg", "masks")
+    ]
+    files = {f"{folder.name}/{file.name}": file for folder in folders[:2] for file in pictures_in(folder)}
     masks = {item: mask for item in files if item.startswith("pos") and (mask := root / f"masks/{item[4:]}").is_file()}
     faults = mask_picture_faults({item: (files[item], mask) for item, mask in masks.items()}, range(256))
     images = {}
     for item, file in files.items():
         if item not in faults:
             patient = re.search(r"LIDC-IDRI-\d{4}", file.name)
-            images[item] = MarkedImage(
-                file,
-                CLASSES[item.startswith("pos")],
-                (MaskPicture(masks[item], ()),) if item in masks else (),
-                cluster=patient.group() if patient else "",
-            )
+            outlines = (MaskPicture(masks[item], ()),) if item in masks else ()
+            label, cluster = CLASSES[item.startswith("pos")], patient.group() if patient else ""
+            images[item] = MarkedImage(file, label, outlines, cluster=cluster)
     return Found(root, images, CLASSES, ABOUT_EXPORTED, LICENSE, Counter(faults.values()))

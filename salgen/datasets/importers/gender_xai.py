@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from salgen.datasets.layouts.broken import check_size
 from salgen.datasets.layouts.detection_datasets.object_boxes import check_box
 from salgen.datasets.layouts.own_images.annotations import coco_outline
-from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, missing, some_of_each
+from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, found_at, some_of_each
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.datasets.picture_libraries.coco import FOLDER, LICENSE, CocoPart, parts_of
 from salgen.datasets.picture_libraries.coco_instances import MALFORMED, Box, box_of, outline_of, read_annotations
@@ -120,8 +120,7 @@ def _of_part(root: Path, part: CocoPart, skipped: Counter[str]) -> dict[str, Mar
 
 def _labels(path: Path) -> dict[int, str]:
     """Image to class, of those whose captions have words for one class."""
-    if not path.is_file():
-        raise missing(path, "COCO has its captions there")
+    found_at("COCO has its captions there", path)
     words: dict[int, set[str]] = defaultdict(set)
     try:
         for entry in json.loads(path.read_text(encoding="utf-8"))["annotations"]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from salgen.datasets.layouts.imagenet_s_layout import IGNORE, LICENSE, OTHER, decode, mask_of, read_layout
 from salgen.datasets.layouts.imported import Items, UserCopy, refuse_edit
-from salgen.datasets.layouts.mask_limits import MaskLimits, count_faults
+from salgen.datasets.layouts.mask_limits import MaskLimits, about_faults, mask_faults
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_levels, read_rgb
 from salgen.generators.interfaces import Edit, Rendered, Scale
@@ -99,7 +99,8 @@ class ImageNetCopy(UserCopy):
 
         masked = [item for item in self.splits if mask_of(item) in self.files]
         limits = [importer.min_mask, list(importer.image_size), importer.ignore, list(importer.classes)]
-        return f"{self.about} {count_faults([self.digest, *limits], masked, fault)}".strip()
+        faults = mask_faults("masks", [self.digest, *limits], masked, fault)
+        return f"{self.about} {about_faults(faults)}".strip()
 
 
 @dataclass(frozen=True)

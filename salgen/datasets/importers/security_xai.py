@@ -9,7 +9,14 @@ from salgen.datasets.layouts.broken import check_size
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box
 from salgen.datasets.layouts.detection_datasets.voc_annotations import box_of, read_xml
 from salgen.datasets.layouts.own_images.outlines import BoxOutline
-from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, missing, pictures_in, some_of
+from salgen.datasets.layouts.saliency_bench.marked_images import (
+    Found,
+    MarkedImage,
+    found_at,
+    missing,
+    pictures_in,
+    some_of,
+)
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 
@@ -48,12 +55,8 @@ class SecurityXai(MarkedImages):
 
     def read_layout(self, path: Path) -> Found:
         """All images of a copy with an item, and as many without, which a seed chooses."""
-        pictures = path / PICTURES
-        if not pictures.is_dir():
-            raise missing(pictures, "the images of SIXray, P*.jpg and N*.jpg, are expected there")
-        texts = next((path / name for name in TEXTS if (path / name).is_dir()), None)
-        if texts is None:
-            raise missing(path / TEXTS[0], "the annotations of SIXray, P*.xml, are expected there")
+        pictures = found_at("the images of SIXray, P*.jpg and N*.jpg, are expected there", path / PICTURES)
+        texts = found_at("the annotations of SIXray, P*.xml, are expected there", *(path / name for name in TEXTS))
         by_kind = {kind: [file for file in pictures_in(pictures) if file.name.startswith(kind)] for kind in "PN"}
         for kind, files in by_kind.items():
             if not files:

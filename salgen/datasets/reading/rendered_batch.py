@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import pixels_digest
 from salgen.datasets.reading.batch import Batch
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError
 from salgen.generators.factory import generator_of
 from salgen.generators.generator import Generator
 from salgen.generators.interfaces import Attributed
@@ -69,31 +69,12 @@ class RenderedBatch(Batch):
         return [sample for sample, _ in pairs]
 
     def _render(self, *, twins: bool) -> list[Pair]:
-        recipes, generator = self.recipes, self._renderer()
-        try:
-            return list(generator.render_pairs(recipes, twins))
-        except SalgenError:
-            raise
-        except Exception as error:  # a recipe that was altered may fail in any way
-            raise SalgenError(
-                f"{self._shard_of(self.ids[0])}: a recipe of samples {self.ids[0]} to {self.ids[-1]} cannot be "
-                f"rendered ({type(error).__name__}: {reason(error)}): verify the data set"
-            ) from error
+        return list(self._renderer().render_pairs(self.recipes, twins))
 
 
 def renderer_of(folder: Path, manifest: Manifest, source: str | None) -> Generator:
     """The generator that renders a data set of recipes only."""
     try:
-        generator = generator_of(manifest.spec, source)
+        return generator_of(manifest.spec, source)
     except SalgenError as error:
         raise SalgenError(f"{folder} holds recipes only, which cannot be rendered here: {error}") from None
-    plugin = generator.plugin
-    same = {
-        "regions": tuple(plugin.region_names()) == manifest.regions,
-        "tasks": {task: tuple(classes) for task, classes in plugin.tasks.items()} == manifest.tasks,
-        "targets": {task: plugin.target(task) for task in plugin.tasks} == manifest.targets,
-    }
-    part = next((name for name, holds in same.items() if not holds), None)
-    if part:
-        raise SalgenError(f"{folder}: salgen.json was altered: its {part} are not those of {manifest.spec.generator}")
-    return generator

@@ -297,7 +297,7 @@ def test_images_without_a_mask_are_kept_and_not_scored(images, tmp_path):
 
 
 def test_levels_of_the_object_in_mask_pictures(images, tmp_path):
-    masks, labels = write_masks(tmp_path / "masks", level=3), write_labels(tmp_path / "labels.csv")
+    masks, labels = (write_masks(tmp_path / "masks", level=3), write_labels(tmp_path / "labels.csv"))
     for path in masks.iterdir():
         Image.fromarray(np.asarray(Image.open(path)) + np.uint8(1)).save(path)  # 4 within, 1 around
     with pytest.raises(SalgenError, match=r"a0.png: is empty, full or too small .* --set mask_values=1"):

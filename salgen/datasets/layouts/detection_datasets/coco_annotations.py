@@ -12,18 +12,7 @@ from salgen.datasets.layouts.broken import check_size
 from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, check_box
 from salgen.datasets.layouts.detection_datasets.object_table import Annotated
-from salgen.datasets.picture_libraries.coco import (
-    CLASSES,
-    FOLDER,
-    LICENSE,
-    TRAIN,
-    VAL,
-    CocoPart,
-    need_pycocotools,
-    origin_of,
-    parts_of,
-    runs_of,
-)
+from salgen.datasets.picture_libraries import coco
 from salgen.datasets.picture_libraries.coco_instances import (
     CROWD,
     MALFORMED,
@@ -35,7 +24,7 @@ from salgen.datasets.picture_libraries.coco_instances import (
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError, split_of
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import resize_nearest
-from salgen.progress import progress
+from salgen.progress import tracked
 from salgen.seeding import Stream
 from salgen.types import Mask
 
@@ -51,10 +40,10 @@ MARKED = {False: "Masks are unions of boxes.", True: "Masks are unions of the in
 class CocoCopy(AnnotatedCopy):
     """A copy of COCO 2017, at `root`."""
 
-    license: ClassVar[str] = LICENSE
+    license: ClassVar[str] = coco.LICENSE
     kind: ClassVar[str] = "coco"
 
-    parts: Sequence[CocoPart]
+    parts: Sequence[coco.CocoPart]
 
     @property
     def about(self) -> str:
@@ -64,7 +53,7 @@ class CocoCopy(AnnotatedCopy):
     @cached_property
     def digest(self) -> str:
         """SHA-256 over the annotations, and the names and sizes of the images: to read them all would take too long."""
-        return origin_of(self.parts)
+        return coco.origin_of(self.parts)
 
     def path_of(self, item: str) -> Path:
         """The file of an image."""
@@ -87,12 +76,14 @@ class CocoCopy(AnnotatedCopy):
 
 def open_coco(path: Path, masks: str, image_size: Size, min_mask: int) -> CocoCopy:
     """The copy at a path: the folder that holds `annotations` and `images`, or one that holds it as `coco`."""
-    root = path / FOLDER if (path / FOLDER / "annotations").is_dir() else path
-    parts = parts_of(root)
-    if parts[-1].name != VAL:
-        raise SalgenError(f"{root / 'annotations' / f'instances_{VAL}.json'} is missing: its images are those of test")
+    root = path / coco.FOLDER if (path / coco.FOLDER / "annotations").is_dir() else path
+    parts = coco.parts_of(root)
+    if parts[-1].name != coco.VAL:
+        raise SalgenError(
+            f"{root / 'annotations' / f'instances_{coco.VAL}.json'} is missing: its images are those of test"
+        )
     if masks == SEGMENTATION:
-        need_pycocotools("outlines of COCO are read")
+        coco.need_pycocotools("outlines of COCO are read")
     return CocoCopy(root, masks, image_size, min_mask, tuple(parts))
 
 
@@ -124,7 +115,7 @@ class _Instances:
         return (order[start:stop].tolist() for start, stop in zip(starts.tolist(), stops.tolist(), strict=True))
 
 
-def _read_part(part: CocoPart, outlined: bool, skipped: Counter[str]) -> Iterator[Annotated]:
+def _read_part(part: coco.CocoPart, outlined: bool, skipped: Counter[str]) -> Iterator[Annotated]:
     instances = _Instances(outlined)
     images, categories, malformed = read_annotations(part.annotations, instances.take)
     if any(abs(number) >= 2**63 for number in images):
@@ -133,20 +124,18 @@ def _read_part(part: CocoPart, outlined: bool, skipped: Counter[str]) -> Iterato
     unlisted = int((~np.isin(np.array(instances.images, dtype=np.int64), numbers)).sum())
     counts = {MALFORMED: malformed, CROWD: instances.crowds, UNLISTED: unlisted}
     skipped.update({why: count for why, count in counts.items() if count})
-    classes = {number: CLASSES.index(name) for name, number in categories.items() if name in CLASSES}
+    classes = {number: coco.CLASSES.index(name) for name, number in categories.items() if name in coco.CLASSES}
     ranks = np.argsort(Stream("coco images", part.name).permutation(len(numbers))).tolist()
-    trained = part.name == TRAIN
+    trained = part.name == coco.TRAIN
     splits = [split_of(rank, len(numbers), tested=True) if trained else "test" for rank in ranks]
-    grouped = zip(numbers, instances.of_images(numbers), splits, strict=True)
-    with progress(f"reading {part.name}", len(numbers), "images") as advance:
-        for number, places, split in grouped:
-            file, stated = Path(images[number][0]).name, images[number][1]
-            try:
-                size = check_size(part.images / file, stated)
-                yield Annotated(f"{part.name}/{file}", split, size, *_usable(instances, places, classes, size, skipped))
-            except UnusableError as error:
-                skipped[str(error)] += 1
-            advance()
+    numbered = tracked(f"reading {part.name}", numbers, "images")
+    for number, places, split in zip(numbered, instances.of_images(numbers), splits, strict=True):
+        file, stated = Path(images[number][0]).name, images[number][1]
+        try:
+            size = check_size(part.images / file, stated)
+            yield Annotated(f"{part.name}/{file}", split, size, *_usable(instances, places, classes, size, skipped))
+        except UnusableError as error:
+            skipped[str(error)] += 1
 
 
 def _usable(
@@ -164,7 +153,7 @@ def _usable(
             box = left, top, left + width, top + height
             check_box(box, size)
             if instances.outlines is not None:
-                runs.setdefault(number, []).append(runs_of(instances.outlines[place], size))
+                runs.setdefault(number, []).append(coco.runs_of(instances.outlines[place], size))
             objects.append((number, box))
         except UnusableError as error:
             skipped[str(error)] += 1

@@ -17,7 +17,7 @@ from salgen.datasets.layouts.detection_datasets.object_table import Annotated
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError, split_of
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_levels, resize_nearest
-from salgen.progress import progress
+from salgen.progress import tracked
 from salgen.seeding import Stream
 from salgen.sources import Files
 from salgen.types import Mask
@@ -87,17 +87,15 @@ class VocCopy(AnnotatedCopy):
 
     def read(self, skipped: Counter[str]) -> Iterator[Annotated]:
         """The images of the lists, with the objects of their XML."""
-        with progress("reading annotations", len(self._images), "images") as advance:
-            for name, split in self._images:
-                try:
-                    size = check_size(self.root / PICTURES / f"{name}.jpg")
-                    objects = list(self._objects(name, size, skipped))
-                    if self.masks == SEGMENTATION:
-                        check_mask_picture(self.root / MASKS / f"{name}.png", size, [*range(len(CLASSES) + 1), VOID])
-                    yield Annotated(f"{PICTURES}/{name}.jpg", split, size, objects)
-                except UnusableError as error:
-                    skipped[str(error)] += 1
-                advance()
+        for name, split in tracked("reading annotations", self._images, "images"):
+            try:
+                size = check_size(self.root / PICTURES / f"{name}.jpg")
+                objects = list(self._objects(name, size, skipped))
+                if self.masks == SEGMENTATION:
+                    check_mask_picture(self.root / MASKS / f"{name}.png", size, [*range(len(CLASSES) + 1), VOID])
+                yield Annotated(f"{PICTURES}/{name}.jpg", split, size, objects)
+            except UnusableError as error:
+                skipped[str(error)] += 1
 
     def outlines(self, image: int, number: int) -> Mask:
         """The pixels of a class in the resized mask picture, bool (H, W)."""
@@ -147,18 +145,14 @@ class VocCopy(AnnotatedCopy):
 
 def open_voc(path: Path, masks: str, image_size: Size, min_mask: int, *, difficult: bool) -> VocCopy:
     """The copy at a path: the folder `VOC2012`, `VOCdevkit`, or the one that it is in."""
-    for root in (path, path / FOLDER, path / DEVKIT / FOLDER):
-        if (root / LISTS).is_dir():
-            copy = VocCopy(root, masks, image_size, min_mask, difficult)
-            for folder in (PICTURES, TEXTS, *([MASKS] if masks == SEGMENTATION else [])):
-                if not (root / folder).is_dir():
-                    raise SalgenError(f"{root / folder} is missing: it is part of VOC 2012")
-            for path in (copy._list("train"), copy._list("val")):
-                if not path.is_file():
-                    raise SalgenError(f"{path} is missing: VOC 2012 lists its images there")
-            return copy
-    place = path if path.name == FOLDER else path / FOLDER if path.name == DEVKIT else path / DEVKIT / FOLDER
-    raise SalgenError(f"{place / LISTS} is missing: VOC 2012 has its lists of images there")
+    places = (path, path / FOLDER, path / DEVKIT / FOLDER)
+    root = next((place for place in places if (place / LISTS).is_dir()), places[-1])
+    copy = VocCopy(root, masks, image_size, min_mask, difficult)
+    folders = (LISTS, PICTURES, TEXTS, *([MASKS] if masks == SEGMENTATION else []))
+    for part in (*(root / folder for folder in folders), copy._list("train"), copy._list("val")):
+        if not part.exists():
+            raise SalgenError(f"{part} is missing: it is part of VOC 2012")
+    return copy
 
 
 @lru_cache(maxsize=8)

@@ -14,9 +14,8 @@ from salgen.datasets.layouts.own_images.annotations import (
     image_of,
     refuse_photographs,
     refuse_two_names,
-    unread_form,
 )
-from salgen.datasets.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below, visible_files
+from salgen.datasets.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below
 from salgen.datasets.layouts.own_images.outlines import MaskPicture
 from salgen.datasets.layouts.own_images.yolo import holds_texts, read_yolo
 from salgen.datasets.picture_libraries.coco_instances import (
@@ -28,32 +27,21 @@ from salgen.datasets.picture_libraries.coco_instances import (
     read_annotations,
 )
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
-from salgen.errors import SalgenError, warn
+from salgen.errors import SalgenError
 
 
 def read_mask_pictures(path: Path, tree: ImageTree, values: tuple[int, ...]) -> Annotations:
     """A folder of pictures, each of the size and with the name of its image; their suffixes may differ."""
-    objects: dict[str, list[Object]] = {}
-    pictures = pictures_below(path)
-    if not pictures:
+    items = {picture: image_of(picture, path, tree) for picture in pictures_below(path)}
+    if not items:
         raise SalgenError(
             f"{path}: holds no annotations; expected mask pictures such as {path / 'NAME.png'}, or YOLO's .txt; "
-            f"of COCO and of boxes give the file{unread_form(path)}"
+            "of COCO and of boxes give the file"
         )
-    for picture in pictures:
-        item = image_of(picture, path, tree)
-        if item in objects:
-            raise SalgenError(f"{picture}: {item} has another mask already: keep one, or give each annotator a folder")
-        objects[item] = [Object(None, MaskPicture(picture, values))]
-    texts = [file for file in visible_files(path) if file.suffix.lower() == ".txt"]
-    texts = [file for file in texts if tree.find(file.relative_to(path).with_suffix("").as_posix(), str(file))]
-    if texts:
-        warn(
-            f"{path}: {len(texts):,} texts such as {texts[0].name} lie beside the mask pictures and are not read; "
-            "to read them instead, give a folder of texts alone"
-        )
-    refuse_photographs({picture: image_of(picture, path, tree) for picture in pictures}, tree, path)
-    return Annotations(objects, (), {file.relative_to(path).as_posix(): file for file in pictures})
+    refuse_two_names(items, path)
+    refuse_photographs(items, tree)
+    objects = {item: [Object(None, MaskPicture(picture, values))] for picture, item in items.items()}
+    return Annotations(objects, (), {picture.relative_to(path).as_posix(): picture for picture in items})
 
 
 def read_coco(path: Path, tree: ImageTree, skipped: Skipped) -> Annotations:
@@ -65,10 +53,7 @@ def read_coco(path: Path, tree: ImageTree, skipped: Skipped) -> Annotations:
         box = None if outline else (box_of(entry), float(entry.get("area") or 0))
         entries.append((entry["image_id"], entry["category_id"], entry["iscrowd"], outline, box))
 
-    try:
-        images, numbers, malformed = read_annotations(path, take)
-    except SalgenError as error:
-        raise SalgenError(f"{error}{unread_form(path)}") from None
+    images, numbers, malformed = read_annotations(path, take)
     for _ in range(malformed):
         skipped.add(MALFORMED, path.name)
     names = {number: name for name, number in numbers.items()}
@@ -117,4 +102,4 @@ def read_annotations_at(path: Path, tree: ImageTree, skipped: Skipped, values: t
         return read_yolo(path, tree, skipped)
     if path.is_dir():
         return read_mask_pictures(path, tree, values)
-    raise SalgenError(f"{path}: not a known form of annotations; give {FORMATS}{unread_form(path)}")
+    raise SalgenError(f"{path}: not a known form of annotations; give {FORMATS}")

@@ -57,16 +57,9 @@ def open_series(paths: Sequence[Path], skipped: Counter[str]) -> DicomSeries:
     slices, first = list(lowest.values()), headers[0]
     heights = np.array(list(lowest))
     gap = float(np.median(np.diff(heights))) if len(heights) > 1 else 1.0
-    return DicomSeries(
-        first.uid,
-        first.patient,
-        [header.path for header in slices],
-        heights,
-        first.spacing,
-        first.thickness or gap,
-        first.size,
-        all(header.upright for header in slices),
-    )
+    paths, upright = [header.path for header in slices], all(header.upright for header in slices)
+    about = first.spacing, first.thickness or gap, first.size, upright
+    return DicomSeries(first.uid, first.patient, paths, heights, *about)
 
 
 def series_of(path: Path) -> str:
@@ -124,11 +117,8 @@ def _header(path: Path) -> _Header:
             )
         except (AttributeError, IndexError, TypeError, ValueError):
             raise UnusableError("slice without a place, spacing or size") from None
-    if (
-        not np.isfinite([header.height, row, column, header.thickness]).all()
-        or min(row, column, *header.size) <= 0
-        or header.thickness < 0
-    ):
+    numbers = [header.height, row, column, header.thickness]
+    if not np.isfinite(numbers).all() or min(row, column, *header.size) <= 0 or header.thickness < 0:
         raise UnusableError("slice without a place, spacing or size")
     return header
 
