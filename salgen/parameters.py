@@ -33,9 +33,14 @@ def param(
     low: float | None = None,
     high: float | None = None,
     choices: Sequence[Any] | None = None,
+    rising: bool = False,
+    distinct: int = 0,
 ) -> Any:
-    """A field with a description and the values it accepts: `low` to `high`, or `choices`, or of a type among these."""
-    rules = {"help": help, "low": low, "high": high, "choices": choices}
+    """A field with a description and the values it accepts: `low` to `high`, or `choices`, or of a type among these.
+
+    Of two values that are `rising` the first is not above the second; `distinct` is the least number of different ones.
+    """
+    rules = {"help": help, "low": low, "high": high, "choices": choices, "rising": rising, "distinct": distinct}
     return dataclasses.field(default=default, metadata=rules)
 
 
@@ -86,7 +91,8 @@ def build(cls: type[T], values: Mapping[str, Any], label: str | None = None) -> 
         if name not in fields:
             raise unknown_name(f"parameter of {label}", key, fields)
         ready[name] = _convert(value, hints[name], f"{label}: {name}")
-        _check_rules(ready[name], fields[name].metadata, f"{label}: {name}")
+        if ready[name] != fields[name].default:
+            _check_rules(ready[name], fields[name].metadata, f"{label}: {name}")
     return cls(**ready)
 
 
@@ -219,7 +225,7 @@ def _convert_scalar(value: Any, kind: Any) -> Any:
         number = kind(value)
         if math.isfinite(number) and (kind is float or isinstance(value, str) or number == value):
             return number
-    elif kind not in (int, float, bool, str) or isinstance(value, kind):
+    elif kind not in (int, float) and (kind not in (bool, str) or isinstance(value, kind)):
         return value
     raise ValueError(value)
 
@@ -237,6 +243,10 @@ def _check_rules(value: Any, rules: Mapping[str, Any], label: str) -> None:
                 f"at least {low}" if high is None else f"at most {high}" if low is None else f"from {low} to {high}"
             )
             raise SalgenError(f"{label} = {item!r}: must be {bounds}")
+    if rules.get("rising") and value[0] > value[1]:
+        raise SalgenError(f"{label} = {_value_text(value)}: the least must not be above the most")
+    if (count := rules.get("distinct", 0)) and (len(value) < count or len(set(value)) < len(value)):
+        raise SalgenError(f"{label} = {_value_text(value)}: give {count} or more, each once")
 
 
 def at_least(low: int, value: Any, name: str) -> int:

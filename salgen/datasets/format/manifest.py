@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from salgen.errors import SalgenError, named
+from salgen.errors import SalgenError, reason
 from salgen.files import strict_json
 from salgen.generators.generator import Generator
 from salgen.generators.interfaces import Attributed
@@ -23,6 +23,7 @@ LIBRARIES = ("salgen", "numpy", "scipy", "pyarrow", "imagecodecs")  # those that
 SAMPLES_PER_SHARD = 512
 ROWS_PER_GROUP = 64  # what reading one sample alone has to read
 RECIPES_PER_SHARD, RECIPES_PER_GROUP = 16_384, 1024  # the same, where there are no pictures: a row takes some bytes
+MOST_SHARDS = 1_000_000
 USUAL_SPLITS = ("train", "val", "test")
 
 
@@ -106,13 +107,14 @@ class Manifest:
             manifest: Manifest = from_json(values, cls)
             if not (
                 min(manifest.samples_per_shard, manifest.rows_per_group, *manifest.attribution) > 0
+                and sum(manifest.spec.splits.values()) <= MOST_SHARDS * manifest.samples_per_shard
                 and manifest.targets.keys() == manifest.tasks.keys() >= set(manifest.multi_label)
                 and {*manifest.targets.values(), manifest.valid_region} <= {*manifest.regions, None}
             ):
                 raise ValueError("its entries do not fit one another")
             actual = manifest.spec.fingerprint
-        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise SalgenError(f"not a salgen data set description ({named(error)})") from None
+        except (SalgenError, AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            raise SalgenError(f"not a salgen data set description ({reason(error)})") from None
         if actual != fingerprint:
             raise SalgenError(f"the spec's fingerprint is {actual}, but the file says {fingerprint}")
         return manifest

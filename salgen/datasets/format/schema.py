@@ -80,10 +80,6 @@ def columns(manifest: Manifest) -> list[Column]:
     if manifest.attribution and not manifest.recipes_only:
         result.append(Column("attribution", Kind.ARRAY, manifest.attribution_kind, shape=manifest.attribution))
     result.append(Column("pixels_sha256", Kind.TEXT, f"SHA-256 of the image's dtype, shape and pixels{unstored}"))
-    names = [column.name for column in result]
-    duplicate = next((name for name in names if names.count(name) > 1), None)
-    if duplicate:
-        raise SalgenError(f"{manifest.spec.generator}: {duplicate!r} is both a task or region and another column")
     return result
 
 

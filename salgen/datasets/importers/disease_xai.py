@@ -11,18 +11,11 @@ from numpy.typing import NDArray
 from salgen.cache import cached
 from salgen.datasets.layouts.broken import mask_picture_faults, stamp_of
 from salgen.datasets.layouts.own_images.outlines import MaskPicture
+from salgen.datasets.layouts.saliency_bench import marked_images
 from salgen.datasets.layouts.saliency_bench.ct_slices import VolumeSlice
 from salgen.datasets.layouts.saliency_bench.dicom_series import open_series, series_of
 from salgen.datasets.layouts.saliency_bench.lidc_annotations import NoduleReading, read_lidc_xml
 from salgen.datasets.layouts.saliency_bench.lidc_windows import SIDE, NoduleWindow, windows_of
-from salgen.datasets.layouts.saliency_bench.marked_images import (
-    Found,
-    MarkedImage,
-    found_at,
-    marked_by,
-    missing,
-    pictures_in,
-)
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 from salgen.progress import tracked
@@ -70,7 +63,7 @@ class DiseaseXai(MarkedImages):
     stand_in: ClassVar[str] = "pink-lesions"
     region: ClassVar[str] = "nodule"
 
-    def read_layout(self, path: Path) -> Found:
+    def read_layout(self, path: Path) -> marked_images.Found:
         """Windows with and without a nodule, of the published DICOM files or of slices that the user exported.
 
         A seed draws the slices without a nodule.
@@ -84,22 +77,22 @@ class DiseaseXai(MarkedImages):
             scans[file.parent].append(file)
         if not scans:
             expected = path / FOLDER / "LIDC-IDRI-NNNN/STUDY/SERIES/NAME.dcm"
-            raise missing(expected, f"slices of LIDC-IDRI, or an export {EXPORTED}")
+            raise marked_images.missing(expected, f"slices of LIDC-IDRI, or an export {EXPORTED}")
         texts = sorted(path.rglob("*.xml"))
         if not texts:
             expected = path / TEXTS / "NNN/NAME.xml"
-            raise missing(expected, "the readers' annotations of LIDC-IDRI, which may be beside slices")
+            raise marked_images.missing(expected, "the readers' annotations of LIDC-IDRI, which may be beside slices")
         windows, skipped = _kept_windows(path, texts, scans, self.split_seed)
         images = {f"{one.path.relative_to(path).as_posix()}:{one.top},{one.left}": _shown(one) for one in windows}
-        return Found(path, images, CLASSES, ABOUT, LICENSE, skipped, texts)
+        return marked_images.Found(path, images, CLASSES, ABOUT, LICENSE, skipped, texts)
 
 
-def _shown(window: NoduleWindow) -> MarkedImage:
+def _shown(window: NoduleWindow) -> marked_images.MarkedImage:
     """The image of a window, with its nodules."""
     part = slice(window.top, window.top + SIDE), slice(window.left, window.left + SIDE)
     label = CLASSES[int(window.mask.any())]
     image = VolumeSlice(window.path, label, cluster=window.patient, window=WINDOW, part=part)
-    return marked_by(image, window.mask)
+    return marked_images.marked_by(image, window.mask)
 
 
 def _kept_windows(
@@ -150,12 +143,13 @@ def _windows(
     skipped += Counter({"annotation of a scan that the copy does not hold": len(absent)})
 
 
-def _exported(root: Path) -> Found:
+def _exported(root: Path) -> marked_images.Found:
     """Slices in `pos` and `neg`, with masks of the names of the former in `masks`."""
     folders = [
-        found_at(f"an export {EXPORTED} has pos, neg and masks", root / part) for part in ("pos", "neg", "masks")
+        marked_images.found_at(f"an export {EXPORTED} has pos, neg and masks", root / part)
+        for part in ("pos", "neg", "masks")
     ]
-    files = {f"{folder.name}/{file.name}": file for folder in folders[:2] for file in pictures_in(folder)}
+    files = {f"{folder.name}/{file.name}": file for folder in folders[:2] for file in marked_images.pictures_in(folder)}
     masks = {item: mask for item in files if item.startswith("pos") and (mask := root / f"masks/{item[4:]}").is_file()}
     faults = mask_picture_faults({item: (files[item], mask) for item, mask in masks.items()}, range(256))
     images = {}
@@ -164,5 +158,5 @@ def _exported(root: Path) -> Found:
             patient = re.search(r"LIDC-IDRI-\d{4}", file.name)
             outlines = (MaskPicture(masks[item], ()),) if item in masks else ()
             label, cluster = CLASSES[item.startswith("pos")], patient.group() if patient else ""
-            images[item] = MarkedImage(file, label, outlines, cluster=cluster)
-    return Found(root, images, CLASSES, ABOUT_EXPORTED, LICENSE, Counter(faults.values()))
+            images[item] = marked_images.MarkedImage(file, label, outlines, cluster=cluster)
+    return marked_images.Found(root, images, CLASSES, ABOUT_EXPORTED, LICENSE, Counter(faults.values()))

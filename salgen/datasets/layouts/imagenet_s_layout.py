@@ -102,6 +102,4 @@ def _visible_files(folder: Path, endings: tuple[str, ...]) -> list[Path]:
 
 def decode(levels: NDArray[Any]) -> NDArray[np.int64]:
     """The ids int64 (H, W) of a mask picture's colours, uint8 (H, W, 3) or more channels."""
-    if levels.ndim != 3 or levels.shape[2] < 3 or levels.dtype != np.uint8:
-        raise ValueError(f"{levels.dtype} of shape {levels.shape}, not 8-bit colours")
     return np.asarray(levels[..., 0].astype(np.int64) + 256 * levels[..., 1].astype(np.int64))

@@ -91,7 +91,7 @@ def test_classes_of_yolo_that_fit_two_readings(tmp_path, text, message):
 
 def test_classes_of_yolo_without_yaml(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
-    with pytest.raises(SalgenError, match=r"needs the package pyyaml: pip install '\.\[yolo\]'"):
+    with pytest.raises(SalgenError, match=r"classes needs yaml: pip install '\.\[yolo\]'"):
         _yolo_names(write(tmp_path / "data.yaml", "names: [cat]"))
 
 

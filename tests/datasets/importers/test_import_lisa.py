@@ -421,11 +421,3 @@ def test_every_number_of_the_rules_is_part_of_the_key():
     assert len({cache_path("lisa", lisa_copy.cache_key("digest", each, 8)) for each in rules}) == len(rules)
     others = [lisa_copy.cache_key(digest, usual, side) for digest, side in (("a", 8), ("a", 9), ("b", 8))]
     assert len({cache_path("lisa", key) for key in others}) == 3
-
-
-def test_masks_that_are_others_than_when_vetted_are_a_fault(copy):
-    made = opened(copy)
-    recipe = made.recipe(0, "train", 0)
-    recipe.parameters["masks"] += 1
-    with pytest.raises(SalgenError, match="when it was vetted"):
-        made.render(recipe)

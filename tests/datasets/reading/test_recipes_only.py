@@ -233,9 +233,8 @@ def test_a_description_from_before_reads_as_one_with_pictures(folder):
     values = json.loads((folder / "salgen.json").read_text())
     assert values.pop("recipes_only") is False
     assert Manifest.from_text(json.dumps(values)) == read_manifest(folder)
-    for change in ({"recipes_only": 1}, {"recipes_only": True, "pixels": False}):
-        with pytest.raises(SalgenError, match="recipes_only"):
-            Manifest.from_text(json.dumps({**values, **change}))
+    with pytest.raises(SalgenError, match="recipes_only"):
+        Manifest.from_text(json.dumps({**values, "recipes_only": 1}))
 
 
 def test_only_samples_whose_pictures_are_looked_at_are_rendered_and_only_once(bare, rendered):
@@ -296,14 +295,6 @@ def test_another_version_cannot_render_and_says_so(bare, monkeypatch):
         dataset.images()
 
 
-def test_a_description_that_is_not_its_generators_is_refused(bare):
-    values = json.loads((bare / "salgen.json").read_text())
-    values["regions"] = values["regions"][::-1]
-    (bare / "salgen.json").write_text(json.dumps(values))
-    with pytest.raises(SalgenError, match=r"was altered: its regions are not those of squares"):
-        open_dataset(bare)[0]
-
-
 def altered(folder, change, row=1):
     """One row of the first training shard with some columns changed."""
     forge(folder, lambda rows: rows[row].update(change), str(parts(folder, "train")[0].relative_to(folder)))
@@ -319,18 +310,13 @@ def recipe_text(**changes):
     ("change", "said"),
     [
         ({"id": "train-000009"}, "ids are not in order: train-000001"),
-        ({"recipe": recipe_text(index=2)}, "the recipe is another sample's: train-000001"),
-        ({"recipe": recipe_text(split="test")}, "the recipe is another sample's: train-000001"),
+        ({"recipe": recipe_text(index=2)}, "drawn again, it has another recipe"),
         ({"recipe": recipe_text()}, "drawn again, it has another recipe"),
         ({"recipe": "{}"}, "recipe is not a recipe"),
         ({"label": 2}, "has a class that is none of the 2"),
         ({"label": None}, "has a class that is none of the 2"),
         ({"corner": 0}, "it differs in corner"),
         ({"factors": {"row": 0.5, "column": 1.0}}, "it differs in factors"),
-        ({"twin": {"bytes": b"x", "path": None}}, "a picture or its digest is stored.*train-000001"),
-        ({"mask": {"bytes": b"x", "path": None}}, "a picture or its digest is stored"),
-        ({"alternative_masks": []}, "a picture or its digest is stored"),
-        ({"pixels_sha256": "0" * 64}, "a picture or its digest is stored"),
     ],
 )
 def test_what_was_altered_is_found(bare, change, said):
@@ -342,12 +328,6 @@ def test_what_was_altered_is_found(bare, change, said):
 def test_factors_of_stored_samples_are_compared_too(folder):
     altered(folder, {"factors": {"row": 0.5, "column": 1.0}})
     assert verify(folder, samples=22) == ["sample train-000001: rendered again, it differs in factors"]
-
-
-def test_a_recipe_that_cannot_be_rendered_is_one_error(bare):
-    altered(bare, {"recipe": recipe_text(parameters={"label": 1})})
-    with pytest.raises(SalgenError, match=r"train-00000-of-.*samples train-000001 to train-000001 cannot be rendered"):
-        open_dataset(bare, "train")[1]
 
 
 def test_samples_of_ones_own_copy_are_compared_where_it_is_given(tiles, copy):

@@ -68,7 +68,7 @@ def test_one_altered_byte_anywhere_in_a_shard_is_found(folder):
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [(None, "SHA256SUMS is missing"), ("what\n", "line 1 is not a checksum"), ("", "has no line for README.md")],
+    [(None, "SHA256SUMS is missing"), ("what\n", "SHA256SUMS was altered"), ("", "has no line for README.md")],
 )
 def test_checksums_that_are_missing_or_malformed_are_a_problem(folder, text, said):
     (folder / "SHA256SUMS").unlink()

@@ -131,8 +131,8 @@ def test_classes_can_be_named(folder):
     assert some.source.digest == generator("ebam", str(folder), **GIVEN).source.digest
     assert some.sample(0, "train", 0).labels.keys() == {"object", "scene"}
     for source, changes, said in (
-        (str(folder), {"objects": ("kite", "dog")}, "'kite' did not pass the filter: 4 of 10 .* leave this class out"),
-        (None, {"objects": ("bird", "dog")}, "objects of 'bird' are not among the candidates"),
+        (str(folder), {"objects": ("kite", "dog")}, "'kite' did not pass the filter .4 of 10 .* leave this class out"),
+        (None, {"objects": ("bird", "dog")}, "objects of 'bird' .* not among the candidates"),
         (None, {"candidate_objects": ("dog",)}, "candidate_objects = dog: give two classes"),
     ):
         with pytest.raises(SalgenError, match=said):

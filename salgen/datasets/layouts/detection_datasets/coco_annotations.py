@@ -12,18 +12,11 @@ from salgen.datasets.layouts.broken import check_size
 from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, check_box
 from salgen.datasets.layouts.detection_datasets.object_table import Annotated
-from salgen.datasets.picture_libraries import coco
-from salgen.datasets.picture_libraries.coco_instances import (
-    CROWD,
-    MALFORMED,
-    UNLISTED,
-    box_of,
-    outline_of,
-    read_annotations,
-)
+from salgen.datasets.picture_libraries import coco, coco_instances
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError, split_of
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import resize_nearest
+from salgen.import_paths import needed
 from salgen.progress import tracked
 from salgen.seeding import Stream
 from salgen.types import Mask
@@ -83,7 +76,7 @@ def open_coco(path: Path, masks: str, image_size: Size, min_mask: int) -> CocoCo
             f"{root / 'annotations' / f'instances_{coco.VAL}.json'} is missing: its images are those of test"
         )
     if masks == SEGMENTATION:
-        coco.need_pycocotools("outlines of COCO are read")
+        needed("pycocotools.mask", "reading outlines of COCO", "coco")
     return CocoCopy(root, masks, image_size, min_mask, tuple(parts))
 
 
@@ -96,7 +89,7 @@ class _Instances:
         self.crowds = 0
 
     def take(self, entry: dict[str, Any]) -> None:
-        image, category, box = entry["image_id"], entry["category_id"], box_of(entry)
+        image, category, box = entry["image_id"], entry["category_id"], coco_instances.box_of(entry)
         if entry["iscrowd"]:
             self.crowds += 1
             return
@@ -105,7 +98,7 @@ class _Instances:
         self.categories.append(category)
         self.boxes.extend(box)
         if self.outlines is not None:
-            self.outlines.append(outline_of(entry))
+            self.outlines.append(coco_instances.outline_of(entry))
 
     def of_images(self, numbers: Sequence[int]) -> Iterator[list[int]]:
         """The places of each image's annotations; `numbers` rise."""
@@ -117,12 +110,16 @@ class _Instances:
 
 def _read_part(part: coco.CocoPart, outlined: bool, skipped: Counter[str]) -> Iterator[Annotated]:
     instances = _Instances(outlined)
-    images, categories, malformed = read_annotations(part.annotations, instances.take)
+    images, categories, malformed = coco_instances.read_annotations(part.annotations, instances.take)
     if any(abs(number) >= 2**63 for number in images):
         raise SalgenError(f"{part.annotations} is not a file of COCO's instances (an image's id has 64 bits or more)")
     numbers = sorted(images)
     unlisted = int((~np.isin(np.array(instances.images, dtype=np.int64), numbers)).sum())
-    counts = {MALFORMED: malformed, CROWD: instances.crowds, UNLISTED: unlisted}
+    counts = {
+        coco_instances.MALFORMED: malformed,
+        coco_instances.CROWD: instances.crowds,
+        coco_instances.UNLISTED: unlisted,
+    }
     skipped.update({why: count for why, count in counts.items() if count})
     classes = {number: coco.CLASSES.index(name) for name, number in categories.items() if name in coco.CLASSES}
     ranks = np.argsort(Stream("coco images", part.name).permutation(len(numbers))).tolist()

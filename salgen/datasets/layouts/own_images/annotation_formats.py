@@ -18,14 +18,7 @@ from salgen.datasets.layouts.own_images.annotations import (
 from salgen.datasets.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below
 from salgen.datasets.layouts.own_images.outlines import MaskPicture
 from salgen.datasets.layouts.own_images.yolo import holds_texts, read_yolo
-from salgen.datasets.picture_libraries.coco_instances import (
-    CROWD,
-    MALFORMED,
-    UNLISTED,
-    box_of,
-    outline_of,
-    read_annotations,
-)
+from salgen.datasets.picture_libraries import coco_instances
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError
 
@@ -49,13 +42,13 @@ def read_coco(path: Path, tree: ImageTree, skipped: Skipped) -> Annotations:
     entries: list[tuple[int, int, bool, Any, Any]] = []
 
     def take(entry: dict[str, Any]) -> None:
-        outline = outline_of(entry)
-        box = None if outline else (box_of(entry), float(entry.get("area") or 0))
+        outline = coco_instances.outline_of(entry)
+        box = None if outline else (coco_instances.box_of(entry), float(entry.get("area") or 0))
         entries.append((entry["image_id"], entry["category_id"], entry["iscrowd"], outline, box))
 
-    images, numbers, malformed = read_annotations(path, take)
+    images, numbers, malformed = coco_instances.read_annotations(path, take)
     for _ in range(malformed):
-        skipped.add(MALFORMED, path.name)
+        skipped.add(coco_instances.MALFORMED, path.name)
     names = {number: name for name, number in numbers.items()}
     found = {file: tree.find(file, str(path)) for file, _ in images.values()}
     refuse_two_names(found, path)
@@ -68,9 +61,9 @@ def read_coco(path: Path, tree: ImageTree, skipped: Skipped) -> Annotations:
         header, size = tree.headers.get(item or ""), tuple(stated)
         try:
             if crowd:
-                raise UnusableError(CROWD)
+                raise UnusableError(coco_instances.CROWD)
             if item is None:
-                raise UnusableError(ABSENT if image in images else UNLISTED)
+                raise UnusableError(ABSENT if image in images else coco_instances.UNLISTED)
             if category not in names:
                 raise UnusableError(UNKNOWN)
             if header is None:  # a broken image is counted as such

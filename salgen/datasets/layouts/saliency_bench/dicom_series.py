@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
-from salgen.errors import SalgenError, install
+from salgen.errors import SalgenError
 from salgen.generators.lesions.nifti import silenced
+from salgen.import_paths import needed
 from salgen.types import Float64
 
 UNREADABLE = "unreadable slice"
@@ -139,10 +140,7 @@ def _sign(step: float) -> int:
 
 
 def _read(path: Path, pixels: bool = False) -> Any:
-    try:
-        import pydicom
-    except ImportError:
-        raise SalgenError(f"reading DICOM needs the package pydicom: {install('dicom')}") from None
+    pydicom = needed("pydicom", "reading DICOM", "dicom")
     wanted = None if pixels else [*ABOUT_SERIES, *ABOUT_SLICE]
     return pydicom.dcmread(path, stop_before_pixels=not pixels, specific_tags=wanted)
 
