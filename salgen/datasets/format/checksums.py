@@ -33,7 +33,7 @@ def read_checksums(folder: Path) -> dict[str, str]:
     path = folder / FILE
     if not path.exists():
         raise SalgenError(f"{FILE} is missing: the data set is not complete; run its 'salgen make' again")
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    lines = path.read_bytes().decode("utf-8", "replace").splitlines(keepends=True)
     matches = [_LINE.fullmatch(line) for line in lines]
     if None in matches or lines != sorted(lines, key=lambda line: line[64:]):
         raise SalgenError(f"{FILE} was altered: each line is a checksum, two spaces and a file name, in their order")

@@ -23,7 +23,7 @@ LIBRARIES = ("salgen", "numpy", "scipy", "pyarrow", "imagecodecs")  # those that
 SAMPLES_PER_SHARD = 512
 ROWS_PER_GROUP = 64  # what reading one sample alone has to read
 RECIPES_PER_SHARD, RECIPES_PER_GROUP = 16_384, 1024  # the same, where there are no pictures: a row takes some bytes
-MOST_SHARDS = 1_000_000
+MOST_SHARDS, MOST_ROWS = 1_000_000, 1 << 31
 USUAL_SPLITS = ("train", "val", "test")
 
 
@@ -105,8 +105,9 @@ class Manifest:
             values["license"] = values.pop("licence")
             values["tasks"] = {task["name"]: task["classes"] for task in values["tasks"]}
             manifest: Manifest = from_json(values, cls)
+            sizes = manifest.samples_per_shard, manifest.rows_per_group, *manifest.attribution
             if not (
-                min(manifest.samples_per_shard, manifest.rows_per_group, *manifest.attribution) > 0
+                0 < min(sizes) <= max(sizes) < MOST_ROWS
                 and sum(manifest.spec.splits.values()) <= MOST_SHARDS * manifest.samples_per_shard
                 and manifest.targets.keys() == manifest.tasks.keys() >= set(manifest.multi_label)
                 and {*manifest.targets.values(), manifest.valid_region} <= {*manifest.regions, None}
