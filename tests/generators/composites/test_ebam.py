@@ -133,7 +133,7 @@ def test_classes_can_be_named(folder):
     for source, changes, said in (
         (str(folder), {"objects": ("kite", "dog")}, "'kite' did not pass the filter .4 of 10 .* leave this class out"),
         (None, {"objects": ("bird", "dog")}, "objects of 'bird' .* not among the candidates"),
-        (None, {"candidate_objects": ("dog",)}, "candidate_objects = dog: give two classes"),
+        (None, {"candidate_objects": ("dog",)}, "candidate_objects = dog: give 2 or more"),
     ):
         with pytest.raises(SalgenError, match=said):
             generator("ebam", source, **{**GIVEN, **changes})
