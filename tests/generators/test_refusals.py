@@ -73,9 +73,8 @@ EDITS = [
 
 
 def refused(said, make):
-    with pytest.raises(SalgenError, match=said) as caught:
+    with pytest.raises(SalgenError, match=said):
         make()
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("name", "parameters", "said"), PARAMETERS)

@@ -67,7 +67,6 @@ def refused(path, place, message, **limits):
     before = contents(place.parent)
     with pytest.raises(SalgenError, match=message) as caught:
         unpack(path, place / "out", **limits)
-    assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)
     if not limits:
         with pytest.raises(SalgenError, match=message):

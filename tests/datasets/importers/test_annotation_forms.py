@@ -38,7 +38,6 @@ def mask_of(made):
 def refusal(images, masks):
     with pytest.raises(SalgenError) as error:
         opened(images, masks)
-    assert "\n" not in str(error.value)
     return str(error.value)
 
 

@@ -195,7 +195,6 @@ def refuses(root, *expected):
     with pytest.raises(SalgenError) as raised:
         open_gtsrb(str(root))
     message = str(raised.value)
-    assert "\n" not in message
     for part in expected:
         assert str(part) in message
 

@@ -166,9 +166,8 @@ def test_the_fifty_classes_are_expected_by_default_and_have_their_words():
 
 
 def fails(path, message, **changes):
-    with pytest.raises(SalgenError, match=message) as caught:
+    with pytest.raises(SalgenError, match=message):
         opened(path, **changes)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_missing_part_is_named(root, tmp_path):

@@ -26,7 +26,6 @@ def fault(tmp_path, images, masks=(), labels=None, **parameters):
     out = tmp_path / "out"
     with pytest.raises(SalgenError) as error:
         salgen.import_images(images, out, masks=masks, labels=labels, workers=1, parameters=parameters)
-    assert "\n" not in str(error.value)
     assert not out.exists()
     return str(error.value)
 

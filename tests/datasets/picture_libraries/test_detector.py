@@ -226,9 +226,8 @@ def test_torchvision_s_checkpoint_is_read_as_torchvision_reads_it(tmp_path, monk
 
 def test_what_is_no_detector_is_refused(tmp_path):
     def refused(message, path):
-        with pytest.raises(SalgenError, match=message) as caught:
+        with pytest.raises(SalgenError, match=message):
             TorchvisionDetector(path)
-        assert "\n" not in str(caught.value)
 
     checkpoint = tmp_path / "fasterrcnn_resnet50_fpn_coco-1.pth"
     checkpoint.write_bytes(b"no checkpoint")

@@ -320,9 +320,8 @@ def test_a_scene_is_cropped_centrally_and_resized(tmp_path, size, shown):
 
 
 def refused(path, message, **parameters):
-    with pytest.raises(SalgenError, match=message) as caught:
+    with pytest.raises(SalgenError, match=message):
         opened(path, **parameters)
-    assert "\n" not in str(caught.value)
 
 
 def test_what_is_not_there_is_named(copies, tmp_path):

@@ -95,9 +95,8 @@ def test_it_verifies_loads_and_is_published_again_from_there(tmp_path, arguments
     ],
 )
 def test_what_is_not_stated_or_malformed_is_refused(folder, stated, said):
-    with pytest.raises(SalgenError, match=said) as caught:
+    with pytest.raises(SalgenError, match=said):
         bytes_of(folder, **stated)
-    assert "\n" not in str(caught.value)
 
 
 def test_what_is_altered_incomplete_or_of_another_version_is_refused(folder, monkeypatch):

@@ -218,9 +218,8 @@ def test_labels_that_are_not_those_of_render_are_a_fault_of_the_generator(monkey
 
 
 def test_a_folder_of_one_form_is_not_continued_in_the_other(folder, bare):
-    with pytest.raises(SalgenError, match=r"as recipes only, not with its pictures: choose another OUT") as caught:
+    with pytest.raises(SalgenError, match=r"as recipes only, not with its pictures: choose another OUT"):
         made(bare)
-    assert "\n" not in str(caught.value)
     with pytest.raises(SalgenError, match="with its pictures, not as recipes only: choose another OUT"):
         made(folder, recipes_only=True)
     (parts(bare, "train")[0]).unlink()
@@ -278,9 +277,8 @@ def test_ones_own_source_has_to_be_given_where_pictures_are_looked_at(tmp_path, 
     assert sorted(set(dataset.column("label").tolist())) == [0, 1]
     with pytest.raises(SalgenError, match=r"tiles holds recipes only.*own copy of tiles: give its path as the source"):
         dataset[0]
-    with pytest.raises(SalgenError, match="give its path as the source") as caught:
+    with pytest.raises(SalgenError, match="give its path as the source"):
         train(tiles, tmp_path / "model", settings={"epochs": 1})
-    assert "\n" not in str(caught.value)
     other = write_tiles(tmp_path / "other", {"train": 1, "test": 1})
     with pytest.raises(SalgenError, match="give the source it was made from"):
         open_dataset(tiles, "train", source=other)
