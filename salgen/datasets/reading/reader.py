@@ -14,9 +14,8 @@ from salgen.datasets.archives.unpacking import unpacked
 from salgen.datasets.format import schema
 from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.format.shards import open_shard, read_group, shards_of
-from salgen.datasets.reading.batch import Batch
+from salgen.datasets.reading.batch import Batch, RenderedBatch, renderer_of
 from salgen.datasets.reading.pictures import Item
-from salgen.datasets.reading.rendered_batch import RenderedBatch, renderer_of
 from salgen.errors import SalgenError, unknown_name
 from salgen.generators.generator import Generator
 from salgen.spec import DatasetSpec

@@ -148,7 +148,6 @@ def test_photographs_need_a_detector_and_bam_needs_none(folder, tmp_path):
     for name in ("coco", "miniplaces"):
         (tmp_path / name / name).mkdir(parents=True)
         refused(expected, tmp_path / name)
-    refused("nowhere is not a folder", tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
     refused("lacks the folders that are expected in it: coco, miniplaces or both, and detector", tmp_path / "empty")
     (folder / "detector/second.safetensors").write_bytes(b"")
