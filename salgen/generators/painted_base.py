@@ -20,7 +20,6 @@ class Painted(PluginBase):
     Nothing may touch the canvas after the feature, so that image and twin are equal outside its support.
     """
 
-    version: ClassVar[str] = "1"
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
 
     image_size: tuple[int, int] = param((64, 64), "height and width in pixels", low=16)
@@ -67,7 +66,6 @@ class Drawn(Painted):
     `takes_no_source` is what is said to whoever gives some, after the generator's name.
     """
 
-    name: ClassVar[str]
     takes_no_source: ClassVar[str] = "takes none"
 
     def open_source(self, source: str | None) -> Source:

@@ -45,7 +45,6 @@ class ActionXai(MarkedImages):
     """
 
     name: ClassVar[str] = "action-xai"
-    version: ClassVar[str] = "1"
     stand_in: ClassVar[str] = "drawn-actions"
     task: ClassVar[str] = "activity"
     region: ClassVar[str] = "evidence"

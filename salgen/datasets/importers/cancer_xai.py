@@ -52,7 +52,6 @@ class CancerXai(MarkedImages):
     """
 
     name: ClassVar[str] = "cancer-xai"
-    version: ClassVar[str] = "1"
     stand_in: ClassVar[str] = "perlin-lesions"
     region: ClassVar[str] = "tumour"
 

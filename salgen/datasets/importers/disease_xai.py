@@ -59,7 +59,6 @@ class DiseaseXai(MarkedImages):
     """
 
     name: ClassVar[str] = "disease-xai"
-    version: ClassVar[str] = "1"
     stand_in: ClassVar[str] = "pink-lesions"
     region: ClassVar[str] = "nodule"
 

@@ -42,7 +42,6 @@ class EnvironmentXai(MarkedImages):
     """
 
     name: ClassVar[str] = "environment-xai"
-    version: ClassVar[str] = "1"
     stand_in: ClassVar[str] = "drawn-places"
     task: ClassVar[str] = "environment"
     region: ClassVar[str] = "evidence"

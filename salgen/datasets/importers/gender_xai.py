@@ -52,7 +52,6 @@ class GenderXai(MarkedImages):
     """
 
     name: ClassVar[str] = "gender-xai"
-    version: ClassVar[str] = "1"
     stand_in: ClassVar[str] = "drawn-people"
     region: ClassVar[str] = "person"
     boxed: ClassVar[bool] = True

@@ -46,7 +46,6 @@ class PetXai(MarkedImages):
     """
 
     name: ClassVar[str] = "pet-xai"
-    version: ClassVar[str] = "1"
     stand_in: ClassVar[str] = "drawn-pets"
     task: ClassVar[str] = "breed"
     region: ClassVar[str] = "pet"

@@ -49,7 +49,6 @@ class SecurityXai(MarkedImages):
     """
 
     name: ClassVar[str] = "security-xai"
-    version: ClassVar[str] = "1"
     stand_in: ClassVar[str] = "drawn-luggage"
     region: ClassVar[str] = "boxes"
 

@@ -57,7 +57,6 @@ class Bam(Painted):
 
     name: ClassVar[str] = "bam"
     regions: ClassVar[tuple[str, ...]] = (OBJECT, CORE, SCENE)  # the object, its opaque part, and the scene
-    family: ClassVar[str] = "bam"
     default_source: ClassVar[str] = STAND_INS
     takes: ClassVar[str] = "PATH of a folder with coco, miniplaces or both"
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "pictures": 10}

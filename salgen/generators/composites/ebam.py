@@ -37,7 +37,6 @@ class Ebam(Bam):
     """
 
     name: ClassVar[str] = "ebam"
-    family: ClassVar[str] = "ebam"
     takes: ClassVar[str] = "PATH of a folder with coco, miniplaces or both, and detector"
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "pictures": 10, "fewest": 5, **TEN}
     scales: ClassVar[Mapping[str, Scale]] = {

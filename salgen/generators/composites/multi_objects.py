@@ -49,7 +49,6 @@ class MultiObjects(Painted):
     name: ClassVar[str] = "multi-objects"
     # the objects of the class, their opaque part, their boxes, and the other objects
     regions: ClassVar[tuple[str, ...]] = (OBJECT, CORE, BOXES, OTHERS)
-    family: ClassVar[str] = "multi-objects"
     default_source: ClassVar[str] = STAND_INS
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "pictures": 10}
     scales: ClassVar[Mapping[str, Scale]] = {

@@ -46,7 +46,6 @@ class Lesions(PluginBase):
     factor other than 1 was multiplied into.
     """
 
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "lesions"
     default_source: ClassVar[str] = "mni152"
     takes: ClassVar[str] = "PATH of T1-weighted brains, .nii or .nii.gz, skull-stripped or with masks beside them"
