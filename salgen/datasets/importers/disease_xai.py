@@ -17,7 +17,7 @@ from salgen.datasets.layouts.saliency_bench.dicom_series import open_series, ser
 from salgen.datasets.layouts.saliency_bench.lidc_annotations import NoduleReading, read_lidc_xml
 from salgen.datasets.layouts.saliency_bench.lidc_windows import SIDE, NoduleWindow, windows_of
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError
+from salgen.datasets.picture_libraries.picture_sampling import counted
 from salgen.progress import tracked
 
 NAMES = ("disease-xai",)
@@ -124,20 +124,16 @@ def _windows(
     """Of each nodule a window, and one without; `skipped` counts what cannot be used."""
     annotated: dict[str, list[NoduleReading]] = {}
     for text in texts:
-        try:
+        with counted(skipped):
             series, readings = read_lidc_xml(text, skipped)
             annotated.setdefault(series, readings)
-        except UnusableError as error:
-            skipped[str(error)] += 1
     present = set()
     for paths in tracked("looking at scans", folders.values(), "scans"):
         named = next(filter(None, map(series_of, paths)), "")
         present.add(named)
         if readings := annotated.get(named, []):
-            try:
+            with counted(skipped):
                 yield from windows_of(open_series(paths, skipped), readings, seed, skipped)
-            except UnusableError as error:
-                skipped[str(error)] += 1
     absent = [series for series, readings in annotated.items() if readings and series not in present]
     skipped += Counter({"annotation of a scan that the copy does not hold": len(absent)})
 

@@ -13,7 +13,7 @@ from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedIm
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.datasets.picture_libraries.coco import FOLDER, LICENSE, CocoPart, parts_of
 from salgen.datasets.picture_libraries.coco_instances import MALFORMED, Box, box_of, outline_of, read_annotations
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError
+from salgen.datasets.picture_libraries.picture_sampling import counted
 from salgen.errors import SalgenError, reason
 from salgen.parameters import param
 
@@ -106,14 +106,12 @@ def _of_part(root: Path, part: CocoPart, skipped: Counter[str]) -> dict[str, Mar
         picture = part.images / Path(file).name
         left, top, width, height = box
         edges = left, top, left + width, top + height
-        try:
+        with counted(skipped):
             check_size(picture, size)
             check_box(edges, size)
             marks = (coco_outline(outline, None, size),)
             item = picture.relative_to(root).as_posix()
             found[item] = MarkedImage(picture, labels[number], marks, boxes=(edges,))
-        except UnusableError as error:
-            skipped[str(error)] += 1
     return found
 
 

@@ -18,7 +18,7 @@ from salgen.datasets.layouts.saliency_bench.marked_images import (
     some_of,
 )
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted
 
 NAMES = ("security-xai",)
 
@@ -64,12 +64,10 @@ class SecurityXai(MarkedImages):
         images, annotations = {}, []
         for file in by_kind["P"]:
             text = texts / f"{file.stem}.xml"
-            try:
+            with counted(skipped):
                 outlines = tuple(BoxOutline(box) for box in _boxes(file, text, skipped)) if text.is_file() else ()
                 images[f"{PICTURES}/{file.name}"] = MarkedImage(file, CLASSES[1], outlines)
                 annotations += [text] if outlines else []
-            except UnusableError as error:
-                skipped[str(error)] += 1
         chosen = some_of((file.name for file in by_kind["N"]), len(images), self.split_seed)
         images |= {f"{PICTURES}/{name}": MarkedImage(pictures / name, CLASSES[0]) for name in sorted(chosen)}
         return Found(path, images, CLASSES, ABOUT, LICENSE, skipped, annotations)
@@ -79,9 +77,7 @@ def _boxes(file: Path, text: Path, skipped: Counter[str]) -> Iterator[Box]:
     """The boxes of an image's items that can be used."""
     root, size = read_xml(text), check_size(file)
     for entry in root.iterfind("object"):
-        try:
+        with counted(skipped):
             if entry.findtext("name", "").strip().lower() not in ITEMS:
                 raise UnusableError("object of an unknown class")
             yield box_of(entry, size)
-        except UnusableError as error:
-            skipped[str(error)] += 1

@@ -28,6 +28,15 @@ class UnusableError(Exception):
     """The reason why a picture is passed over, in few words and without its name: reasons are counted."""
 
 
+@contextmanager
+def counted(skipped: Counter[str]) -> Iterator[None]:
+    """Count the reason why something is passed over, where an UnusableError ends the ``with`` block."""
+    try:
+        yield
+    except UnusableError as error:
+        skipped[str(error)] += 1
+
+
 # Candidates by split and class, in the order in which they are tried, each of which raises UnusableError if it cannot
 # be used; and the number of pictures passed over so far, by reason.
 Selection = tuple[Mapping[tuple[str, str], Sequence[Make]], Mapping[str, int]]
@@ -127,10 +136,8 @@ def _build(
 
 def _usable(candidates: Sequence[Make], skipped: Counter[str]) -> Iterator[Pixels]:
     for make in candidates:
-        try:
+        with counted(skipped):
             yield make()
-        except UnusableError as error:
-            skipped[str(error)] += 1
 
 
 def _check_enough(kind: str, counts: Mapping[tuple[str, str], int], state: str) -> None:

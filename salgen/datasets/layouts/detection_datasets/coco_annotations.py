@@ -13,7 +13,7 @@ from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATI
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, check_box
 from salgen.datasets.layouts.detection_datasets.object_table import Annotated
 from salgen.datasets.picture_libraries import coco, coco_instances
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError, split_of
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted, split_of
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import resize_nearest
 from salgen.import_paths import needed
@@ -128,11 +128,9 @@ def _read_part(part: coco.CocoPart, outlined: bool, skipped: Counter[str]) -> It
     numbered = tracked(f"reading {part.name}", numbers, "images")
     for number, places, split in zip(numbered, instances.of_images(numbers), splits, strict=True):
         file, stated = Path(images[number][0]).name, images[number][1]
-        try:
+        with counted(skipped):
             size = check_size(part.images / file, stated)
             yield Annotated(f"{part.name}/{file}", split, size, *_usable(instances, places, classes, size, skipped))
-        except UnusableError as error:
-            skipped[str(error)] += 1
 
 
 def _usable(
@@ -142,7 +140,7 @@ def _usable(
     objects: list[tuple[int, Box]] = []
     runs: dict[int, list[Any]] = {}
     for place in places:
-        try:
+        with counted(skipped):
             number = classes.get(instances.categories[place])
             if number is None:
                 raise UnusableError("object of an unknown class")
@@ -152,8 +150,6 @@ def _usable(
             if instances.outlines is not None:
                 runs.setdefault(number, []).append(coco.runs_of(instances.outlines[place], size))
             objects.append((number, box))
-        except UnusableError as error:
-            skipped[str(error)] += 1
     if not runs:
         return objects, {}
     from pycocotools import mask

@@ -14,7 +14,7 @@ from salgen.datasets.layouts.broken import check_mask_picture, check_size
 from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, check_box
 from salgen.datasets.layouts.detection_datasets.object_table import Annotated
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError, split_of
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted, split_of
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_levels, resize_nearest
 from salgen.progress import tracked
@@ -88,14 +88,12 @@ class VocCopy(AnnotatedCopy):
     def read(self, skipped: Counter[str]) -> Iterator[Annotated]:
         """The images of the lists, with the objects of their XML."""
         for name, split in tracked("reading annotations", self._images, "images"):
-            try:
+            with counted(skipped):
                 size = check_size(self.root / PICTURES / f"{name}.jpg")
                 objects = list(self._objects(name, size, skipped))
                 if self.masks == SEGMENTATION:
                     check_mask_picture(self.root / MASKS / f"{name}.png", size, [*range(len(CLASSES) + 1), VOID])
                 yield Annotated(f"{PICTURES}/{name}.jpg", split, size, objects)
-            except UnusableError as error:
-                skipped[str(error)] += 1
 
     def outlines(self, image: int, number: int) -> Mask:
         """The pixels of a class in the resized mask picture, bool (H, W)."""
@@ -128,14 +126,12 @@ class VocCopy(AnnotatedCopy):
         if all(stated) and stated != tuple(map(str, size)):
             raise UnusableError("image of another size than stated")
         for entry in root.iterfind("object"):
-            try:
+            with counted(skipped):
                 if self.difficult or entry.findtext("difficult", "0").strip() != "1":
                     kind = entry.findtext("name", "").strip()
                     if kind not in CLASSES:
                         raise UnusableError("object of an unknown class")
                     yield CLASSES.index(kind), box_of(entry, size)
-            except UnusableError as error:
-                skipped[str(error)] += 1
 
     def _ids(self, image: int) -> NDArray[Any]:
         """The numbers of an image's mask picture, resized: 0, the class's number and 1, or void."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 import numpy as np
 from numpy.typing import NDArray
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted
 from salgen.errors import SalgenError
 from salgen.generators.lesions.nifti import silenced
 from salgen.import_paths import needed
@@ -44,10 +44,8 @@ def open_series(paths: Sequence[Path], skipped: Counter[str]) -> DicomSeries:
     """The series that some files are the slices of; of two at one height the lower number is taken, as pylidc does."""
     headers = []
     for path in paths:
-        try:
+        with counted(skipped):
             headers.append(_header(path))
-        except UnusableError as error:
-            skipped[str(error)] += 1
     if not headers:
         raise UnusableError("series without a slice that can be used")
     if len({(header.uid, header.size) for header in headers}) > 1:
