@@ -39,14 +39,9 @@ class ScenePhotographs:
 
 def scenes(root: Path, classes: Sequence[str], pictures: int, image_size: tuple[int, int]) -> tuple[PictureFile, str]:
     """The library of scenes, uint8 (H, W, 3), and notes on it; classes are folders such as ``track/outdoor``."""
-    try:
-        photographs = _photographs(root, classes)
-        origin = _origin(photographs)
-    except OSError as error:
-        raise SalgenError(f"{error.filename}: cannot be read ({error.strerror})") from None
-    library, counts = sampling.gather(
-        "scenes", origin, classes, pictures, [*image_size], lambda: _select(photographs, image_size)
-    )
+    photographs = _photographs(root, classes)
+    origin, select = _origin(photographs), partial(_select, photographs, image_size)
+    library, counts = sampling.gather("scenes", origin, classes, pictures, [*image_size], select)
     return library, f"{NOTES}{SPLIT[photographs[0].tested is not None]} {counts}"
 
 
