@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from salgen.datasets.format.manifest import Manifest
 from salgen.errors import SalgenError, reason
+from salgen.files import strict_json
 from salgen.parameters import canonical_json
 from salgen.types import Float64, Mask, Recipe
 
@@ -115,7 +116,7 @@ def recipe_to_text(recipe: Recipe) -> str:
 def recipe_from_text(text: str) -> Recipe:
     """The recipe that :func:`recipe_to_text` wrote."""
     try:
-        return Recipe(**json.loads(text))
+        return Recipe(**strict_json(text))
     except (TypeError, ValueError, RecursionError) as error:
         raise SalgenError(f"not a recipe: {reason(error)}") from None
 

@@ -311,6 +311,7 @@ def recipe_text(**changes):
         ({"recipe": recipe_text(index=2)}, "drawn again, it has another recipe"),
         ({"recipe": recipe_text()}, "drawn again, it has another recipe"),
         ({"recipe": "{}"}, "recipe is not a recipe"),
+        ({"recipe": recipe_text(index=1).replace('"row": 0', '"row": 1e999')}, "recipe is not a recipe"),
         ({"label": 2}, "has a class that is none of the 2"),
         ({"label": None}, "has a class that is none of the 2"),
         ({"corner": 0}, "it differs in corner"),
