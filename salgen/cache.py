@@ -28,8 +28,8 @@ def cached(
         arrays = _read(path, names)
     if arrays is None:
         arrays = derive()
-        with cache_errors(kind):
-            _write(path, arrays)
+        with cache_errors(kind), atomic_path(path) as temporary, open(temporary, "wb") as handle:
+            np.savez(handle, **{**arrays, DIGEST: _digest(arrays)})  # type: ignore[arg-type]
     return arrays
 
 
@@ -46,11 +46,6 @@ def cache_errors(kind: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise SalgenError(f"cannot keep {kind} in the cache ({error}): set SALGEN_CACHE to another folder") from None
-
-
-def _write(path: Path, arrays: Arrays) -> None:
-    with atomic_path(path) as temporary, open(temporary, "wb") as handle:
-        np.savez(handle, **{**arrays, DIGEST: _digest(arrays)})  # type: ignore[arg-type]
 
 
 def _read(path: Path, names: tuple[str, ...]) -> Arrays | None:

@@ -8,7 +8,7 @@ from functools import reduce
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, install
 
 
 def imported_on_first_use(door: str) -> Callable[[str], Any]:
@@ -66,3 +66,11 @@ def imported(text: str, kind: str, example: str) -> Any:
         raise SalgenError(f"{kind} {text}: cannot be imported: {type(error).__name__}: {error}") from error
     finally:
         sys.path.remove(working_directory)
+
+
+def needed(module: str, purpose: str, extra: str) -> Any:
+    """A module of a package that is optional, imported; `purpose` and `extra` are for the error where it is missing."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise SalgenError(f"{purpose} needs {module.partition('.')[0]}: {install(extra)}") from None

@@ -21,6 +21,8 @@ from salgen.errors import SalgenError, unknown_name
 T = TypeVar("T")
 NAME = re.compile(r"\w[\w.+ -]*")  # a method's or metric's name in tables, without parameters
 
+BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
 _hints: Any = cache(typing.get_type_hints)  # resolving them takes longer than scoring a map
 
 
@@ -31,9 +33,14 @@ def param(
     low: float | None = None,
     high: float | None = None,
     choices: Sequence[Any] | None = None,
+    rising: bool = False,
+    distinct: int = 0,
 ) -> Any:
-    """A field with a description and the values it accepts: `low` to `high`, or `choices`, or of a type among these."""
-    rules = {"help": help, "low": low, "high": high, "choices": choices}
+    """A field with a description and the values it accepts: `low` to `high`, or `choices`, or of a type among these.
+
+    Of two values that are `rising` the first is not above the second; `distinct` is the least number of different ones.
+    """
+    rules = {"help": help, "low": low, "high": high, "choices": choices, "rising": rising, "distinct": distinct}
     return dataclasses.field(default=default, metadata=rules)
 
 
@@ -84,7 +91,8 @@ def build(cls: type[T], values: Mapping[str, Any], label: str | None = None) -> 
         if name not in fields:
             raise unknown_name(f"parameter of {label}", key, fields)
         ready[name] = _convert(value, hints[name], f"{label}: {name}")
-        _check_rules(ready[name], fields[name].metadata, f"{label}: {name}")
+        if ready[name] != fields[name].default:
+            _check_rules(ready[name], fields[name].metadata, f"{label}: {name}")
     return cls(**ready)
 
 
@@ -190,7 +198,7 @@ def _convert(value: Any, hint: Any, label: str) -> Any:
         return _convert_tuple(value, typing.get_args(hint), label)
     try:
         return _convert_scalar(value, hint)
-    except (ValueError, TypeError, OverflowError):  # OverflowError: integers too large for a float
+    except (ValueError, TypeError, KeyError, OverflowError):  # the last: integers too large for a float
         kind = getattr(hint, "__name__", str(hint))
         raise SalgenError(f"{label} = {value!r} is not of type {kind}") from None
 
@@ -210,24 +218,15 @@ def _convert_tuple(value: Any, inner: tuple[Any, ...], label: str) -> tuple[Any,
 
 
 def _convert_scalar(value: Any, kind: Any) -> Any:
-    if kind is bool:
-        words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-        if isinstance(value, str):
-            return words[value.lower()] if value.lower() in words else _refuse(value)
-        return value if isinstance(value, bool) else _refuse(value)
-    if kind in (int, float):
-        if isinstance(value, bool):
-            _refuse(value)
-        if kind is int and isinstance(value, float) and not value.is_integer():
-            _refuse(value)
+    """A value as a type; a ValueError or KeyError if it is none of it."""
+    if kind is bool and isinstance(value, str):
+        return BOOLEANS[value.lower()]
+    if kind in (int, float) and not isinstance(value, bool):
         number = kind(value)
-        return number if math.isfinite(number) else _refuse(value)
-    if kind is str:
-        return value if isinstance(value, str) else _refuse(value)
-    return value
-
-
-def _refuse(value: Any) -> Any:
+        if math.isfinite(number) and (kind is float or isinstance(value, str) or number == value):
+            return number
+    elif kind not in (int, float) and (kind not in (bool, str) or isinstance(value, kind)):
+        return value
     raise ValueError(value)
 
 
@@ -244,6 +243,10 @@ def _check_rules(value: Any, rules: Mapping[str, Any], label: str) -> None:
                 f"at least {low}" if high is None else f"at most {high}" if low is None else f"from {low} to {high}"
             )
             raise SalgenError(f"{label} = {item!r}: must be {bounds}")
+    if rules.get("rising") and value[0] > value[1]:
+        raise SalgenError(f"{label} = {_value_text(value)}: the least must not be above the most")
+    if (count := rules.get("distinct", 0)) and (len(value) < count or len(set(value)) < len(value)):
+        raise SalgenError(f"{label} = {_value_text(value)}: give {count} or more, each once")
 
 
 def at_least(low: int, value: Any, name: str) -> int:

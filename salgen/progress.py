@@ -4,12 +4,13 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 PLAIN_INTERVAL_S = 10.0
 STEADY_S = 1800.0  # units done so long ago count a third in the time that is left
+Item = TypeVar("Item")
 EARLY = 0.05  # share of the work before which the time that is left cannot be told
 
 
@@ -31,6 +32,14 @@ def progress(label: str, total: int, unit: str, *, done: int = 0, work: float | 
     show = _bar if sys.stderr.isatty() else _lines
     with show(label, total, _Pace(total - done, unit, work)) as advance:
         yield advance
+
+
+def tracked(label: str, items: Collection[Item], unit: str) -> Iterator[Item]:
+    """Some items one by one, with the progress of the work that is done on each; see :func:`progress`."""
+    with progress(label, len(items), unit) as advance:
+        for item in items:
+            yield item
+            advance()
 
 
 class _Pace:

@@ -97,8 +97,6 @@ class Stream:
 
     def integers(self, high: int, count: int) -> NDArray[np.int64]:
         """`count` int64 in [0, high), by multiply and shift; high at most 2**31."""
-        if not 0 < high <= 2**31:
-            raise ValueError(f"high = {high}: must be in 1..2**31")
         return ((self.words(count) >> np.uint64(32)) * np.uint64(high) >> np.uint64(32)).astype(np.int64)
 
     def normal(self, count: int) -> Float64:

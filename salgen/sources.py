@@ -1,14 +1,14 @@
 """Outside material that generators draw on: brain volumes, photographs, objects, scenes."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 from salgen.errors import SalgenError
 from salgen.files import sha256_of
-from salgen.progress import progress
+from salgen.progress import tracked
 
 MANY = 1000  # files: reading more takes a while
 OWN_COPY = "own copy"  # the name of every importer's source: a copy of a published data set
@@ -124,17 +124,7 @@ class Nothing:
 def digest_of(files: Iterable[tuple[str, Path]]) -> str:
     """SHA-256 over the sorted names of some files and their contents' SHA-256."""
     total = hashlib.sha256()
-    for name, digest in _digests(sorted(files)):
-        total.update(f"{name}\0{digest}\n".encode())
+    named = sorted(files)
+    for name, path in named if len(named) < MANY else tracked("reading the source", named, "files"):
+        total.update(f"{name}\0{sha256_of(path)}\n".encode())
     return total.hexdigest()
-
-
-def _digests(files: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, str]]:
-    """Each file's name and SHA-256, with progress shown for many files."""
-    if len(files) < MANY:
-        yield from ((name, sha256_of(path)) for name, path in files)
-        return
-    with progress("reading the source", len(files), "files") as advance:
-        for name, path in files:
-            yield name, sha256_of(path)
-            advance()

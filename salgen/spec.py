@@ -6,7 +6,8 @@ import hashlib
 from dataclasses import asdict, dataclass
 from typing import Any
 from salgen.errors import SalgenError, reason
-from salgen.parameters import canonical_json
+from salgen.parameters import at_least, canonical_json
+from salgen.typed_json import from_json
 
 LARGEST_SIDE = 1 << 16
 SPLIT_NAME_RULE = "letters, digits and underscores, starting with a letter"
@@ -30,17 +31,15 @@ class DatasetSpec:
     source_digest: str
 
     def __post_init__(self) -> None:
-        if not _is_whole(self.seed) or self.seed < 0:
-            raise SalgenError(f"seed = {self.seed!r}: must be 0 or more, a whole number")
-        if not all(_is_whole(side) and 1 <= side <= LARGEST_SIDE for side in self.image_size):
+        at_least(0, self.seed, "seed")
+        if not all(1 <= side <= LARGEST_SIDE for side in self.image_size):
             raise SalgenError(f"image_size = {self.image_size}: must be 1 to {LARGEST_SIDE} pixels along each axis")
-        if not self.splits or not isinstance(self.splits, dict):
+        if not self.splits:
             raise SalgenError("a data set needs at least one split")
         for name, count in self.splits.items():
-            if not name.isidentifier() or not name.isascii() or name.startswith("_"):
+            if not is_split_name(name):
                 raise SalgenError(f"split name {name!r}: use {SPLIT_NAME_RULE}")
-            if not _is_whole(count) or count < 1:
-                raise SalgenError(f"split {name!r} has {count!r} samples: must be 1 or more, a whole number")
+            at_least(1, count, f"samples of split {name!r}")
 
     def to_json(self) -> dict[str, Any]:
         """The spec as JSON values, which :meth:`from_json` reads."""
@@ -50,10 +49,9 @@ class DatasetSpec:
     def from_json(cls, values: dict[str, Any]) -> DatasetSpec:
         """The spec that :meth:`to_json` wrote."""
         try:
-            height, width = values["image_size"]
-            spec = cls(**{**values, "image_size": (int(height), int(width))})
+            spec: DatasetSpec = from_json(values, cls)
             canonical_json(spec.to_json())
-        except (SalgenError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+        except (SalgenError, TypeError, ValueError, RecursionError) as error:
             raise SalgenError(f"not a salgen data set description: {reason(error)}") from None
         return spec
 
@@ -63,5 +61,6 @@ class DatasetSpec:
         return hashlib.sha256(canonical_json(self.to_json()).encode()).hexdigest()
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def is_split_name(name: str) -> bool:
+    """Whether a split may be called so."""
+    return name.isidentifier() and name.isascii() and not name.startswith("_")

@@ -11,7 +11,7 @@ _hints: Any = cache(typing.get_type_hints)
 
 
 def from_json(value: Any, kind: Any, name: str = "") -> Any:
-    """A JSON value as a field's type: a dataclass, a list, a dict, a value or None."""
+    """A JSON value as a field's type: a dataclass, a list, a tuple, a dict, a value or None."""
     inner = typing.get_args(kind)
     if is_dataclass(kind):
         return _from_entries(value if isinstance(value, dict) else {}, kind, name)
@@ -20,11 +20,17 @@ def from_json(value: Any, kind: Any, name: str = "") -> Any:
     plain = typing.get_origin(kind) or kind
     if kind is Any or (plain is float and type(value) is int):
         return value
-    if not isinstance(value, plain) or (plain is not bool and isinstance(value, bool)):
-        raise SalgenError(f"holds {value!r:.50} as {name!r}, which must be of type {plain.__name__}")
-    if plain is list:
-        return [from_json(item, inner[0], name) for item in value]
-    return {key: from_json(item, inner[1], f"{name}.{key}") for key, item in value.items()} if plain is dict else value
+    written: Any = list if plain is tuple else plain
+    if not isinstance(value, written) or (plain is not bool and isinstance(value, bool)):
+        raise SalgenError(f"holds {value!r:.50} as {name!r}, which must be of type {written.__name__}")
+    if plain is dict:
+        return {key: from_json(item, inner[1], f"{name}.{key}") for key, item in value.items()}
+    if written is not list:
+        return value
+    kinds = inner if plain is tuple and inner[-1] is not Ellipsis else inner[:1] * len(value)
+    if len(kinds) != len(value):
+        raise SalgenError(f"holds {len(value)} values as {name!r}, which must be {len(kinds)}")
+    return plain(from_json(item, inner_kind, name) for item, inner_kind in zip(value, kinds, strict=True))
 
 
 def _from_entries(entries: dict[str, Any], kind: Any, name: str) -> Any:

@@ -129,6 +129,6 @@ def test_no_command_installs_salgen_from_an_index(folder):
 def test_what_is_said_to_install_is_an_extra_of_the_package():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "salgen").rglob("*.py"))
-    named = set(re.findall(r"\{install\('(\w+)'\)\}", text))
+    named = set(re.findall(r'needed\(.*"(\w+)"\)', text))
     assert named == {"ray", "coco", "hub", "zenodo", "noise", "annotate", "dicom", "yolo"}
     assert named <= set(extras)

@@ -8,7 +8,7 @@ from importlib.metadata import EntryPoint
 import pytest
 from salgen import registry as module
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.registry import REGISTRIES, Registry, _entries_of
+from salgen.registry import REGISTRIES, Registry
 
 
 def test_every_registered_name_loads_to_a_class_of_that_name():
@@ -50,12 +50,6 @@ def test_an_unknown_name_is_answered_by_all_of_its_family(name):
     with pytest.raises(SalgenError, match=r"lrp-z\b") as refused:
         REGISTRIES["methods"].load(name)
     assert all(known in str(refused.value) for known in REGISTRIES["methods"].names() if known.startswith("lrp-"))
-
-
-def test_a_name_without_a_class_is_an_error(tmp_path):
-    (tmp_path / "broken.py").write_text('NAMES = ("ghost",)\n')
-    with pytest.raises(SalgenError, match="lists 'ghost' in NAMES but has no class"):
-        _entries_of(tmp_path / "broken.py", "broken")
 
 
 def _with_foreign(monkeypatch, *points):

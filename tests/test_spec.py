@@ -34,7 +34,7 @@ def test_every_field_changes_the_fingerprint(change):
     [
         ({"seed": -1}, "seed = -1"),
         ({"splits": {}}, "at least one split"),
-        ({"splits": {"train": 0}}, "must be 1 or more"),
+        ({"splits": {"train": 0}}, "must be an integer of 1 or more"),
         ({"splits": {"test-noisy": 4}}, "use letters, digits and underscores"),
     ],
 )
@@ -43,9 +43,7 @@ def test_impossible_specs_are_refused(change, says):
         dataclasses.replace(SPEC, **change)
 
 
-@pytest.mark.parametrize(
-    "values", [{}, {"generator": "x"}, {**SPEC.to_json(), "extra": 1}, {**SPEC.to_json(), "image_size": 3}]
-)
+@pytest.mark.parametrize("values", [{}, {"generator": "x"}, {**SPEC.to_json(), "image_size": 3}])
 def test_what_is_not_a_spec_is_refused(values):
     with pytest.raises(SalgenError, match="not a salgen data set description"):
         DatasetSpec.from_json(values)

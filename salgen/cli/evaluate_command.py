@@ -110,7 +110,6 @@ def command(
     from salgen.evaluation.runs.running import evaluate
 
     shared.leave_low_accuracy_to_the_summary()
-
     if from_maps is not None:
         run = _rescore(from_maps, dataset, shared.split_calls(metrics) or None)
     else:

@@ -11,12 +11,13 @@ from salgen.datasets.execution.executors import EXECUTORS
 from salgen.errors import SalgenError, reason, unknown_name
 from salgen.parameters import parse_pairs
 from salgen.registry import GENERATORS, IMPORTERS
+from salgen.typed_json import from_json
 
 CONFIG = {
     "scale": str,
-    "splits": dict,
+    "splits": dict[str, int],
     "seed": int,
-    "parameters": dict,
+    "parameters": dict[str, Any],
     "source": str,
     "workers": int,
     "executor": str,
@@ -24,7 +25,6 @@ CONFIG = {
     "twins": bool,
     "recipes_only": bool,
 }
-KINDS = {str: "a text", dict: "a table", int: "a whole number", bool: "true or false"}
 
 
 def _tables(params: dict[str, Any]) -> dict[str, type]:
@@ -104,20 +104,9 @@ def _read_config(path: str) -> dict[str, Any]:
     """The settings of a TOML or JSON file."""
     try:
         text = Path(path).read_text(encoding="utf-8")
-        values = json.loads(text) if path.endswith(".json") else tomllib.loads(text)
-    except (OSError, ValueError, RecursionError) as error:
+        values = from_json(json.loads(text) if path.endswith(".json") else tomllib.loads(text), dict[str, Any])
+        if unknown := sorted(values.keys() - CONFIG):
+            raise unknown_name("key", unknown[0], CONFIG)
+        return {key: from_json(value, CONFIG[key], key) for key, value in values.items()}
+    except (SalgenError, OSError, ValueError, RecursionError) as error:
         raise SalgenError(f"--config {path}: {reason(error)}") from None
-    if not isinstance(values, dict):
-        raise SalgenError(f"--config {path}: must hold a table of settings")
-    for key, value in values.items():
-        if key not in CONFIG:
-            raise unknown_name(f"key in {path}", key, CONFIG)
-        _check_kind(value, CONFIG[key], f"--config {path}: {key}")
-    for split, count in values.get("splits", {}).items():
-        _check_kind(count, int, f"--config {path}: splits: {split}")
-    return values
-
-
-def _check_kind(value: Any, kind: type, label: str) -> None:
-    if type(value) is not kind:
-        raise SalgenError(f"{label} = {value!r}: must be {KINDS[kind]}")

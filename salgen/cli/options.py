@@ -97,16 +97,6 @@ def help_with(tables: Callable[[dict[str, Any]], dict[str, type]]) -> Callable[[
     return click.option("-h", "--help", is_flag=True, expose_value=False, callback=help_, help="Show this and exit.")
 
 
-def parameters_of(registry: Registry) -> Callable[[dict[str, Any]], dict[str, type]]:
-    """The table for the plug-in that was named before ``--help``, if any."""
-
-    def tables(params: dict[str, Any]) -> dict[str, type]:
-        name = params.get("name")
-        return {f"Parameters of {name}": registry.load(name)} if name else {}
-
-    return tables
-
-
 def training_tables(params: dict[str, Any]) -> dict[str, type]:
     """The tables of training settings, and of the model's parameters."""
     from salgen.evaluation.training.training_settings import TrainingSettings

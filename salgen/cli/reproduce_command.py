@@ -21,7 +21,9 @@ from salgen.registry import PROTOCOLS
 )
 @click.option("--out", type=click.Path(), metavar="RUN", help="Folder for data, models and report.  [default: ./NAME]")
 @shared.replace
-@shared.help_with(shared.parameters_of(PROTOCOLS))
+@shared.help_with(
+    lambda params: {f"Parameters of {name}": PROTOCOLS.load(name) for name in [params.get("name")] if name}
+)
 def command(
     name: str | None,
     method_calls: tuple[str, ...],

@@ -111,8 +111,6 @@ def _counts(generator: Generator, usual: Mapping[str, int], wanted: Mapping[str,
     available = generator.available
     if available is not None:
         usual = {split: min(count, usual.get(split, count)) for split, count in available.items() if count}
-    if not isinstance(wanted, Mapping | None):
-        raise SalgenError(f"splits = {wanted!r}: give a number of samples for each, such as {{'train': 1000}}")
     known = {*("train", "val", "test"), *usual, *(available or ())}
     counts = {split: usual.get(split, 0) if count is None else count for split, count in (wanted or usual).items()}
     for split, count in counts.items():
@@ -158,7 +156,7 @@ def _write(generator: Generator, described: Manifest, folder: Path, executor: Ex
     missing = [shard for shard in shards_of(described) if not (folder / shard.path).exists()]
     total, remaining = sum(described.spec.splits.values()), sum(map(len, missing))
     with progress(f"making {described.spec.generator}", total, "images", done=total - remaining) as advance:
-        if not missing or executor.is_alone(len(missing)):
+        if not missing or (executor.name == "local" and min(executor.processes, len(missing)) < 2):
             for shard in missing:
                 write_shard(generator, described, shard, folder)
                 advance(len(shard))

@@ -80,16 +80,22 @@ def scale_of(cls: Any, scale: str) -> Any:
     return cls.scales[scale]
 
 
-def generator_of(spec: DatasetSpec, source: str | None = None) -> Generator:
-    """The generator that made a data set."""
+def class_of(spec: DatasetSpec) -> Any:
+    """The class of the generator that made a data set, in the version that made it."""
     cls = plugin_class(spec.generator)
-    if spec.source == OWN_COPY and source is None:
-        raise SalgenError(f"made from your own copy of {spec.generator}: give its path as the source")
     if cls.version != spec.generator_version:
         raise SalgenError(
             f"made by {spec.generator} version {spec.generator_version}, but version {cls.version} is installed: "
             "install the salgen that has the other version"
         )
+    return cls
+
+
+def generator_of(spec: DatasetSpec, source: str | None = None) -> Generator:
+    """The generator that made a data set."""
+    if spec.source == OWN_COPY and source is None:
+        raise SalgenError(f"made from your own copy of {spec.generator}: give its path as the source")
+    cls = class_of(spec)
     values: Mapping[str, Any] = {**spec.parameters, "image_size": spec.image_size, "bit_depth": spec.bit_depth}
     plugin = build(cls, values)
     if source is None and spec.source_digest and spec.source != cls.default_source:

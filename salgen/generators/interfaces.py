@@ -207,10 +207,17 @@ class Attributed(Protocol):
 
 
 class PluginBase:
-    """What most plug-ins have in common; a subclass defines its `regions` and `render`."""
+    """What most plug-ins have in common; a subclass defines its `name`, `regions` and `render`."""
 
+    name: ClassVar[str]
+    version: ClassVar[str] = "1"
     default_source: ClassVar[str] = ""
     regions: ClassVar[tuple[str, ...]]
+
+    @property
+    def family(self) -> str:
+        """The name of its random streams, by default its own."""
+        return self.name
 
     @property
     def valid_region(self) -> str | None:

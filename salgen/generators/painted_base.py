@@ -20,7 +20,6 @@ class Painted(PluginBase):
     Nothing may touch the canvas after the feature, so that image and twin are equal outside its support.
     """
 
-    version: ClassVar[str] = "1"
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
 
     image_size: tuple[int, int] = param((64, 64), "height and width in pixels", low=16)
@@ -67,7 +66,6 @@ class Drawn(Painted):
     `takes_no_source` is what is said to whoever gives some, after the generator's name.
     """
 
-    name: ClassVar[str]
     takes_no_source: ClassVar[str] = "takes none"
 
     def open_source(self, source: str | None) -> Source:
@@ -77,13 +75,10 @@ class Drawn(Painted):
         return Nothing()
 
 
-def check_edit(edit: Edit, features: Sequence[str], values: Mapping[str, Sequence[str]]) -> None:
+def check_edit(edit: Edit, features: Sequence[str], values: Mapping[str, Sequence[Any]]) -> None:
     """Raise a SalgenError if an edit omits, or changes to, what a generator does not have: features, and values."""
-    for name in edit.omit:
-        if name not in features:
-            raise SalgenError(f"omit {name!r}: it takes {', '.join(features)}")
-    for name, value in (edit.change or {}).items():
-        if name not in values:
-            raise SalgenError(f"change {name!r}: it takes {', '.join(values) or 'nothing'} here")
-        if value not in values[name]:
-            raise SalgenError(f"change {name} = {value!r}: must be one of {', '.join(values[name])}")
+    wrong = [name for name in edit.omit if name not in features]
+    wrong += [f"{name} = {value!r}" for name, value in (edit.change or {}).items() if value not in values.get(name, ())]
+    if wrong:
+        changes = "; ".join(f"{name} to {', '.join(map(str, known))}" for name, known in values.items())
+        raise SalgenError(f"edit {wrong[0]}: omits {', '.join(features)}, and changes {changes or 'nothing'}")

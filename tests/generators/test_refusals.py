@@ -25,20 +25,20 @@ PARAMETERS = [
     ("drawn-signs", {"noise": -0.1}, "noise = -0.1: must be from 0"),
     ("drawn-signs", {"margin": -1}, "margin = -1: must be at least 0"),
     ("drawn-lights", {"position_bias": 1.5}, r"position_bias = 1\.5: must be from 0\.0 to 1\.0"),
-    ("textured-shapes", {"area": (0.5, 0.1)}, "least must come first"),
+    ("textured-shapes", {"area": (0.5, 0.1)}, "the least must not be above the most"),
     ("textured-shapes", {"ignore": "half"}, "drop, background"),
-    ("multi-objects", {"objects": "dog"}, "give two classes or more"),
+    ("multi-objects", {"objects": "dog"}, "give 2 or more"),
     ("multi-objects", {"objects": "dog,dog"}, "each once"),
     ("multi-objects", {"objects": "dog,cat"}, "objects_per_image = 4: objects has 2 classes"),
     ("multi-objects", {"objects_per_image": "3,2"}, "the least must not be above the most"),
     ("multi-objects", {"area": "0.5,0.2"}, "the least must not be above the most"),
     ("multi-objects", {"area": "0.01,0.02", "image_size": "16,16"}, "show nothing"),
-    ("multi-objects", {"scenes": ""}, "give one kind or more"),
+    ("multi-objects", {"scenes": ""}, "give 1 or more"),
     ("multi-objects", {"objects": "dog,cta,bird,kite"}, "unknown object 'cta'"),
     ("bam", {"objects": ("dgo", "cat")}, "unknown object 'dgo': did you mean 'dog'"),
     ("bam", {"scenes": ("bedrom", "runway")}, "unknown scene 'bedrom': did you mean 'bedroom'"),
-    ("bam", {"objects": ("dog",)}, "give two classes or more, each once"),
-    ("bam", {"scenes": ("runway", "runway")}, "give two classes or more, each once"),
+    ("bam", {"objects": ("dog",)}, "give 2 or more, each once"),
+    ("bam", {"scenes": ("runway", "runway")}, "give 2 or more, each once"),
     ("bam", {"common_in": 11}, "common_in = 11: there are only 10 scenes"),
     ("bam", {"common_in": -1}, "common_in = -1: must be at least 0"),
     ("bam", {"area": (0.5, 0.25)}, "the least must not be above the most"),
@@ -58,24 +58,23 @@ SOURCES = {
     **{name: f"^source = '/somewhere': {name} is drawn and takes none$" for name in MARKED},
 }
 EDITS = [
-    ("drawn-figures", {"omit": ("nose",)}, "omit 'nose': it takes eyes, left_eye, right_eye"),
-    ("drawn-figures", {"change": {"eyes": "red"}}, "change eyes = 'red': must be one of white, yellow"),
-    ("drawn-lights", {"omit": ("halo",)}, "omit 'halo': it takes lamp"),
-    ("drawn-lights", {"change": {"lamp": "amber"}}, "change lamp = 'amber': must be one of green, red"),
-    ("drawn-signs", {"omit": ("sign",)}, "omit 'sign': it takes square"),
-    ("drawn-signs", {"change": {"square": "red"}}, "change 'square'"),
-    ("textured-shapes", {"omit": ("background",)}, "omit 'background': it takes object"),
-    ("textured-shapes", {"change": {"object": "none"}}, "change 'object'"),
-    *((name, {"omit": ("hat",)}, "omit 'hat': it takes") for name in MARKED),
-    ("perlin-lesions", {"omit": ("lesion_3",)}, r"'lesion_3' is not a feature .* one to omit: lesion_1, lesion_2"),
-    ("perlin-lesions", {"change": {"lesion_1": 0}}, "'lesion_1' is not a feature"),
+    ("drawn-figures", {"omit": ("nose",)}, "edit nose: omits eyes, left_eye, right_eye"),
+    ("drawn-figures", {"change": {"eyes": "red"}}, "edit eyes = 'red': .* changes eyes to white, yellow"),
+    ("drawn-lights", {"omit": ("halo",)}, "edit halo: omits lamp, and"),
+    ("drawn-lights", {"change": {"lamp": "amber"}}, "edit lamp = 'amber': .* changes lamp to green, red"),
+    ("drawn-signs", {"omit": ("sign",)}, "edit sign: omits square, and changes nothing"),
+    ("drawn-signs", {"change": {"square": "red"}}, "edit square = 'red'"),
+    ("textured-shapes", {"omit": ("background",)}, "edit background: omits object"),
+    ("textured-shapes", {"change": {"object": "none"}}, "edit object = 'none'"),
+    *((name, {"omit": ("hat",)}, "edit hat: omits") for name in MARKED),
+    ("perlin-lesions", {"omit": ("lesion_3",)}, "edit lesion_3: omits lesions, lesion_1, lesion_2"),
+    ("perlin-lesions", {"change": {"lesion_1": 0}}, "edit lesion_1 = 0"),
 ]
 
 
 def refused(said, make):
-    with pytest.raises(SalgenError, match=said) as caught:
+    with pytest.raises(SalgenError, match=said):
         make()
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("name", "parameters", "said"), PARAMETERS)

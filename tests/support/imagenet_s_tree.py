@@ -2,7 +2,7 @@
 
 import numpy as np
 from PIL import Image
-from salgen.datasets.layouts.imagenet_s_layout import CATEGORIES, FOLDER, IGNORE, OTHER
+from salgen.datasets.layouts.imagenet_s_layout import FOLDER, IGNORE, OTHER
 
 PARTS = {"test": ("validation", "ILSVRC2012_val"), "train": ("train-semi", "train")}
 
@@ -24,8 +24,6 @@ def write_layout(generator, folder, counts, seed):
     for split, count in counts.items():
         for index in range(count):
             _write(root, split, generator.sample(seed, split, index))
-    names = [class_folder(label) for label in range(len(generator.plugin.tasks["label"]))]
-    (root / CATEGORIES).write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
 
 
 def _write(root, split, sample):

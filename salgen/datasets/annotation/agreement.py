@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from salgen.errors import SalgenError, install
 from salgen.files import atomic_path
+from salgen.import_paths import needed
 from salgen.types import Mask
 
 IOU, ALPHA = "iou", "alpha"
@@ -56,10 +56,7 @@ def alpha(masks: Sequence[Mask]) -> float | None:
 
 def krippendorff_alpha(level: Literal["nominal", "ordinal"], **data: NDArray[Any]) -> float:
     """Krippendorff's alpha at a level of measurement, of what the package krippendorff takes as data."""
-    try:
-        import krippendorff
-    except ImportError:
-        raise SalgenError(f"agreement needs the package krippendorff: {install('annotate')}") from None
+    krippendorff = needed("krippendorff", "agreement", "annotate")
     return float(krippendorff.alpha(**data, level_of_measurement=level))
 
 

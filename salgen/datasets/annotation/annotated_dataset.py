@@ -63,8 +63,6 @@ class Annotation:
         parameters: Mapping[str, Any] | None = None,
     ) -> Self:
         """Annotation of the images at a path, begun or gone on with; `out` is by default ``PATH-annotated``."""
-        if merge not in MERGES:
-            raise SalgenError(f"merge = {merge!r}: give {' or '.join(MERGES)}")
         folder, target = Path(path) if Path(path).name else Path(path).resolve(), target_of(path, out)
         work = target.with_name(f"{target.name}-source")
         if target.exists() and not (work / "masks").is_dir():

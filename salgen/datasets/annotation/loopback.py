@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from salgen.datasets.format.output_folder import sole_writer
-from salgen.errors import SalgenError, install
+from salgen.errors import SalgenError
+from salgen.import_paths import needed
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -41,11 +42,8 @@ def check_name(name: str) -> str:
 
 def check_installed() -> None:
     """Raise a SalgenError if the packages of the extra `annotate` are not installed."""
-    try:
-        import starlette.applications  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise SalgenError(f"a page to draw or rate on needs {error.name}: {install('annotate')}") from None
+    for package in ("starlette.applications", "uvicorn"):
+        needed(package, "a page to draw or rate on", "annotate")
 
 
 def application(routes: Sequence[Any], page: str, files: Mapping[str, bytes]) -> Starlette:
@@ -85,13 +83,11 @@ def check_origin(request: Request) -> None:
 
 
 def number(request: Request, name: str, count: int) -> int:
-    """The number from 0 to `count` - 1 that a part of the address is; others are refused with status 404 or 400."""
+    """The number from 0 to `count` - 1 that a part of the address is; others are refused with status 404."""
     from starlette.exceptions import HTTPException
 
     text = request.path_params[name]
-    if len(text) > LONGEST_NUMBER:
-        raise HTTPException(400, f"{name}: a number has {LONGEST_NUMBER} digits at most")
-    if not text.isdecimal() or int(text) >= count:
+    if not text.isdecimal() or len(text) > LONGEST_NUMBER or int(text) >= count:
         raise HTTPException(404, f"{name}: there are {count}")
     return int(text)
 

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 from salgen.errors import SalgenError, reason
+from salgen.files import sha256_of
 
 DIGEST = ".sha256"  # suffix of the file with an archive's SHA-256
 TAR, TAR_GZ, ZIP = SUFFIXES = (".tar", ".tar.gz", ".zip")
 PIECE = 1 << 20  # bytes held in memory at a time
 SMALL = 1 << 20  # bytes that any archive may expand to
-LONGEST_NAME = 240
-MOST_FOLDERS = 10_000  # those that paths name included
 DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, OverflowError, RuntimeError)
 
 
@@ -61,6 +60,11 @@ def is_archive(path: Path) -> bool:
     return path.is_file() and path.name.endswith(SUFFIXES)
 
 
+def digest_line(archive: Path) -> bytes:
+    """The content of the file beside an archive, as `sha256sum` writes it."""
+    return f"{sha256_of(archive)}  {archive.name}\n".encode()
+
+
 def quoted(name: str) -> str:
     """A name in quotes, without control characters and not too long."""
     return repr(name if len(name) <= 80 else f"{name[:80]}...")
@@ -71,7 +75,6 @@ def members(
 ) -> Generator[Member, None, None]:
     """Read the members of an archive, all of one folder; one that is beyond the limits is refused by its header."""
     form, most = form_of(path), limits.expanded(path.stat().st_size)
-    folders: set[str] = set()
     root, total, place = "", 0, 0
     with open(path, "rb") as file, _read_errors():
         source: Any = gzip.GzipFile(fileobj=file) if form == TAR_GZ else file
@@ -81,9 +84,6 @@ def members(
                 root, total = root or parts[0], total + member.size
                 if fault := _fault(member, root):
                     raise SalgenError(f"member {quoted(member.name)} {fault}")
-                folders.update("/".join(parts[:depth]) for depth in range(1, len(parts) + member.folder))
-                if len(folders) > MOST_FOLDERS:
-                    raise SalgenError(f"the archive names more than {MOST_FOLDERS:,} folders")
                 if number > limits.members:
                     raise SalgenError(f"the archive has more than {limits.members} members")
                 if total > most:
@@ -98,8 +98,6 @@ def members(
 def _fault(member: Member, root: str) -> str:
     """The reason why a member is not read, or "" if it may be."""
     parts = member.name.split("/")
-    if len(member.name) > LONGEST_NAME:
-        return f"has a name longer than {LONGEST_NAME} characters"
     if not member.name.isprintable() or {"", ".", ".."}.intersection(parts) or {"\\", ":"}.intersection(member.name):
         return "has a name that could lead out of the folder"
     if parts[0] != root or (len(parts) == 1 and not member.folder):

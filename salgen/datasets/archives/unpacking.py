@@ -1,13 +1,12 @@
 """Unpacking an archive, all of it within one folder, checked, or nothing; and verifying one."""
 
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from salgen.datasets.archives.archive_formats import DIGEST, USUAL, Limits, Member, form_of, is_archive, members, quoted
+from salgen.datasets.archives import archive_formats
 from salgen.datasets.format.checksums import file_problems
 from salgen.datasets.format.output_folder import forget, workplace
 from salgen.errors import SalgenError
@@ -22,8 +21,8 @@ def unpack(
     archive: str | os.PathLike[str],
     folder: str | os.PathLike[str] | None = None,
     *,
-    max_members: int = USUAL.members,
-    max_bytes: int = USUAL.size,
+    max_members: int = archive_formats.USUAL.members,
+    max_bytes: int = archive_formats.USUAL.size,
 ) -> Path:
     """Unpack an archive that `salgen publish` wrote into a folder, and check it against its checksums.
 
@@ -42,13 +41,15 @@ def unpack(
         If the archive cannot be read, is not safe, or is altered. Then nothing is left behind.
     """
     source = Path(archive)
-    _check_archive(source)
+    if not source.is_file():
+        raise SalgenError(f"{source} is not a file: give an archive that 'salgen publish' wrote")
+    archive_formats.form_of(source)
     target = Path(_root(source) if folder is None else folder)
     _check_target(target)
     with workplace(target) as place:
         content = place / "content"
         with named(source):
-            extract(source, content, Limits(max_members, size=max_bytes))
+            extract(source, content, archive_formats.Limits(max_members, size=max_bytes))
             if problems := file_problems(content):
                 raise SalgenError(problems[0])
         for path in (*filter(Path.is_dir, content.rglob("*")), content):
@@ -67,7 +68,7 @@ def unpack(
 
 def unpacked(archive: Path) -> Path:
     """The folder of a data set or run: of an archive in the user's cache, unpacked there the first time."""
-    if not is_archive(archive):
+    if not archive_formats.is_archive(archive):
         return archive
     place = cache_folder() / CACHED / sha256_of(archive)
     folder = place / _root(archive)
@@ -82,24 +83,25 @@ def unpacked(archive: Path) -> Path:
 
 def _root(archive: Path) -> str:
     """The name of the folder within an archive."""
-    with named(archive), closing(members(archive)) as listed:
+    with named(archive), closing(archive_formats.members(archive)) as listed:
         return next(listed).name.partition("/")[0]
 
 
-def extract(archive: Path, folder: Path, limits: Limits = USUAL, *, durable: bool = True) -> None:
+def extract(
+    archive: Path, folder: Path, limits: archive_formats.Limits = archive_formats.USUAL, *, durable: bool = True
+) -> None:
     """Write the members of an archive into a new folder, without the folder that holds them there."""
     folder.mkdir()
     with progress(f"unpacking {archive.name}", archive.stat().st_size, "bytes") as advance:
-        for member in members(archive, limits, advance):
+        for member in archive_formats.members(archive, limits, advance):
             path = folder / member.name.partition("/")[2]
             if not member.folder:  # a folder without files is none of a data set
                 try:
                     path.parent.mkdir(parents=True, exist_ok=True)
                     _write(member, path, durable)
                 except (FileExistsError, NotADirectoryError, IsADirectoryError):
-                    raise SalgenError(
-                        f"member {quoted(member.name)} has the name of another one, perhaps but for its case"
-                    ) from None
+                    name = archive_formats.quoted(member.name)
+                    raise SalgenError(f"member {name} has the name of another one, perhaps but for its case") from None
 
 
 def archive_problems(archive: Path, check: Callable[[Path], list[str]]) -> list[str]:
@@ -122,19 +124,10 @@ def archive_problems(archive: Path, check: Callable[[Path], list[str]]) -> list[
 
 
 def _digest_problems(archive: Path) -> list[str]:
-    beside = archive.with_name(f"{archive.name}{DIGEST}")
-    try:
-        line = re.fullmatch(rb"([0-9a-f]{64})  ([^\n]+)\n", beside.read_bytes())
-    except FileNotFoundError:
+    beside = archive.with_name(f"{archive.name}{archive_formats.DIGEST}")
+    if not beside.exists() or beside.read_bytes() == archive_formats.digest_line(archive):
         return []
-    except OSError as error:
-        return [f"{beside.name}: cannot be read ({error.strerror})"]
-    if line is None:
-        return [f"{beside.name}: is not a SHA-256, two spaces and a file name"]
-    name = line[2].decode("utf-8", "replace")
-    named = [] if name == archive.name else [f"{beside.name}: is about {quoted(name)}, not of {archive.name}"]
-    altered = line[1].decode() != sha256_of(archive)
-    return named + ([f"{archive.name}: was altered: its SHA-256 is not that of {beside.name}"] if altered else [])
+    return [f"{beside.name}: is not the SHA-256 of {archive.name}: one of the two was altered"]
 
 
 @contextmanager
@@ -146,19 +139,12 @@ def named(archive: Path) -> Iterator[None]:
         raise SalgenError(f"{archive}: {error}") from None
 
 
-def _write(member: Member, path: Path, durable: bool) -> None:
+def _write(member: archive_formats.Member, path: Path, durable: bool) -> None:
     with open(path, "xb") as handle:
         handle.writelines(member.pieces)
         if durable:
             handle.flush()
             os.fsync(handle.fileno())
-
-
-def _check_archive(archive: Path) -> None:
-    if not archive.is_file():
-        fault = "is not a file" if archive.exists() else "does not exist"
-        raise SalgenError(f"{archive} {fault}: give an archive that 'salgen publish' wrote")
-    form_of(archive)
 
 
 def _check_target(folder: Path) -> None:

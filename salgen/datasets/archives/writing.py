@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
-from salgen.datasets.archives.archive_formats import DIGEST, TAR_GZ, USUAL, ZIP, form_of, quoted
+from salgen.datasets.archives.archive_formats import DIGEST, TAR_GZ, USUAL, ZIP, digest_line, form_of, quoted
 from salgen.datasets.format.output_folder import forget, workplace
 from salgen.datasets.metadata.publication_metadata import Files, Release
 from salgen.errors import SalgenError
-from salgen.files import sha256_of, sync_folder, write_bytes
+from salgen.files import sync_folder, write_bytes
 from salgen.progress import progress
 
 
@@ -25,7 +25,7 @@ def archive(files: Files, out: Path, root: str) -> Path:
     with workplace(out) as place:
         written = place / out.name
         pack(files, written, root)
-        write_bytes(place / f"{out.name}{DIGEST}", _digest_line(written))
+        write_bytes(place / f"{out.name}{DIGEST}", digest_line(written))
         _move_into_place(written, out)
     return out
 
@@ -34,8 +34,8 @@ def check_archive(out: Path, release: Release) -> None:
     """Check that an existing archive is the one that would be written, with its digest beside it."""
     with workplace(out) as place:
         pack(release.files, place / out.name, release.root)
-        line = _digest_line(place / out.name)
-    if _digest_line(out) != line:
+        line = digest_line(place / out.name)
+    if digest_line(out) != line:
         raise SalgenError(f"{out} already exists and is not what you publish now, or was altered: remove it")
     beside = out.with_name(f"{out.name}{DIGEST}")
     if not beside.is_file() or beside.read_bytes() != line:
@@ -58,11 +58,6 @@ def pack(files: Files, path: Path, root: str) -> None:
                         add(f"{root}/{name}", size, source)
                     except ValueError as error:  # too long or too large for a tar
                         raise SalgenError(f"member {quoted(name)}: {error}: give OUT the suffix .zip") from None
-                    except OSError as error:
-                        if error.errno is not None:  # else the file is shorter now
-                            raise
-                    if source.tell() != size or source.read(1):
-                        raise SalgenError(f"{content!s} changed while it was being read: let nothing else write to it")
                 advance(size)
         handle.flush()
         os.fsync(handle.fileno())
@@ -99,10 +94,6 @@ def _opened(handle: IO[bytes], form: str) -> Iterator[Callable[[str, int, IO[byt
                 tar.addfile(info, source)
 
         yield add
-
-
-def _digest_line(archive: Path) -> bytes:
-    return f"{sha256_of(archive)}  {archive.name}\n".encode()
 
 
 def _move_into_place(written: Path, out: Path) -> None:

@@ -6,7 +6,8 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from typing import Any
-from salgen.errors import SalgenError, install, reason, unknown_name
+from salgen.errors import SalgenError, reason, unknown_name
+from salgen.import_paths import needed
 
 EXECUTORS = ("local", "ray")
 CONNECT_S, ANSWER_S = 5.0, 15.0  # how long an address may take to be reached, and to answer as a Ray does
@@ -38,10 +39,6 @@ class Executor:
         """Number of processes on this machine."""
         return processors() if self.workers is None else self.workers
 
-    def is_alone(self, shards: int) -> bool:
-        """True if the caller's own process does as well."""
-        return self.name == "local" and min(self.processes, shards) < 2
-
 
 def processors() -> int:
     """Number of processors that this process may use."""
@@ -52,11 +49,7 @@ def ray_module() -> Any:
     """Ray, imported and quiet."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
-    try:
-        import ray
-    except ImportError as error:
-        raise SalgenError(f"executor = ray needs Ray ({reason(error)}): {install('ray')}") from None
-    return ray
+    return needed("ray", "executor = ray", "ray")
 
 
 def check_address(address: str) -> None:

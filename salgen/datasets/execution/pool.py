@@ -82,7 +82,7 @@ def _serve(worker: Worker, payload: bytes, todo: SimpleQueue[Shard], done: Simpl
             pickle.dump(shard, orders)
             orders.flush()
             fault = pickle.load(answers)
-            done.put(shard if fault is None else fault)
+            done.put(shard if fault is None else fault.error)
     except Empty:
         return
     except (EOFError, OSError, ValueError, pickle.UnpicklingError):

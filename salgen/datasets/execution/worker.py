@@ -8,11 +8,11 @@ import pickle
 import signal
 import sys
 import threading
-import traceback
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import BinaryIO
+from salgen.datasets.execution import ray_tasks
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.shards import Shard, write_shard
 from salgen.errors import SalgenError
@@ -36,20 +36,21 @@ def _serve(commands: BinaryIO, answers: BinaryIO) -> None:
     orders: SimpleQueue[Shard | None] = SimpleQueue()
     threading.Thread(target=_listen, args=(commands, orders), daemon=True).start()
     while (shard := orders.get()) is not None:
-        pickle.dump(_outcome(job, shard), answers)
+        pickle.dump(job if isinstance(job, ray_tasks.Fault) else _written(job, shard), answers)
         answers.flush()
 
 
-def _receive(commands: BinaryIO) -> Job | Exception:
+def _receive(commands: BinaryIO) -> Job | ray_tasks.Fault:
     try:
         job: Job = pickle.load(commands)
     except EOFError:
         raise
     except Exception as error:  # a plug-in that this process cannot import
-        return SalgenError(
+        fault = SalgenError(
             f"a worker process cannot load the generator ({type(error).__name__}: {error}): "
             "put it into a module that can be imported, or use one worker"
         )
+        return ray_tasks.Fault(fault)
     return job
 
 
@@ -62,16 +63,9 @@ def _listen(commands: BinaryIO, orders: SimpleQueue[Shard | None]) -> None:
         os.kill(os.getpid(), signal.SIGTERM)  # do not finish a shard that nobody waits for
 
 
-def _outcome(job: Job | Exception, shard: Shard) -> Exception | None:
-    if isinstance(job, Exception):
-        return job
-    try:
-        write_shard(job[0], job[1], shard, job[2])
-    except (SalgenError, OSError, MemoryError) as error:
-        return error
-    except Exception:
-        return RuntimeError(f"{shard.path}:\n{traceback.format_exc()}")
-    return None
+def _written(job: Job, shard: Shard) -> object:
+    generator, described, folder = job
+    return ray_tasks.attempt(lambda: write_shard(generator, described, shard, folder), shard.path)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from pathlib import Path
 from salgen.datasets.format import manifest as manifests
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.shards import shards_of
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError
 from salgen.files import sha256_of, write_text
 
 FILE = "SHA256SUMS"
@@ -31,21 +31,13 @@ def write_checksums(folder: Path, manifest: Manifest) -> None:
 def read_checksums(folder: Path) -> dict[str, str]:
     """File name to hexadecimal SHA-256."""
     path = folder / FILE
-    try:
-        lines = path.read_bytes().decode().splitlines(keepends=True)
-    except FileNotFoundError:
-        raise SalgenError(f"{FILE} is missing: the data set is not complete; run its 'salgen make' again") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise SalgenError(f"{FILE} cannot be read: {reason(error)}") from None
-    digests: dict[str, str] = {}
-    for number, line in enumerate(lines, start=1):
-        match = _LINE.fullmatch(line)
-        if match is None:
-            raise SalgenError(f"{FILE}: line {number} is not a checksum, two spaces and a file name")
-        if digests and match[2] <= next(reversed(digests)):
-            raise SalgenError(f"{FILE}: line {number} is not in the order of the files' names")
-        digests[match[2]] = match[1]
-    return digests
+    if not path.exists():
+        raise SalgenError(f"{FILE} is missing: the data set is not complete; run its 'salgen make' again")
+    lines = path.read_bytes().decode("utf-8", "replace").splitlines(keepends=True)
+    matches = [_LINE.fullmatch(line) for line in lines]
+    if None in matches or lines != sorted(lines, key=lambda line: line[64:]):
+        raise SalgenError(f"{FILE} was altered: each line is a checksum, two spaces and a file name, in their order")
+    return {match[2]: match[1] for match in matches if match}
 
 
 def file_problems(folder: Path, described: Manifest | None = None) -> list[str]:

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
-from itertools import chain
 from pathlib import Path
 from salgen.errors import SalgenError, reason
 from salgen.files import strict_json
@@ -15,6 +14,7 @@ from salgen.generators.generator import Generator
 from salgen.generators.interfaces import Attributed
 from salgen.sources import DATA_SET, OWN_COPY
 from salgen.spec import DatasetSpec
+from salgen.typed_json import from_json
 
 FILE = "salgen.json"
 RUN = "run.json"  # the file that a run's folder has instead
@@ -23,10 +23,8 @@ LIBRARIES = ("salgen", "numpy", "scipy", "pyarrow", "imagecodecs")  # those that
 SAMPLES_PER_SHARD = 512
 ROWS_PER_GROUP = 64  # what reading one sample alone has to read
 RECIPES_PER_SHARD, RECIPES_PER_GROUP = 16_384, 1024  # the same, where there are no pictures: a row takes some bytes
+MOST_SHARDS, MOST_ROWS = 1_000_000, 1 << 31
 USUAL_SPLITS = ("train", "val", "test")
-TUPLES = ("regions", "factors", "multi_label", "attribution")
-MOST_SHARDS = 1_000_000
-MOST_ROWS = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -105,15 +103,19 @@ class Manifest:
             if written != FORMAT:
                 raise SalgenError(f"format {written}: this salgen reads format {FORMAT}")
             values["license"] = values.pop("licence")
-            values["spec"] = DatasetSpec.from_json(values["spec"])
-            values["tasks"] = {task["name"]: tuple(task["classes"]) for task in values["tasks"]}
-            values |= {name: tuple(values[name]) for name in TUPLES if name in values}
-            manifest = cls(**values)
-            if fault := _fault_of(manifest):
-                raise ValueError(fault)
+            values["tasks"] = {task["name"]: task["classes"] for task in values["tasks"]}
+            manifest: Manifest = from_json(values, cls)
+            sizes = manifest.samples_per_shard, manifest.rows_per_group, *manifest.attribution
+            if not (
+                0 < min(sizes) <= max(sizes) < MOST_ROWS
+                and sum(manifest.spec.splits.values()) <= MOST_SHARDS * manifest.samples_per_shard
+                and manifest.targets.keys() == manifest.tasks.keys() >= set(manifest.multi_label)
+                and {*manifest.targets.values(), manifest.valid_region} <= {*manifest.regions, None}
+            ):
+                raise ValueError("its entries do not fit one another")
             actual = manifest.spec.fingerprint
-        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise SalgenError(f"not a salgen data set description ({type(error).__name__}: {reason(error)})") from None
+        except (SalgenError, AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            raise SalgenError(f"not a salgen data set description ({reason(error)})") from None
         if actual != fingerprint:
             raise SalgenError(f"the spec's fingerprint is {actual}, but the file says {fingerprint}")
         return manifest
@@ -184,37 +186,3 @@ def installed_libraries() -> dict[str, str]:
         with suppress(PackageNotFoundError):  # salgen run from a source tree that was not installed
             versions[name] = version(name)
     return versions
-
-
-def _fault_of(manifest: Manifest) -> str | None:
-    """The first fault of a description from elsewhere, or None: a value of a wrong type, or a number out of bounds."""
-    spec, tasks, targets = manifest.spec, manifest.tasks, manifest.targets
-    texts = [spec.generator, spec.generator_version, spec.source, spec.source_digest, manifest.summary]
-    texts += [manifest.license, manifest.notes, manifest.attribution_kind, *manifest.libraries.values()]
-    texts += [*tasks, *chain.from_iterable(tasks.values()), *manifest.regions, *manifest.factors]
-    flags = [manifest.twins, manifest.exact, manifest.redistributable, manifest.pixels, manifest.recipes_only]
-    numbers = [manifest.samples_per_shard, manifest.rows_per_group, *manifest.attribution]
-    checks = {
-        "names, versions, digests, license and notes must be text": all(isinstance(text, str) for text in texts),
-        "twins, exact, redistributable, pixels and recipes_only must be true or false": all(
-            isinstance(flag, bool) for flag in flags
-        ),
-        f"samples_per_shard, rows_per_group and attribution must be 1 to {MOST_ROWS}": all(
-            type(number) is int and 1 <= number <= MOST_ROWS for number in numbers
-        ),
-        "parameters must be a table": isinstance(spec.parameters, dict),
-        "bit_depth must be 8 or 16": spec.bit_depth in (8, 16),
-        "channels must be 1 or 3": manifest.channels in (1, 3),
-        "with recipes_only, pixels must be true: they are rendered": manifest.pixels or not manifest.recipes_only,
-        "there must be a task, and each must have classes": bool(tasks) and all(tasks.values()),
-        "multi_label must be tasks": set(manifest.multi_label) <= set(tasks),
-        "each task must have a target that is a region": set(targets) == set(tasks)
-        and set(targets.values()) <= set(manifest.regions),
-        "attribution must be a shape of three": len(manifest.attribution) in (0, 3),
-        "valid_region must be a region": manifest.valid_region in (*manifest.regions, None),
-    }
-    fault = next((fault for fault, holds in checks.items() if not holds), None)
-    if fault is None:
-        shards = sum(-(-count // manifest.samples_per_shard) for count in spec.splits.values())
-        fault = f"it has {shards} shards, more than {MOST_SHARDS}" if shards > MOST_SHARDS else None
-    return fault

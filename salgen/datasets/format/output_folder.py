@@ -34,7 +34,6 @@ def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool, recipes_o
     if folder.exists() and not folder.is_dir():
         raise SalgenError(f"{folder} is a file: OUT must be a folder")
     if not folder.exists() or all(_is_remnant(path) for path in folder.iterdir()):
-        _check_permission(folder)
         return State.NOTHING
     if not (folder / manifest.FILE).exists():
         raise SalgenError(f"{folder} is not empty and not a salgen data set: {WAY_OUT}")
@@ -51,7 +50,6 @@ def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool, recipes_o
         )
     if all((folder / name).exists() for name in (checksums.FILE, *checksums.files_of(existing))):
         return State.ALL
-    _check_permission(folder)
     # Missing shards must get the bytes that the finished ones would have had.
     size, usual = existing.samples_per_shard, manifest.usual_shard(recipes_only)
     if size != usual:
@@ -135,16 +133,6 @@ def check_outside(path: Path, *, in_a_run: bool = False) -> None:
             raise SalgenError(
                 f"{path} lies within the {kind} {folder}, whose `salgen verify` would fail: choose a place outside it"
             )
-
-
-def _check_permission(folder: Path) -> None:
-    existing = folder.absolute()
-    while not existing.exists() and existing != existing.parent:
-        existing = existing.parent
-    if not existing.is_dir():
-        raise SalgenError(f"{existing} is a file: OUT cannot lie within it")
-    if not os.access(existing, os.W_OK | os.X_OK):
-        raise SalgenError(f"no permission to write to {existing}")
 
 
 def _is_remnant(path: Path) -> bool:

@@ -23,24 +23,19 @@ UP = 2
 
 def encode(image: NDArray[Any]) -> bytes:
     """An image as PNG: uint8 (H, W, 1 or 3), or uint16 (H, W, 1), not empty."""
-    depth = 8 * image.dtype.itemsize if image.dtype.kind == "u" else None
-    if image.ndim != 3 or not image.size or (depth, image.shape[2]) not in ((8, 1), (8, 3), (16, 1)):
-        raise ValueError(f"{image.dtype} {image.shape}: takes uint8 (H, W, 1 or 3) or uint16 (H, W, 1)")
-    height, width, channels = image.shape
+    depth, (height, width, channels) = 8 * image.dtype.itemsize, image.shape
     big_endian = image if depth == 8 else image.astype(">u2")
     rows = np.ascontiguousarray(big_endian).view(np.uint8).reshape(height, -1)
     buffer, filtered = _rows(height, rows.shape[1] + 1)
     filtered[:, 0] = UP
     filtered[0, 1:] = rows[0]
     np.subtract(rows[1:], rows[:-1], out=filtered[1:, 1:])
-    start = _start(width, height, depth or 8, GREY if channels == 1 else COLOUR)
+    start = _start(width, height, depth, GREY if channels == 1 else COLOUR)
     return start + _chunk(b"IDAT", imagecodecs.deflate_encode(buffer, level=1)) + END
 
 
 def encode_mask(mask: Mask) -> bytes:
     """A bool (H, W) as a PNG of 1-bit grey levels; masks seen lately are not encoded again."""
-    if mask.ndim != 2 or mask.dtype != np.bool_ or not mask.size:
-        raise ValueError(f"{mask.dtype} {mask.shape}: takes bool (H, W)")
     height, width = mask.shape
     axis = 1 if width % 8 else None  # whole bytes in every row: packing them all as one is faster
     return _encode_bits(np.packbits(mask, axis=axis).tobytes(), width, height)

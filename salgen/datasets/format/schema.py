@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from salgen.datasets.format.manifest import Manifest
 from salgen.errors import SalgenError, reason
+from salgen.files import strict_json
 from salgen.parameters import canonical_json
 from salgen.types import Float64, Mask, Recipe
 
@@ -80,10 +81,6 @@ def columns(manifest: Manifest) -> list[Column]:
     if manifest.attribution and not manifest.recipes_only:
         result.append(Column("attribution", Kind.ARRAY, manifest.attribution_kind, shape=manifest.attribution))
     result.append(Column("pixels_sha256", Kind.TEXT, f"SHA-256 of the image's dtype, shape and pixels{unstored}"))
-    names = [column.name for column in result]
-    duplicate = next((name for name in names if names.count(name) > 1), None)
-    if duplicate:
-        raise SalgenError(f"{manifest.spec.generator}: {duplicate!r} is both a task or region and another column")
     return result
 
 
@@ -119,7 +116,7 @@ def recipe_to_text(recipe: Recipe) -> str:
 def recipe_from_text(text: str) -> Recipe:
     """The recipe that :func:`recipe_to_text` wrote."""
     try:
-        return Recipe(**json.loads(text))
+        return Recipe(**strict_json(text))
     except (TypeError, ValueError, RecursionError) as error:
         raise SalgenError(f"not a recipe: {reason(error)}") from None
 

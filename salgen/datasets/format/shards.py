@@ -8,16 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from salgen.datasets.format import png
+from salgen.datasets.format import schema as schemas
 from salgen.datasets.format.manifest import Manifest
-from salgen.datasets.format.schema import (
-    FILE_NAME,
-    IMAGE,
-    arrow_schema,
-    mask_columns,
-    pixels_digest,
-    present_column,
-    recipe_to_text,
-)
 from salgen.errors import SalgenError, reason
 from salgen.files import atomic_path
 from salgen.generators.generator import Generator
@@ -73,7 +65,7 @@ def shard_writer(path: Path, manifest: Manifest) -> pq.ParquetWriter:
     """A writer of row groups, with the settings that all shards share."""
     return pq.ParquetWriter(
         path,
-        arrow_schema(manifest),
+        schemas.arrow_schema(manifest),
         compression="zstd" if manifest.recipes_only else {ATTRIBUTION: "zstd"} if manifest.attribution else "none",
         compression_level=LEVEL if manifest.recipes_only else None,
         use_dictionary=False,
@@ -94,12 +86,12 @@ def _picture_groups(generator: Generator, manifest: Manifest, shard: Shard) -> I
         values["twin"] = _images(
             [png.encode(twin) if manifest.twins and twin is not None else None for _, twin in group]
         )
-        for column, region in mask_columns(manifest).items():
+        for column, region in schemas.mask_columns(manifest).items():
             values[column] = _images([png.encode_mask(sample.regions[region]) for sample in samples])
         values["alternative_masks"] = [
             [{"bytes": png.encode_mask(mask), "path": None} for mask in sample.alternatives] for sample in samples
         ]
-        values["pixels_sha256"] = [pixels_digest(sample.image) for sample in samples]
+        values["pixels_sha256"] = [schemas.pixels_digest(sample.image) for sample in samples]
         if isinstance(generator.plugin, Attributed):
             values["attribution"] = [generator.plugin.attribution(s.recipe.parameters).tolist() for s in samples]
         yield values
@@ -124,11 +116,14 @@ def _recipe_columns(
     """The columns of samples that need no picture: name to values."""
     return {
         "id": [recipe.id for recipe in recipes],
-        FILE_NAME: [recipe.parameters.get("item") for recipe in recipes],
+        schemas.FILE_NAME: [recipe.parameters.get("item") for recipe in recipes],
         **{task: [labels[task] for labels, _ in classes] for task in manifest.tasks},
-        **{present_column(task): [list(present[task]) for _, present in classes] for task in manifest.multi_label},
+        **{
+            schemas.present_column(task): [list(present[task]) for _, present in classes]
+            for task in manifest.multi_label
+        },
         "cluster": [generator.cluster(recipe) for recipe in recipes],
-        "recipe": [recipe_to_text(recipe) for recipe in recipes],
+        "recipe": [schemas.recipe_to_text(recipe) for recipe in recipes],
         "factors": [generator.plugin.factors(recipe.parameters) for recipe in recipes],
     }
 
@@ -148,26 +143,22 @@ def _images(encoded: Sequence[bytes | None]) -> pa.Array:
     """Encoded images as Hugging Face's struct of bytes and path, null where there is none."""
     absent = pa.array([data is None for data in encoded], pa.bool_())
     paths = pa.nulls(len(encoded), pa.string())
-    return pa.StructArray.from_arrays([pa.array(encoded, pa.binary()), paths], fields=list(IMAGE), mask=absent)
+    return pa.StructArray.from_arrays([pa.array(encoded, pa.binary()), paths], fields=list(schemas.IMAGE), mask=absent)
 
 
 def open_shard(folder: Path, shard: Shard, schema: pa.Schema, rows_per_group: int) -> pq.ParquetFile:
-    """A shard's file, with its schema and number of rows checked."""
+    """A shard's file, with its schema and the rows of its groups checked."""
     path = folder / shard.path
     try:
         file = pq.ParquetFile(path, memory_map=True, page_checksum_verification=True)
-        fault = _difference(file.schema_arrow, schema)
+        same = file.schema_arrow.equals(schema)
     except FileNotFoundError:
         raise SalgenError(f"{path} is missing: the same 'salgen make' writes it again") from None
     except FAULTS as error:
         raise _unreadable(path, error) from None
-    if fault is None and file.metadata.num_rows != len(shard):
-        fault = f"it has {file.metadata.num_rows} rows, but {len(shard)} are expected"
     sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
-    if fault is None and sizes != [min(rows_per_group, len(shard) - s) for s in range(0, len(shard), rows_per_group)]:
-        fault = f"its row groups do not have {rows_per_group} rows"
-    if fault:
-        raise SalgenError(f"{path} was altered: {fault}")
+    if not same or sizes != [min(rows_per_group, len(shard) - s) for s in range(0, len(shard), rows_per_group)]:
+        raise SalgenError(f"{path} was altered: its columns or rows are not those that salgen.json describes")
     return file
 
 
@@ -184,12 +175,3 @@ def _unreadable(path: Path, error: Exception) -> SalgenError:
         f"{path} is truncated or altered ({reason(error).rstrip('.')}): "
         "remove it, and the same 'salgen make' writes it again"
     )
-
-
-def _difference(actual: pa.Schema, expected: pa.Schema) -> str | None:
-    """The first difference between two schemas, or None."""
-    if actual.equals(expected):
-        return None
-    there, wanted = ({field.name: field.type for field in schema} for schema in (actual, expected))
-    differing = [name for name in {**there, **wanted} if there.get(name) != wanted.get(name)]
-    return f"column {differing[0]!r} differs" if differing else "its columns are in another order"

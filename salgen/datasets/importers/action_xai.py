@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 import numpy as np
-from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, marked_by, missing
+from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, found_at, marked_by
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.errors import SalgenError, reason
 from salgen.generators.drawing.pictures import read_levels
@@ -45,7 +45,6 @@ class ActionXai(MarkedImages):
     """
 
     name: ClassVar[str] = "action-xai"
-    version: ClassVar[str] = "1"
     stand_in: ClassVar[str] = "drawn-actions"
     task: ClassVar[str] = "activity"
     region: ClassVar[str] = "evidence"
@@ -58,13 +57,10 @@ class ActionXai(MarkedImages):
         `path` holds ``textual`` and ``visual``, or ``ACT-X`` with these; MPII's ``images`` lie in either.
         """
         root = path / FOLDER if (path / FOLDER).is_dir() else path
-        folder = next((base / name for base in (path, root) for name in IMAGES if (base / name).is_dir()), None)
-        texts = [root / f"textual/exp_{part}_split.json" for part in PARTS]
-        for text in texts:
-            if not text.is_file():
-                raise missing(text, "ACT-X has its activities there")
-        if folder is None:
-            raise missing(path / IMAGES[0], "the images of MPII Human Pose are expected there")
+        places = [base / name for base in (path, root) for name in IMAGES]
+        named = [root / f"textual/exp_{part}_split.json" for part in PARTS]
+        texts = [found_at("ACT-X has its activities there", text) for text in named]
+        folder = found_at("the images of MPII Human Pose are expected there", *places)
         maps = {file.stem: file for part in PARTS for file in sorted((root / "visual" / part).glob("*"))
                 if file.suffix.lower() in SUFFIXES}  # fmt: skip
         skipped: Counter[str] = Counter()

@@ -14,7 +14,7 @@ from salgen.datasets.layouts.saliency_bench.dicom_series import open_series, rea
 from salgen.datasets.layouts.saliency_bench.marked_images import Found, missing
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
-from salgen.progress import progress
+from salgen.progress import tracked
 from salgen.seeding import Stream
 
 NAMES = ("cancer-xai",)
@@ -52,23 +52,18 @@ class CancerXai(MarkedImages):
     """
 
     name: ClassVar[str] = "cancer-xai"
-    version: ClassVar[str] = "1"
     stand_in: ClassVar[str] = "perlin-lesions"
     region: ClassVar[str] = "tumour"
 
     def read_layout(self, path: Path) -> Found:
         """A slice of each volume of a copy, which a seed draws."""
         root = path / DECATHLON
-        for folder in (root / VOLUMES, root / LABELS):
-            if not folder.is_dir():
-                raise missing(folder, "the Medical Segmentation Decathlon has its volumes there")
         with_tumour = {
             _stem(file): (file, root / LABELS / file.name) for file in _volumes(root / VOLUMES, "pancreas_*")
         }
-        if not with_tumour:
-            raise missing(
-                root / VOLUMES / "pancreas_NNN.nii.gz", "the Medical Segmentation Decathlon has its volumes there"
-            )
+        if not with_tumour or not (root / LABELS).is_dir():
+            expected = f"the Medical Segmentation Decathlon has its volumes there, with {LABELS} beside them"
+            raise missing(root / VOLUMES / "pancreas_NNN.nii.gz", expected)
         without = _healthy(path)
         if not without:
             raise missing(
@@ -119,11 +114,8 @@ def _looked_at(volumes: Mapping[str, tuple[Path, Path | None]], seed: int) -> di
     """Of each volume the file and place of the slice that is drawn, why there is none or "", and its (H, W)."""
 
     def look() -> dict[str, NDArray[Any]]:
-        found = []
-        with progress("looking at volumes", len(volumes), "volumes") as advance:
-            for name, (volume, labels) in volumes.items():
-                found.append(_drawn(name, volume, labels, seed))
-                advance()
+        named = tracked("looking at volumes", volumes.items(), "volumes")
+        found = [_drawn(name, volume, labels, seed) for name, (volume, labels) in named]
         files, places, faults, sizes = zip(*found, strict=True)
         texts = {"files": np.array(files, dtype=np.str_), "faults": np.array(faults, dtype=np.str_)}
         return {**texts, "places": np.array(places), "sizes": np.array(sizes)}

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from salgen.cache import cached
 from salgen.datasets.layouts.broken import mask_picture_faults, stamp_of
 from salgen.datasets.layouts.own_images.outlines import MaskPicture
+from salgen.datasets.layouts.saliency_bench import marked_images
 from salgen.datasets.layouts.saliency_bench.ct_slices import VolumeSlice
 from salgen.datasets.layouts.saliency_bench.dicom_series import open_series, series_of
 from salgen.datasets.layouts.saliency_bench.lidc_annotations import NoduleReading, read_lidc_xml
 from salgen.datasets.layouts.saliency_bench.lidc_windows import SIDE, NoduleWindow, windows_of
-from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, marked_by, missing, pictures_in
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError
-from salgen.progress import progress
+from salgen.datasets.picture_libraries.picture_sampling import counted
+from salgen.progress import tracked
 
 NAMES = ("disease-xai",)
 
@@ -59,11 +59,10 @@ class DiseaseXai(MarkedImages):
     """
 
     name: ClassVar[str] = "disease-xai"
-    version: ClassVar[str] = "1"
     stand_in: ClassVar[str] = "pink-lesions"
     region: ClassVar[str] = "nodule"
 
-    def read_layout(self, path: Path) -> Found:
+    def read_layout(self, path: Path) -> marked_images.Found:
         """Windows with and without a nodule, of the published DICOM files or of slices that the user exported.
 
         A seed draws the slices without a nodule.
@@ -77,22 +76,22 @@ class DiseaseXai(MarkedImages):
             scans[file.parent].append(file)
         if not scans:
             expected = path / FOLDER / "LIDC-IDRI-NNNN/STUDY/SERIES/NAME.dcm"
-            raise missing(expected, f"slices of LIDC-IDRI, or an export {EXPORTED}")
+            raise marked_images.missing(expected, f"slices of LIDC-IDRI, or an export {EXPORTED}")
         texts = sorted(path.rglob("*.xml"))
         if not texts:
             expected = path / TEXTS / "NNN/NAME.xml"
-            raise missing(expected, "the readers' annotations of LIDC-IDRI, which may be beside slices")
+            raise marked_images.missing(expected, "the readers' annotations of LIDC-IDRI, which may be beside slices")
         windows, skipped = _kept_windows(path, texts, scans, self.split_seed)
         images = {f"{one.path.relative_to(path).as_posix()}:{one.top},{one.left}": _shown(one) for one in windows}
-        return Found(path, images, CLASSES, ABOUT, LICENSE, skipped, texts)
+        return marked_images.Found(path, images, CLASSES, ABOUT, LICENSE, skipped, texts)
 
 
-def _shown(window: NoduleWindow) -> MarkedImage:
+def _shown(window: NoduleWindow) -> marked_images.MarkedImage:
     """The image of a window, with its nodules."""
     part = slice(window.top, window.top + SIDE), slice(window.left, window.left + SIDE)
     label = CLASSES[int(window.mask.any())]
     image = VolumeSlice(window.path, label, cluster=window.patient, window=WINDOW, part=part)
-    return marked_by(image, window.mask)
+    return marked_images.marked_by(image, window.mask)
 
 
 def _kept_windows(
@@ -125,42 +124,34 @@ def _windows(
     """Of each nodule a window, and one without; `skipped` counts what cannot be used."""
     annotated: dict[str, list[NoduleReading]] = {}
     for text in texts:
-        try:
+        with counted(skipped):
             series, readings = read_lidc_xml(text, skipped)
             annotated.setdefault(series, readings)
-        except UnusableError as error:
-            skipped[str(error)] += 1
     present = set()
-    with progress("looking at scans", len(folders), "scans") as advance:
-        for paths in folders.values():
-            named = next(filter(None, map(series_of, paths)), "")
-            present.add(named)
-            if readings := annotated.get(named, []):
-                try:
-                    yield from windows_of(open_series(paths, skipped), readings, seed, skipped)
-                except UnusableError as error:
-                    skipped[str(error)] += 1
-            advance()
+    for paths in tracked("looking at scans", folders.values(), "scans"):
+        named = next(filter(None, map(series_of, paths)), "")
+        present.add(named)
+        if readings := annotated.get(named, []):
+            with counted(skipped):
+                yield from windows_of(open_series(paths, skipped), readings, seed, skipped)
     absent = [series for series, readings in annotated.items() if readings and series not in present]
     skipped += Counter({"annotation of a scan that the copy does not hold": len(absent)})
 
 
-def _exported(root: Path) -> Found:
+def _exported(root: Path) -> marked_images.Found:
     """Slices in `pos` and `neg`, with masks of the names of the former in `masks`."""
-    for folder in ("neg", "masks"):
-        if not (root / folder).is_dir():
-            raise missing(root / folder, f"an export {EXPORTED} of LIDC-IDRI has pos, neg and masks")
-    files = {f"{folder}/{file.name}": file for folder in ("pos", "neg") for file in pictures_in(root / folder)}
+    folders = [
+        marked_images.found_at(f"an export {EXPORTED} has pos, neg and masks", root / part)
+        for part in ("pos", "neg", "masks")
+    ]
+    files = {f"{folder.name}/{file.name}": file for folder in folders[:2] for file in marked_images.pictures_in(folder)}
     masks = {item: mask for item in files if item.startswith("pos") and (mask := root / f"masks/{item[4:]}").is_file()}
     faults = mask_picture_faults({item: (files[item], mask) for item, mask in masks.items()}, range(256))
     images = {}
     for item, file in files.items():
         if item not in faults:
             patient = re.search(r"LIDC-IDRI-\d{4}", file.name)
-            images[item] = MarkedImage(
-                file,
-                CLASSES[item.startswith("pos")],
-                (MaskPicture(masks[item], ()),) if item in masks else (),
-                cluster=patient.group() if patient else "",
-            )
-    return Found(root, images, CLASSES, ABOUT_EXPORTED, LICENSE, Counter(faults.values()))
+            outlines = (MaskPicture(masks[item], ()),) if item in masks else ()
+            label, cluster = CLASSES[item.startswith("pos")], patient.group() if patient else ""
+            images[item] = marked_images.MarkedImage(file, label, outlines, cluster=cluster)
+    return marked_images.Found(root, images, CLASSES, ABOUT_EXPORTED, LICENSE, Counter(faults.values()))

@@ -4,15 +4,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
+from salgen.datasets.layouts.saliency_bench import marked_images
 from salgen.datasets.layouts.saliency_bench.attention_folders import with_attention
-from salgen.datasets.layouts.saliency_bench.marked_images import (
-    ATTENTION,
-    Found,
-    MarkedImage,
-    missing,
-    pictures_in,
-    some_of_each,
-)
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.parameters import param
 
@@ -49,36 +42,35 @@ class EnvironmentXai(MarkedImages):
     """
 
     name: ClassVar[str] = "environment-xai"
-    version: ClassVar[str] = "1"
     stand_in: ClassVar[str] = "drawn-places"
     task: ClassVar[str] = "environment"
     region: ClassVar[str] = "evidence"
 
     images: int = param(2500, "the most of each class that are taken from Places365; those with a mask first", low=1)
 
-    def read_layout(self, path: Path) -> Found:
+    def read_layout(self, path: Path) -> marked_images.Found:
         """The images of twelve kinds of places, with the maps of `attention_label` where that is beside them.
 
         Of each class as many as wanted: those with a map come first, and a seed chooses the others.
         """
         root = path / FOLDER if (path / FOLDER).is_dir() else path
-        images: dict[str, MarkedImage] = {}
+        images: dict[str, marked_images.MarkedImage] = {}
         found = 0
         for label, places in PLACES.items():
             folders = [folder for place in places if (folder := _folders(root, place))]
             if not folders:
-                raise missing(
+                raise marked_images.missing(
                     root / PARTS[0] / places[0], f"the images of {label} of Places365 are expected in {places}"
                 )
             found += len(folders)
-            files = [file for of_place in folders for folder in of_place for file in pictures_in(folder)]
-            images |= {file.relative_to(path).as_posix(): MarkedImage(file, label) for file in files}
+            files = [file for of_place in folders for folder in of_place for file in marked_images.pictures_in(folder)]
+            images |= {file.relative_to(path).as_posix(): marked_images.MarkedImage(file, label) for file in files}
         skipped: Counter[str] = Counter()
-        drawn = (path / ATTENTION).is_dir()
+        drawn = (path / marked_images.ATTENTION).is_dir()
         marked, tables = with_attention(path, images, skipped) if drawn else (images, [])
-        kept = some_of_each(marked, self.images, self.split_seed)
+        kept = marked_images.some_of_each(marked, self.images, self.split_seed)
         about = ABOUT.format(count=len(kept), kinds=found, masks=MASKS[drawn])
-        return Found(path, kept, tuple(PLACES), about, LICENSE, skipped, tables)
+        return marked_images.Found(path, kept, tuple(PLACES), about, LICENSE, skipped, tables)
 
 
 def _folders(root: Path, place: str) -> list[Path]:

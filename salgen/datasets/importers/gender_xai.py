@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 from salgen.datasets.layouts.broken import check_size
 from salgen.datasets.layouts.detection_datasets.object_boxes import check_box
 from salgen.datasets.layouts.own_images.annotations import coco_outline
-from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, missing, some_of_each
+from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, found_at, some_of_each
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.datasets.picture_libraries.coco import FOLDER, LICENSE, CocoPart, parts_of
 from salgen.datasets.picture_libraries.coco_instances import MALFORMED, Box, box_of, outline_of, read_annotations
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError
+from salgen.datasets.picture_libraries.picture_sampling import counted
 from salgen.errors import SalgenError, reason
 from salgen.parameters import param
 
@@ -52,7 +52,6 @@ class GenderXai(MarkedImages):
     """
 
     name: ClassVar[str] = "gender-xai"
-    version: ClassVar[str] = "1"
     stand_in: ClassVar[str] = "drawn-people"
     region: ClassVar[str] = "person"
     boxed: ClassVar[bool] = True
@@ -107,21 +106,18 @@ def _of_part(root: Path, part: CocoPart, skipped: Counter[str]) -> dict[str, Mar
         picture = part.images / Path(file).name
         left, top, width, height = box
         edges = left, top, left + width, top + height
-        try:
+        with counted(skipped):
             check_size(picture, size)
             check_box(edges, size)
             marks = (coco_outline(outline, None, size),)
             item = picture.relative_to(root).as_posix()
             found[item] = MarkedImage(picture, labels[number], marks, boxes=(edges,))
-        except UnusableError as error:
-            skipped[str(error)] += 1
     return found
 
 
 def _labels(path: Path) -> dict[int, str]:
     """Image to class, of those whose captions have words for one class."""
-    if not path.is_file():
-        raise missing(path, "COCO has its captions there")
+    found_at("COCO has its captions there", path)
     words: dict[int, set[str]] = defaultdict(set)
     try:
         for entry in json.loads(path.read_text(encoding="utf-8"))["annotations"]:

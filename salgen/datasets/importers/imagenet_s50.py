@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from salgen.datasets.layouts.imagenet_s_layout import IGNORE, LICENSE, OTHER, decode, mask_of, read_layout
 from salgen.datasets.layouts.imported import Items, UserCopy, refuse_edit
-from salgen.datasets.layouts.mask_limits import MaskLimits, count_faults
+from salgen.datasets.layouts.mask_limits import MaskLimits, about_faults, mask_faults
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_levels, read_rgb
 from salgen.generators.interfaces import Edit, Rendered, Scale
@@ -26,57 +26,24 @@ NAMES = ("imagenet-s50",)
 
 # The fifty classes with ImageNet-S's names; the n-th has the id n in mask pictures.
 WORDS = {
-    "n01443537": "goldfish",
-    "n01491361": "tiger shark",
-    "n01531178": "goldfinch",
-    "n01644373": "tree frog",
-    "n02104029": "kuvasz",
-    "n02119022": "red fox",
-    "n02123597": "siamese cat",
-    "n02133161": "american black bear",
-    "n02165456": "ladybug",
-    "n02281406": "sulphur butterfly",
-    "n02325366": "wood rabbit",
-    "n02342885": "hamster",
-    "n02396427": "wild boar",
-    "n02483362": "gibbon",
-    "n02504458": "african elephant",
-    "n02510455": "giant panda",
-    "n02690373": "airliner",
-    "n02747177": "ashcan",
-    "n02783161": "ballpoint",
-    "n02814533": "beach wagon",
-    "n02859443": "boathouse",
-    "n02917067": "bullet train",
-    "n02992529": "cellular telephone",
-    "n03014705": "chest",
-    "n03047690": "clog",
-    "n03095699": "container ship",
-    "n03197337": "digital watch",
-    "n03201208": "dining table",
-    "n03445777": "golf ball",
-    "n03452741": "grand piano",
-    "n03584829": "iron",
-    "n03630383": "lab coat",
-    "n03775546": "mixing bowl",
-    "n03791053": "motor scooter",
-    "n03874599": "padlock",
-    "n03891251": "park bench",
-    "n04026417": "purse",
-    "n04335435": "streetcar",
-    "n04380533": "table lamp",
-    "n04404412": "television",
-    "n04447861": "toilet seat",
-    "n04507155": "umbrella",
-    "n04522168": "vase",
-    "n04557648": "water bottle",
-    "n04562935": "water tower",
-    "n04612504": "yawl",
-    "n06794110": "street sign",
-    "n07749582": "lemon",
-    "n07831146": "carbonara",
-    "n12998815": "agaric",
-}
+    "n01443537": "goldfish", "n01491361": "tiger shark", "n01531178": "goldfinch",
+    "n01644373": "tree frog", "n02104029": "kuvasz", "n02119022": "red fox",
+    "n02123597": "siamese cat", "n02133161": "american black bear", "n02165456": "ladybug",
+    "n02281406": "sulphur butterfly", "n02325366": "wood rabbit", "n02342885": "hamster",
+    "n02396427": "wild boar", "n02483362": "gibbon", "n02504458": "african elephant",
+    "n02510455": "giant panda", "n02690373": "airliner", "n02747177": "ashcan",
+    "n02783161": "ballpoint", "n02814533": "beach wagon", "n02859443": "boathouse",
+    "n02917067": "bullet train", "n02992529": "cellular telephone", "n03014705": "chest",
+    "n03047690": "clog", "n03095699": "container ship", "n03197337": "digital watch",
+    "n03201208": "dining table", "n03445777": "golf ball", "n03452741": "grand piano",
+    "n03584829": "iron", "n03630383": "lab coat", "n03775546": "mixing bowl",
+    "n03791053": "motor scooter", "n03874599": "padlock", "n03891251": "park bench",
+    "n04026417": "purse", "n04335435": "streetcar", "n04380533": "table lamp",
+    "n04404412": "television", "n04447861": "toilet seat", "n04507155": "umbrella",
+    "n04522168": "vase", "n04557648": "water bottle", "n04562935": "water tower",
+    "n04612504": "yawl", "n06794110": "street sign", "n07749582": "lemon",
+    "n07831146": "carbonara", "n12998815": "agaric",
+}  # fmt: skip
 WNIDS = tuple(WORDS)
 SHORTER, CROP = 256, 224  # pixels of the resized picture's shorter side, and of what is cut out of it
 
@@ -99,7 +66,8 @@ class ImageNetCopy(UserCopy):
 
         masked = [item for item in self.splits if mask_of(item) in self.files]
         limits = [importer.min_mask, list(importer.image_size), importer.ignore, list(importer.classes)]
-        return f"{self.about} {count_faults([self.digest, *limits], masked, fault)}".strip()
+        faults = mask_faults("masks", [self.digest, *limits], masked, fault)
+        return f"{self.about} {about_faults(faults)}".strip()
 
 
 @dataclass(frozen=True)
@@ -189,19 +157,10 @@ class ImageNetS50(MaskLimits):
 
     def _ids(self, levels: NDArray[Any], file: Path) -> NDArray[np.int64]:
         """The ids of a mask picture, in the geometry of the image."""
-        classes = len(self.folders)
-        try:
-            unknown = sorted(set(np.unique(decode(levels)).tolist()) - {OTHER, *range(1, classes + 1), IGNORE})
-            cut = middle(Image.fromarray(levels), self.image_size[0], Image.Resampling.NEAREST)
-        except ValueError as error:
-            raise SalgenError(
-                f"{file}: is not a mask of ImageNet-S ({error}): ids are stored in red and green"
-            ) from None
-        if unknown:
-            raise SalgenError(
-                f"{file}: has the id {unknown[0]}, not {OTHER}, 1 to {classes} or {IGNORE}: is it from another set?"
-            )
-        return decode(cut)
+        known = {OTHER, *range(1, len(self.folders) + 1), IGNORE}
+        if levels.ndim != 3 or not set(np.unique(decode(levels)).tolist()) <= known:
+            raise SalgenError(f"{file}: is no mask of ImageNet-S, with ids of {len(self.folders)} classes in colours")
+        return decode(middle(Image.fromarray(levels), self.image_size[0], Image.Resampling.NEAREST))
 
 
 def middle(picture: Image.Image, size: int, resample: Image.Resampling) -> NDArray[np.uint8]:

@@ -29,7 +29,6 @@ class ImagesImporter(Reading):
     """
 
     name: ClassVar[str] = "images"
-    version: ClassVar[str] = "1"
     takes: ClassVar[str] = "IMAGES:masks=PATH:labels=PATH, or a folder that holds images, masks and labels.csv"
     region: ClassVar[str] = "object"
     scales: ClassVar[Mapping[str, Scale]] = {**Reading.scales, "small": Scale({}, {})}

@@ -53,7 +53,6 @@ class ObjectXai(MarkedImages):
     """
 
     name: ClassVar[str] = "object-xai"
-    version: ClassVar[str] = "1"
     stand_in: ClassVar[str] = "multi-objects"
     task: ClassVar[str] = "object"
     boxed: ClassVar[bool] = True

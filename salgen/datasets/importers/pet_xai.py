@@ -8,7 +8,7 @@ from typing import ClassVar
 from salgen.datasets.layouts.broken import mask_picture_faults
 from salgen.datasets.layouts.detection_datasets.voc_annotations import image_names
 from salgen.datasets.layouts.own_images.outlines import MaskPicture
-from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, missing, pictures_in
+from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, found_at, pictures_in
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.parameters import param
 
@@ -46,7 +46,6 @@ class PetXai(MarkedImages):
     """
 
     name: ClassVar[str] = "pet-xai"
-    version: ClassVar[str] = "1"
     stand_in: ClassVar[str] = "drawn-pets"
     task: ClassVar[str] = "breed"
     region: ClassVar[str] = "pet"
@@ -65,16 +64,14 @@ class PetXai(MarkedImages):
 
     def read_layout(self, path: Path) -> Found:
         """The images of a copy, with their trimaps, whose `border` is pet or not; a key of :data:`BORDERS`."""
-        root = next((root for root in (path, path / FOLDER) if (root / "annotations/trimaps").is_dir()), None)
-        if root is None:
-            raise missing(path / "annotations/trimaps", "the trimaps of Oxford-IIIT Pet are expected there")
-        if not (root / "images").is_dir():
-            raise missing(root / "images", "the images of Oxford-IIIT Pet are expected there")
-        files = pictures_in(root / "images")
+        places = (path / "annotations/trimaps", path / FOLDER / "annotations/trimaps")
+        root = found_at("the trimaps of Oxford-IIIT Pet are expected there", *places).parents[1]
+        files = pictures_in(found_at("the images of Oxford-IIIT Pet are expected there", root / "images"))
         breeds = {file: file.stem.rpartition("_")[0] for file in files}
         known = [file for file in files if breeds[file] in BREEDS]
         trimaps = {file: root / f"annotations/trimaps/{file.stem}.png" for file in known}
-        usable = _listed(root)
+        listing = root / "annotations/list.txt"  # the images whose trimaps are to be used
+        usable = set(image_names(listing)) if listing.is_file() else None
         pairs = {
             file.name: (file, trimap)
             for file, trimap in trimaps.items()
@@ -90,8 +87,8 @@ class PetXai(MarkedImages):
                 outlines = (MaskPicture(trimap, levels),) if file.name in pairs else ()
                 void = MaskPicture(trimap, (BORDER,)) if outlines and self.border == "ignore" else None
                 images[f"images/{file.name}"] = MarkedImage(file, breeds[file], outlines, void)
-        lists = [root / "annotations/list.txt"] if usable is not None else []
-        return Found(root, images, BREEDS, ABOUT.format(border=BORDERS[self.border]), LICENSE, skipped, lists)
+        about = ABOUT.format(border=BORDERS[self.border])
+        return Found(root, images, BREEDS, about, LICENSE, skipped, [listing] if listing.is_file() else [])
 
     def labels_of(self, number: int) -> dict[str, int]:
         """Breed and species."""
@@ -102,9 +99,3 @@ class PetXai(MarkedImages):
     def _breeds(self) -> bool:
         """Whether the classes are breeds, by whose names the species are known; in folders they may be anything."""
         return set(self.classes) <= set(BREEDS)
-
-
-def _listed(root: Path) -> set[str] | None:
-    """The images of `list.txt`, whose trimaps are to be used; None where the copy has no list."""
-    path = root / "annotations/list.txt"
-    return set(image_names(path)) if path.is_file() else None

@@ -9,9 +9,16 @@ from salgen.datasets.layouts.broken import check_size
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box
 from salgen.datasets.layouts.detection_datasets.voc_annotations import box_of, read_xml
 from salgen.datasets.layouts.own_images.outlines import BoxOutline
-from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, missing, pictures_in, some_of
+from salgen.datasets.layouts.saliency_bench.marked_images import (
+    Found,
+    MarkedImage,
+    found_at,
+    missing,
+    pictures_in,
+    some_of,
+)
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted
 
 NAMES = ("security-xai",)
 
@@ -42,18 +49,13 @@ class SecurityXai(MarkedImages):
     """
 
     name: ClassVar[str] = "security-xai"
-    version: ClassVar[str] = "1"
     stand_in: ClassVar[str] = "drawn-luggage"
     region: ClassVar[str] = "boxes"
 
     def read_layout(self, path: Path) -> Found:
         """All images of a copy with an item, and as many without, which a seed chooses."""
-        pictures = path / PICTURES
-        if not pictures.is_dir():
-            raise missing(pictures, "the images of SIXray, P*.jpg and N*.jpg, are expected there")
-        texts = next((path / name for name in TEXTS if (path / name).is_dir()), None)
-        if texts is None:
-            raise missing(path / TEXTS[0], "the annotations of SIXray, P*.xml, are expected there")
+        pictures = found_at("the images of SIXray, P*.jpg and N*.jpg, are expected there", path / PICTURES)
+        texts = found_at("the annotations of SIXray, P*.xml, are expected there", *(path / name for name in TEXTS))
         by_kind = {kind: [file for file in pictures_in(pictures) if file.name.startswith(kind)] for kind in "PN"}
         for kind, files in by_kind.items():
             if not files:
@@ -62,12 +64,10 @@ class SecurityXai(MarkedImages):
         images, annotations = {}, []
         for file in by_kind["P"]:
             text = texts / f"{file.stem}.xml"
-            try:
+            with counted(skipped):
                 outlines = tuple(BoxOutline(box) for box in _boxes(file, text, skipped)) if text.is_file() else ()
                 images[f"{PICTURES}/{file.name}"] = MarkedImage(file, CLASSES[1], outlines)
                 annotations += [text] if outlines else []
-            except UnusableError as error:
-                skipped[str(error)] += 1
         chosen = some_of((file.name for file in by_kind["N"]), len(images), self.split_seed)
         images |= {f"{PICTURES}/{name}": MarkedImage(pictures / name, CLASSES[0]) for name in sorted(chosen)}
         return Found(path, images, CLASSES, ABOUT, LICENSE, skipped, annotations)
@@ -77,9 +77,7 @@ def _boxes(file: Path, text: Path, skipped: Counter[str]) -> Iterator[Box]:
     """The boxes of an image's items that can be used."""
     root, size = read_xml(text), check_size(file)
     for entry in root.iterfind("object"):
-        try:
+        with counted(skipped):
             if entry.findtext("name", "").strip().lower() not in ITEMS:
                 raise UnusableError("object of an unknown class")
             yield box_of(entry, size)
-        except UnusableError as error:
-            skipped[str(error)] += 1

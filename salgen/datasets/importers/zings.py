@@ -56,10 +56,9 @@ class ZingsImporter(ImagesImporter):
 
 def _root(path: Path) -> Path:
     """The folder itself, or the one of salgen's name in it, as an archive unpacked into its own folder leaves it."""
-    for root in (path, path / ROOT, path / ROOT / ROOT):
-        if (root / FOLDERS[0]).is_dir():
-            for folder in (root / FOLDERS[1], *(root / "masks" / name for name in FOLDERS)):
-                if not folder.is_dir():
-                    raise SalgenError(f"{folder}: expected a folder here, beside {root / FOLDERS[0]}")
-            return root
-    raise SalgenError(f"{path / FOLDERS[0]}: expected a folder here, or {path / ROOT / FOLDERS[0]}")
+    places = (path, path / ROOT, path / ROOT / ROOT)
+    root = next((place for place in places if (place / FOLDERS[0]).is_dir()), path)
+    for folder in (*(root / name for name in FOLDERS), *(root / "masks" / name for name in FOLDERS)):
+        if not folder.is_dir():
+            raise SalgenError(f"{folder}: expected a folder here, or in {root / ROOT}")
+    return root

@@ -7,18 +7,15 @@ unsaid: the counts stand in the source's notes, which `salgen make` and `salgen 
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 from salgen.cache import cached
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError
-from salgen.errors import SalgenError
-from salgen.generators.drawing.pictures import TOO_LARGE, TooLargeError, opened, read_levels
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, usable
+from salgen.generators.drawing.pictures import opened, read_levels
 from salgen.progress import progress
 
 VERSION = "3"  # changes whenever another file counts as broken
@@ -31,14 +28,14 @@ Check = Callable[..., object]  # raises an UnusableError for an item's files, wh
 def check_pictures(*paths: Path) -> None:
     """Decode pictures to their ends, a JPEG at an eighth of its size."""
     for path in paths:
-        with _usable(path) as picture:
+        with usable(path), opened(path) as picture:
             picture.draft(picture.mode, (max(picture.width // 8, 1), max(picture.height // 8, 1)))
             picture.load()
 
 
 def check_size(path: Path, size: tuple[int, int] | None = None) -> tuple[int, int]:
     """The (H, W) of an image's file, whose pixels are not read; an UnusableError if `size` is stated and another."""
-    with _usable(path) as picture:
+    with usable(path), opened(path) as picture:
         width, height = picture.size
     if size not in (None, (height, width)):
         raise UnusableError("image of another size than stated")
@@ -47,30 +44,12 @@ def check_size(path: Path, size: tuple[int, int] | None = None) -> tuple[int, in
 
 def check_mask_picture(path: Path, size: tuple[int, int], known: Iterable[int]) -> None:
     """Look at a mask picture of an image of `size` (H, W), whose levels are numbers that are `known`."""
-    if not path.is_file():
-        raise UnusableError("missing mask picture")
-    try:
+    with usable(path, "mask picture"):
         numbers = read_levels(path)
-    except SalgenError:
-        raise UnusableError("unreadable mask picture") from None
     if numbers.shape != size:
         raise UnusableError("mask picture of another size than its image, or with colours for numbers")
     if not np.isin(numbers, list(known)).all():
         raise UnusableError("mask picture with numbers that are of no class")
-
-
-@contextmanager
-def _usable(path: Path) -> Iterator[Image.Image]:
-    """A picture whose pixels are not read yet; what fails while it is open is an UnusableError."""
-    if not path.is_file():
-        raise UnusableError("missing image")
-    try:
-        with opened(path) as picture:
-            yield picture
-    except TooLargeError:
-        raise UnusableError(f"image {TOO_LARGE}") from None
-    except SalgenError:
-        raise UnusableError("unreadable image") from None
 
 
 def faults_of(items: Iterable[Sequence[Path]], check: Check = check_pictures) -> list[str]:

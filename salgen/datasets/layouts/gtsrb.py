@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from http.client import HTTPException
 from itertools import groupby
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from typing import Any
 from filelock import FileLock
 from salgen.cache import cache_errors
 from salgen.datasets.layouts.broken import sound_items
 from salgen.datasets.layouts.imported import SPLITS
 from salgen.datasets.picture_libraries.picture_sampling import listed
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, named
 from salgen.files import TEMPORARY, cache_folder
 from salgen.generators.drawing.pictures import Pixels, read_rgb, resize_rgb
 from salgen.generators.interfaces import Context
@@ -137,21 +137,14 @@ def _opened(root: Path) -> SignFiles:
 
 def _find_folder(root: Path) -> Path:
     """The folder that holds the table and the folder GTSRB."""
-    if not root.is_dir():
-        fault = "it is a file" if root.exists() else "there is no such folder"
-        raise SalgenError(f"{root}: {fault}; give the folder that holds gtsrb/{TRAINING}")
     places = [root / "gtsrb", root, *([root.parent] if root.name == "GTSRB" else [])]
     trained = [folder for folder in places if _first(folder, TRAININGS).is_dir()]
-    whole = [folder for folder in trained if _first(folder, TABLES).is_file()]
-    deep = [inner for folder in places if (inner := folder / "GTSRB/GTSRB").is_dir()]
-    if deep and not whole:
-        raise SalgenError(f"{deep[0]}: one folder too deep; move its contents up into {deep[0].parent}")
     if not trained:
         raise SalgenError(
             f"{root / 'gtsrb' / TRAINING}: is missing; torchvision.datasets.GTSRB has this folder, and the benchmark's "
             f"own archive {TRAININGS[1]}"
         )
-    return (whole or trained)[0]
+    return max(trained, key=lambda folder: _first(folder, TABLES).is_file())
 
 
 def _first(folder: Path, places: Sequence[str]) -> Path:
@@ -161,57 +154,28 @@ def _first(folder: Path, places: Sequence[str]) -> Path:
 
 def _read_training(folder: Path) -> Crops:
     """The training images of each class folder."""
-    items: Crops = {}
-    for inside in filter(Path.is_dir, _listing(folder)):
-        if inside.name not in SIGN_FOLDERS:
-            raise SalgenError(f"{inside}: expected only folders of sign classes, 00000 to {max(SIGN_FOLDERS)}")
-        sign = SIGN_FOLDERS[inside.name]
-        images = [path for path in _listing(inside) if path.suffix.lower() == ".ppm"]
-        if not images:
-            raise SalgenError(f"{inside}: expected images TTTTT_FFFFF.ppm of sign class {sign}, but there is none")
-        items |= {f"train/{inside.name}/{path.name}": (path, sign) for path in images}
-    if not items:
-        raise SalgenError(f"{folder / '00000'}: expected a folder of images for each sign class, but there is none")
-    return items
-
-
-def _listing(folder: Path) -> list[Path]:
-    """Sorted contents of a folder, without hidden files such as ``.DS_Store`` and ``._00000.ppm``."""
-    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    return {
+        f"train/{name}/{path.name}": (path, sign)
+        for name, sign in SIGN_FOLDERS.items()
+        for path in sorted((folder / name).glob("*.[pP][pP][mM]"))
+        if not path.name.startswith(".")  # as macOS leaves them
+    }
 
 
 def _read_test(folder: Path, table: Path) -> Crops:
     """The test images that the table names."""
+    items: Crops = {}
     try:
         with open(table, encoding="utf-8-sig", newline="") as lines:
-            reader = csv.DictReader(lines, delimiter=";")
-            columns, rows = reader.fieldnames or [], list(reader)
-    except FileNotFoundError:
-        raise SalgenError(f"{table}: expected the classes of the test images there, but it is missing") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SalgenError(f"{table}: cannot be read ({error})") from None
-    if not {"Filename", "ClassId"} <= set(columns):
+            for row in csv.DictReader(lines, delimiter=";"):
+                file, sign = row["Filename"], int(row["ClassId"])
+                if not 0 <= sign < SIGNS or items.setdefault(f"test/{file}", (folder / file, sign))[1] != sign:
+                    raise ValueError(f"{file} has ClassId {sign}, which is none or another one than above")
+    except (OSError, ValueError, TypeError, KeyError, csv.Error) as error:
         raise SalgenError(
-            f"{table}: expected columns Filename and ClassId, separated by semicolons; its first line is "
-            f"{';'.join(columns)!r}"
-        )
-    items: Crops = {}
-    for number, row in enumerate(rows, start=2):
-        place, file, sign = f"{table}, line {number}", row["Filename"] or "", row["ClassId"] or ""
-        if not (sign.isdecimal() and int(sign) < SIGNS):
-            raise SalgenError(f"{place}: ClassId {sign!r} is not from 0 to {SIGNS - 1}")
-        if not file or PureWindowsPath(file).name != file:  # which knows the separators of all systems
-            raise SalgenError(f"{place}: Filename {file!r} is not the plain name of a file in {folder}")
-        path = folder / file
-        if not (path.is_file() or path.is_symlink()):  # a link to nowhere is skipped and counted with what is broken
-            raise SalgenError(f"{place}: names {path}, which is missing")
-        _, earlier = items.setdefault(f"test/{file}", (path, int(sign)))
-        if earlier != int(sign):
-            raise SalgenError(
-                f"{place}: {file} has ClassId {sign}, but {earlier} in a line above: remove the wrong one"
-            )
-    if not items:
-        raise SalgenError(f"{table}: expected a row for each image in {folder}, but there is none")
+            f"{table}: expected the columns Filename and ClassId, separated by semicolons, the latter from 0 to "
+            f"{SIGNS - 1} ({named(error)})"
+        ) from None
     return items
 
 
@@ -252,9 +216,8 @@ def _fetched() -> Path:
             with FileLock(locks / f"{GTSRB}.lock"):
                 _download(root)
     except (ImportError, OSError, RuntimeError, HTTPException) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise SalgenError(
-            f"GTSRB could not be downloaded to {root} ({reason}): fetch it on a machine with a network and give "
+            f"GTSRB could not be downloaded to {root} ({named(error)}): fetch it on a machine with a network and give "
             f"its folder, which holds gtsrb/{TRAINING}"
         ) from None
     return root

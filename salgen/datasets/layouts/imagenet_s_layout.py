@@ -1,6 +1,6 @@
 """The published layout of ImageNet-S50: its folders, and mask pictures with a class id in each pixel's colour."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 import numpy as np
@@ -10,7 +10,6 @@ from salgen.datasets.picture_libraries.picture_sampling import listed
 from salgen.errors import SalgenError
 
 FOLDER = "ImageNetS50"
-CATEGORIES = "ImageNetS_categories_im50.txt"
 OTHER = 0  # the id of pixels of no class
 IGNORE = 1000  # the id of pixels that are not annotated
 MASKS = "-segmentation"
@@ -26,7 +25,6 @@ LICENSE = (
 def read_layout(path: Path, classes: Sequence[str]) -> tuple[dict[str, Path], dict[str, str], str]:
     """Files by path within a copy, the split of each image, and notes; `path` may be the folder around it."""
     root = _root(path)
-    _check_categories(root, classes)
     pictures: dict[str, tuple[Path, ...]] = {}
     splits: dict[str, str] = {}
     parts = [TESTED, *([TRAINED] if (root / TRAINED).is_dir() else [])]
@@ -75,54 +73,26 @@ def _root(path: Path) -> Path:
     )
 
 
-def _check_categories(root: Path, classes: Sequence[str]) -> None:
-    """Raise a SalgenError if a list of categories beside the data names others."""
-    for file in (root / CATEGORIES, root.parent / CATEGORIES):
-        if file.is_file():
-            listed = file.read_text(encoding="utf-8-sig", errors="replace").split()
-            if sorted(listed) != list(classes):
-                raise SalgenError(f"{file} lists {len(listed)} classes that are not the {len(classes)} expected here")
-
-
 def _check_classes(root: Path, part: str, classes: Sequence[str]) -> None:
     """Raise a SalgenError unless a part and its masks have a folder for each class and no other."""
     for folder in (root / part, root / f"{part}{MASKS}"):
-        if not folder.is_dir():
-            raise SalgenError(f"{folder} is missing: it has a folder of each class's files in ImageNet-S50")
-        present = {entry.name for entry in folder.iterdir() if entry.is_dir()}
-        missing, unexpected = sorted(set(classes) - present), sorted(present - set(classes))
-        if missing:
+        present = {entry.name for entry in folder.iterdir() if entry.is_dir()} if folder.is_dir() else set()
+        if differing := sorted(present ^ set(classes)):
             raise SalgenError(
-                f"{folder / missing[0]} is missing: {len(set(classes) & present)} of {len(classes)} classes are there"
-            )
-        if unexpected:
-            raise SalgenError(
-                f"{folder / unexpected[0]} is not one of the {len(classes)} classes: is this another set?"
+                f"{folder} must have a folder for each of the {len(classes)} classes and no other: {differing[0]} is "
+                f"{'not one of them' if differing[0] in present else 'missing'}"
             )
 
 
 def _pairs(root: Path, part: str, name: str) -> Iterator[tuple[Path, Path]]:
     """Each image of a class with its mask picture, sorted by name."""
     folder = root / part / name
-    pictures = _by_stem(_visible_files(folder, PICTURES))
-    masks = _by_stem(_visible_files(root / f"{part}{MASKS}" / name, (".png",)))
-    if not pictures:
-        raise SalgenError(f"{folder} has no images: files such as {folder / 'NAME.JPEG'} are expected")
-    for stem in sorted(pictures.keys() | masks.keys()):
-        if stem not in masks:
-            raise SalgenError(f"{pictures[stem]} has no mask: {root / mask_of(f'{part}/{name}/{stem}')} is expected")
-        if stem not in pictures:
-            raise SalgenError(f"{masks[stem]} has no image: {folder / f'{stem}.JPEG'} is expected")
-        yield pictures[stem], masks[stem]
-
-
-def _by_stem(files: Iterable[Path]) -> dict[str, Path]:
-    """Files by their names without the ending, in their order."""
-    stems: dict[str, Path] = {}
-    for file in files:
-        if stems.setdefault(file.stem, file) is not file:
-            raise SalgenError(f"{file}: {stems[file.stem].name} has the same name, so one mask would be for both")
-    return stems
+    pictures = {file.stem: file for file in _visible_files(folder, PICTURES)}
+    masks = {file.stem: file for file in _visible_files(root / f"{part}{MASKS}" / name, (".png",))}
+    if not pictures or pictures.keys() != masks.keys():
+        lone = min(pictures.keys() ^ masks.keys(), default="NAME")
+        raise SalgenError(f"{folder}: each image needs a mask of its name, and each mask an image: {lone} has none")
+    return ((pictures[stem], masks[stem]) for stem in sorted(pictures))
 
 
 def _visible_files(folder: Path, endings: tuple[str, ...]) -> list[Path]:
@@ -132,6 +102,4 @@ def _visible_files(folder: Path, endings: tuple[str, ...]) -> list[Path]:
 
 def decode(levels: NDArray[Any]) -> NDArray[np.int64]:
     """The ids int64 (H, W) of a mask picture's colours, uint8 (H, W, 3) or more channels."""
-    if levels.ndim != 3 or levels.shape[2] < 3 or levels.dtype != np.uint8:
-        raise ValueError(f"{levels.dtype} of shape {levels.shape}, not 8-bit colours")
     return np.asarray(levels[..., 0].astype(np.int64) + 256 * levels[..., 1].astype(np.int64))

@@ -62,7 +62,6 @@ class Imported(PluginBase):
     that names the path they expected. `stand_in` is the generator that draws something of the kind, if there is one.
     """
 
-    name: ClassVar[str]
     stand_in: ClassVar[str] = ""
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
@@ -73,11 +72,6 @@ class Imported(PluginBase):
 
     image_size: tuple[int, int] = param((224, 224), "height and width in pixels", low=16)
     bit_depth: int = param(8, "bits per channel", choices=(8,))
-
-    @property
-    def family(self) -> str:
-        """The name of its streams of random numbers."""
-        return self.name
 
     def read_copy(self, path: Path) -> Any:
         """The copy at a path."""

@@ -5,20 +5,21 @@ and the score of a handful of pixels is that of the resizing.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 import numpy as np
+from numpy.typing import NDArray
 from salgen.cache import cached
 from salgen.datasets.layouts.imported import Imported
 from salgen.parameters import param
-from salgen.progress import progress
+from salgen.progress import tracked
 from salgen.types import Mask
 
 EMPTY, FULL, TINY = 1, 2, 3
 FAULTS = {EMPTY: "empty", FULL: "full, as they cover all that is scored", TINY: "of fewer than min_mask pixels"}
 SMALLEST = 6  # pixels
-VERSION = "1"  # changes whenever another mask is refused
+VERSION = "2"  # changes whenever another mask is refused
 
 
 @dataclass(frozen=True)
@@ -46,28 +47,27 @@ def mask_fault(mask: Mask, min_mask: int, scored: Mask | None = None) -> int:
     return TINY if pixels < min_mask else 0
 
 
-def mask_faults(depends_on: Any, items: Sequence[str], fault: Callable[[str], int]) -> dict[int, int]:
-    """The number of masks with each fault; see :func:`count_faults`."""
+def mask_faults(kind: str, depends_on: Any, items: Collection[Any], fault: Callable[[Any], int]) -> list[int]:
+    """The fault of each item's mask, kept in the user's cache by what the masks depend on."""
 
-    def count() -> dict[str, np.ndarray[Any, np.dtype[np.int64]]]:
-        found: Counter[int] = Counter()
-        with progress("looking at masks", len(items), "masks") as advance:
-            for item in items:
-                found[fault(item)] += 1
-                advance()
-        return {"counts": np.array([found[number] for number in FAULTS], dtype=np.int64)}
+    def look() -> dict[str, NDArray[np.int8]]:
+        masks = tracked("looking at masks", items, "masks")
+        return {"faults": np.array(list(map(fault, masks)), dtype=np.int8)}
 
-    counts = cached("masks", [VERSION, depends_on], ("counts",), count)["counts"].tolist()
-    return dict(zip(FAULTS, counts, strict=True))
+    faults: list[int] = cached(kind, [VERSION, depends_on], ("faults",), look)["faults"].tolist()
+    return faults
 
 
-def count_faults(depends_on: Any, items: Sequence[str], fault: Callable[[str], int]) -> str:
-    """A sentence on the masks that are no ground truth; counts are kept in the cache by what the masks depend on."""
-    counts = mask_faults(depends_on, items, fault)
-    refused = [f"{number} {FAULTS[key]}" for key, number in counts.items() if number]
-    if not refused:
-        return ""
-    return (
-        f"Of {len(items):,} masks these are no ground truth at this size: {', '.join(refused)}. Such samples are kept "
+def in_words(faults: Iterable[int], form: str = "") -> str:
+    """The numbers of masks with each fault in a format, or "" if there are none."""
+    counts = Counter(faults)
+    return ", ".join(f"{counts[fault]:{form}} {why}" for fault, why in FAULTS.items() if counts[fault])
+
+
+def about_faults(faults: Sequence[int]) -> str:
+    """A sentence on the masks that are no ground truth, or "" if there are none."""
+    refused = in_words(faults)
+    return refused and (
+        f"Of {len(faults):,} masks these are no ground truth at this size: {refused}. Such samples are kept "
         "with an empty mask, and are not scored."
     )

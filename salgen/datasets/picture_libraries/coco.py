@@ -20,19 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
+from salgen.datasets.picture_libraries import picture_sampling as sampling
 from salgen.datasets.picture_libraries.coco_instances import Instance, read_instances
 from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels
-from salgen.datasets.picture_libraries.picture_sampling import (
-    Make,
-    Selection,
-    UnusableError,
-    gather,
-    names_and_sizes,
-    read_picture,
-    split_of,
-)
-from salgen.errors import SalgenError, install
+from salgen.errors import SalgenError
 from salgen.files import sha256_of
+from salgen.import_paths import needed
 from salgen.seeding import Stream
 
 FOLDER = "coco"
@@ -75,22 +68,22 @@ def objects(root: Path, classes: Sequence[str], pictures: int, longest: int) -> 
     """The library of objects, uint8 (h, w, 4) with the mask as alpha, and notes on it for the card."""
     parts = parts_of(root)
     select = partial(_select, parts, classes, longest)
-    library, counts = gather("objects", origin_of(parts), classes, pictures, longest, select)
+    library, counts = sampling.gather("objects", origin_of(parts), classes, pictures, longest, select)
     return library, f"{NOTES.format(parts=' and '.join(part.name for part in parts))}{SPLIT[len(parts) > 1]} {counts}"
 
 
 def cut(file: Path, size: tuple[int, int], instance: Instance, longest: int) -> Pixels:
     """An object with its mask as alpha, uint8 (h, w, 4), in its bounding box truncated to whole pixels."""
-    colours = read_picture(file)
+    colours = sampling.read_picture(file)
     if colours.shape[:2] != size:
-        raise UnusableError("image of another size than stated")
+        raise sampling.UnusableError("image of another size than stated")
     left, top, width, height = instance.box
     box = slice(max(int(top), 0), max(int(top + height), 0)), slice(max(int(left), 0), max(int(left + width), 0))
     mask = mask_of(instance.outline, (colours.shape[0], colours.shape[1]))[box]
     if not mask.any():
-        raise UnusableError("object without pixels")
+        raise sampling.UnusableError("object without pixels")
     if min(mask.shape) < SMALLEST:
-        raise UnusableError(f"object smaller than {SMALLEST}x{SMALLEST} pixels")
+        raise sampling.UnusableError(f"object smaller than {SMALLEST}x{SMALLEST} pixels")
     return _shrunk(np.dstack([colours[box] * mask[..., None], mask * np.uint8(255)]), longest)
 
 
@@ -114,10 +107,10 @@ def runs_of(outline: Any, size: tuple[int, int]) -> dict[str, Any]:
 def counts_of(outline: Any, size: tuple[int, int]) -> list[int]:
     """The run lengths of an outline; an UnusableError if it has none of that size (H, W)."""
     if not isinstance(outline, dict):
-        raise UnusableError("no outline in COCO's form")
+        raise sampling.UnusableError("no outline in COCO's form")
     counts = run_lengths(outline.get("counts"))
     if outline.get("size") != list(size) or min(counts, default=-1) < 0 or sum(counts) != size[0] * size[1]:
-        raise UnusableError("RLE of the wrong size")
+        raise sampling.UnusableError("RLE of the wrong size")
     return counts
 
 
@@ -125,10 +118,10 @@ def check_polygons(polygons: Sequence[array[float]], size: tuple[int, int]) -> N
     """Raise an UnusableError unless each polygon, x, y, x, y, ..., has three points or more near an image of (H, W)."""
     for polygon in polygons:
         if len(polygon) < 6 or len(polygon) % 2:
-            raise UnusableError("polygon of fewer than three points")
+            raise sampling.UnusableError("polygon of fewer than three points")
         for side, places in zip(size, (polygon[1::2], polygon[::2]), strict=True):
             if not all(isfinite(place) and -side <= place <= 2 * side for place in places):
-                raise UnusableError("polygon far outside of the image")
+                raise sampling.UnusableError("polygon far outside of the image")
 
 
 def run_lengths(runs: Any) -> list[int]:
@@ -177,26 +170,15 @@ def parts_of(root: Path) -> list[CocoPart]:
 def origin_of(parts: Sequence[CocoPart]) -> str:
     """SHA-256 over the annotations, and the names and sizes of the images."""
     total = hashlib.sha256()
-    try:
-        for part in parts:
-            with os.scandir(part.images) as files:
-                total.update(f"{part.name} {sha256_of(part.annotations)} {names_and_sizes(files)}\n".encode())
-    except OSError as error:
-        raise SalgenError(f"{error.filename}: cannot be read ({error.strerror})") from None
+    for part in parts:
+        with os.scandir(part.images) as files:
+            total.update(f"{part.name} {sha256_of(part.annotations)} {sampling.names_and_sizes(files)}\n".encode())
     return total.hexdigest()
 
 
-def need_pycocotools(purpose: str) -> None:
-    """Raise a SalgenError that tells the purpose of pycocotools if it is not installed."""
-    try:
-        import pycocotools.mask  # noqa: F401
-    except ImportError:
-        raise SalgenError(f"{purpose} by pycocotools: {install('coco')}") from None
-
-
-def _select(parts: Sequence[CocoPart], classes: Sequence[str], longest: int) -> Selection:
-    need_pycocotools("objects are cut out of COCO")
-    candidates: dict[tuple[str, str], list[Make]] = {}
+def _select(parts: Sequence[CocoPart], classes: Sequence[str], longest: int) -> sampling.Selection:
+    needed("pycocotools.mask", "cutting objects out of COCO", "coco")
+    candidates: dict[tuple[str, str], list[sampling.Make]] = {}
     skipped: Counter[str] = Counter()
     for part in parts:
         images, largest, passed_over = read_instances(part.annotations, classes)
@@ -215,4 +197,4 @@ def _splits(images: Mapping[int, object], part: CocoPart, *, alone: bool) -> lis
     order = [numbers[rank] for rank in Stream("coco", part.name).permutation(len(numbers)).tolist()]
     if part.name == VAL and not alone:
         return [(number, "test") for number in order]
-    return [(number, split_of(rank, len(order), tested=not alone)) for rank, number in enumerate(order)]
+    return [(number, sampling.split_of(rank, len(order), tested=not alone)) for rank, number in enumerate(order)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
-from salgen.errors import SalgenError, reason, unknown_name
+from salgen.errors import SalgenError, named, unknown_name
 
 MALFORMED = "annotation not in COCO's form"
 CROWD = "crowd region"
@@ -82,38 +82,30 @@ def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tupl
     try:
         with open(path, encoding="utf-8-sig") as handle:
             whole = json.load(handle, object_hook=handed_over)
-        keys = ("images", "annotations", "categories")
-        if lacking := [key for key in keys if key not in whole or not isinstance(whole[key], list)]:
-            raise ValueError(f"it has no {', '.join(lacking)}, or not as a list")
         images: dict[int, tuple[str, tuple[int, int]]] = {}
         for entry in whole["images"]:
-            file, number = str(entry["file_name"]), whole_number(entry["id"], "an image's id")
+            file, number = str(entry["file_name"]), whole_number(entry["id"])
             if images.get(number, (file,))[0] != file:
                 raise ValueError(f"{images[number][0]} and {file} both have the id {number}")
-            height, width = (whole_number(entry.get(side), f"{side} of {file}") for side in ("height", "width"))
-            images[number] = file, (height, width)
+            images[number] = file, (whole_number(entry["height"]), whole_number(entry["width"]))
         categories: dict[str, int] = {}
         for entry in whole["categories"]:
-            name, number = str(entry["name"]), whole_number(entry["id"], "a category's id")
-            if entry["name"] in (None, ""):
-                raise ValueError(f"the category with the id {number} has no name: write one")
-            if number in categories.values() or name in categories:
-                what = f"name {name!r}" if name in categories else f"id {number}"
-                raise ValueError(f"two categories have the {what}: rename or remove one")
-            categories[name] = number
+            name, number = entry["name"], whole_number(entry["id"])
+            if not name or number in categories.values() or str(name) in categories:
+                raise ValueError(f"category {name!r} with the id {number}: has no name, or another one's name or id")
+            categories[str(name)] = number
+        len(whole["annotations"])
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise SalgenError(f"{path} is not a file of COCO's instances ({reason(error)})") from None
+        raise SalgenError(f"{path} is not a file of COCO's instances ({named(error)})") from None
     return images, categories, malformed
 
 
-def whole_number(value: Any, what: str = "") -> int:
-    """A whole number, or a text of one; a ValueError that says what is none."""
-    try:
-        if int(value) == float(value) or not isinstance(value, float):
-            return int(value)
-    except (ValueError, TypeError, OverflowError):
-        pass
-    raise ValueError(f"{what} is {value!r}, but must be a whole number")
+def whole_number(value: Any) -> int:
+    """A whole number, or a text of one; else a ValueError or TypeError."""
+    number = int(value)
+    if isinstance(value, float) and number != value:
+        raise ValueError(f"{value!r} must be a whole number")
+    return number
 
 
 def box_of(entry: Mapping[str, Any]) -> Box:

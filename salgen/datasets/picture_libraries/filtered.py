@@ -41,8 +41,6 @@ class FilteredLibraries:
         if self.path is None:
             drawn = StandIns(*self._wanted).open()
             return self._chosen(replace(drawn, notes=f"{drawn.notes} They are not filtered by a detector."), {}, {})
-        if not self.path.is_dir():
-            raise SalgenError(f"{self.path} is not a folder: give one that holds copies of data sets and a detector")
         if not (self._copies or (self.path / filtering.DETECTOR).is_dir()):
             expected = f"{coco.FOLDER}, {miniplaces.FOLDER} or both, and {filtering.DETECTOR}"
             raise SalgenError(f"{self.path} lacks the folders that are expected in it: {expected}")
@@ -84,10 +82,9 @@ def _restricted(kind: str, library: Library, wanted: Sequence[str], dropped: Map
     if not wanted:
         return library
     for name in wanted:
-        if name in dropped:
-            raise SalgenError(f"{kind} of {name!r} did not pass the filter: {dropped[name]}; leave this class out")
         if name not in library.classes:
-            raise SalgenError(f"{kind} of {name!r} are not among the candidates: name it there too, or no candidates")
+            why = dropped.get(name, "it is not among the candidates")
+            raise SalgenError(f"{kind} of {name!r} did not pass the filter ({why}): leave this class out")
     return library.of(tuple(wanted))
 
 

@@ -11,15 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from salgen.datasets.picture_libraries import picture_sampling as sampling
 from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels
-from salgen.datasets.picture_libraries.picture_sampling import (
-    Make,
-    Selection,
-    gather,
-    names_and_sizes,
-    read_picture,
-    split_of,
-)
 from salgen.errors import SalgenError, unknown_name
 from salgen.generators.drawing.pictures import resize_rgb
 from salgen.seeding import Stream
@@ -46,28 +39,19 @@ class ScenePhotographs:
 
 def scenes(root: Path, classes: Sequence[str], pictures: int, image_size: tuple[int, int]) -> tuple[PictureFile, str]:
     """The library of scenes, uint8 (H, W, 3), and notes on it; classes are folders such as ``track/outdoor``."""
-    try:
-        photographs = _photographs(root, classes)
-        origin = _origin(photographs)
-    except OSError as error:
-        raise SalgenError(f"{error.filename}: cannot be read ({error.strerror})") from None
-    library, counts = gather(
-        "scenes", origin, classes, pictures, [*image_size], lambda: _select(photographs, image_size)
-    )
+    photographs = _photographs(root, classes)
+    origin, select = _origin(photographs), partial(_select, photographs, image_size)
+    library, counts = sampling.gather("scenes", origin, classes, pictures, [*image_size], select)
     return library, f"{NOTES}{SPLIT[photographs[0].tested is not None]} {counts}"
 
 
 def fitted(file: Path, image_size: tuple[int, int]) -> Pixels:
     """A photograph cropped centrally to the proportions of the image, and resized to it."""
-    pixels = read_picture(file)
+    pixels = sampling.read_picture(file)
     (height, width), (tall, wide) = pixels.shape[:2], image_size
-    if height * wide > width * tall:
-        length = max(width * tall // wide, 1)
-        start = (height - length) // 2
-        return resize_rgb(pixels[start : start + length], image_size)
-    length = max(height * wide // tall, 1)
-    start = (width - length) // 2
-    return resize_rgb(pixels[:, start : start + length], image_size)
+    rows, columns = min(height, max(width * tall // wide, 1)), min(width, max(height * wide // tall, 1))
+    top, left = (height - rows) // 2, (width - columns) // 2
+    return resize_rgb(pixels[top : top + rows, left : left + columns], image_size)
 
 
 def _photographs(root: Path, classes: Sequence[str]) -> list[ScenePhotographs]:
@@ -150,19 +134,21 @@ def _origin(classes: Sequence[ScenePhotographs]) -> str:
     total = hashlib.sha256()
     for cls in classes:
         existing = [file for file in cls.tested or () if file.is_file()]
-        parts = [names_and_sizes(cls.trained), names_and_sizes(existing), str(cls.tested is None)]
+        parts = [sampling.names_and_sizes(cls.trained), sampling.names_and_sizes(existing), str(cls.tested is None)]
         listed = [file.name for file in cls.tested or ()]
         total.update(repr((cls.name, parts, listed)).encode(errors="surrogateescape"))
     return total.hexdigest()
 
 
-def _select(classes: Sequence[ScenePhotographs], image_size: tuple[int, int]) -> Selection:
+def _select(classes: Sequence[ScenePhotographs], image_size: tuple[int, int]) -> sampling.Selection:
     """The photographs of each split and class, in a random order."""
-    candidates: dict[tuple[str, str], list[Make]] = {}
+    candidates: dict[tuple[str, str], list[sampling.Make]] = {}
     for cls in classes:
         count, alone = len(cls.trained), cls.tested is None
         order = Stream("miniplaces", cls.name).permutation(count).tolist()
-        splits = [(cls.trained[place], split_of(rank, count, tested=not alone)) for rank, place in enumerate(order)]
+        splits = [
+            (cls.trained[place], sampling.split_of(rank, count, tested=not alone)) for rank, place in enumerate(order)
+        ]
         for file, split in [*splits, *((file, "test") for file in cls.tested or ())]:
             candidates.setdefault((split, cls.name), []).append(partial(fitted, file, image_size))
     return candidates, {}

@@ -26,15 +26,8 @@ class OwnCopy(StandIns):
         if not copies:
             expected = " or ".join(str(self.path / name) for name in (coco.FOLDER, miniplaces.FOLDER))
             raise SalgenError(f"{expected} is expected, a folder or a link to one, but neither exists")
-        parts, faults = [], []
-        for open_part in (self._objects, self._scenes):
-            try:
-                parts.append(open_part(copies))
-            except SalgenError as error:
-                faults.append(str(error))
-        if faults:
-            raise SalgenError("; ".join(faults))
-        (objects, about_objects), (scenes, about_scenes) = parts
+        objects, about_objects = self._objects(copies)
+        scenes, about_scenes = self._scenes(copies)
         name = "-on-".join(part if part in copies else StandIns.name for part in (coco.FOLDER, miniplaces.FOLDER))
         licenses = {coco.FOLDER: coco.LICENSE, miniplaces.FOLDER: miniplaces.LICENSE}
         notes = f"{about_objects} {about_scenes} No picture is in two splits."

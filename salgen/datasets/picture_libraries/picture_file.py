@@ -63,9 +63,6 @@ class PictureFile:
         self._file, self.digest, self._rows, self._sizes = _opened(path)
         self._load = lru_cache(maxsize=KEPT)(self._decoded)
         self._group = lru_cache(maxsize=8)(self._read)
-        for name in self.classes:
-            if ("train", name) not in self._rows:
-                raise SalgenError(f"{path} has no pictures of {name}: remove it, and it is built again")
 
     def __reduce__(self) -> tuple[type[PictureFile], tuple[Path, tuple[str, ...]]]:
         """Each process opens the file for itself."""
@@ -107,8 +104,6 @@ def _opened(path: Path) -> tuple[pq.ParquetFile, str, dict[tuple[str, str], list
     """The file, its digest, the rows of each split and class, and all rows' (h, w), int32 (rows, 2)."""
     try:
         file = pq.ParquetFile(path, page_checksum_verification=True)
-        if not file.schema_arrow.equals(SCHEMA):
-            raise ValueError("it has other columns")
         digest = file.metadata.metadata[DIGEST].decode("ascii")
         places = file.read(columns=list(PLACES))
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:

@@ -5,13 +5,14 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from salgen.cache import cache_errors
 from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels, Place, library_path, write_library
 from salgen.errors import SalgenError, reason
 from salgen.files import write_text
-from salgen.generators.drawing.pictures import read_rgb
+from salgen.generators.drawing.pictures import TOO_LARGE, TooLargeError, read_rgb
 from salgen.progress import progress
 
 VERSION = "2"  # changes whenever other pictures are made of the same files, or the form of the library's file
@@ -25,6 +26,15 @@ Make = Callable[[], Pixels]
 
 class UnusableError(Exception):
     """The reason why a picture is passed over, in few words and without its name: reasons are counted."""
+
+
+@contextmanager
+def counted(skipped: Counter[str]) -> Iterator[None]:
+    """Count the reason why something is passed over, where an UnusableError ends the ``with`` block."""
+    try:
+        yield
+    except UnusableError as error:
+        skipped[str(error)] += 1
 
 
 # Candidates by split and class, in the order in which they are tried, each of which raises UnusableError if it cannot
@@ -65,12 +75,21 @@ def split_of(rank: int, count: int, *, tested: bool) -> str:
 
 def read_picture(path: Path) -> Pixels:
     """A picture's colours, uint8 (H, W, 3)."""
-    if not path.is_file():
-        raise UnusableError("missing image")
-    try:
+    with usable(path):
         return read_rgb(path)
+
+
+@contextmanager
+def usable(path: Path, kind: str = "image") -> Iterator[None]:
+    """Raise an UnusableError for a picture that is missing, or that cannot be read within the ``with`` block."""
+    if not path.is_file():
+        raise UnusableError(f"missing {kind}")
+    try:
+        yield
+    except TooLargeError:
+        raise UnusableError(f"{kind} {TOO_LARGE}") from None
     except SalgenError:
-        raise UnusableError("unreadable image") from None
+        raise UnusableError(f"unreadable {kind}") from None
 
 
 def names_and_sizes(files: Iterable[Path | os.DirEntry[str]]) -> str:
@@ -117,22 +136,15 @@ def _build(
 
 def _usable(candidates: Sequence[Make], skipped: Counter[str]) -> Iterator[Pixels]:
     for make in candidates:
-        try:
+        with counted(skipped):
             yield make()
-        except UnusableError as error:
-            skipped[str(error)] += 1
 
 
 def _check_enough(kind: str, counts: Mapping[tuple[str, str], int], state: str) -> None:
     """Raise a SalgenError that names every class with too few pictures in a split."""
-    short = {place: count for place, count in counts.items() if count < FEWEST}
+    short = [f"{name!r} ({n} {state} for {split})" for (split, name), n in counts.items() if n < FEWEST]
     if short:
-        told = [
-            f"{name!r}: {count} {'is' if count == 1 else 'are'} {state} for {split}"
-            for (split, name), count in short.items()
-        ]
-        which = "this class" if len({name for _, name in short}) == 1 else "these"
         raise SalgenError(
-            f"{kind} of {', '.join(told)}, and each split needs at least {FEWEST}: leave {which} out, or give a copy "
+            f"{kind} of {', '.join(short)}: each split needs at least {FEWEST}; leave these out, or give a copy "
             "that has more"
         )

@@ -15,7 +15,7 @@ from salgen.generators.composites.libraries import Composite
 from salgen.generators.drawing.photographs import photographs
 from salgen.generators.drawing.pictures import resize_rgb
 from salgen.generators.stand_ins import cutouts, sceneries
-from salgen.progress import progress
+from salgen.progress import tracked
 from salgen.seeding import Stream
 
 NAMES = ("stand-ins",)
@@ -87,13 +87,10 @@ class StandIns:
         kinds = f"{kind}s"
 
         def drawn() -> Iterator[tuple[Place, Pixels]]:
-            counts = {split: most_of(split, self.pictures) for split in SPLITS}
-            with progress(f"drawing {kinds}", len(classes) * sum(counts.values()), "pictures") as advance:
-                for split, count in counts.items():
-                    for name in sorted(classes):
-                        for number in range(count):
-                            yield (split, name, number), draw(name, split, Stream(kinds, split, name, index=number))
-                            advance()
+            places = [(split, name, number) for split in SPLITS for name in sorted(classes)
+                      for number in range(most_of(split, self.pictures))]  # fmt: skip
+            for split, name, number in tracked(f"drawing {kinds}", places, "pictures"):
+                yield (split, name, number), draw(name, split, Stream(kinds, split, name, index=number))
 
         with cache_errors(kinds):
             path = library_path(kinds, [VERSION, kind, list(classes), self.pictures, size])

@@ -24,7 +24,7 @@ from salgen.datasets.metadata.publication_metadata import Files, PublicationMeta
 from salgen.datasets.verification.verify_dataset import verify
 from salgen.errors import SalgenError, warn
 from salgen.files import sha256_of
-from salgen.generators.factory import plugin_class
+from salgen.generators.factory import class_of
 from salgen.progress import progress
 
 NAMED = 3  # problems in a message
@@ -36,12 +36,7 @@ def published(folder: Path, publication: PublicationMetadata, *, may_redistribut
     """A data set as it is published; files that had to be written exist within the ``with`` block."""
     stored = read_manifest(folder)
     spec = stored.spec
-    plugin = plugin_class(spec.generator)
-    if plugin.version != spec.generator_version:
-        raise SalgenError(
-            f"{folder} was made by {spec.generator} version {spec.generator_version}, but version {plugin.version} is "
-            "installed: install the salgen that has the other version"
-        )
+    plugin = class_of(spec)
     check_sound(folder, verify(folder, samples=0))
     digests = read_checksums(folder)
     described = as_published(stored, pixels=stored.redistributable or may_redistribute)

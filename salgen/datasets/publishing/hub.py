@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from salgen.datasets.metadata.publication_metadata import Release
 from salgen.datasets.publishing.tokens import check_address, token, without_token
-from salgen.errors import SalgenError, install
+from salgen.errors import SalgenError
+from salgen.import_paths import needed
 from salgen.progress import progress
 
 SCHEME = "hf://"
@@ -118,7 +119,4 @@ def _import_library() -> None:
     """Import huggingface_hub with Xet and telemetry off, as both write files in the user's home."""
     os.environ.setdefault("HF_HUB_DISABLE_XET", "1")
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    try:
-        import huggingface_hub  # noqa: F401
-    except ImportError as error:
-        raise SalgenError(f"uploading to a hub needs huggingface_hub ({error}): {install('hub')}") from None
+    needed("huggingface_hub", "uploading to a hub", "hub")

@@ -19,7 +19,8 @@ from salgen.datasets.archives.writing import archive, check_archive
 from salgen.datasets.metadata import citation
 from salgen.datasets.metadata.publication_metadata import LICENSES, Release
 from salgen.datasets.publishing.tokens import check_address, token, without_token
-from salgen.errors import SalgenError, install, warn
+from salgen.errors import SalgenError, warn
+from salgen.import_paths import needed
 from salgen.progress import Advance, progress
 
 if TYPE_CHECKING:
@@ -49,11 +50,8 @@ def server(to: str, token_file: str | os.PathLike[str] | None = None) -> Server:
     """
     address = to.removeprefix(SCHEME).rstrip("/") or SANDBOX
     check_address(address, "the server", "https://zenodo.org")
-    try:
-        import markdown_it  # noqa: F401
-        import requests  # noqa: F401
-    except ImportError as error:
-        raise SalgenError(f"uploading to Zenodo needs {error.name}: {install('zenodo')}") from None
+    for package in ("markdown_it", "requests"):
+        needed(package, "uploading to Zenodo", "zenodo")
     return Server(address, token("Zenodo", TOKEN, token_file))
 
 

@@ -1,4 +1,4 @@
-"""A batch of samples, whose images and masks are decoded when they are first used."""
+"""A batch of samples, whose images and masks are decoded or rendered when they are first used."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -8,28 +8,22 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from salgen.datasets.format import png
+from salgen.datasets.format import png, schema
 from salgen.datasets.format.manifest import Manifest
-from salgen.datasets.format.schema import (
-    FILE_NAME,
-    class_numbers,
-    class_sets,
-    factor_values,
-    mask_columns,
-    present_column,
-    recipe_from_text,
-)
-from salgen.datasets.format.shards import shards_of
 from salgen.errors import SalgenError
-from salgen.types import Float32, Float64, Mask, Recipe
+from salgen.generators.factory import generator_of
+from salgen.generators.generator import Generator
+from salgen.generators.interfaces import Attributed
+from salgen.types import Float32, Float64, Mask, Recipe, Sample
 
 Read = TypeVar("Read")
+Pair = tuple[Sample, NDArray[Any] | None]
 
 
 class Batch:
     """Samples of one split.
 
-    Images, masks and twins are decoded when they are first used; a SalgenError names the shard and the sample where
+    Images, masks and twins are decoded when they are first used; a SalgenError names the folder and the sample where
     that fails. `region_names` are the regions; `exact` is true if images and twins are equal outside the masks.
     """
 
@@ -57,7 +51,7 @@ class Batch:
     @property
     def file_names(self) -> list[str]:
         """The names of the images' files, where they are a user's own."""
-        return [str(name) for name in self._rows[FILE_NAME].to_pylist()]
+        return [str(name) for name in self._rows[schema.FILE_NAME].to_pylist()]
 
     @cached_property
     def images(self) -> Float32:
@@ -110,12 +104,12 @@ class Batch:
     def recipes(self) -> list[Recipe]:
         """The recipes that the samples were rendered from."""
         texts = enumerate(self._rows["recipe"].to_pylist())
-        return [self._named("recipe is", row, recipe_from_text, text) for row, text in texts]
+        return [self._named("recipe is", row, schema.recipe_from_text, text) for row, text in texts]
 
     @cached_property
     def factors(self) -> dict[str, Float64]:
         """Name to float64 (N,): the numbers to filter by, NaN where one does not apply."""
-        return {name: factor_values(self._rows["factors"], name) for name in self._manifest.factors}
+        return {name: schema.factor_values(self._rows["factors"], name) for name in self._manifest.factors}
 
     @cached_property
     def attributions(self) -> Float32:
@@ -125,7 +119,7 @@ class Batch:
             values = values.flatten()
         shape = (len(self), *self._manifest.attribution)
         if len(values) != prod(shape):
-            raise SalgenError(f"{self._shard_of(self.ids[0])}: column 'attribution' is not of shape {shape[1:]}")
+            raise SalgenError(f"{self._folder}: column 'attribution' is not of shape {shape[1:]}")
         return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float32).reshape(shape)
 
     @cached_property
@@ -135,12 +129,12 @@ class Batch:
 
     def classes(self, task: str) -> NDArray[np.int64]:
         """int64 (N,): classes of a task."""
-        return self._of_task(class_numbers, task, task)
+        return self._of_task(schema.class_numbers, task, task)
 
     def present(self, task: str) -> Mask:
         """Bool (N, K): the classes of a task that each image shows; where it shows one, that is the sample's class."""
         if task in self._manifest.multi_label:
-            return self._of_task(class_sets, present_column(task), task)
+            return self._of_task(schema.class_sets, schema.present_column(task), task)
         return np.asarray(self.classes(task)[:, np.newaxis] == np.arange(len(self._manifest.tasks[task])))
 
     def region(self, name: str) -> Mask:
@@ -150,7 +144,7 @@ class Batch:
         return self._decoded[name]
 
     def _decode_region(self, name: str) -> Mask:
-        column = next(column for column, region in mask_columns(self._manifest).items() if region == name)
+        column = next(column for column, region in schema.mask_columns(self._manifest).items() if region == name)
         return np.stack([self._decode(column, row, data) for row, data in self._stored(column)])
 
     def levels(self) -> NDArray[Any]:
@@ -167,7 +161,7 @@ class Batch:
         try:
             return read(self._rows[column], self._manifest.tasks[task])
         except SalgenError as error:
-            raise SalgenError(f"{self._shard_of(self.ids[0])}: column {column!r} {error}") from None
+            raise SalgenError(f"{self._folder}: from {self.ids[0]} on, column {column!r} {error}") from None
 
     def _need_pixels(self) -> None:
         if not self._manifest.pixels:
@@ -182,7 +176,7 @@ class Batch:
         return enumerate(self._rows[column].combine_chunks().field("bytes").to_pylist())
 
     def _decode(self, column: str, row: int, data: bytes | None) -> NDArray[Any]:
-        """A decoded image (C, H, W) or mask (H, W), or an error that names its shard and sample."""
+        """A decoded image (C, H, W) or mask (H, W), or an error that names its folder and sample."""
         size, is_image = self._manifest.spec.image_size, column in ("image", "twin")
         shape = (*size, self._manifest.channels) if is_image else size
 
@@ -198,21 +192,11 @@ class Batch:
         return self._named(column, row, checked, data)
 
     def _named(self, column: str, row: int, read: Callable[[Any], Read], stored: Any) -> Read:
-        """The value of one cell, or an error that names its shard and sample."""
+        """The value of one cell, or an error that names its folder and sample."""
         try:
             return read(stored)
         except SalgenError as error:
-            sample = self.ids[row]
-            raise SalgenError(f"{self._shard_of(sample)}: sample {sample}: {column} {error}") from None
-
-    def _shard_of(self, sample: str) -> Path:
-        """The file that a sample lies in, from its name; the folder where the name is no sample's."""
-        split, _, number = sample.rpartition("-")
-        if split not in self._manifest.splits or not number.isdecimal():
-            return self._folder
-        place = int(number[:18]) // self._manifest.samples_per_shard
-        shards = shards_of(self._manifest, split)
-        return self._folder / shards[place].path if place < len(shards) else self._folder
+            raise SalgenError(f"{self._folder}: sample {self.ids[row]}: {column} {error}") from None
 
 
 class _Regions(Mapping[str, Mask]):
@@ -231,6 +215,67 @@ class _Regions(Mapping[str, Mask]):
 
     def __len__(self) -> int:
         return len(self._batch.region_names)
+
+
+class RenderedBatch(Batch):
+    """As :class:`Batch`, of a data set that holds recipes only.
+
+    `renderer` returns the generator; it is called when a picture is first used.
+    """
+
+    def __init__(self, rows: pa.Table, folder: Path, manifest: Manifest, renderer: Callable[[], Generator]) -> None:
+        super().__init__(rows, folder, manifest)
+        self._renderer = renderer
+
+    @cached_property
+    def alternatives(self) -> list[Mask]:
+        """For each sample the further masks that count as correct, bool (k, H, W)."""
+        shape = self._manifest.spec.image_size
+        return [np.array(sample.alternatives, dtype=bool).reshape(-1, *shape) for sample in self._samples]
+
+    @cached_property
+    def attributions(self) -> Float32:
+        """Exact attributions of the first task's K classes, signed float32 (N, K, rows, columns)."""
+        plugin = self._renderer().plugin
+        assert isinstance(plugin, Attributed)  # the manifest says so
+        return np.stack([plugin.attribution(recipe.parameters) for recipe in self.recipes])
+
+    @cached_property
+    def pixel_digests(self) -> list[str]:
+        """SHA-256 of the images' dtype, shape and pixels."""
+        return [schema.pixels_digest(sample.image) for sample in self._samples]
+
+    def _decode_region(self, name: str) -> Mask:
+        return np.stack([sample.regions[name] for sample in self._samples])
+
+    def levels(self) -> NDArray[Any]:
+        """The images: uint8 or uint16 (N, C, H, W)."""
+        return np.stack([sample.image.transpose(2, 0, 1) for sample in self._samples])
+
+    def twin_levels(self) -> list[NDArray[Any] | None]:
+        """The twins: uint8 or uint16 (C, H, W), or None."""
+        return [None if twin is None else twin.transpose(2, 0, 1) for _, twin in self._pairs]
+
+    @cached_property
+    def _pairs(self) -> list[Pair]:
+        return self._render(twins=self._manifest.twins)
+
+    @cached_property
+    def _samples(self) -> list[Sample]:
+        """The samples; if twins are asked for first, both are painted at once."""
+        pairs = self._pairs if "_pairs" in vars(self) else self._render(twins=False)
+        return [sample for sample, _ in pairs]
+
+    def _render(self, *, twins: bool) -> list[Pair]:
+        return list(self._renderer().render_pairs(self.recipes, twins))
+
+
+def renderer_of(folder: Path, manifest: Manifest, source: str | None) -> Generator:
+    """The generator that renders a data set of recipes only."""
+    try:
+        return generator_of(manifest.spec, source)
+    except SalgenError as error:
+        raise SalgenError(f"{folder} holds recipes only, which cannot be rendered here: {error}") from None
 
 
 def to_unit(levels: NDArray[Any]) -> Float32:

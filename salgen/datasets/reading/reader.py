@@ -11,21 +11,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from salgen.datasets.archives.unpacking import unpacked
+from salgen.datasets.format import schema
 from salgen.datasets.format.manifest import Manifest, read_manifest
-from salgen.datasets.format.schema import (
-    FILE_NAME,
-    PICTURES,
-    Kind,
-    arrow_schema,
-    columns,
-    factor_values,
-    mask_columns,
-    present_column,
-)
 from salgen.datasets.format.shards import open_shard, read_group, shards_of
-from salgen.datasets.reading.batch import Batch
+from salgen.datasets.reading.batch import Batch, RenderedBatch, renderer_of
 from salgen.datasets.reading.pictures import Item
-from salgen.datasets.reading.rendered_batch import RenderedBatch, renderer_of
 from salgen.errors import SalgenError, unknown_name
 from salgen.generators.generator import Generator
 from salgen.spec import DatasetSpec
@@ -105,8 +95,10 @@ class Dataset(os.PathLike[str]):
         self.valid_region = manifest.valid_region
         self.region_names = list(manifest.regions)
         self._shards = shards_of(manifest, split)
-        self._schema = arrow_schema(manifest)
-        self._stored = [c.name for c in columns(manifest) if not (manifest.recipes_only and c.kind in PICTURES)]
+        self._schema = schema.arrow_schema(manifest)
+        self._stored = [
+            c.name for c in schema.columns(manifest) if not (manifest.recipes_only and c.kind in schema.PICTURES)
+        ]
         self._groups: dict[tuple[int, int], pa.Table] = {}
         self._generator: Generator | None = None
 
@@ -124,7 +116,7 @@ class Dataset(os.PathLike[str]):
     @property
     def file_names(self) -> list[str]:
         """The files of a user's own images, such as ``cats/0012.jpg``, in order; none of other data sets."""
-        return list(self.column(FILE_NAME)) if self.manifest.own_images else []
+        return list(self.column(schema.FILE_NAME)) if self.manifest.own_images else []
 
     def index(self, id: str) -> int:
         """The index of the sample with this id, or of the imported image with this file name."""
@@ -173,10 +165,10 @@ class Dataset(os.PathLike[str]):
         return Item(
             {
                 "id": batch.ids[0],
-                **({FILE_NAME: batch.file_names[0]} if self.manifest.own_images else {}),
+                **({schema.FILE_NAME: batch.file_names[0]} if self.manifest.own_images else {}),
                 "image": batch.images[0],
                 **{task: int(batch.classes(task)[0]) for task in self.tasks},
-                **{present_column(task): batch.present(task)[0] for task in self.manifest.multi_label},
+                **{schema.present_column(task): batch.present(task)[0] for task in self.manifest.multi_label},
                 "mask": batch.masks[0],
                 "alternative_masks": batch.alternatives[0],
                 "regions": {name: masks[0] for name, masks in batch.regions.items()},
@@ -234,10 +226,10 @@ class Dataset(os.PathLike[str]):
         The digests of pixels that are not stored take rendering.
         """
         if name in self.manifest.factors:
-            return np.concatenate([factor_values(table["factors"], name) for table in self._tables(["factors"])])
+            return np.concatenate([schema.factor_values(table["factors"], name) for table in self._tables(["factors"])])
         if name in self.tasks:
             return np.concatenate([self._as_batch(table).classes(name) for table in self._tables(["id", name])])
-        texts = [column.name for column in columns(self.manifest) if column.kind is Kind.TEXT]
+        texts = [column.name for column in schema.columns(self.manifest) if column.kind is schema.Kind.TEXT]
         if name not in texts:
             raise unknown_name("column", name, [*texts, *self.tasks, *self.manifest.factors])
         if name == "pixels_sha256" and self.manifest.recipes_only:
@@ -246,12 +238,12 @@ class Dataset(os.PathLike[str]):
 
     def classes_present(self, task: str) -> NDArray[np.bool_]:
         """The classes of a task that each image shows, bool (N, K), without decoding images."""
-        column = present_column(task) if task in self.manifest.multi_label else task
+        column = schema.present_column(task) if task in self.manifest.multi_label else task
         return np.concatenate([self._as_batch(table).present(task) for table in self._tables(["id", column])])
 
     def present(self, region: str, first: int | None = None) -> NDArray[np.bool_]:
         """True for each sample, or each of the `first` so many, in which a region has any pixel, bool (N,)."""
-        column = next(column for column, name in mask_columns(self.manifest).items() if name == region)
+        column = next(column for column, name in schema.mask_columns(self.manifest).items() if name == region)
         return np.concatenate([batch.region(region).any(axis=(1, 2)) for batch in self._pieces(column, first)])
 
     def of_split(self, split: str) -> Dataset:

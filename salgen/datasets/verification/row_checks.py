@@ -1,19 +1,15 @@
 """Checks of every row of a shard."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from salgen.datasets.format.manifest import Manifest
-from salgen.datasets.format.schema import PICTURES, arrow_schema, columns, pixels_digest
+from salgen.datasets.format.schema import arrow_schema, pixels_digest
 from salgen.datasets.format.shards import Shard, open_shard, read_group
 from salgen.datasets.reading.batch import Batch
 
 SHOWN = 3  # samples that a line names
-DIGEST = re.compile("[0-9a-f]{64}")
-
 Rows = NDArray[np.bool_]  # True for each row with the fault
 
 
@@ -30,10 +26,8 @@ def shard_problems(folder: Path, manifest: Manifest, shard: Shard) -> list[str]:
             "ids are not in order": _differ(batch.ids, expected),
             "the class is not among those present": _class_is_absent(batch, manifest),
         }
-        if manifest.recipes_only:
-            checks |= _recipe_checks(rows, batch, manifest, shard.split, start)
-        else:
-            checks |= _pixel_checks(batch) if manifest.pixels else _absence_checks(rows, batch)
+        if manifest.stores_pixels:
+            checks |= _pixel_checks(batch)
         for fault, faulty in checks.items():
             if faulty.any():
                 faults.setdefault(fault, []).extend(expected[row] for row in np.flatnonzero(faulty))
@@ -43,26 +37,6 @@ def shard_problems(folder: Path, manifest: Manifest, shard: Shard) -> list[str]:
         more = f" and {len(samples) - SHOWN} more" if len(samples) > SHOWN else ""
         problems.append(f"{shard.path}: {fault}: {', '.join(samples[:SHOWN])}{more}")
     return problems
-
-
-def _recipe_checks(rows: pa.Table, batch: Batch, manifest: Manifest, split: str, start: int) -> dict[str, Rows]:
-    """Checks of a data set of recipes only. Reading raises if classes or recipes are malformed."""
-    _ = [batch.classes(task) for task in manifest.tasks]
-    pictures = [column.name for column in columns(manifest) if column.kind in PICTURES] + ["pixels_sha256"]
-    spec = manifest.spec
-    expected = [(spec.generator, spec.generator_version, split, start + row) for row in range(len(batch))]
-    actual = [(recipe.generator, recipe.version, recipe.split, recipe.index) for recipe in batch.recipes]
-    return {
-        "a picture or its digest is stored, although the data set holds recipes only": np.any(
-            [_is_stored(rows, name) for name in pictures], axis=0
-        ),
-        "the recipe is another sample's": np.array([a != b for a, b in zip(actual, expected, strict=True)]),
-    }
-
-
-def _is_stored(rows: pa.Table, name: str) -> Rows:
-    """True for each row in which a column is not null, bool (N,)."""
-    return np.asarray(rows[name].combine_chunks().is_valid().to_numpy(zero_copy_only=False))
 
 
 def _pixel_checks(batch: Batch) -> dict[str, Rows]:
@@ -76,15 +50,6 @@ def _pixel_checks(batch: Batch) -> dict[str, Rows]:
     return {
         "pixels are not those of pixels_sha256": _differ(digests, batch.pixel_digests),
         "image and twin differ outside the mask": np.array(leaks) & batch.exact,
-    }
-
-
-def _absence_checks(rows: pa.Table, batch: Batch) -> dict[str, Rows]:
-    """Checks of a data set without pixels. Decoding raises if a mask is malformed."""
-    _ = [batch.region(region) for region in batch.region_names], batch.alternatives
-    return {
-        "pixels are stored, although the data set holds none": _is_stored(rows, "image") | _is_stored(rows, "twin"),
-        "pixels_sha256 is not a SHA-256": np.array([not DIGEST.fullmatch(text) for text in batch.pixel_digests]),
     }
 
 

@@ -57,7 +57,6 @@ class Bam(Painted):
 
     name: ClassVar[str] = "bam"
     regions: ClassVar[tuple[str, ...]] = (OBJECT, CORE, SCENE)  # the object, its opaque part, and the scene
-    family: ClassVar[str] = "bam"
     default_source: ClassVar[str] = STAND_INS
     takes: ClassVar[str] = "PATH of a folder with coco, miniplaces or both"
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "pictures": 10}
@@ -67,26 +66,21 @@ class Bam(Painted):
         "full": Scale({"train": 90_000, "val": 10_000, "test": 10_000}, {"image_size": (128, 128), "pictures": 900}),
     }
 
-    objects: tuple[str, ...] = param(OBJECTS, "classes of objects")
-    scenes: tuple[str, ...] = param(SCENES, "classes of scenes")
+    objects: tuple[str, ...] = param(OBJECTS, "classes of objects", distinct=2)
+    scenes: tuple[str, ...] = param(SCENES, "classes of scenes", distinct=2)
     pictures: int = param(
         100, "pictures of each class for training; for each other split a tenth, at least ten", low=10
     )
     area: tuple[float, float] = param(
-        (1 / 3, 1 / 2), "least and most of the image that a square object takes", low=0.01, high=1.0
+        (1 / 3, 1 / 2), "least and most of the image that a square object takes", low=0.01, high=1.0, rising=True
     )
     common_in: int | None = param(
         None, "number of first scenes with objects; by default all, and both have labels", low=0
     )
 
     def __post_init__(self) -> None:
-        for parameter, names in self._choices().items():
-            if len(names) < 2 or len(set(names)) < len(names):
-                raise SalgenError(f"{parameter} = {','.join(names)}: give two classes or more, each once")
         if self.scenes and self.common_in is not None and self.common_in > len(self.scenes):
             raise SalgenError(f"common_in = {self.common_in}: there are only {len(self.scenes)} scenes")
-        if self.area[0] > self.area[1]:
-            raise SalgenError(f"area = {self.area[0]:g},{self.area[1]:g}: the least must not be above the most")
         if floor(min(self.image_size) * self._shares[1]) < SMALLEST:
             raise SalgenError(
                 f"area = {self.area[0]:g},{self.area[1]:g}: objects of fewer than {SMALLEST} pixels show nothing"
@@ -199,10 +193,6 @@ class Bam(Painted):
             int(space.integers(side - length + 1, 1)[0]) for side, length in zip(self.image_size, lengths, strict=True)
         )
         return row, column
-
-    def _choices(self) -> Mapping[str, tuple[str, ...]]:
-        """The lists of classes that must hold two or more."""
-        return {"objects": self.objects, "scenes": self.scenes}
 
     def _has_object(self, parameters: Mapping[str, Any]) -> bool:
         """True if the image has an object."""

@@ -37,7 +37,6 @@ class Ebam(Bam):
     """
 
     name: ClassVar[str] = "ebam"
-    family: ClassVar[str] = "ebam"
     takes: ClassVar[str] = "PATH of a folder with coco, miniplaces or both, and detector"
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "pictures": 10, "fewest": 5, **TEN}
     scales: ClassVar[Mapping[str, Scale]] = {
@@ -51,15 +50,21 @@ class Ebam(Bam):
         ),
     }
 
-    objects: tuple[str, ...] = param((), "classes of objects; if none are named, those that are left of the candidates")
-    scenes: tuple[str, ...] = param((), "classes of scenes; if none are named, those that are left of the candidates")
+    objects: tuple[str, ...] = param(
+        (), "classes of objects; if none are named, those that are left of the candidates", distinct=2
+    )
+    scenes: tuple[str, ...] = param(
+        (), "classes of scenes; if none are named, those that are left of the candidates", distinct=2
+    )
     pictures: int = param(
         100, "training pictures of each class before the filter; other splits a tenth, at least ten", low=10
     )
     candidate_objects: tuple[str, ...] = param(
-        (), "classes to choose from; by default `objects`, or COCO's, or 53 drawn ones"
+        (), "classes to choose from; by default `objects`, or COCO's, or 53 drawn ones", distinct=2
     )
-    candidate_scenes: tuple[str, ...] = param((), "classes to choose from; by default `scenes`, or all of MiniPlaces")
+    candidate_scenes: tuple[str, ...] = param(
+        (), "classes to choose from; by default `scenes`, or all of MiniPlaces", distinct=2
+    )
     fewest: int = param(50, "pictures for training that the filter must leave of a class of objects", low=2)
 
     def open_source(self, source: str | None) -> Composite:
@@ -88,8 +93,3 @@ class Ebam(Bam):
             candidate_objects=source.candidate_objects,
             candidate_scenes=source.candidate_scenes,
         )
-
-    def _choices(self) -> Mapping[str, tuple[str, ...]]:
-        """The named lists of classes, which must hold two or more."""
-        names = ("objects", "scenes", "candidate_objects", "candidate_scenes")
-        return {name: getattr(self, name) for name in names if getattr(self, name)}

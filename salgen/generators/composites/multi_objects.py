@@ -49,7 +49,6 @@ class MultiObjects(Painted):
     name: ClassVar[str] = "multi-objects"
     # the objects of the class, their opaque part, their boxes, and the other objects
     regions: ClassVar[tuple[str, ...]] = (OBJECT, CORE, BOXES, OTHERS)
-    family: ClassVar[str] = "multi-objects"
     default_source: ClassVar[str] = STAND_INS
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "pictures": 10}
     scales: ClassVar[Mapping[str, Scale]] = {
@@ -58,27 +57,21 @@ class MultiObjects(Painted):
         "full": Scale({"train": 40_000, "val": 4000, "test": 16_000}, {"image_size": (224, 224), "pictures": 500}),
     }
 
-    objects: tuple[str, ...] = param(OBJECTS, "classes of objects")
-    scenes: tuple[str, ...] = param(SCENES, "kinds of scenes, which no label is of")
-    objects_per_image: tuple[int, int] = param((1, 4), "least and most objects of an image", low=1, high=8)
+    objects: tuple[str, ...] = param(OBJECTS, "classes of objects", distinct=2)
+    scenes: tuple[str, ...] = param(SCENES, "kinds of scenes, which no label is of", distinct=1)
+    objects_per_image: tuple[int, int] = param((1, 4), "least and most objects of an image", low=1, high=8, rising=True)
     area: tuple[float, float] = param(
         (0.25, 0.6),
         "least and most of the image that the largest object's window takes, times the objects",
         low=0.01,
         high=0.8,
+        rising=True,
     )
     pictures: int = param(
         100, "pictures of each class for training; for each other split a tenth, at least ten", low=10
     )
 
     def __post_init__(self) -> None:
-        if len(self.objects) < 2 or len(set(self.objects)) < len(self.objects):
-            raise SalgenError(f"objects = {','.join(self.objects)}: give two classes or more, each once")
-        if not self.scenes or len(set(self.scenes)) < len(self.scenes):
-            raise SalgenError(f"scenes = {','.join(self.scenes)}: give one kind or more, each once")
-        for parameter, (least, most) in (("area", self.area), ("objects_per_image", self.objects_per_image)):
-            if least > most:
-                raise SalgenError(f"{parameter} = {least:g},{most:g}: the least must not be above the most")
         most = self.objects_per_image[1]
         if most > len(self.objects):
             raise SalgenError(

@@ -37,7 +37,6 @@ class CancellingPatches(DesignedImages):
     # the evidence for the class, that against it, and the pairs that are cancelled
     regions: ClassVar[tuple[str, ...]] = (EVIDENCE, "against", "cancelled")
     version: ClassVar[str] = "2"
-    family: ClassVar[str] = "cancelling-patches"  # names the streams of random numbers
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": CLASSES}
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (16, 16), "patch": 4}
     attribution_kind: ClassVar[str] = (

@@ -34,7 +34,6 @@ class ColouredCells(DesignedImages):
 
     name: ClassVar[str] = "coloured-cells"
     regions: ClassVar[tuple[str, ...]] = (SPOTS,)  # the spots of the class
-    family: ClassVar[str] = "coloured-cells"  # names the streams of random numbers
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (27, 27)}
     attribution_kind: ClassVar[str] = (
         "number of the cell's pixels that have the colour of the class: Shapley value and occlusion against pixels "

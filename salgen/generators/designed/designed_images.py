@@ -19,7 +19,6 @@ class DesignedImages(Drawn):
     train: splits `train` and `val` are there for patterns and as in other data sets.
     """
 
-    name: ClassVar[str]
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 200, "val": 50, "test": 100}, {}),
         "small": Scale({"train": 400, "val": 100, "test": 400}, {}),

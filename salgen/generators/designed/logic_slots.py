@@ -38,7 +38,6 @@ class LogicSlots(DesignedImages):
     name: ClassVar[str] = "logic-slots"
     # all discs, and the slots that change the class by themselves
     regions: ClassVar[tuple[str, ...]] = (PRESENT, "pivotal")
-    family: ClassVar[str] = "logic-slots"  # names the streams of random numbers
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (16, 16)}
     attribution_kind: ClassVar[str] = "Shapley value of each slot's disc against the pattern that is there otherwise"
 

@@ -14,7 +14,7 @@ from salgen.errors import SalgenError
 from salgen.generators.lesions.brain_files import subject_of
 from salgen.generators.lesions.slicing import Levels, cut_slice, prepare_volume
 from salgen.generators.lesions.volumes import spread_splits
-from salgen.progress import Advance, progress
+from salgen.progress import tracked
 from salgen.seeding import Stream
 from salgen.sources import Source
 from salgen.types import Mask
@@ -102,27 +102,18 @@ def _cut(request: _Request) -> dict[str, NDArray[Any]]:
     total = sum(request.counts.values())
     masks = np.empty((total, *request.image_size), dtype=bool)
     slices = np.empty((total, *request.image_size), dtype=np.uint16)
-    first = 0
-    with progress("cutting brain slices", total, "slices") as advance:
-        for name, count in request.counts.items():
-            part = slice(first, first + count)
-            _cut_volume(request, name, masks[part], slices[part], advance)
-            first += count
-    return {"masks": np.packbits(masks), "slices": slices}
-
-
-def _cut_volume(request: _Request, name: str, masks: Mask, slices: Levels, advance: Advance) -> None:
-    """Fill `masks` and `slices` with the slices of one volume."""
-    slab = prepare_volume(request.source.load(name), request.pixel_mm)
-    for number in range(len(masks)):
+    places = [(name, number) for name, count in request.counts.items() for number in range(count)]
+    for place, (name, number) in enumerate(tracked("cutting brain slices", places, "slices")):
+        if number == 0:
+            slab = prepare_volume(request.source.load(name), request.pixel_mm)
         stream = Stream("brain-bank", BANK_VERSION, name, index=number)
-        masks[number], slices[number] = cut_slice(slab, stream, request.image_size, request.pixel_mm)
-        if masks[number].mean() < SMALLEST_BRAIN:
+        masks[place], slices[place] = cut_slice(slab, stream, request.image_size, request.pixel_mm)
+        if masks[place].mean() < SMALLEST_BRAIN:
             raise SalgenError(
-                f"{name}: the brain covers {masks[number].mean():.1%} of a slice, must be {SMALLEST_BRAIN:.0%} or "
-                "more: make field_of_view smaller, or check the volume"
+                f"{name}: the brain covers {masks[place].mean():.1%} of a slice, must be {SMALLEST_BRAIN:.0%} or more: "
+                "make field_of_view smaller, or check the volume"
             )
-        advance()
+    return {"masks": np.packbits(masks), "slices": slices}
 
 
 def _parts(request: _Request) -> tuple[dict[str, Indices], str | None]:

@@ -16,18 +16,10 @@ from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.generator import to_levels
 from salgen.generators.interfaces import Context, Edit, PluginBase, Rendered, Scale
+from salgen.generators.lesions import lesion_shape
 from salgen.generators.lesions.brains import BrainBank, brain_bank
-from salgen.generators.lesions.lesion_shape import (
-    REGIONS,
-    WINDOWS,
-    Centres,
-    apart_from,
-    find_places,
-    lesion_profile,
-    support_at,
-    window_at,
-)
 from salgen.generators.lesions.volumes import open_brains
+from salgen.generators.painted_base import check_edit
 from salgen.parameters import param
 from salgen.sources import Source
 from salgen.types import Float64
@@ -43,7 +35,7 @@ class LesionMaterial:
     """The brain slices, and for each the places where a lesion may be centred."""
 
     bank: BrainBank
-    places: dict[int, Centres] = field(default_factory=dict)
+    places: dict[int, lesion_shape.Centres] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -54,7 +46,6 @@ class Lesions(PluginBase):
     factor other than 1 was multiplied into.
     """
 
-    version: ClassVar[str] = "1"
     family: ClassVar[str] = "lesions"
     default_source: ClassVar[str] = "mni152"
     takes: ClassVar[str] = "PATH of T1-weighted brains, .nii or .nii.gz, skull-stripped or with masks beside them"
@@ -75,8 +66,8 @@ class Lesions(PluginBase):
     lesions: int = param(2, "lesions in a positive image", low=1, high=64)
     diameter: int = param(10, "side of a lesion's square support, in pixels", low=2)
     depth: float = param(0.7, "share of intensity lost at a lesion's centre", low=0.001, high=1.0)
-    window: str = param("hamming", "profile of a lesion along each axis", choices=WINDOWS)
-    region: str = param("top", "rows in which centres may lie", choices=REGIONS)
+    window: str = param("hamming", "profile of a lesion along each axis", choices=lesion_shape.WINDOWS)
+    region: str = param("top", "rows in which centres may lie", choices=lesion_shape.REGIONS)
     authors_exact: bool = param(
         False, "keep the authors' overlapping lesions, clipped windows and scaling by the finished image"
     )
@@ -189,14 +180,9 @@ class Lesions(PluginBase):
 
     def _painted_lesions(self, parameters: Mapping[str, Any], edit: Edit) -> list[int]:
         """The lesions that are painted, by number from 0."""
-        names, change = self._lesion_names(self.lesions), edit.change or {}
-        unknown = sorted((set(edit.omit) - {"lesions", *names}) | (set(change) - {"lesions"}))
-        if unknown:
-            allowed = f"it is 'lesions', or one to omit: {', '.join(names)}"
-            raise SalgenError(f"{unknown[0]!r} is not a feature that can be edited here; {allowed}")
-        count = int(change.get("lesions", parameters["shown"]))
-        if not 0 <= count <= max(len(parameters["centres"]), parameters["shown"]):
-            raise SalgenError(f"lesions = {count}: this recipe places {len(parameters['centres'])} lesions")
+        most = max(len(parameters["centres"]), parameters["shown"])
+        check_edit(edit, ("lesions", *self._lesion_names(self.lesions)), {"lesions": range(most + 1)})
+        count = int((edit.change or {}).get("lesions", parameters["shown"]))
         return [] if "lesions" in edit.omit else [k for k in range(count) if f"lesion_{k + 1}" not in edit.omit]
 
     def _pair(
@@ -223,11 +209,11 @@ class Lesions(PluginBase):
         """The image with its labels and regions."""
         centres = parameters["centres"]
         brain = material.bank.masks[parameters["slice"]]
-        profile = lesion_profile(self.diameter, self.window)
+        profile = lesion_shape.lesion_profile(self.diameter, self.window)
         # In one-versus-two the place of the lesion that the twin adds or takes away is part of the cause.
         sites = range(len(centres)) if self.lesion_classes == "one_vs_two" else painted
-        each = {k: support_at(centres[k], profile > 0, self.image_size) & brain for k in sites}
-        cores = [support_at(centres[k], profile >= 0.5, self.image_size) & brain for k in sites]
+        each = {k: lesion_shape.support_at(centres[k], profile > 0, self.image_size) & brain for k in sites}
+        cores = [lesion_shape.support_at(centres[k], profile >= 0.5, self.image_size) & brain for k in sites]
         absent = np.zeros(self.image_size, dtype=bool)
         lesions, core = (np.logical_or.reduce([absent, *masks]) for masks in (each.values(), cores))
         regions = {"lesions": lesions, "core": core}
@@ -243,12 +229,12 @@ class Lesions(PluginBase):
         `levels` are the background's own; only the lesions' windows, which do not overlap, are rounded again.
         """
         centres = [parameters["centres"][k] for k in painted]
-        loss = self.depth * lesion_profile(self.diameter, self.window)
+        loss = self.depth * lesion_shape.lesion_profile(self.diameter, self.window)
         if self.authors_exact:
             return self._paint_as_authors(background, loss, centres)
         image = levels.copy()
         for centre in centres:
-            inside, part = window_at(centre, self.diameter, self.image_size)
+            inside, part = lesion_shape.window_at(centre, self.diameter, self.image_size)
             image[inside] = to_levels(background[inside] * (1.0 - loss[part]), self.bit_depth)
         return image[..., np.newaxis]
 
@@ -259,7 +245,7 @@ class Lesions(PluginBase):
         """
         remaining = np.ones(self.image_size)
         for centre in centres:
-            inside, part = window_at(centre, self.diameter, self.image_size)
+            inside, part = lesion_shape.window_at(centre, self.diameter, self.image_size)
             before = remaining[inside]
             remaining[inside] = before - loss[part] if self.authors_sum else before * (1.0 - loss[part])
         values = np.maximum(background * remaining, 0.0)
@@ -272,26 +258,26 @@ class Lesions(PluginBase):
         centres: list[list[int]] = []
         for number in range(self.lesions):
             if len(free) == 0:
-                raise SalgenError(
-                    f"no place for lesion {number + 1} of {self.lesions} in slice {index}: "
-                    "make diameter or lesions smaller"
-                )
+                raise self._no_place(index)
             centres.append(places[free[stream.integers(len(free), 1)[0]]].tolist())
             if not self.authors_exact and len(centres) < self.lesions:
-                free = free[apart_from(places[free] if number else places, centres[-1], self.diameter)]
+                free = free[lesion_shape.apart_from(places[free] if number else places, centres[-1], self.diameter)]
         return centres
 
-    def _places(self, material: LesionMaterial, index: int) -> Centres:
+    def _places(self, material: LesionMaterial, index: int) -> lesion_shape.Centres:
         """Centres in the brain, in the region, with the whole window in the image and room for a second lesion."""
         if index not in material.places:
             brain, exact = material.bank.masks[index], self.authors_exact
             pair = self.lesions > 1 and not exact
-            places = find_places(brain, self.diameter, self.region, whole=not exact, pair=pair)
+            places = lesion_shape.find_places(brain, self.diameter, self.region, whole=not exact, pair=pair)
             if len(places) == 0:
-                raise SalgenError(
-                    f"no place for the lesions in brain slice {index}: diameter {self.diameter}, "
-                    f"{self.lesions} lesions, region {self.region}, image {self.image_size[0]}x{self.image_size[1]}; "
-                    "make diameter or lesions smaller"
-                )
+                raise self._no_place(index)
             material.places[index] = places
         return material.places[index]
+
+    def _no_place(self, index: int) -> SalgenError:
+        height, width = self.image_size
+        return SalgenError(
+            f"no place for the lesions in brain slice {index}: diameter {self.diameter}, {self.lesions} lesions, "
+            f"region {self.region}, image {height}x{width}; make diameter or lesions smaller"
+        )

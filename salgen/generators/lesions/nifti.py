@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from logging import Logger
+from math import prod
 from pathlib import Path
 from typing import Any
 import numpy as np
@@ -76,10 +77,9 @@ def _read(path: Path) -> tuple[Float32, Float64, str]:
                     while handle.read(1 << 20):
                         pass
             axes = "".join(nibabel.aff2axcodes(image.affine))
-            if image.get_sform(coded=True)[1] and image.get_qform(coded=True)[1]:
-                other = "".join(nibabel.aff2axcodes(image.get_qform()))
-                if other != axes:
-                    raise SalgenError(f"{path}: sform says axes {axes}, and qform {other}: correct the wrong one")
+            other = "".join(nibabel.aff2axcodes(image.get_qform()))
+            if image.get_sform(coded=True)[1] and image.get_qform(coded=True)[1] and other != axes:
+                raise SalgenError(f"{path}: sform says axes {axes}, and qform {other}: correct the wrong one")
             stored = f"{axes}, {' x '.join(f'{size:.3g}' for size in voxel_sizes(image.affine))} mm"
             image = nibabel.as_closest_canonical(nibabel.squeeze_image(image))
             values = np.array(image.get_fdata(dtype=np.float32, caching="unchanged"), order="C")
@@ -112,11 +112,10 @@ def check_header(image: Any, path: Path) -> None:
     while len(shape) > 3 and shape[-1] == 1:
         shape = shape[:-1]
     text = "x".join(map(str, shape))
-    if len(shape) != 3:
-        raise SalgenError(f"{path}: {len(shape)}-D ({text}); give one 3-D volume")
-    if min(shape) < FEWEST_VOXELS:
-        raise SalgenError(f"{path}: {text} voxels; must be {FEWEST_VOXELS} or more along each axis")
-    if shape[0] * shape[1] * shape[2] > MOST_VOXELS:
-        raise SalgenError(f"{path}: {text} voxels; must be {MOST_VOXELS:,} or fewer in all")
+    if len(shape) != 3 or min(shape) < FEWEST_VOXELS or prod(shape) > MOST_VOXELS:
+        raise SalgenError(
+            f"{path}: {text} voxels; give one 3-D volume, of {FEWEST_VOXELS} or more along each axis and at most "
+            f"{MOST_VOXELS:,} in all"
+        )
     if image.get_data_dtype().kind not in "uif":
         raise SalgenError(f"{path}: voxels of type {image.get_data_dtype()}; must be real numbers")

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 import numpy as np
-from salgen.errors import SalgenError, install
 from salgen.generators.interfaces import Context
 from salgen.generators.lesions.brains import BrainBank
 from salgen.generators.lesions.lesions import Lesions
 from salgen.generators.lesions.perlin import from_zero
+from salgen.import_paths import needed
 from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float64
@@ -86,12 +86,7 @@ class SimplexLesions(Lesions):
 
     def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
         """Noise fields, from zero up."""
-        try:
-            from noise import snoise2
-        except ImportError:
-            raise SalgenError(
-                f"simplex-lesions needs the noise package, which needs a C compiler: {install('noise')}"
-            ) from None
+        snoise2 = needed("noise", "simplex-lesions", "noise").snoise2
         (height, width), (rows, columns) = self.image_size, self.lattice
         fields = np.empty((len(batch), height, width))
         for field, parameters in zip(fields, batch, strict=True):

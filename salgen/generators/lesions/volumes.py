@@ -16,7 +16,7 @@ from salgen.errors import SalgenError, reason
 from salgen.generators.lesions.brain_files import choose_brains, mask_of, subject_of
 from salgen.generators.lesions.nifti import Volume, load_volume
 from salgen.sources import Files, Source
-from salgen.spec import SPLIT_NAME_RULE
+from salgen.spec import SPLIT_NAME_RULE, is_split_name
 
 MNI152 = "mni152"
 MNI152_FILE = "mni_icbm152_t1_tal_nlin_sym_09a_converted.nii.gz"
@@ -78,9 +78,7 @@ def open_brains(source: str) -> Source:
     path = Path(source).expanduser()
     if path.is_dir():
         return _open_folder(path)
-    if not path.exists():
-        raise SalgenError(f"source {source!r}: no such file or folder; give {MNI152!r} or a folder of brain volumes")
-    if not _is_volume(path):
+    if not path.is_file() or not _is_volume(path):
         raise SalgenError(f"source {source!r}: must be {MNI152!r}, a .nii or .nii.gz file, or a folder of them")
     return _user_volumes({path.name: path}, {path.name: None}, {}, "", {})
 
@@ -88,8 +86,6 @@ def open_brains(source: str) -> Source:
 def _open_folder(folder: Path) -> Volumes:
     found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if _is_volume(path)}
     files = {name: path for name, path in found.items() if path.is_file()}
-    if not found:
-        raise SalgenError(f"{folder}: holds no .nii or .nii.gz file")
     skipped = Counter({"link to a file that is not there": len(found) - len(files)})
     table = folder / PARTICIPANTS
     if table.exists():
@@ -186,22 +182,14 @@ def _read_participants(table: Path, files: Mapping[str, Path]) -> dict[str, str]
     splits: dict[str, str] = {}
     of_subject: dict[str, str] = {}
     for line, row in _rows(table, ("path", "split")):
-        path, split = row["path"].strip(), row["split"].strip()
-        name = path.replace("\\", "/").removeprefix("./")
-        if name not in files:
-            raise SalgenError(
-                f"{table}, line {line}: no volume {path!r} in that folder; write paths relative to {table.parent}"
-            )
-        if not split.isidentifier() or not split.isascii() or split.startswith("_"):
-            raise SalgenError(f"{table}, line {line}: split {split!r}; use {SPLIT_NAME_RULE}")
-        if name in splits:
-            raise SalgenError(f"{table}, line {line}: {path!r} is listed twice")
-        if of_subject.setdefault(subject_of(name), split) != split:
-            subject = subject_of(name)
-            raise SalgenError(
-                f"{table}, line {line}: {subject} is in split {split!r} and in {of_subject[subject]!r}; "
-                "a subject belongs to one split"
-            )
+        name, split = row["path"].strip().replace("\\", "/").removeprefix("./"), row["split"].strip()
+        faults = {
+            f"no volume {name!r} in that folder; write paths relative to {table.parent}": name not in files,
+            f"split {split!r}; use {SPLIT_NAME_RULE}": not is_split_name(split),
+            f"{subject_of(name)} is in another split above": of_subject.setdefault(subject_of(name), split) != split,
+        }
+        if fault := next((fault for fault, holds in faults.items() if holds), None):
+            raise SalgenError(f"{table}, line {line}: {fault}")
         splits[name] = split
     if not splits:
         raise SalgenError(f"{table}: lists no volume")

@@ -32,7 +32,6 @@ class DrawnActions(CutoutScene):
     """
 
     name: ClassVar[str] = "drawn-actions"
-    family: ClassVar[str] = "drawn-actions"
     task: ClassVar[str] = "activity"
     region: ClassVar[str] = "evidence"
     feature: ClassVar[str] = "evidence"

@@ -49,7 +49,6 @@ class DrawnLuggage(MarkedScene):
     """
 
     name: ClassVar[str] = "drawn-luggage"
-    family: ClassVar[str] = "drawn-luggage"
     region: ClassVar[str] = "boxes"
     feature: ClassVar[str] = "tools"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": ("clear", "prohibited")}

@@ -56,7 +56,6 @@ class DrawnPeople(CutoutScene):
     """
 
     name: ClassVar[str] = "drawn-people"
-    family: ClassVar[str] = "drawn-people"
     region: ClassVar[str] = "person"
     feature: ClassVar[str] = "figure"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": DRESSES}

@@ -34,7 +34,6 @@ class DrawnPets(CutoutScene):
     """
 
     name: ClassVar[str] = "drawn-pets"
-    family: ClassVar[str] = "drawn-pets"
     task: ClassVar[str] = "breed"
     region: ClassVar[str] = "pet"
     feature: ClassVar[str] = "pet"

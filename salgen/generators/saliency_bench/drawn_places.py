@@ -52,7 +52,6 @@ class DrawnPlaces(MarkedScene):
     """
 
     name: ClassVar[str] = "drawn-places"
-    family: ClassVar[str] = "drawn-places"
     task: ClassVar[str] = "environment"
     region: ClassVar[str] = "evidence"
     feature: ClassVar[str] = "things"

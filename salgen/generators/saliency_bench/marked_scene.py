@@ -37,7 +37,6 @@ class MarkedScene(Drawn):
     task: ClassVar[str] = "label"
     region: ClassVar[str]
     feature: ClassVar[str]
-    name: ClassVar[str]
     takes_no_source: ClassVar[str] = "is drawn and takes none"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]]
 

@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
-from salgen.errors import SalgenError
 from salgen.generators.drawing.catalogue import catalogue, read_points
 from salgen.generators.drawing.outlines import smooth, turned
 from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, open_photographs
@@ -119,16 +118,12 @@ class TexturedShapes(Painted):
     }
 
     area: tuple[float, float] = param(
-        (0.02, 0.6), "least and most of the image that a thing covers, where it fits", low=0.005, high=0.9
+        (0.02, 0.6), "least and most of the image that a thing covers, where it fits", low=0.005, high=0.9, rising=True
     )
     tilt: float = param(35.0, "degrees that a thing may lean either way", low=0.0, high=90.0)
     clutter: int = param(6, "most shapes in the background", low=0, high=40)
     ignored: float = param(0.5, "share of images with pixels that are ignored", low=0.0, high=1.0)
     ignore: str = param("drop", "whether ignored pixels are scored", choices=("drop", "background"))
-
-    def __post_init__(self) -> None:
-        if self.area[0] > self.area[1]:
-            raise SalgenError(f"area = {self.area[0]:g},{self.area[1]:g}: the least must come first")
 
     @property
     def valid_region(self) -> str | None:

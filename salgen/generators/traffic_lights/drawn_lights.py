@@ -9,19 +9,8 @@ from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, open
 from salgen.generators.drawing.shapes import paint
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
+from salgen.generators.traffic_lights import traffic_light
 from salgen.generators.traffic_lights.streets import draw_street, seen_by_camera, street
-from salgen.generators.traffic_lights.traffic_light import (
-    GREEN_FULL,
-    LENS,
-    PITCH,
-    RED_FULL,
-    HousingCoordinates,
-    housing_coordinates,
-    lamp_alpha,
-    lamp_colours,
-    light_colour,
-    paint_housing,
-)
 from salgen.parameters import param
 from salgen.types import Float64
 
@@ -97,7 +86,7 @@ class DrawnLights(Painted):
     def scene(self, parameters: Mapping[str, Any], material: Photographs) -> Float64:
         """Street and unlit traffic light, as the camera sees them."""
         canvas = street(parameters["street"], material, self.image_size)
-        paint_housing(canvas, self._frame(parameters), parameters["housing"])
+        traffic_light.paint_housing(canvas, self._frame(parameters), parameters["housing"])
         camera = parameters["camera"]
         return seen_by_camera(np.clip(canvas, 0.0, 1.0), camera["pixels"], camera["noise"], camera["grain"])
 
@@ -107,9 +96,13 @@ class DrawnLights(Painted):
         if "lamp" in edit.omit:
             return
         lamp, frame = parameters["lamp"], self._frame(parameters)
-        ends = RED_FULL if self._lamp_colour(parameters, edit) == "red" else GREEN_FULL
-        colour = light_colour(ends, lamp["tone"], lamp["luma"])
-        paint(canvas, lamp_colours(frame, parameters["position"], colour, lamp["heat"]), self._alpha(parameters, frame))
+        ends = traffic_light.RED_FULL if self._lamp_colour(parameters, edit) == "red" else traffic_light.GREEN_FULL
+        colour = traffic_light.light_colour(ends, lamp["tone"], lamp["luma"])
+        paint(
+            canvas,
+            traffic_light.lamp_colours(frame, parameters["position"], colour, lamp["heat"]),
+            self._alpha(parameters, frame),
+        )
 
     def describe(
         self, image: NDArray[Any], parameters: Mapping[str, Any], material: Photographs, edit: Edit
@@ -126,12 +119,12 @@ class DrawnLights(Painted):
             return END_LENSES[label]
         return END_LENSES[int(stream.integers(2, 1)[0])]
 
-    def _frame(self, parameters: Mapping[str, Any]) -> HousingCoordinates:
-        return housing_coordinates(parameters["pose"], self.image_size)
+    def _frame(self, parameters: Mapping[str, Any]) -> traffic_light.HousingCoordinates:
+        return traffic_light.housing_coordinates(parameters["pose"], self.image_size)
 
-    def _alpha(self, parameters: Mapping[str, Any], frame: HousingCoordinates) -> Float64:
+    def _alpha(self, parameters: Mapping[str, Any], frame: traffic_light.HousingCoordinates) -> Float64:
         lamp = parameters["lamp"]
-        return lamp_alpha(frame, parameters["position"], lamp["halo"], lamp["glow"])
+        return traffic_light.lamp_alpha(frame, parameters["position"], lamp["halo"], lamp["glow"])
 
     def _lamp_colour(self, parameters: Mapping[str, Any], edit: Edit) -> str:
         return str((edit.change or {}).get("lamp", COLOURS[parameters["label"]]))
@@ -139,7 +132,7 @@ class DrawnLights(Painted):
     def _centre(self, parameters: Mapping[str, Any]) -> tuple[float, float]:
         """Row and column of the lit lens in pixels, to a hundredth."""
         pose = parameters["pose"]
-        along = (parameters["position"] - 1) * PITCH * pose["height"] * min(self.image_size)
+        along = (parameters["position"] - 1) * traffic_light.PITCH * pose["height"] * min(self.image_size)
         cosine = 1.0 / float(np.sqrt(1.0 + pose["lean"] * pose["lean"]))
         row = pose["row"] * self.image_size[0] + along * cosine
         column = pose["column"] * self.image_size[1] + along * cosine * pose["lean"]
@@ -172,7 +165,7 @@ def _draw_scene(context: Context, lamp: Mapping[str, Any]) -> dict[str, Any]:
     """Street, look of the housing and camera."""
     pose = lamp["pose"]
     # as far as the halo and the leaning lens
-    reach = LENS * pose["height"] * pose["width"] * lamp["lamp"]["halo"] + 0.04
+    reach = traffic_light.LENS * pose["height"] * pose["width"] * lamp["lamp"]["halo"] + 0.04
     street_choices = draw_street(context, pose["column"] - reach, pose["column"] + reach)
     camera, key = context.stream("camera"), context.stream("grain").key()
     pixels, noise = int(camera.integers(106, 1)[0]) + 44, float(camera.uniform(1, 0.004, 0.03)[0])

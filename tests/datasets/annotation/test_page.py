@@ -30,7 +30,6 @@ def test_brush_eraser_undo_and_reload(annotate):
     page.saved()
     drawn = brushed((4, 6), (20, 11), 5)
     assert np.array_equal(page.stored(), drawn)
-
     page.page.keyboard.press("e")
     page.size(1)
     page.stroke(middle(8, 7))
@@ -38,12 +37,10 @@ def test_brush_eraser_undo_and_reload(annotate):
     erased = drawn & ~brushed((8, 7), (8, 7), 1)
     assert erased.sum() == drawn.sum() - 1
     assert np.array_equal(page.stored(), erased)
-
     page.page.reload()
     page.ready()
     assert np.array_equal(page.shown(), erased)
     assert "✓ 1 of 4: cat/a0.png" in page.page.locator("#list").inner_text()
-
     page.page.keyboard.press("b")
     page.size(3)
     page.stroke(middle(24, 15))

@@ -98,12 +98,12 @@ def test_a_second_server_is_refused_and_told_of_the_first(server, capsys):
 
 @pytest.mark.parametrize("path", ["/images/{}", "/masks/rob/{}"])
 def test_a_number_that_python_does_not_read(server, path):
-    assert ask(server, "GET", path.format("1" * 4400))[0].status == 400
+    assert ask(server, "GET", path.format("1" * 4400))[0].status == 404
     assert ask(server, "GET", path.format("%C2%B2"))[0].status == 404  # a digit, and no decimal one
 
 
 def test_without_the_packages_of_the_extra(server, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "starlette.applications", None)
     assert main(["annotate", str(server.images), "--port", "0"]) == 2
-    said = "a page to draw or rate on needs starlette.applications: pip install '.[annotate]'"
+    said = "a page to draw or rate on needs starlette: pip install '.[annotate]'"
     assert said in capsys.readouterr().err

@@ -44,15 +44,10 @@ def test_the_file_beside_it_is_checked(tmp_path, suffix):
     path = small(tmp_path, suffix)
     beside = path.with_name(f"{path.name}.sha256")
     text = beside.read_text()
-    for altered, said in [
-        ("0" * 64 + text[64:], "was altered: its SHA-256 is not that of"),
-        (text.replace(path.name, "other"), "is about 'other'"),
-        ("nonsense", "is not a SHA-256"),
-        (text + text, "is not a SHA-256"),
-    ]:
+    for altered in ("0" * 64 + text[64:], text.replace(path.name, "other"), "nonsense", text + text):
         beside.write_text(altered)
         (problem,) = verify(path, samples=0)
-        assert said in problem
+        assert problem == f"{beside.name}: is not the SHA-256 of {path.name}: one of the two was altered"
     beside.unlink()
     assert verify(path, samples=0) == []
 
@@ -61,7 +56,7 @@ def test_a_change_of_gzip_that_changes_no_content_is_found(tmp_path):
     path = small(tmp_path, ".tar.gz")
     path.write_bytes(flipped(path.read_bytes(), 4, 0))  # the time in its head
     (problem,) = verify(path, samples=0)
-    assert "its SHA-256 is not that of x.tar.gz.sha256" in problem
+    assert "x.tar.gz.sha256: is not the SHA-256 of x.tar.gz" in problem
 
 
 @every_form

@@ -96,23 +96,6 @@ def test_two_at_once_are_refused(tmp_path):
     archive(FILES, tmp_path / "x.tar", "root")
 
 
-@every_form
-@pytest.mark.parametrize("data", [b"longer than before", b"short"])
-def test_a_file_that_changes_meanwhile_is_said(tmp_path, monkeypatch, suffix, data):
-    path = tmp_path / "file"
-    path.write_bytes(b"original")
-
-    def open_changed(content, mode):
-        if content == path:
-            path.write_bytes(data)
-        return open(content, mode)
-
-    monkeypatch.setattr(writing, "open", open_changed, raising=False)
-    with pytest.raises(SalgenError, match="changed while it was being read"):
-        archive({"a": path}, tmp_path / f"x{suffix}", "root")
-    assert names_in(tmp_path) == ["file"]
-
-
 @pytest.mark.parametrize("name", ["x", "x.rar", "x.tgz", ".tar", "x.tar.bz2", "x.ZIP"])
 def test_an_unknown_suffix_is_refused(tmp_path, name):
     with pytest.raises(SalgenError, match=r"end its name in one of \.tar, \.tar\.gz, \.zip"):

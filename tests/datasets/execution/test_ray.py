@@ -227,7 +227,7 @@ def test_without_ray_it_says_how_to_install_it(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "ray", None)
     assert main(["make", "squares", str(tmp_path / "squares"), "--executor", "ray"]) == 2
     error = capsys.readouterr().err
-    assert error.startswith("error: executor = ray needs Ray (")
+    assert error.startswith("error: executor = ray needs ray: pip install")
     assert error.endswith("pip install '.[ray]' in a clone of salgen\n")
     assert list(tmp_path.iterdir()) == []
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from made_datasets import made
 from salgen.datasets.format import schema
-from salgen.datasets.format.manifest import Manifest, describe
+from salgen.datasets.format.manifest import describe
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
@@ -21,13 +21,6 @@ def test_the_columns_are_those_of_the_design():
         *("id", "image", "label", "corner", "mask", "mask_frame"),
         *("alternative_masks", "twin", "cluster", "recipe", "factors", "pixels_sha256"),
     ]
-
-
-def test_a_task_named_as_a_column_is_refused(monkeypatch):
-    described = manifest()
-    clash = Manifest(**{**vars(described), "tasks": {**described.tasks, "twin": ("a", "b")}})
-    with pytest.raises(SalgenError, match="'twin'"):
-        schema.columns(clash)
 
 
 def test_the_digest_is_over_type_shape_and_pixels():

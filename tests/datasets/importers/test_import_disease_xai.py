@@ -221,7 +221,7 @@ def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):
 
 def test_without_pydicom_its_extra_is_named(copy, monkeypatch):
     monkeypatch.setitem(sys.modules, "pydicom", None)
-    with pytest.raises(SalgenError, match=r"^reading DICOM needs the package pydicom: pip install '\.\[dicom\]'"):
+    with pytest.raises(SalgenError, match=r"^reading DICOM needs pydicom: pip install '\.\[dicom\]'"):
         opened("disease-xai", copy)
 
 

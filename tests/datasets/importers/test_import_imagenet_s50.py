@@ -8,7 +8,7 @@ from imagenet_s_tree import class_folder, encode, write_layout
 from PIL import Image
 from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Resize
 from salgen.datasets.importers.imagenet_s50 import WNIDS, ImageNetS50, middle
-from salgen.datasets.layouts.imagenet_s_layout import CATEGORIES, decode
+from salgen.datasets.layouts.imagenet_s_layout import decode
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
 from salgen.testing import check_importer
@@ -166,18 +166,19 @@ def test_the_fifty_classes_are_expected_by_default_and_have_their_words():
 
 
 def fails(path, message, **changes):
-    with pytest.raises(SalgenError, match=message) as caught:
+    with pytest.raises(SalgenError, match=message):
         opened(path, **changes)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_missing_part_is_named(root, tmp_path):
     shutil.rmtree(root / "train-semi-segmentation")
-    fails(root, f"^{root}/train-semi-segmentation is missing: it has a folder of each class's files in ImageNet-S50$")
+    fails(
+        root, f"^{root}/train-semi-segmentation must have a folder for each of the 3 classes and no other: n01 is mis"
+    )
     (root / "train-semi").rename(root / "elsewhere")  # the masks alone are of no use, and nothing asks for them
     assert opened(root).available["train"] == 0
     shutil.rmtree(root / "validation")
-    fails(root, f"^{root}/validation is missing: [^;]*$")  # no stand-in is named
+    fails(root, f"^{root}/validation must have a folder for each[^;]*$")  # no stand-in is named
     shutil.rmtree(root / "validation-segmentation")
     for path in (root, tmp_path):
         fails(path, f"{root}/validation-segmentation is expected")
@@ -188,16 +189,7 @@ def test_a_missing_part_is_named(root, tmp_path):
 def test_49_classes_are_one_too_few(tmp_path):
     for wnid in WNIDS[:30] + WNIDS[31:]:
         add(tmp_path / "ImageNetS50", "validation", wnid, "a", 0)
-    fails(tmp_path, f"{WNIDS[30]} is missing: 49 of 50 classes are there", classes=())
-
-
-def test_a_list_of_other_categories_is_noticed(root):
-    (root.parent / CATEGORIES).write_text("n02\nn03\nn01\n", encoding="utf-8")
-    assert opened(root).available["test"] == 6
-    (root / CATEGORIES).write_text("n01\r\nn02\r\nn03\r\n", encoding="utf-8-sig")
-    assert opened(root).available["test"] == 6
-    (root / CATEGORIES).write_text("n01\nn02\nn04\n", encoding="utf-8")
-    fails(root, f"{CATEGORIES} lists 3 classes that are not the 3 expected")
+    fails(tmp_path, f"each of the 50 classes and no other: {WNIDS[30]} is missing", classes=())
 
 
 def remove_all(folder):
@@ -211,13 +203,11 @@ IMAGE, MASK = "validation/n02/ILSVRC2012_val_0.JPEG", "validation-segmentation/n
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda root: shutil.rmtree(root / "validation-segmentation/n02"), "n02 is missing: 2 of 3 classes are there"),
-        (lambda root: add(root, "validation", "n09", "a", 0), "validation/n09 is not one of the 3 classes"),
-        (lambda root: remove_all(root / "train-semi/n03"), "n03 has no images: files such as .*/NAME.JPEG are"),
-        (lambda root: (root / MASK).unlink(), f"ILSVRC2012_val_0.JPEG has no mask: .*{MASK} is expected"),
-        (lambda root: (root / IMAGE).unlink(), f"ILSVRC2012_val_0.png has no image: .*{IMAGE} is expected"),
-        (lambda root: Image.fromarray(PIXELS).save((root / IMAGE).with_suffix(".png")),
-         "val_0.png: ILSVRC2012_val_0.JPEG has the same name, so one mask would be for both"),
+        (lambda root: shutil.rmtree(root / "validation-segmentation/n02"), "classes and no other: n02 is missing"),
+        (lambda root: add(root, "validation", "n09", "a", 0), "validation must have .*: n09 is not one of"),
+        (lambda root: remove_all(root / "train-semi/n03"), "train-semi/n03: each image needs a mask"),
+        *((lambda root, file=file: (root / file).unlink(), "n02: each image .*: ILSVRC2012_val_0 has none")
+          for file in (IMAGE, MASK)),
     ],
 )  # fmt: skip
 def test_what_does_not_belong_together_is_named(root, change, message):
@@ -232,8 +222,8 @@ UNKNOWN = np.where(np.indices(SIZE).sum(axis=0) == 0, 999, ids_of(0))  # not eve
     ("levels", "message"),
     [
         (as_levels(ids_of(0))[:, :-1], "has 40x51 pixels, but its image .* has 40x52"),
-        (as_levels(UNKNOWN), "has the id 999, not 0, 1 to 3 or 1000"),
-        (ids_of(0).astype(np.uint8), "is not a mask of ImageNet-S .*red and green"),
+        (as_levels(UNKNOWN), "is no mask of ImageNet-S, with ids of 3 classes"),
+        (ids_of(0).astype(np.uint8), "is no mask of ImageNet-S, with ids of 3 classes"),
     ],
 )
 def test_a_mask_picture_of_another_size_or_encoding_is_refused(root, levels, message):

@@ -26,7 +26,6 @@ def fault(tmp_path, images, masks=(), labels=None, **parameters):
     out = tmp_path / "out"
     with pytest.raises(SalgenError) as error:
         salgen.import_images(images, out, masks=masks, labels=labels, workers=1, parameters=parameters)
-    assert "\n" not in str(error.value)
     assert not out.exists()
     return str(error.value)
 
@@ -87,7 +86,7 @@ def test_masks_that_are_not_clear_are_counted_and_named(tmp_path, images, masks,
 
 def test_two_files_of_one_name(tmp_path, images, masks, labels):
     Image.open(masks / "a1.png").save(masks / "a1.bmp")
-    assert "a1.png has another mask already" in fault(tmp_path, images, masks, labels)
+    assert "are both of the image a1.png: give it one of them" in fault(tmp_path, images, masks, labels)
     Image.open(images / "a1.png").save(images / "a1.bmp")
     assert "a1.bmp and a1.png both have the name 'a1'" in fault(tmp_path, images, masks, labels)
 
@@ -220,7 +219,7 @@ def test_yolo_without_texts_names_or_images(tmp_path, images):
     made = generator("images", source=f"{images}:masks={folder}")
     assert made.plugin.tasks == {"label": ("0", "1")}
     (folder / "data.yaml").write_text("nc: 2\n")
-    assert "data.yaml: names no classes; expected a line such as  names: [cat, dog]" in fault(tmp_path, images, folder)
+    assert "data.yaml: cannot be read as YOLO's classes (it names none)" in fault(tmp_path, images, folder)
     (folder / "data.yaml").write_text("names: [cat, dog]\n")
     said = "data.yaml: no image has a text of YOLO; expected files such as"
     assert said in fault(tmp_path, images, folder / "data.yaml")

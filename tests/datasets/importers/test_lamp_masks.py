@@ -7,21 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from skimage.color import rgb2lab
-from salgen.datasets.layouts.lisa.lamp_masks import (
-    MaskRules,
-    above_otsu,
-    acceptable_masks,
-    agrees,
-    brightest_cluster,
-    coloured,
-    grown_region,
-    largest_touching,
-    overlap,
-    rectangle_mask,
-    segmentations,
-)
+from salgen.datasets.layouts.lisa import lamp_masks
 
-RULES = MaskRules()
+RULES = lamp_masks.MaskRules()
 ALGORITHMS = ("k-means", "Otsu on L", "Otsu on R", "region growing", "HSV")
 COLOURS = {"red": (255, 70, 60), "green": (130, 255, 180)}
 CENTRE, RADIUS = (10.0, 9.0), 5.0
@@ -43,28 +31,28 @@ def lamp(colour, halo=2.0):
 @pytest.mark.parametrize("number", range(5), ids=ALGORITHMS)
 def test_every_segmentation_finds_the_lamp(colour, number):
     crop = lamp(colour)
-    found = list(segmentations(crop, BULB, red=colour == "red", rules=RULES))
+    found = list(lamp_masks.segmentations(crop, BULB, red=colour == "red", rules=RULES))
     assert len(found) == 5
-    mask = largest_touching(found[number], rectangle_mask(crop.shape[:2], BULB))
-    assert overlap(mask, DISC) >= 0.6
-    assert agrees(mask, BULB, RULES)
+    mask = lamp_masks.largest_touching(found[number], lamp_masks.rectangle_mask(crop.shape[:2], BULB))
+    assert lamp_masks.overlap(mask, DISC) >= 0.6
+    assert lamp_masks.agrees(mask, BULB, RULES)
 
 
 @pytest.mark.parametrize("colour", COLOURS)
 def test_lamps_have_one_to_four_different_masks(colour):
-    masks = acceptable_masks(lamp(colour), BULB, red=colour == "red", rules=RULES)
+    masks = lamp_masks.acceptable_masks(lamp(colour), BULB, red=colour == "red", rules=RULES)
     assert 1 <= len(masks) <= 4
-    assert all(mask.dtype == bool and overlap(mask, DISC) >= 0.6 for mask in masks)
-    assert all(overlap(one, other) <= 0.98 for k, one in enumerate(masks) for other in masks[:k])
+    assert all(mask.dtype == bool and lamp_masks.overlap(mask, DISC) >= 0.6 for mask in masks)
+    assert all(lamp_masks.overlap(one, other) <= 0.98 for k, one in enumerate(masks) for other in masks[:k])
 
 
 def test_a_lamp_of_the_other_colour_has_no_hsv_mask():
-    assert not coloured(lamp("green"), RULES.red_hues, 80, 80)[DISC].any()
-    assert not coloured(lamp("red"), RULES.green_hues, 80, 80)[DISC].any()
+    assert not lamp_masks.coloured(lamp("green"), RULES.red_hues, 80, 80)[DISC].any()
+    assert not lamp_masks.coloured(lamp("red"), RULES.green_hues, 80, 80)[DISC].any()
 
 
 def test_a_crop_of_one_colour_has_no_mask():
-    assert acceptable_masks(np.full((20, 10, 3), 60, np.uint8), (2, 2, 8, 8), red=True, rules=RULES) == []
+    assert lamp_masks.acceptable_masks(np.full((20, 10, 3), 60, np.uint8), (2, 2, 8, 8), red=True, rules=RULES) == []
 
 
 def disc_of(area):
@@ -84,10 +72,10 @@ def without(mask, row, columns):
 def test_masks_are_kept_in_order_once_and_at_most_four(monkeypatch):
     def kept(*masks):
         monkeypatch.setattr("salgen.datasets.layouts.lisa.lamp_masks.segmentations", lambda *_, **__: iter(masks))
-        return acceptable_masks(np.zeros((20, 20, 3), np.uint8), (4, 4, 16, 16), red=True, rules=RULES)
+        return lamp_masks.acceptable_masks(np.zeros((20, 20, 3), np.uint8), (4, 4, 16, 16), red=True, rules=RULES)
 
     four = [disc_of(k) for k in (4, 5, 6, 7)]
-    np.testing.assert_array_equal(kept(*four, rectangle_mask((20, 20), (5, 5, 14, 15))), four)
+    np.testing.assert_array_equal(kept(*four, lamp_masks.rectangle_mask((20, 20), (5, 5, 14, 15))), four)
     first = disc_of(6)
     bitten = without(first, 4, slice(4, 7))  # 141 of 144 pixels: an IoU of 0.979
     nearly = without(first, 4, slice(4, 6))  # 142 of 144: 0.986
@@ -142,19 +130,19 @@ VERDICTS = {
 @pytest.mark.parametrize("case", VERDICTS)
 def test_vetting_case_by_case(case):
     drawn, bulb = VERDICTS[case]
-    mask = rectangle_mask((20, 20), drawn)
+    mask = lamp_masks.rectangle_mask((20, 20), drawn)
     expected = "accepted" if "just" in case else case.partition(",")[0]
     assert slow_verdict(mask, bulb) == expected
-    assert agrees(mask, bulb, RULES) == (expected == "accepted")
+    assert lamp_masks.agrees(mask, bulb, RULES) == (expected == "accepted")
 
 
 def test_a_ring_and_a_tail_are_refused():
-    ring = rectangle_mask((20, 20), (4, 4, 12, 12)) & ~rectangle_mask((20, 20), (7, 7, 9, 9))
-    tail = rectangle_mask((20, 20), (4, 4, 10, 10)) | rectangle_mask((20, 20), (6, 10, 7, 20))
+    ring = lamp_masks.rectangle_mask((20, 20), (4, 4, 12, 12)) & ~lamp_masks.rectangle_mask((20, 20), (7, 7, 9, 9))
+    tail = lamp_masks.rectangle_mask((20, 20), (4, 4, 10, 10)) | lamp_masks.rectangle_mask((20, 20), (6, 10, 7, 20))
     for mask, bulb, verdict in ((ring, (4, 4, 12, 12), "centre"), (tail, (4, 4, 10, 10), "near")):
         assert slow_verdict(mask, bulb) == verdict
-        assert not agrees(mask, bulb, RULES)
-    assert agrees(tail, (4, 4, 10, 10), replace(RULES, min_near=0.5))
+        assert not lamp_masks.agrees(mask, bulb, RULES)
+    assert lamp_masks.agrees(tail, (4, 4, 10, 10), replace(RULES, min_near=0.5))
 
 
 @st.composite
@@ -167,8 +155,8 @@ def rectangles(draw, size):
 def test_vetting_is_what_the_text_says(drawn, bulb):
     mask = np.zeros((12, 12), dtype=bool)
     for rectangle in drawn:
-        mask |= rectangle_mask(mask.shape, rectangle)
-    assert agrees(mask, bulb, RULES) == (slow_verdict(mask, bulb) == "accepted")
+        mask |= lamp_masks.rectangle_mask(mask.shape, rectangle)
+    assert lamp_masks.agrees(mask, bulb, RULES) == (slow_verdict(mask, bulb) == "accepted")
 
 
 @pytest.mark.parametrize(
@@ -180,15 +168,15 @@ def test_vetting_is_what_the_text_says(drawn, bulb):
     ],
 )
 def test_the_numbers_are_parameters(rules, mask):
-    mask = rectangle_mask((20, 20), mask)
-    assert agrees(mask, (4, 4, 10, 10), RULES)
-    assert not agrees(mask, (4, 4, 10, 10), rules)
+    mask = lamp_masks.rectangle_mask((20, 20), mask)
+    assert lamp_masks.agrees(mask, (4, 4, 10, 10), RULES)
+    assert not lamp_masks.agrees(mask, (4, 4, 10, 10), rules)
 
 
 @given(arrays(np.uint8, (6, 6, 3)), st.sampled_from(["red", "green"]))
 def test_hsv_thresholds_are_those_of_a_loop_over_pixels(crop, colour):
     hues = RULES.red_hues if colour == "red" else RULES.green_hues
-    found = coloured(crop, hues, 80, 80)
+    found = lamp_masks.coloured(crop, hues, 80, 80)
     for row in range(6):
         for column in range(6):
             h, s, v = colorsys.rgb_to_hsv(*(int(level) / 255 for level in crop[row, column]))
@@ -219,16 +207,16 @@ def test_hsv_thresholds_are_those_of_a_loop_over_pixels(crop, colour):
 )
 def test_hsv_thresholds_include_their_ends(colour, red, green):
     crop = np.full((1, 1, 3), colour, np.uint8)
-    assert coloured(crop, RULES.red_hues, 80, 80).item() == red
-    assert coloured(crop, RULES.green_hues, 80, 80).item() == green
+    assert lamp_masks.coloured(crop, RULES.red_hues, 80, 80).item() == red
+    assert lamp_masks.coloured(crop, RULES.green_hues, 80, 80).item() == green
 
 
 @given(arrays(np.uint8, (5, 7, 3), elements=st.sampled_from([0, 30, 60, 90, 255])))
 def test_the_brightest_cluster_is_the_same_every_time(crop):
     lab = rgb2lab(crop)
-    once = brightest_cluster(lab, 3)
+    once = lamp_masks.brightest_cluster(lab, 3)
     np.random.seed(1)  # noqa: NPY002  nothing is drawn from it
-    assert np.array_equal(once, brightest_cluster(lab.copy(), 3))
+    assert np.array_equal(once, lamp_masks.brightest_cluster(lab.copy(), 3))
     assert once.any()
 
 
@@ -242,13 +230,13 @@ def test_k_means_is_lloyds_algorithm_from_darkest_middle_and_brightest():
         owners = [min(range(3), key=lambda k: np.sum((point - centres[k]) ** 2)) for point in points]
         centres = [points[np.array(owners) == k].mean(axis=0) for k in range(3)]
     brightest = max(range(3), key=lambda k: centres[k][0])
-    assert np.array_equal(brightest_cluster(lab, 3).ravel(), np.array(owners) == brightest)
+    assert np.array_equal(lamp_masks.brightest_cluster(lab, 3).ravel(), np.array(owners) == brightest)
 
 
 @given(arrays(np.uint8, (6, 6), elements=st.integers(0, 9)))
 def test_otsus_threshold_divides_best(channel):
     """No other threshold gives a larger variance between the two sides."""
-    found = above_otsu(channel)
+    found = lamp_masks.above_otsu(channel)
 
     def between(mask):
         if not mask.any() or mask.all():
@@ -274,7 +262,7 @@ def test_region_growing_is_a_walk_from_the_brightest_pixel(levels):
             if new and value[seed] - value[place] <= 38:  # 0.15 of 255 is 38.25
                 reached.add(place)
                 todo.append(place)
-    found = grown_region(crop, bulb, 0.15)
+    found = lamp_masks.grown_region(crop, bulb, 0.15)
     assert {(int(r), int(c)) for r, c in np.argwhere(found)} == reached
 
 
@@ -296,5 +284,5 @@ def test_the_largest_part_that_touches_the_bulb(mask, bulb):
     left, top, right, bottom = bulb
     touching = [part for part in parts if any(left <= c < right and top <= r < bottom for r, c in part)]
     expected = max(touching, key=len, default=set())  # of equal ones the first
-    found = largest_touching(mask, rectangle_mask((7, 7), bulb))
+    found = lamp_masks.largest_touching(mask, lamp_masks.rectangle_mask((7, 7), bulb))
     assert {tuple(place) for place in np.argwhere(found)} == expected

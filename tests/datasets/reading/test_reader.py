@@ -195,11 +195,11 @@ def with_image(table, row, data):
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        (lambda table: table.drop_columns("label"), "column 'label' differs"),
-        (lambda table: table.append_column("more", pa.nulls(5)), "column 'more' differs"),
-        (lambda table: table.set_column(2, "label", table["label"].cast(pa.int8())), "column 'label' differs"),
-        (lambda table: table.select(table.column_names[::-1]), "its columns are in another order"),
-        (lambda table: table.slice(0, 4), "it has 4 rows, but 5 are expected"),
+        (lambda table: table.drop_columns("label"), f"{SHARD} was altered"),
+        (lambda table: table.append_column("more", pa.nulls(5)), f"{SHARD} was altered"),
+        (lambda table: table.set_column(2, "label", table["label"].cast(pa.int8())), f"{SHARD} was altered"),
+        (lambda table: table.select(table.column_names[::-1]), f"{SHARD} was altered"),
+        (lambda table: table.slice(0, 4), f"{SHARD} was altered"),
         (lambda table: with_image(table, 1, b"no"), "sample train-000006: image not a PNG"),
         (lambda table: with_image(table, 1, None), "sample train-000006: image is absent"),
         (
@@ -211,11 +211,11 @@ def with_image(table, row, data):
 def test_a_shard_written_by_another_hand_is_named_with_what_differs(folder, change, fault):
     rewrite(folder, change)
     dataset = open_dataset(folder, "train")
-    with pytest.raises(SalgenError, match=f"{SHARD}.*{fault}"):
+    with pytest.raises(SalgenError, match=fault):
         dataset.images()
 
 
 def test_other_row_groups_are_named(folder):
     pq.write_table(pq.read_table(folder / SHARD), folder / SHARD)
-    with pytest.raises(SalgenError, match="row groups do not have 2 rows"):
+    with pytest.raises(SalgenError, match=f"{SHARD} was altered"):
         open_dataset(folder, "train")[5]

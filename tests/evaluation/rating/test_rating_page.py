@@ -107,7 +107,7 @@ def test_what_the_server_refuses(rating, tmp_path):
     for body in ("3.9", "3.0", "true", "null", '"3"', "Infinity", "-Infinity", "NaN", "1e999", "[" * 200):
         assert put("/answers/rob/0/0/trust", body) == 400, body
     digits = "1" * 4400  # more than Python reads as a number
-    assert [put(f"/answers/rob/{image}/{place}/trust") for image, place in ((digits, 0), (0, digits))] == [400, 400]
+    assert [put(f"/answers/rob/{image}/{place}/trust") for image, place in ((digits, 0), (0, digits))] == [404, 404]
     assert put("/answers/rob/0/0/other") == put("/answers/Rob/0/0/trust") == 409
     assert not list((tmp_path / "out" / "raters").iterdir())
     assert put("/answers/rob/0/0/trust") == 204

@@ -131,9 +131,9 @@ def test_classes_can_be_named(folder):
     assert some.source.digest == generator("ebam", str(folder), **GIVEN).source.digest
     assert some.sample(0, "train", 0).labels.keys() == {"object", "scene"}
     for source, changes, said in (
-        (str(folder), {"objects": ("kite", "dog")}, "'kite' did not pass the filter: 4 of 10 .* leave this class out"),
-        (None, {"objects": ("bird", "dog")}, "objects of 'bird' are not among the candidates"),
-        (None, {"candidate_objects": ("dog",)}, "candidate_objects = dog: give two classes"),
+        (str(folder), {"objects": ("kite", "dog")}, "'kite' did not pass the filter .4 of 10 .* leave this class out"),
+        (None, {"objects": ("bird", "dog")}, "objects of 'bird' .* not among the candidates"),
+        (None, {"candidate_objects": ("dog",)}, "candidate_objects = dog: give 2 or more"),
     ):
         with pytest.raises(SalgenError, match=said):
             generator("ebam", source, **{**GIVEN, **changes})
@@ -141,15 +141,13 @@ def test_classes_can_be_named(folder):
 
 def test_photographs_need_a_detector_and_bam_needs_none(folder, tmp_path):
     def refused(message, path):
-        with pytest.raises(SalgenError, match=message) as caught:
+        with pytest.raises(SalgenError, match=message):
             generator("ebam", str(path), **GIVEN)
-        assert "\n" not in str(caught.value)
 
     expected = r"detector is missing: .*download\.pytorch\.org/models/fasterrcnn_resnet50_fpn_coco-.*there"
     for name in ("coco", "miniplaces"):
         (tmp_path / name / name).mkdir(parents=True)
         refused(expected, tmp_path / name)
-    refused("nowhere is not a folder", tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
     refused("lacks the folders that are expected in it: coco, miniplaces or both, and detector", tmp_path / "empty")
     (folder / "detector/second.safetensors").write_bytes(b"")

@@ -107,9 +107,9 @@ def test_one_lesion_can_be_shown_alone():
     one = FLAT.render(parameters, material, Edit(change={"lesions": 1}))
     both = FLAT.render(parameters, material, Edit())
     assert np.array_equal(one.regions["lesions"], both.regions["lesion_1"])
-    with pytest.raises(SalgenError, match="places 2 lesions"):
+    with pytest.raises(SalgenError, match="changes lesions to 0, 1, 2"):
         FLAT.render(parameters, material, Edit(change={"lesions": 3}))
-    with pytest.raises(SalgenError, match="'eyes' is not a feature"):
+    with pytest.raises(SalgenError, match="edit eyes: omits lesions, lesion_1"):
         FLAT.render(parameters, material, Edit(omit=("eyes",)))
 
 

@@ -67,7 +67,6 @@ def refuses(path, message, read=load_volume):
     with pytest.raises(SalgenError, match=message) as caught:
         read(path)
     assert path.name in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def poke(value):
@@ -79,7 +78,7 @@ def poke(value):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (np.stack([head()] * 3, axis=-1), "4-D"),
+        (np.stack([head()] * 3, axis=-1), "give one 3-D volume"),
         (np.zeros(SHAPE, np.int16), "empty"),
         (-head(), "empty"),
         (poke(np.nan), "1 voxels are NaN or infinite"),
@@ -252,8 +251,7 @@ def test_participants_say_what_is_used_and_for_what(tmp_path):
         ("path,split\n", "lists no volume"),
         ("path,split\na.nii\n", "line 2: split ''"),
         ("path,split\na.nii,test-1\n", "split 'test-1'"),
-        ("path,split\na.nii,train\na.nii,train\n", "listed twice"),
-        ("path,split\nsub-1_a.nii,train\nsub-1_b.nii,test\n", "a subject belongs to one split"),
+        ("path,split\nsub-1_a.nii,train\nsub-1_b.nii,test\n", "line 3: sub-1 is in another split above"),
         ("path,split\n" + "x" * 200_000 + ",train\n", "cannot be read as CSV"),
         (b"\xff\xfe\x00path", "cannot be read as CSV"),
     ],
@@ -294,4 +292,4 @@ def test_a_header_that_claims_too_many_voxels_is_refused_before_they_are_read(tm
     header.set_data_shape(shape)
     path = tmp_path / "claims.nii"
     path.write_bytes(header.binaryblock + bytes(4))
-    refuses(path, r"200.*voxels; must be 536,870,912 or fewer in all")
+    refuses(path, r"200.*voxels; .* at most 536,870,912 in all")

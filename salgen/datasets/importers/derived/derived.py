@@ -58,7 +58,6 @@ class SalgenData:
 class Derived(PluginBase):
     """Base: its source is a data set of salgen whose images show one class, and each split draws on the same split."""
 
-    name: ClassVar[str]
     stand_in: ClassVar[str] = ""
     takes: ClassVar[str] = "DATA, a data set of salgen"
 

@@ -40,8 +40,6 @@ class ImageGrids(Derived):
     name: ClassVar[str] = "image-grids"
     # the target's cell, and the one with another image of its class, empty if there is none
     regions: ClassVar[tuple[str, ...]] = (CELL, COPY)
-    version: ClassVar[str] = "1"
-    family: ClassVar[str] = "image-grids"
     quick: ClassVar[Mapping[str, Any]] = {}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 200, "val": 50, "test": 100}, {}),

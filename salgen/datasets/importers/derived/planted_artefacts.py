@@ -40,8 +40,6 @@ class PlantedArtefacts(Derived):
 
     name: ClassVar[str] = "planted-artefacts"
     regions: ClassVar[tuple[str, ...]] = (ARTEFACT,)  # the artefact
-    version: ClassVar[str] = "1"
-    family: ClassVar[str] = "planted-artefacts"  # names the streams of random numbers
     spurious: ClassVar[str] = "strength"
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {}),

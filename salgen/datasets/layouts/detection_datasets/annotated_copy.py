@@ -8,15 +8,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 import numpy as np
-from numpy.typing import NDArray
-from salgen.cache import cached
 from salgen.datasets.layouts.broken import MANY, faults_of
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size, box_mask
 from salgen.datasets.layouts.detection_datasets.object_table import VERSION, Annotated, ObjectTable, table_of
 from salgen.datasets.layouts.imported import SPLITS
-from salgen.datasets.layouts.mask_limits import FAULTS, mask_fault
+from salgen.datasets.layouts.mask_limits import in_words, mask_fault, mask_faults
 from salgen.datasets.picture_libraries.picture_sampling import listed
-from salgen.progress import progress
 from salgen.sources import OWN_COPY
 from salgen.types import Mask
 
@@ -113,18 +110,11 @@ class AnnotatedCopy:
         test = self.table.images("test").tolist()
         pairs = [(image, number) for image in test for number in self.table.present(image)]
 
-        def look() -> dict[str, NDArray[np.int8]]:
-            faults = []
-            with progress("looking at masks", len(pairs), "masks") as advance:
-                for image, number in pairs:
-                    mask, annotated = self.class_mask(image, number), self.annotated_mask(image)
-                    faults.append(mask_fault(mask, self.min_mask, annotated))
-                    advance()
-            return {"faults": np.array(faults, dtype=np.int8)}
+        def fault(pair: tuple[int, int]) -> int:
+            return mask_fault(self.class_mask(*pair), self.min_mask, self.annotated_mask(pair[0]))
 
         depends_on = [VERSION, self.digest, *self.choices, list(self.image_size), self.min_mask]
-        kept = cached(f"{self.kind}-scored", depends_on, ("faults",), look)["faults"].tolist()
-        return dict(zip(pairs, kept, strict=True))
+        return dict(zip(pairs, mask_faults(f"{self.kind}-scored", depends_on, pairs, fault), strict=True))
 
     @cached_property
     def notes(self) -> str:
@@ -132,9 +122,8 @@ class AnnotatedCopy:
         images = {split: len(self.table.images(split)) for split in SPLITS}
         usable = ", ".join(f"{count:,} for {split}" for split, count in images.items() if count)
         pairs = sum(map(len, self.scored.values()))
-        counts = Counter(self._faults.values())
-        refused = [f"{counts[fault]:,} {why}" for fault, why in FAULTS.items() if counts[fault]]
-        lost = f" Masks that are no ground truth at this size are left out: {', '.join(refused)}." if refused else ""
+        refused = in_words(self._faults.values(), ",")
+        lost = f" Masks that are no ground truth at this size are left out: {refused}." if refused else ""
         return (
             f"{self.about} Images that can be used: {usable}. In test there are {pairs:,} pairs of an image and a "
             f"class that it shows, and each is a sample.{lost} {listed(self.table.skipped)}"

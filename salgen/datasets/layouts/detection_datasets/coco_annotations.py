@@ -12,30 +12,12 @@ from salgen.datasets.layouts.broken import check_size
 from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, check_box
 from salgen.datasets.layouts.detection_datasets.object_table import Annotated
-from salgen.datasets.picture_libraries.coco import (
-    CLASSES,
-    FOLDER,
-    LICENSE,
-    TRAIN,
-    VAL,
-    CocoPart,
-    need_pycocotools,
-    origin_of,
-    parts_of,
-    runs_of,
-)
-from salgen.datasets.picture_libraries.coco_instances import (
-    CROWD,
-    MALFORMED,
-    UNLISTED,
-    box_of,
-    outline_of,
-    read_annotations,
-)
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError, split_of
+from salgen.datasets.picture_libraries import coco, coco_instances
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted, split_of
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import resize_nearest
-from salgen.progress import progress
+from salgen.import_paths import needed
+from salgen.progress import tracked
 from salgen.seeding import Stream
 from salgen.types import Mask
 
@@ -51,10 +33,10 @@ MARKED = {False: "Masks are unions of boxes.", True: "Masks are unions of the in
 class CocoCopy(AnnotatedCopy):
     """A copy of COCO 2017, at `root`."""
 
-    license: ClassVar[str] = LICENSE
+    license: ClassVar[str] = coco.LICENSE
     kind: ClassVar[str] = "coco"
 
-    parts: Sequence[CocoPart]
+    parts: Sequence[coco.CocoPart]
 
     @property
     def about(self) -> str:
@@ -64,7 +46,7 @@ class CocoCopy(AnnotatedCopy):
     @cached_property
     def digest(self) -> str:
         """SHA-256 over the annotations, and the names and sizes of the images: to read them all would take too long."""
-        return origin_of(self.parts)
+        return coco.origin_of(self.parts)
 
     def path_of(self, item: str) -> Path:
         """The file of an image."""
@@ -87,12 +69,14 @@ class CocoCopy(AnnotatedCopy):
 
 def open_coco(path: Path, masks: str, image_size: Size, min_mask: int) -> CocoCopy:
     """The copy at a path: the folder that holds `annotations` and `images`, or one that holds it as `coco`."""
-    root = path / FOLDER if (path / FOLDER / "annotations").is_dir() else path
-    parts = parts_of(root)
-    if parts[-1].name != VAL:
-        raise SalgenError(f"{root / 'annotations' / f'instances_{VAL}.json'} is missing: its images are those of test")
+    root = path / coco.FOLDER if (path / coco.FOLDER / "annotations").is_dir() else path
+    parts = coco.parts_of(root)
+    if parts[-1].name != coco.VAL:
+        raise SalgenError(
+            f"{root / 'annotations' / f'instances_{coco.VAL}.json'} is missing: its images are those of test"
+        )
     if masks == SEGMENTATION:
-        need_pycocotools("outlines of COCO are read")
+        needed("pycocotools.mask", "reading outlines of COCO", "coco")
     return CocoCopy(root, masks, image_size, min_mask, tuple(parts))
 
 
@@ -105,7 +89,7 @@ class _Instances:
         self.crowds = 0
 
     def take(self, entry: dict[str, Any]) -> None:
-        image, category, box = entry["image_id"], entry["category_id"], box_of(entry)
+        image, category, box = entry["image_id"], entry["category_id"], coco_instances.box_of(entry)
         if entry["iscrowd"]:
             self.crowds += 1
             return
@@ -114,7 +98,7 @@ class _Instances:
         self.categories.append(category)
         self.boxes.extend(box)
         if self.outlines is not None:
-            self.outlines.append(outline_of(entry))
+            self.outlines.append(coco_instances.outline_of(entry))
 
     def of_images(self, numbers: Sequence[int]) -> Iterator[list[int]]:
         """The places of each image's annotations; `numbers` rise."""
@@ -124,29 +108,29 @@ class _Instances:
         return (order[start:stop].tolist() for start, stop in zip(starts.tolist(), stops.tolist(), strict=True))
 
 
-def _read_part(part: CocoPart, outlined: bool, skipped: Counter[str]) -> Iterator[Annotated]:
+def _read_part(part: coco.CocoPart, outlined: bool, skipped: Counter[str]) -> Iterator[Annotated]:
     instances = _Instances(outlined)
-    images, categories, malformed = read_annotations(part.annotations, instances.take)
+    images, categories, malformed = coco_instances.read_annotations(part.annotations, instances.take)
     if any(abs(number) >= 2**63 for number in images):
         raise SalgenError(f"{part.annotations} is not a file of COCO's instances (an image's id has 64 bits or more)")
     numbers = sorted(images)
     unlisted = int((~np.isin(np.array(instances.images, dtype=np.int64), numbers)).sum())
-    counts = {MALFORMED: malformed, CROWD: instances.crowds, UNLISTED: unlisted}
+    counts = {
+        coco_instances.MALFORMED: malformed,
+        coco_instances.CROWD: instances.crowds,
+        coco_instances.UNLISTED: unlisted,
+    }
     skipped.update({why: count for why, count in counts.items() if count})
-    classes = {number: CLASSES.index(name) for name, number in categories.items() if name in CLASSES}
+    classes = {number: coco.CLASSES.index(name) for name, number in categories.items() if name in coco.CLASSES}
     ranks = np.argsort(Stream("coco images", part.name).permutation(len(numbers))).tolist()
-    trained = part.name == TRAIN
+    trained = part.name == coco.TRAIN
     splits = [split_of(rank, len(numbers), tested=True) if trained else "test" for rank in ranks]
-    grouped = zip(numbers, instances.of_images(numbers), splits, strict=True)
-    with progress(f"reading {part.name}", len(numbers), "images") as advance:
-        for number, places, split in grouped:
-            file, stated = Path(images[number][0]).name, images[number][1]
-            try:
-                size = check_size(part.images / file, stated)
-                yield Annotated(f"{part.name}/{file}", split, size, *_usable(instances, places, classes, size, skipped))
-            except UnusableError as error:
-                skipped[str(error)] += 1
-            advance()
+    numbered = tracked(f"reading {part.name}", numbers, "images")
+    for number, places, split in zip(numbered, instances.of_images(numbers), splits, strict=True):
+        file, stated = Path(images[number][0]).name, images[number][1]
+        with counted(skipped):
+            size = check_size(part.images / file, stated)
+            yield Annotated(f"{part.name}/{file}", split, size, *_usable(instances, places, classes, size, skipped))
 
 
 def _usable(
@@ -156,7 +140,7 @@ def _usable(
     objects: list[tuple[int, Box]] = []
     runs: dict[int, list[Any]] = {}
     for place in places:
-        try:
+        with counted(skipped):
             number = classes.get(instances.categories[place])
             if number is None:
                 raise UnusableError("object of an unknown class")
@@ -164,10 +148,8 @@ def _usable(
             box = left, top, left + width, top + height
             check_box(box, size)
             if instances.outlines is not None:
-                runs.setdefault(number, []).append(runs_of(instances.outlines[place], size))
+                runs.setdefault(number, []).append(coco.runs_of(instances.outlines[place], size))
             objects.append((number, box))
-        except UnusableError as error:
-            skipped[str(error)] += 1
     if not runs:
         return objects, {}
     from pycocotools import mask

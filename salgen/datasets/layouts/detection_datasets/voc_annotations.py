@@ -14,10 +14,10 @@ from salgen.datasets.layouts.broken import check_mask_picture, check_size
 from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, check_box
 from salgen.datasets.layouts.detection_datasets.object_table import Annotated
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError, split_of
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted, split_of
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_levels, resize_nearest
-from salgen.progress import progress
+from salgen.progress import tracked
 from salgen.seeding import Stream
 from salgen.sources import Files
 from salgen.types import Mask
@@ -87,17 +87,13 @@ class VocCopy(AnnotatedCopy):
 
     def read(self, skipped: Counter[str]) -> Iterator[Annotated]:
         """The images of the lists, with the objects of their XML."""
-        with progress("reading annotations", len(self._images), "images") as advance:
-            for name, split in self._images:
-                try:
-                    size = check_size(self.root / PICTURES / f"{name}.jpg")
-                    objects = list(self._objects(name, size, skipped))
-                    if self.masks == SEGMENTATION:
-                        check_mask_picture(self.root / MASKS / f"{name}.png", size, [*range(len(CLASSES) + 1), VOID])
-                    yield Annotated(f"{PICTURES}/{name}.jpg", split, size, objects)
-                except UnusableError as error:
-                    skipped[str(error)] += 1
-                advance()
+        for name, split in tracked("reading annotations", self._images, "images"):
+            with counted(skipped):
+                size = check_size(self.root / PICTURES / f"{name}.jpg")
+                objects = list(self._objects(name, size, skipped))
+                if self.masks == SEGMENTATION:
+                    check_mask_picture(self.root / MASKS / f"{name}.png", size, [*range(len(CLASSES) + 1), VOID])
+                yield Annotated(f"{PICTURES}/{name}.jpg", split, size, objects)
 
     def outlines(self, image: int, number: int) -> Mask:
         """The pixels of a class in the resized mask picture, bool (H, W)."""
@@ -130,14 +126,12 @@ class VocCopy(AnnotatedCopy):
         if all(stated) and stated != tuple(map(str, size)):
             raise UnusableError("image of another size than stated")
         for entry in root.iterfind("object"):
-            try:
+            with counted(skipped):
                 if self.difficult or entry.findtext("difficult", "0").strip() != "1":
                     kind = entry.findtext("name", "").strip()
                     if kind not in CLASSES:
                         raise UnusableError("object of an unknown class")
                     yield CLASSES.index(kind), box_of(entry, size)
-            except UnusableError as error:
-                skipped[str(error)] += 1
 
     def _ids(self, image: int) -> NDArray[Any]:
         """The numbers of an image's mask picture, resized: 0, the class's number and 1, or void."""
@@ -147,18 +141,14 @@ class VocCopy(AnnotatedCopy):
 
 def open_voc(path: Path, masks: str, image_size: Size, min_mask: int, *, difficult: bool) -> VocCopy:
     """The copy at a path: the folder `VOC2012`, `VOCdevkit`, or the one that it is in."""
-    for root in (path, path / FOLDER, path / DEVKIT / FOLDER):
-        if (root / LISTS).is_dir():
-            copy = VocCopy(root, masks, image_size, min_mask, difficult)
-            for folder in (PICTURES, TEXTS, *([MASKS] if masks == SEGMENTATION else [])):
-                if not (root / folder).is_dir():
-                    raise SalgenError(f"{root / folder} is missing: it is part of VOC 2012")
-            for path in (copy._list("train"), copy._list("val")):
-                if not path.is_file():
-                    raise SalgenError(f"{path} is missing: VOC 2012 lists its images there")
-            return copy
-    place = path if path.name == FOLDER else path / FOLDER if path.name == DEVKIT else path / DEVKIT / FOLDER
-    raise SalgenError(f"{place / LISTS} is missing: VOC 2012 has its lists of images there")
+    places = (path, path / FOLDER, path / DEVKIT / FOLDER)
+    root = next((place for place in places if (place / LISTS).is_dir()), places[-1])
+    copy = VocCopy(root, masks, image_size, min_mask, difficult)
+    folders = (LISTS, PICTURES, TEXTS, *([MASKS] if masks == SEGMENTATION else []))
+    for part in (*(root / folder for folder in folders), copy._list("train"), copy._list("val")):
+        if not part.exists():
+            raise SalgenError(f"{part} is missing: it is part of VOC 2012")
+    return copy
 
 
 @lru_cache(maxsize=8)
@@ -173,10 +163,7 @@ def image_names(path: Path) -> list[str]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         raise SalgenError(f"{path}: cannot be read as a list of images") from None
-    names = list(dict.fromkeys(line.split()[0] for line in lines if line.strip()))
-    if outside := next((name for name in names if Path(name).name != name), None):
-        raise SalgenError(f"{path}: {outside!r} is no name of an image, but a path")
-    return names
+    return list(dict.fromkeys(line.split()[0] for line in lines if line.strip()))
 
 
 def read_xml(path: Path) -> ElementTree.Element:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 from salgen.datasets.layouts.lisa.lamp_masks import Rectangle
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, named
 
 LABELS = {"go": 0, "stop": 1}  # the tags that are used; arrows and yellow lights are not
 ANNOTATIONS = "Annotations"
@@ -71,8 +71,7 @@ def read_layout(root: Path) -> Layout:
     if not clips:
         top, inside = _frame_folder(next(iter(annotated)))
         raise SalgenError(
-            f"{root}: no frames of {', '.join(annotated)}; expected {root / top / top / inside} or "
-            f"{root / top / inside}{_folder_above(root)}"
+            f"{root}: no frames of {', '.join(annotated)}; expected {root / top / top / inside}, or one {top} less"
         )
     splits = split_clips(clips)
     files: dict[str, Path] = {}
@@ -147,46 +146,29 @@ def clip_of(frame: str) -> str:
 
 def read_rows(path: Path, clips: Collection[str]) -> list[LampRow]:
     """The lines of a BOX or BULB file, whose frames may belong to some clips."""
+    rows = []
     try:
         with open(path, encoding="utf-8-sig", newline="") as handle:
-            header, *lines = list(csv.reader(handle, delimiter=";")) or [[]]
-    except FileNotFoundError:
-        raise SalgenError(f"{path}: there is no such file; each annotated clip has a {BOX} and a {BULB}") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SalgenError(f"{path}: cannot be read as annotations ({error})") from None
-    titles = [title.strip() for title in header]
-    missing = [column for column in COLUMNS if column not in titles]
-    if missing:
-        raise SalgenError(f"{path}, line 1: no column {missing[0]!r}; expected, separated by ';': {'; '.join(COLUMNS)}")
-    return [_row(f"{path}, line {number}", number, titles, line, clips) for number, line in enumerate(lines, 2) if line]
-
-
-def _row(where: str, number: int, titles: list[str], line: list[str], clips: Collection[str]) -> LampRow:
-    if len(line) < len(titles):
-        raise SalgenError(f"{where}: {len(line)} fields separated by ';', expected {len(titles)}")
-    fields = {title: text.strip() for title, text in zip(titles, line, strict=False)}
-    frame = re.split(r"[/\\]", fields["Filename"])[-1]  # the folder before it is not the one that it lies in
-    clip = clip_of(frame)
-    if "--" not in frame or clip not in clips:
+            reader = csv.reader(handle, delimiter=";")
+            titles = [title.strip() for title in next(reader, [])]
+            for number, line in ((number, line) for number, line in enumerate(reader, start=2) if line):
+                fields = dict(zip(titles, map(str.strip, line), strict=False))
+                frame = re.split(r"[/\\]", fields["Filename"])[-1]  # its folder is not the one that it lies in
+                clip, tag = clip_of(frame), fields["Annotation tag"]
+                left, top, right, bottom = (int(fields[corner]) for corner in CORNERS)
+                if "--" not in frame or clip not in clips:
+                    raise ValueError(f"{frame!r} is not named CLIP--NUMBER.jpg after an annotated clip")
+                rows.append(LampRow(number, clip, frame, tag, (left, top, right, bottom)))
+    except (OSError, ValueError, KeyError, csv.Error) as error:
         raise SalgenError(
-            f"{where}: Filename {fields['Filename']!r}: expected CLIP--NUMBER.jpg with one of the clips that are "
-            f"annotated, such as {min(clips)}"
-        )
-    edges = []
-    for column in CORNERS:
-        try:
-            edges.append(int(fields[column]))
-        except ValueError:
-            text = fields[column]
-            raise SalgenError(f"{where}: {column} is {text!r}, expected a whole number of pixels") from None
-    left, top, right, bottom = edges
-    return LampRow(number, clip, frame, fields["Annotation tag"], (left, top, right, bottom))
+            f"{path}: cannot be read as annotations ({named(error)}, after {len(rows)} rows); expected the columns "
+            f"{'; '.join(COLUMNS)}"
+        ) from None
+    return rows
 
 
 def _annotated_clips(root: Path) -> dict[str, Path]:
     """Clip name to the folder of its annotations, in the order of clips."""
-    if not root.is_dir():
-        raise SalgenError(f"{root}: there is no such folder; give the one of your copy of the LISA traffic lights")
     top = _spelled(root, ANNOTATIONS)
     places = [top, *(_spelled(top, f"{time}Train") for time in ("day", "night"))]
     folders = {
@@ -200,7 +182,6 @@ def _annotated_clips(root: Path) -> dict[str, Path]:
         raise SalgenError(
             f"{root}: no annotations of the LISA traffic lights; "
             f"expected {root / ANNOTATIONS / ANNOTATIONS / 'dayTrain' / 'dayClip1' / BOX}, or one {ANNOTATIONS} less"
-            f"{_folder_above(root)}"
         )
     return {clip: folders[clip] for clip in sorted(folders, key=_number)}
 
@@ -218,14 +199,6 @@ def _frame_folder(clip: str) -> tuple[str, str]:
     if "Sequence" in clip:
         return clip, "frames"
     return "nightTrain" if clip.startswith("night") else "dayTrain", f"{clip}/frames"
-
-
-def _folder_above(root: Path) -> str:
-    """Advice if the folder of the annotations was given instead of the one above it, else ""."""
-    above = root.absolute()
-    while above.name == ANNOTATIONS:
-        above = above.parent
-    return "" if above == root.absolute() else f"; give the folder above {ANNOTATIONS}: {above}"
 
 
 def _spelled(parent: Path, name: str) -> Path:

@@ -88,7 +88,7 @@ def read_table(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int,
                 skipped.add(str(error), place.removeprefix(f"{path.parent}/"))
     refuse_two_names(items, path)
     check_boxes(boxes, path)
-    refuse_photographs(pictures, tree, path)
+    refuse_photographs(pictures, tree)
     used = {each.category for of_image in objects.values() for each in of_image} or named
     return Annotations(objects, tuple(in_order(label for label in used if label is not None)), files)
 

@@ -14,46 +14,27 @@ from salgen.datasets.layouts.own_images.annotations import (
     image_of,
     refuse_photographs,
     refuse_two_names,
-    unread_form,
 )
-from salgen.datasets.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below, visible_files
+from salgen.datasets.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below
 from salgen.datasets.layouts.own_images.outlines import MaskPicture
 from salgen.datasets.layouts.own_images.yolo import holds_texts, read_yolo
-from salgen.datasets.picture_libraries.coco_instances import (
-    CROWD,
-    MALFORMED,
-    UNLISTED,
-    box_of,
-    outline_of,
-    read_annotations,
-)
+from salgen.datasets.picture_libraries import coco_instances
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
-from salgen.errors import SalgenError, warn
+from salgen.errors import SalgenError
 
 
 def read_mask_pictures(path: Path, tree: ImageTree, values: tuple[int, ...]) -> Annotations:
     """A folder of pictures, each of the size and with the name of its image; their suffixes may differ."""
-    objects: dict[str, list[Object]] = {}
-    pictures = pictures_below(path)
-    if not pictures:
+    items = {picture: image_of(picture, path, tree) for picture in pictures_below(path)}
+    if not items:
         raise SalgenError(
             f"{path}: holds no annotations; expected mask pictures such as {path / 'NAME.png'}, or YOLO's .txt; "
-            f"of COCO and of boxes give the file{unread_form(path)}"
+            "of COCO and of boxes give the file"
         )
-    for picture in pictures:
-        item = image_of(picture, path, tree)
-        if item in objects:
-            raise SalgenError(f"{picture}: {item} has another mask already: keep one, or give each annotator a folder")
-        objects[item] = [Object(None, MaskPicture(picture, values))]
-    texts = [file for file in visible_files(path) if file.suffix.lower() == ".txt"]
-    texts = [file for file in texts if tree.find(file.relative_to(path).with_suffix("").as_posix(), str(file))]
-    if texts:
-        warn(
-            f"{path}: {len(texts):,} texts such as {texts[0].name} lie beside the mask pictures and are not read; "
-            "to read them instead, give a folder of texts alone"
-        )
-    refuse_photographs({picture: image_of(picture, path, tree) for picture in pictures}, tree, path)
-    return Annotations(objects, (), {file.relative_to(path).as_posix(): file for file in pictures})
+    refuse_two_names(items, path)
+    refuse_photographs(items, tree)
+    objects = {item: [Object(None, MaskPicture(picture, values))] for picture, item in items.items()}
+    return Annotations(objects, (), {picture.relative_to(path).as_posix(): picture for picture in items})
 
 
 def read_coco(path: Path, tree: ImageTree, skipped: Skipped) -> Annotations:
@@ -61,16 +42,13 @@ def read_coco(path: Path, tree: ImageTree, skipped: Skipped) -> Annotations:
     entries: list[tuple[int, int, bool, Any, Any]] = []
 
     def take(entry: dict[str, Any]) -> None:
-        outline = outline_of(entry)
-        box = None if outline else (box_of(entry), float(entry.get("area") or 0))
+        outline = coco_instances.outline_of(entry)
+        box = None if outline else (coco_instances.box_of(entry), float(entry.get("area") or 0))
         entries.append((entry["image_id"], entry["category_id"], entry["iscrowd"], outline, box))
 
-    try:
-        images, numbers, malformed = read_annotations(path, take)
-    except SalgenError as error:
-        raise SalgenError(f"{error}{unread_form(path)}") from None
+    images, numbers, malformed = coco_instances.read_annotations(path, take)
     for _ in range(malformed):
-        skipped.add(MALFORMED, path.name)
+        skipped.add(coco_instances.MALFORMED, path.name)
     names = {number: name for name, number in numbers.items()}
     found = {file: tree.find(file, str(path)) for file, _ in images.values()}
     refuse_two_names(found, path)
@@ -83,9 +61,9 @@ def read_coco(path: Path, tree: ImageTree, skipped: Skipped) -> Annotations:
         header, size = tree.headers.get(item or ""), tuple(stated)
         try:
             if crowd:
-                raise UnusableError(CROWD)
+                raise UnusableError(coco_instances.CROWD)
             if item is None:
-                raise UnusableError(ABSENT if image in images else UNLISTED)
+                raise UnusableError(ABSENT if image in images else coco_instances.UNLISTED)
             if category not in names:
                 raise UnusableError(UNKNOWN)
             if header is None:  # a broken image is counted as such
@@ -117,4 +95,4 @@ def read_annotations_at(path: Path, tree: ImageTree, skipped: Skipped, values: t
         return read_yolo(path, tree, skipped)
     if path.is_dir():
         return read_mask_pictures(path, tree, values)
-    raise SalgenError(f"{path}: not a known form of annotations; give {FORMATS}{unread_form(path)}")
+    raise SalgenError(f"{path}: not a known form of annotations; give {FORMATS}")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import filecmp
-import json
 import re
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from math import isclose, isfinite
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from PIL import Image
 from salgen.datasets.layouts.broken import broken_items
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, check_box
 from salgen.datasets.layouts.mask_levels import LOSSY
-from salgen.datasets.layouts.own_images.image_tree import PICTURES, ImageTree, visible_files
+from salgen.datasets.layouts.own_images.image_tree import ImageTree
 from salgen.datasets.layouts.own_images.outlines import BoxOutline, Outline, Polygons, RunLengths
 from salgen.datasets.picture_libraries.coco import check_polygons, counts_of
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
@@ -26,20 +24,6 @@ from salgen.generators.drawing.pictures import read_rgb
 
 UNKNOWN = "object of an unknown class"
 OTHER_SIZE = "annotation of an image of another size than stated"
-# Forms of annotations that are not read, told by their keys: messages name them.
-COCO = "COCO's"
-JSON = (  # keys of a file, or of the first entry of its list or mapping
-    *(("images annotations categories", COCO), ("shapes", "LabelMe's"), ("categories items", "Datumaro's")),
-    *(("image annotations image_id", "that of Segment Anything, a file for each image"),),
-    *(("image annotations", "CreateML's"), ("imagefilename annotation", "CreateML's")),
-    *(("image_id category_id", "that of COCO's results, without images and categories"), ("data_row", "Labelbox's")),
-    *(("data annotations", "Label Studio's"), ("data completions", "Label Studio's"), ("asset regions", "VoTT's")),
-    *(("image annotator", "Label Studio's"), ("objects size", "Supervisely's"), ("_via_img_metadata", "VIA's")),
-    ("filename regions", "VIA's"),
-)
-XML = {"annotation": "PASCAL VOC's (the importer voc-2012 takes VOC 2012 as a whole)", "annotations": "CVAT's"}
-READ = {".csv": "that file", ".jsonl": "that file", ".txt": "YOLO's data.yaml or classes.txt"}  # what to give
-MANY = 20  # files of a folder that are looked at
 MOST_COLOURS, MOST_GREYS = 256, 64  # most in masks that are not compared with their images
 
 
@@ -138,11 +122,11 @@ def check_boxes(boxes: Sequence[tuple[Any, float | None, Size]], place: Path) ->
         )
 
 
-def refuse_photographs(masks: Mapping[Path, str], tree: ImageTree, place: Path) -> None:
-    """Refuse mask pictures, with their items, that are photographs; annotations in the folder `place` are named."""
+def refuse_photographs(masks: Mapping[Path, str], tree: ImageTree) -> None:
+    """Refuse mask pictures, with their items, that are photographs."""
     pairs = {str(path): (tree.files[item], path) for path, item in masks.items() if item not in tree.broken}
     for path, why in broken_items(pairs, check_no_photograph, "photographs").items():
-        raise SalgenError(f"{path}: {why}, so it is no mask: give masks of one colour on black{unread_form(place)}")
+        raise SalgenError(f"{path}: {why}, so it is no mask: give masks of one colour on black")
 
 
 def check_no_photograph(image: Path, mask: Path) -> None:
@@ -171,30 +155,3 @@ def numbers_of(values: Any, count: int | None = None) -> Any:
     if not numbers or not all(map(isfinite, numbers)) or count not in (None, len(numbers)):
         raise UnusableError("annotation that is no row of numbers")
     return numbers
-
-
-def unread_form(path: Path) -> str:
-    """The end of a message: the form of a file, or of the first known one in a folder; "" if none is known."""
-    files = (each for each in visible_files(path) if each.suffix.lower() not in PICTURES) if path.is_dir() else [path]
-    for file in islice(files, MANY):
-        form, read = _form(file), READ.get(file.suffix.lower())
-        if (read or form == COCO) and file != path:
-            return f"; {file} may hold the annotations: give {read or 'that file'}"
-        if form and form != COCO:
-            return f"; the form of {file} is {form}, which is not read: give it as COCO instances (.json)"
-    return ""
-
-
-def _form(file: Path) -> str:
-    try:
-        if file.suffix.lower() == ".xml":
-            with open(file, encoding="utf-8", errors="replace") as handle:
-                return XML.get("".join(re.findall(r"<(\w+)", handle.read(10_000))[:1]), "")
-        if file.suffix.lower() == ".json":
-            whole = json.loads(file.read_text(encoding="utf-8-sig"))
-            inner = next(iter(whole.values() if isinstance(whole, dict) else whole), None)
-            keys = {key for each in (whole, inner) if isinstance(each, dict) for key in each}
-            return next((form for known, form in JSON if keys.issuperset(known.split())), "")
-    except (OSError, ValueError, TypeError, RecursionError):
-        pass
-    return ""

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.layouts.imported import SPLITS, UserCopy
-from salgen.datasets.layouts.mask_limits import MaskLimits, count_faults, mask_faults
+from salgen.datasets.layouts.mask_limits import MaskLimits, about_faults, mask_faults
 from salgen.datasets.layouts.own_images.outlines import MaskPicture, Outline
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import resize_nearest
@@ -113,10 +113,10 @@ class OwnImages(UserCopy):
         reading = self.reading
         depends_on = ["own images", self.digest, list(reading.image_size), reading.min_mask, list(reading.mask_values),
                       list(self.classes), reading.exif]  # fmt: skip
-        if sum(mask_faults(depends_on, masked, fault).values()) == len(masked):
+        faults = mask_faults("masks", depends_on, masked, fault)
+        if all(faults):
             raise SalgenError(self._no_truth(masked))
-        refused = count_faults(depends_on, masked, fault)
-        return " ".join(filter(None, [f"Images of the user: {of_splits}.", self.about, without, refused]))
+        return " ".join(filter(None, [f"Images of the user: {of_splits}.", self.about, without, about_faults(faults)]))
 
     def _no_truth(self, masked: Sequence[str]) -> str:
         """Why there is nothing to score, with what to do."""

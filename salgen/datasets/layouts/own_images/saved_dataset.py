@@ -15,7 +15,7 @@ from salgen.datasets.layouts.own_images.image_tree import Skipped
 from salgen.datasets.layouts.own_images.outlines import runs_of_mask
 from salgen.errors import SalgenError, warn
 from salgen.generators.drawing.pictures import rgb_of
-from salgen.progress import progress
+from salgen.progress import tracked
 from salgen.types import Mask
 
 FORMS = (
@@ -68,14 +68,11 @@ class _Saver:
         if len(set(classes)) < len(classes):
             raise SalgenError("two classes of the dataset have one name: give others by parameters={'classes': [...]}")
         self.known |= dict.fromkeys(classes)
-        with progress(f"writing {split or 'images'}", count, "images") as advance:
-            for index in range(count):
-                place = f"item {index} of {split or 'the dataset'}"
-                try:
-                    self._item(f"{split}/{index:06d}.png".lstrip("/"), dataset[index], classes)
-                except (TypeError, ValueError, IndexError, KeyError) as error:
-                    raise SalgenError(f"{place}: {error}; an item is {FORMS}") from error
-                advance()
+        for index in tracked(f"writing {split or 'images'}", range(count), "images"):
+            try:
+                self._item(f"{split}/{index:06d}.png".lstrip("/"), dataset[index], classes)
+            except (TypeError, ValueError, IndexError, KeyError) as error:
+                raise SalgenError(f"item {index} of {split or 'the dataset'}: {error}; an item is {FORMS}") from error
 
     def finish(self) -> None:
         """Write the annotations and labels."""

@@ -15,7 +15,7 @@ from salgen.datasets.layouts.broken import stamp_of
 from salgen.datasets.layouts.mask_levels import MOSTLY, NUMBERS, SOFT, VOID, Told, object_of
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import Pixels, opened, rgb_of
-from salgen.progress import progress
+from salgen.progress import tracked
 from salgen.types import Mask
 
 VERSION = "1"  # changes whenever another mask is told apart otherwise
@@ -75,11 +75,9 @@ def masks_told(masks: Mapping[str, Sequence[Path]], values: tuple[int, ...]) -> 
         return said or (MOSTLY if 0.5 < mask.mean() < 1 and corners.all() else ""), 0.0 if said == SOFT else level
 
     def look() -> dict[str, NDArray[Any]]:
-        with progress("looking at masks", len(pairs), "masks") as advance, ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = []
-            for one in pool.map(told, pairs):
-                found.append(one)
-                advance()
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            looked_at = zip(tracked("looking at masks", pairs, "masks"), pool.map(told, pairs), strict=True)
+            found = [one for _, one in looked_at]
         first = {level == VOID: path for (_, path), (_, level) in zip(pairs, found, strict=True)
                  if 0 < level < NUMBERS or level == VOID}  # fmt: skip
         if len(first) == 2:

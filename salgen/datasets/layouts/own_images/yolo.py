@@ -1,6 +1,5 @@
 """YOLO's annotations: a text for each image, and a file of the classes."""
 
-import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,28 +8,19 @@ from pathlib import Path
 from typing import Any
 import numpy as np
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
-from salgen.datasets.layouts.own_images.annotations import (
-    UNKNOWN,
-    Annotations,
-    Object,
-    box_outline,
-    image_of,
-    numbers_of,
-    polygons_outline,
-    refuse_two_names,
-)
+from salgen.datasets.layouts.own_images import annotations
 from salgen.datasets.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below, visible_files
 from salgen.datasets.layouts.own_images.outlines import Outline
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
-from salgen.errors import SalgenError, install, reason
+from salgen.errors import SalgenError, reason
+from salgen.import_paths import needed
 
 SLACK = 0.01  # as Ultralytics allows
 MOST_CLASSES = 10_000  # most class numbers where no file names them
-LARGEST = 1_000_000  # bytes of a file of classes
 NAME_FILES = ("data.yaml", "data.yml", "dataset.yaml", "classes.txt", "obj.names")  # files that name the classes
 
 
-def read_yolo(path: Path, tree: ImageTree, skipped: Skipped) -> Annotations:
+def read_yolo(path: Path, tree: ImageTree, skipped: Skipped) -> annotations.Annotations:
     """YOLO's text files, a line for each object: class and box (centre and size) or polygon, as shares of the image.
 
     `path` is the folder of texts, or the file of classes such as data.yaml. With that file, texts lie beside the
@@ -60,10 +50,10 @@ def read_yolo(path: Path, tree: ImageTree, skipped: Skipped) -> Annotations:
         _refuse_two_readings(lines, path)
     most = max((number for objects in found.values() for number, _ in objects), default=-1)
     names = names or {number: str(number) for number in range(most + 1)}
-    named = {item: [Object(names[n], outline) for n, outline in objects] for item, objects in found.items()}
+    named = {item: [annotations.Object(names[n], outline) for n, outline in objects] for item, objects in found.items()}
     files = {f"labels/{item}": text for item, text in texts.items()}
     files |= {f"names{number or ''}": each for number, each in enumerate(listings)}
-    return Annotations(named, tuple(names[number] for number in sorted(names)), files)
+    return annotations.Annotations(named, tuple(names[number] for number in sorted(names)), files)
 
 
 def holds_texts(folder: Path) -> bool:
@@ -73,9 +63,9 @@ def holds_texts(folder: Path) -> bool:
 
 def _shares(line: str, names: Mapping[int, str], key_points: int | None) -> tuple[int, Sequence[float]]:
     """Class number of a line, and its box or polygon; `key_points` numbers, None if not stated, follow a box."""
-    number, *shares = numbers_of(line.split())
+    number, *shares = annotations.numbers_of(line.split())
     if number not in (names or range(MOST_CLASSES)):
-        raise UnusableError(UNKNOWN)
+        raise UnusableError(annotations.UNKNOWN)
     if key_points and len(shares) == 4 + key_points:
         shares = shares[:4]
     if len(shares) == 5:
@@ -94,9 +84,9 @@ def _shares(line: str, names: Mapping[int, str], key_points: int | None) -> tupl
 def _outline(shares: Sequence[float], size: Size) -> Outline:
     corners = array("d", (share * size[1 - place % 2] for place, share in enumerate(shares)))
     if len(shares) > 4:
-        return polygons_outline([corners], size)
+        return annotations.polygons_outline([corners], size)
     x, y, width, height = corners
-    return box_outline((x - width / 2, y - height / 2, x + width / 2, y + height / 2), size)
+    return annotations.box_outline((x - width / 2, y - height / 2, x + width / 2, y + height / 2), size)
 
 
 def _box_holds_points(shares: Sequence[float]) -> bool:
@@ -122,8 +112,8 @@ def _refuse_two_readings(lines: Counter[tuple[int, bool]], path: Path) -> None:
 def _texts_in(folder: Path, tree: ImageTree) -> dict[str, Path]:
     """Item to text file."""
     files = [path for path in visible_files(folder) if path.suffix.lower() == ".txt" and path.name not in NAME_FILES]
-    items = {file: image_of(file, folder, tree) for file in files}
-    refuse_two_names(items, folder)
+    items = {file: annotations.image_of(file, folder, tree) for file in files}
+    annotations.refuse_two_names(items, folder)
     return {item: file for file, item in items.items()}
 
 
@@ -145,42 +135,31 @@ def _texts_beside(listing: Path, tree: ImageTree) -> dict[str, Path]:
 
 def _yolo_names(path: Path) -> tuple[dict[int, str], int | None]:
     """Number to name of the classes, as YAML writes them (``no`` is a name), and the count of key points' numbers."""
+    yaml = needed("yaml", f"{path}: reading YOLO's classes", "yolo")
     try:
-        import yaml
-    except ImportError:
-        raise SalgenError(f"{path}: reading YOLO's classes needs the package pyyaml: {install('yolo')}") from None
-    try:
-        if path.stat().st_size > LARGEST:
-            raise ValueError(f"it has more than {LARGEST:,} bytes")
         text = path.read_text(encoding="utf-8-sig")
-        keys: dict[str, yaml.Node] = {}
+        keys: dict[str, Any] = {}
         listed: Any = list(enumerate(line.strip() for line in text.rstrip().splitlines()))
         if path.suffix.lower() in (".yaml", ".yml"):
             root = yaml.compose(text, yaml.SafeLoader)
             keys = {key.value: node for key, node in root.value}
             listed = keys["names"].value if "names" in keys else []
-            if len(keys) < len(root.value):
-                raise ValueError("a key stands twice")
-            if isinstance(keys.get("names"), yaml.MappingNode):
-                listed = [(int(key.value), node.value) for key, node in listed]
-            else:
-                listed = list(enumerate(node.value for node in listed))
+            is_mapping = isinstance(keys.get("names"), yaml.MappingNode)
+            numbered: Any = listed if is_mapping else enumerate(listed)
+            listed = [(int(key.value if is_mapping else key), node.value) for key, node in numbered]
         names = {number: name.strip() for number, name in listed}
         count = int(keys["nc"].value) if "nc" in keys else len(names)
         key_points = prod(int(node.value) for node in keys["kpt_shape"].value) if "kpt_shape" in keys else None
-        if len(set(names.values())) < len(listed) or "" in names.values() or min(names, default=0) < 0:
+        if not names:
+            raise ValueError("it names none")
+        if len(set(names.values())) < len(listed) or "" in names.values():
             raise ValueError("a class has no name, or two have one name or number")
-        if names and count not in (len(names), max(names) + 1):
+        if count not in (len(names), max(names) + 1):
             raise ValueError(f"nc is {count}, but there are {len(names)} names")
-        if names and not keys and all(re.match(r"\d+\W|.*\.(jpe?g|png)$", name) for name in names.values()):
-            raise ValueError("each line is to be a name alone")
     except (OSError, ValueError, TypeError, AttributeError, yaml.YAMLError, RecursionError) as error:
-        why = "in another form" if isinstance(error, TypeError | AttributeError) else reason(error)
         raise SalgenError(
-            f"{path}: cannot be read as YOLO's classes ({why}); expected  names: [cat, dog], or a line each"
+            f"{path}: cannot be read as YOLO's classes ({reason(error)}); expected  names: [cat, dog], or a line each"
         ) from None
-    if not names:
-        raise SalgenError(f"{path}: names no classes; expected a line such as  names: [cat, dog]")
     return names, key_points
 
 

@@ -10,14 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 import numpy as np
-from salgen.datasets.layouts.saliency_bench.marked_images import (
-    ATTENTION,
-    IMAGES,
-    Found,
-    MarkedImage,
-    marked_by,
-    pictures_in,
-)
+from salgen.datasets.layouts.saliency_bench import marked_images
 from salgen.errors import SalgenError, reason
 from salgen.types import Mask
 
@@ -32,31 +25,37 @@ ABOUT = (
 )
 
 
-def read_benchmark(path: Path) -> Found:
+def read_benchmark(path: Path) -> marked_images.Found:
     """The images of `image` with the maps of `attention_label`."""
-    folders = sorted(entry for entry in (path / IMAGES).iterdir() if entry.is_dir() and not entry.name.startswith("."))
+    folders = sorted(
+        entry for entry in (path / marked_images.IMAGES).iterdir() if entry.is_dir() and not entry.name.startswith(".")
+    )
     if not folders:
-        raise SalgenError(f"{path / IMAGES / 'CLASS'} is missing: the images of each class are in a folder of its name")
+        raise SalgenError(
+            f"{path / marked_images.IMAGES / 'CLASS'} is missing: the images of each class are in a folder of its name"
+        )
     images = {
-        file.relative_to(path).as_posix(): MarkedImage(file, folder.name)
+        file.relative_to(path).as_posix(): marked_images.MarkedImage(file, folder.name)
         for folder in folders
-        for file in pictures_in(folder)
+        for file in marked_images.pictures_in(folder)
     }
     skipped: Counter[str] = Counter()
     marked, tables = with_attention(path, images, skipped)
-    return Found(path, marked, tuple(folder.name for folder in folders), ABOUT, LICENSE, skipped, tables)
+    return marked_images.Found(path, marked, tuple(folder.name for folder in folders), ABOUT, LICENSE, skipped, tables)
 
 
 def with_attention(
-    path: Path, images: Mapping[str, MarkedImage], skipped: Counter[str]
-) -> tuple[dict[str, MarkedImage], list[Path]]:
+    path: Path, images: Mapping[str, marked_images.MarkedImage], skipped: Counter[str]
+) -> tuple[dict[str, marked_images.MarkedImage], list[Path]]:
     """Images with the maps of the folder `attention_label` at a path, and the tables of these.
 
     Rows that cannot be used are counted in `skipped`.
     """
-    tables = sorted(file for file in (path / ATTENTION).glob("*.csv") if not file.name.startswith("."))
+    tables = sorted(file for file in (path / marked_images.ATTENTION).glob("*.csv") if not file.name.startswith("."))
     if not tables:
-        raise SalgenError(f"{path / ATTENTION / 'NAME.csv'} is missing: Saliency-Bench has its attention maps there")
+        raise SalgenError(
+            f"{path / marked_images.ATTENTION / 'NAME.csv'} is missing: Saliency-Bench has its attention maps there"
+        )
     items: dict[str, list[str]] = defaultdict(list)
     for item in images:
         items[Path(item).name].append(item)
@@ -72,7 +71,7 @@ def with_attention(
             elif mask is None:
                 skipped["attention map that is no list of rows of numbers"] += 1
             else:
-                marked[named[0]] = marked_by(images[named[0]], mask)
+                marked[named[0]] = marked_images.marked_by(images[named[0]], mask)
     return marked, tables
 
 

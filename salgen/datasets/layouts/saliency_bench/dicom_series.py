@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 import numpy as np
 from numpy.typing import NDArray
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError
-from salgen.errors import SalgenError, install
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted
+from salgen.errors import SalgenError
 from salgen.generators.lesions.nifti import silenced
+from salgen.import_paths import needed
 from salgen.types import Float64
 
 UNREADABLE = "unreadable slice"
@@ -43,10 +44,8 @@ def open_series(paths: Sequence[Path], skipped: Counter[str]) -> DicomSeries:
     """The series that some files are the slices of; of two at one height the lower number is taken, as pylidc does."""
     headers = []
     for path in paths:
-        try:
+        with counted(skipped):
             headers.append(_header(path))
-        except UnusableError as error:
-            skipped[str(error)] += 1
     if not headers:
         raise UnusableError("series without a slice that can be used")
     if len({(header.uid, header.size) for header in headers}) > 1:
@@ -57,16 +56,9 @@ def open_series(paths: Sequence[Path], skipped: Counter[str]) -> DicomSeries:
     slices, first = list(lowest.values()), headers[0]
     heights = np.array(list(lowest))
     gap = float(np.median(np.diff(heights))) if len(heights) > 1 else 1.0
-    return DicomSeries(
-        first.uid,
-        first.patient,
-        [header.path for header in slices],
-        heights,
-        first.spacing,
-        first.thickness or gap,
-        first.size,
-        all(header.upright for header in slices),
-    )
+    paths, upright = [header.path for header in slices], all(header.upright for header in slices)
+    about = first.spacing, first.thickness or gap, first.size, upright
+    return DicomSeries(first.uid, first.patient, paths, heights, *about)
 
 
 def series_of(path: Path) -> str:
@@ -124,11 +116,8 @@ def _header(path: Path) -> _Header:
             )
         except (AttributeError, IndexError, TypeError, ValueError):
             raise UnusableError("slice without a place, spacing or size") from None
-    if (
-        not np.isfinite([header.height, row, column, header.thickness]).all()
-        or min(row, column, *header.size) <= 0
-        or header.thickness < 0
-    ):
+    numbers = [header.height, row, column, header.thickness]
+    if not np.isfinite(numbers).all() or min(row, column, *header.size) <= 0 or header.thickness < 0:
         raise UnusableError("slice without a place, spacing or size")
     return header
 
@@ -149,10 +138,7 @@ def _sign(step: float) -> int:
 
 
 def _read(path: Path, pixels: bool = False) -> Any:
-    try:
-        import pydicom
-    except ImportError:
-        raise SalgenError(f"reading DICOM needs the package pydicom: {install('dicom')}") from None
+    pydicom = needed("pydicom", "reading DICOM", "dicom")
     wanted = None if pixels else [*ABOUT_SERIES, *ABOUT_SLICE]
     return pydicom.dcmread(path, stop_before_pixels=not pixels, specific_tags=wanted)
 

@@ -13,7 +13,7 @@ from salgen.datasets.layouts.saliency_bench.lidc_annotations import (
     consensus,
     same_nodules,
 )
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask
 
@@ -54,14 +54,12 @@ def windows_of(
         corner = top, left = _corner(masks[place])
         part = slice(top, top + SIDE), slice(left, left + SIDE)
         mask = np.logical_or.reduce([others[place][part] for others in agreed if place in others])
-        try:
+        with counted(skipped):
             read_dicom(scan.paths[place])
             yield NoduleWindow(scan.paths[place], top, left, scan.patient, mask)
             other = scan.paths[_clear(scan, corner, marks, Stream("disease-xai", scan.uid, place, *corner, seed))]
             read_dicom(other)
             yield NoduleWindow(other, top, left, scan.patient, np.zeros_like(mask))
-        except UnusableError as error:
-            skipped[str(error)] += 1
 
 
 def _placed(reading: NoduleReading, scan: DicomSeries, skipped: Counter[str]) -> dict[int, list[NoduleOutline]]:

@@ -92,6 +92,14 @@ def marked_by(image: MarkedImage, mask: Mask | None) -> MarkedImage:
     return replace(image, outlines=(runs_of_mask(mask),), canvas=(mask.shape[0], mask.shape[1]))
 
 
+def found_at(what: str, *places: Path) -> Path:
+    """The first of some places of a published layout that is there; a SalgenError says `what` has it if none is."""
+    for place in places:
+        if place.exists():
+            return place
+    raise missing(places[0], what)
+
+
 def missing(path: Path, what: str) -> SalgenError:
     """The error where something of a published layout is missing."""
     return SalgenError(f"{path} is missing: {what}; or give a folder of Saliency-Bench, with {IMAGES} and {ATTENTION}")

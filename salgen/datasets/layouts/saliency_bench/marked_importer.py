@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 from salgen.datasets.layouts.broken import sound_items
 from salgen.datasets.layouts.imported import SPLITS, Items, UserCopy, refuse_edit
-from salgen.datasets.layouts.mask_limits import MaskLimits, count_faults
+from salgen.datasets.layouts.mask_limits import MaskLimits, about_faults, mask_faults
 from salgen.datasets.layouts.own_images.own_split import assign_splits
 from salgen.datasets.layouts.saliency_bench.attention_folders import read_benchmark
 from salgen.datasets.layouts.saliency_bench.marked_images import IMAGES, Found, MarkedImage
@@ -54,8 +54,8 @@ class MarkedCopy(UserCopy):
 
         # Which masks there are depends on parameters too, which no file tells.
         marks: list[Any] = [(item, len(self.images[item].outlines), bool(self.images[item].void)) for item in marked]
-        refused = count_faults(["saliency bench", self.digest, list(size), min_mask, marks], marked, fault)
-        return " ".join(filter(None, [*texts, refused, listed(self.skipped)]))
+        faults = mask_faults("masks", ["saliency bench", self.digest, list(size), min_mask, marks], marked, fault)
+        return " ".join(filter(None, [*texts, about_faults(faults), listed(self.skipped)]))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 import numpy as np
 from numpy.typing import NDArray
-from salgen.errors import SalgenError
 from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.stand_ins.sceneries import planes, skies, strokes, structures
 from salgen.generators.stand_ins.sceneries.stage import Stage, places
@@ -109,8 +108,6 @@ LAYOUTS: dict[str, Layout] = {name: read_layout(catalogue("scenes/*.json")[name]
 
 def scenery(name: str, stream: Stream, size: tuple[int, int]) -> NDArray[np.uint8]:
     """A scene of one of :data:`KINDS`, uint8 (H, W, 3), 16x16 or more; the stream decides all that varies within it."""
-    if name not in LAYOUTS:
-        raise SalgenError(f"there is no scene {name!r}: it must be one of {', '.join(KINDS)}")
     stage = Stage(stream, size)
     play(stage, LAYOUTS[name])
     return _seen(stage)
