@@ -30,7 +30,7 @@ def main_entries(spec: BenchSpec, *, reliance: bool = True) -> list[BenchEntry]:
 
 def certified_share(record: RunRecord) -> float:
     """The share of certified samples, the mean over trainings; NaN without certificates."""
-    models = record.certificates.models if record.certificates else []
+    models = record.certificates.models
     return float(np.mean([model.coverage for model in models])) if models else float("nan")
 
 

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path, PurePath
 from typing import Any
 from salgen.datasets.format import checksums
@@ -76,7 +76,7 @@ def published_record(record: RunRecord, *, pixels: bool) -> RunRecord:
     hidden = [] if pixels else [method.call for method in record.methods if shows_image(method)]
     folders = set(map(folder_name, hidden))
     return replace(
-        RunRecord.from_json(_without_paths(record.to_json())),
+        RunRecord.from_json(_without_paths(asdict(record))),
         command=None if record.command is None else [_last_parts(word) for word in record.command],
         maps={name: key for name, key in record.maps.items() if parts_of(name)[0] not in folders},
         maps_left_out=list(dict.fromkeys([*(record.maps_left_out or []), *(hidden if record.maps else [])])),

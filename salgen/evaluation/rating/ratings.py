@@ -95,9 +95,7 @@ class Ratings:
         image = trials.sample_ids.index(row["sample_id"]) if row["sample_id"] in trials.sample_ids else None
         same = image is not None and (row["seed"], row["model"]) == (trials.seed, trials.model)
         if not same or image is None or trials.order(rater, image)[position : position + 1] != [row["method"]]:
-            raise SalgenError(
-                f"{self._path(rater)} has answers to other images, methods or another seed: give those, or another OUT"
-            )
+            raise SalgenError(f"{self._path(rater)} has answers to other images or methods: give those, or another OUT")
         return (image, position), {name: row[name] for name in QUESTIONS if row[name] is not None}
 
 

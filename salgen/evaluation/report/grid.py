@@ -84,9 +84,7 @@ def series(run: LoadedRun, model: str, call: str) -> int | None:
     """The index of a method on the first axis of a run's cube; None if the run has no scores of it."""
     numbers = [i for i, (name, method, _) in enumerate(run.cube.series) if (name, method) == (model, call)]
     if len(numbers) > 1:
-        raise SalgenError(
-            f"{run.path} reduces {call} in {len(numbers)} ways: a grid takes runs that reduce it in only one"
-        )
+        raise SalgenError(f"{run.path} reduces {call} in {len(numbers)} ways: evaluate it with one")
     return numbers[0] if numbers else None
 
 

@@ -64,8 +64,6 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
 
     path = Path(out) if out is not None else _default_path([run.path for run in loaded])
     check_outside(path, in_a_run=True)
-    if path.is_dir():
-        raise SalgenError(f"{path} is a folder: name the HTML file to write, e.g. {path / PAGE}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, html)
@@ -130,7 +128,7 @@ def render(
         metrics={name: [call for call in calls if call_name(call) == name] for name in map(call_name, calls)},
         reliance=[line for run in runs for line in reliance.reliance_lines(run)],
         effects=reliance.reliance_effects([(run, model) for run in runs for model in run.model_names]),
-        uncertified={run.label: reason for run in runs if (reason := reliance.uncertified(run))},
+        uncertified={run.label: run.record.certificates.reason for run in runs if not run.record.certificates.models},
         agreements=agreements(runs),
         undefined=[line for run in runs for line in undefined_lines(run)],
         n_methods=len(study["study"].methods)

@@ -259,10 +259,9 @@ def check_run_folders(paths: Sequence[Path | str]) -> None:
     """Refuse an empty or repeating list of run folders before any is read."""
     if not paths:
         raise SalgenError("no run folder was given: name at least one that `salgen evaluate` wrote")
-    counts = Counter(Path(path).resolve() for path in paths)
-    for path in map(Path, paths):
-        if counts[path.resolve()] > 1:
-            raise SalgenError(f"run folder {path} was given {counts[path.resolve()]} times: name each folder once")
+    for path, count in Counter(Path(path).resolve() for path in paths).items():
+        if count > 1:
+            raise SalgenError(f"run folder {path} was given {count} times: name each folder once")
 
 
 def _read_run(path: Path) -> LoadedRun:
@@ -271,11 +270,5 @@ def _read_run(path: Path) -> LoadedRun:
     if not path.is_dir():
         raise SalgenError(f"{path} is not a run folder: name one that `salgen evaluate` wrote")
     record = RunRecord.read(path / RECORD)
-    cube = read_scores(path)
-    unknown = [call for _, call, _ in cube.series if call not in {method.call for method in record.methods}]
-    if unknown:
-        raise SalgenError(f"{path / RECORD} does not list method {unknown[0]!r}, which has scores: evaluate again")
-    if not set(record.metrics) & set(cube.metrics):
-        raise SalgenError(f"{path / RECORD} names no metric that has scores: evaluate again")
     better = {metric: higher_is_better(metric) for metric in record.metrics}
-    return LoadedRun(path, record.dataset.name, record, cube, better)
+    return LoadedRun(path, record.dataset.name, record, read_scores(path), better)

@@ -112,8 +112,7 @@ class Run(os.PathLike[str]):
             If the samples could not be rendered again.
         """
         if not (self / CERTIFICATES).is_file():
-            reason = self.record.certificates.reason if self.record.certificates else "none were made"
-            raise SalgenError(f"{self.path} has no certificates: {reason}")
+            raise SalgenError(f"{self.path} has no certificates: {self.record.certificates.reason}")
         return pd.read_parquet(self / CERTIFICATES, partitioning=None)
 
     @property
@@ -191,10 +190,7 @@ class Run(os.PathLike[str]):
         keys = self._key(outcome.model, first), self._key(outcome.model, second)
         test = outcome.test(*keys)
         if test is None:
-            raise SalgenError(
-                f"{first} and {second} are not compared under {outcome.metric}: tests are of two different methods or "
-                "floors with values, not of ceilings"
-            )
+            raise SalgenError(f"{first} and {second} are not compared: name two methods or floors that have values")
         return test
 
     def maps(self, method: str, *, model: str | None = None, seed: int | None = None) -> SaliencyMap:

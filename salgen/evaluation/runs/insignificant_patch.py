@@ -89,7 +89,10 @@ def _patched(view: ModelView, images: Float32, twins: Float32, masks: Mask, labe
         logits = _logits(view, pixels)
     change = ((logits - aim).abs().amax(dim=1) / _spread(view, aim)).double().cpu().numpy()
     seen = _seen(pixels, feature, plain, place)
-    before, after = (_classes(view, output, labels) for output in (aim, logits))
+    before, after = (
+        predicted_classes(view.probabilities(output).float().cpu().numpy(), labels, view.multi_label)
+        for output in (aim, logits)
+    )
     ignored = (before == after) & (change <= MOST_CHANGE)
     faults = [
         PATCH_MATTERS if not is_ignored else "" if visibility >= LEAST_SEEN else PATCH_VANISHED
@@ -147,8 +150,3 @@ def _seen(pixels: Tensor, feature: Tensor, plain: Tensor, place: Tensor) -> Floa
     floor = torch.finfo(of_feature.dtype).tiny
     share: Any = torch.where(of_feature > 0, of_patch / of_feature.clamp(min=floor), 0.0).cpu().numpy()
     return np.asarray(share)
-
-
-def _classes(view: ModelView, logits: Tensor, labels: Classes) -> Classes:
-    probabilities = view.probabilities(logits).cpu().numpy().astype(np.float32)
-    return predicted_classes(probabilities, labels, view.multi_label)

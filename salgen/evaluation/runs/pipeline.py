@@ -103,10 +103,7 @@ def run_to_extend(
         compared.append(("second model", held_second, second_model))
     different = [f"{name} {held} there, {here} here" for name, held, here in compared if held != here]
     if different:
-        raise SalgenError(
-            f"{run} holds another experiment ({'; '.join(different)}): choose another folder, or replace that run "
-            "with --replace (replace=True)"
-        )
+        raise SalgenError(f"{run} holds another experiment ({'; '.join(different)}): give another folder, or --replace")
     return record
 
 

@@ -58,7 +58,7 @@ class Retraining:
                 outcomes = self._outcomes(name, metric)
                 with atomic_path(path) as temporary:
                     pq.write_table(self._rows(name, metric, *outcomes), temporary)
-            yield read_rows(path, RESULT_COLUMNS)
+            yield read_rows(path)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     @cached_property

@@ -1,7 +1,6 @@
 """Evaluation of every method on every sample under every metric, in one pass over the data."""
 
 import dataclasses
-import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -181,8 +180,6 @@ def evaluate(
     started = time.monotonic()
     if scale not in SEEDS:
         raise unknown_name("scale", scale, SEEDS)
-    if out is not None and not isinstance(out, (str, os.PathLike)):
-        raise SalgenError(f"out = {out!r}: must be text or a path")
     first = given_model(model, preprocess, classes)
     second = None if paired_model is None else given_model(paired_model)
     workers_of_ray = ray_executor(executor, workers, ray_address)
@@ -269,9 +266,6 @@ def _resolve_metrics(
         lacking = {"which take maps of other images or models, and maps in files are of these alone": MADE_AGAIN}
     chosen = resolve_metrics(metrics, earlier, scale, frozenset(offered), why_missing, BY_NAME_ONLY)
     if paired and not any("paired_maps" in metric.needs for metric in chosen.values()):
-        raise SalgenError(
-            "a paired model or task is given, but no metric contrasts two models: name mcs, mcr or idr:of=paired, or "
-            "leave it out"
-        )
+        raise SalgenError("no metric contrasts the paired model or task: name mcs, mcr or idr:of=paired")
     warn_of_left_out(metrics or (), chosen, frozenset(offered - BY_NAME_ONLY), lacking)
     return chosen

@@ -152,10 +152,7 @@ def check_needs(metrics: Mapping[str, Metric], available: frozenset[str]) -> Non
         if "training" in missing:
             raise SalgenError(f"metric {name!r} retrains models, which takes a data set: use salgen.evaluate")
         if any(need.startswith("paired_") and need not in HOW_TO_GIVE for need in missing):
-            raise SalgenError(
-                f"metric {name!r} compares maps of a run's second model: use salgen.evaluate, or score that model's "
-                "maps without of=paired"
-            )
+            raise SalgenError(f"metric {name!r} compares maps of a run's second model: use salgen.evaluate")
         if missing:
             raise SalgenError(f"metric {name!r} lacks an input: {HOW_TO_GIVE.get(missing[0], missing[0])}")
 

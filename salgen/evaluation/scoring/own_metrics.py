@@ -103,10 +103,7 @@ def check_metrics_importable(metrics: Mapping[str, Metric]) -> None:
     """Raise a SalgenError if workers of Ray cannot import a metric."""
     for record in metric_records(metrics):
         if not (record.stands_for or record.import_path):
-            raise SalgenError(
-                f"metric {record.call!r} is {record.reference}, which workers cannot import: give it as {EXAMPLE}, or "
-                "use executor='local'"
-            )
+            raise SalgenError(f"metric {record.call!r}: workers cannot import {record.reference}; write {EXAMPLE}")
 
 
 def is_own(metric: Metric) -> bool:

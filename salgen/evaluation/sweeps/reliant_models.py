@@ -148,8 +148,7 @@ def detections(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[Loade
 
 def _uses(run: LoadedRun, images: Sequence[str]) -> Float64:
     """The share of images on which each training uses the artefact, float64 (S,)."""
-    if run.record.certificates is None or run.record.certificates.reason:
-        why = run.record.certificates.reason if run.record.certificates else "it is not finished"
+    if why := run.record.certificates.reason:
         raise SalgenError(f"{run.path} has no certificates, so nobody knows which model uses the artefact: {why}")
     columns = ["training_seed", "sample_id", "uses_feature"]
     table = pq.read_table(run.path / CERTIFICATES, columns=columns).to_pandas().astype({"uses_feature": float})

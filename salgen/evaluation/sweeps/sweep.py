@@ -101,9 +101,7 @@ def sweep(
             arguments: dict[str, Any] = {"scale": scale, "source": source}
             data.append(make(name, place / "data", splits=splits, seed=seed, parameters=values, **arguments))
             if open_dataset(data[-1]).manifest.multi_label:
-                raise SalgenError(
-                    f"{name} is multi-label, so chance differs between doses: sweep a data set with one label per image"
-                )
+                raise SalgenError(f"{name} is multi-label, so chance differs between doses: sweep another data set")
             run = evaluate(
                 data[-1],
                 model=model,

@@ -25,7 +25,7 @@ from salgen.evaluation.training.training_config import SPLITS, setup_of
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
 from salgen.evaluation.training.training_settings import SEEDS, TrainingSettings, choose_settings
 from salgen.files import remove_temporaries, sha256_of
-from salgen.parameters import to_json
+from salgen.parameters import at_least, to_json
 from salgen.progress import Advance, progress
 from salgen.registry import MODELS
 from salgen.seeding import Stream
@@ -128,12 +128,10 @@ def train_seeds(
 
     By default one training at scale demo, three at small and five at full.
     """
-    if n_trainings is None:
-        n_trainings = SEEDS.get(scale, 1)  # a wrong scale is reported by `train`
-    if n_trainings < 1:
-        raise SalgenError(f"n_trainings = {n_trainings}: must be 1 or more")
+    # a wrong scale is reported by `train`
+    count = at_least(1, SEEDS.get(scale, 1) if n_trainings is None else n_trainings, "n_trainings")
     options |= {"model": model, "scale": scale}
-    return [train(dataset, Path(out) / f"{model}-seed{seed}", seed=seed, **options) for seed in range(n_trainings)]
+    return [train(dataset, Path(out) / f"{model}-seed{seed}", seed=seed, **options) for seed in range(count)]
 
 
 def _fabric(settings: TrainingSettings) -> Fabric:
@@ -228,8 +226,7 @@ def _fit(
                 if first:
                     training_state.remove_state(out)
                 raise SalgenError(
-                    f"the loss is not finite in epoch {number + 1} of training {setup.model}, seed {setup.seed}: use a "
-                    f"learning_rate below {settings.learning_rate:g}"
+                    f"the loss is not finite in epoch {number + 1}: lower learning_rate = {settings.learning_rate:g}"
                 )
             state.add(training_state.Epoch(train_loss, val_loss, correct / len(val)), learner.classifier)
             if first:

@@ -78,13 +78,12 @@ TABLES: dict[str, Callable[[Path], Any]] = {
 
 def table_problems(path: Path, read: Callable[[Path], Any], record: RunRecord) -> Iterator[str]:
     """A table that is missing or cannot be read; certificates and pictures need not be there."""
-    certified = record.certificates is not None and record.certificates.models
     if path.is_file():
         try:
             read(path)
         except (pa.ArrowException, OSError, ValueError) as error:
             yield f"{path} cannot be read ({reason(error)}): fetch the archive or evaluate again"
-    elif path.name != GALLERY and (path.name != CERTIFICATES or certified):
+    elif path.name != GALLERY and (path.name != CERTIFICATES or record.certificates.models):
         yield f"{path} is missing: the run is not finished"
 
 

@@ -367,11 +367,10 @@ def test_default_and_given_paths(tmp_path):
     run = make_run(tmp_path / "run", **SMALL)
     assert report([run]) == run / "report.html"
     assert report([str(run)], tmp_path / "new" / "page.html") == tmp_path / "new" / "page.html"
-    with pytest.raises(SalgenError, match="is a folder"):
-        report([run], tmp_path)
     (tmp_path / "file").touch()
-    with pytest.raises(SalgenError, match="cannot write"):
-        report([run], tmp_path / "file" / "page.html")
+    for wrong in (tmp_path, tmp_path / "file" / "page.html"):
+        with pytest.raises(SalgenError, match="cannot write"):
+            report([run], wrong)
     assert not list(tmp_path.rglob("*.part"))
 
 
@@ -383,14 +382,12 @@ def test_faults_of_a_run_name_the_file(tmp_path):
     path = make_run(tmp_path / "run", **SMALL)
     record = json.loads((path / "run.json").read_text())
     faults = {
-        "run.json is not JSON": "{",
-        "run.json is not JSON (Out of range float": record | {"timings": {"wall_seconds": float("nan")}},
+        "run.json is no record of a run": "{",
+        "run.json is no record of a run (Out of range float": record | {"timings": {"wall_seconds": float("nan")}},
         "no entry 'dataset.fingerprint'": record | {"dataset": {"name": "x"}},
         "no entry 'models.accuracy'": record | {"models": [{"name": "x", "seed": 0}]},
         "no entry 'headline_variant'": {k: v for k, v in record.items() if k != "headline_variant"},
-        "does not list method 'gradient'": record | {"methods": record["methods"][1:]},
         "unknown metric 'roc-auk': did you mean 'roc-auc'": record | {"metrics": ["roc-auk", "roc-auc"]},
-        "names no metric that has scores": record | {"metrics": ["m-gt"]},
     }
     for message, content in faults.items():
         (path / "run.json").write_text(content if isinstance(content, str) else json.dumps(content))

@@ -160,7 +160,7 @@ def test_nothing_that_a_run_names_is_imported(data, folder, monkeypatch):
     (folder / "trap.py").write_text("open('sprung', 'w').close()\ndef mine(*_): pass\n")
     text = (run / "run.json").read_text(encoding="utf-8")
     changes = {
-        "my_methods:mine": ("trap:mine", r"has the method 'mine', which is trap:mine.*: give it again among methods"),
+        "my_methods:mine": ("trap:mine", r"has 'mine', which is trap:mine.*: give it again"),
         '"call": "gradient"': ('"call": "trap:mine"', "run: trap: 'mine': write it as key=value"),
     }
     for old, (new, says) in changes.items():

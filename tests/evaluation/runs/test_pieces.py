@@ -135,7 +135,7 @@ def test_rows_of_pieces_are_joined_in_the_chunk_s_order(tmp_path):
         metadata = {"salgen": json.dumps({"method": "m", "seconds": 2.0, "maps": len(piece.indices)})}
         write_part(piece.path, table.replace_schema_metadata(metadata))
     chunk.join(pieces)
-    joined = read_rows(chunk.path, CHUNK_COLUMNS).to_pandas()
+    joined = read_rows(chunk.path).to_pandas()
     assert (joined["metric"] + joined["sample_id"]).tolist() == [f"{m}{i}" for m in "ab" for i in chunk.indices]
     assert chunk.record() == {"method": "m", "seconds": 6.0, "maps": 5}
 

@@ -93,12 +93,12 @@ def without_maps(record):
 
 QUICK = {  # found without rendering or scoring
     "weights": (other_weights, "weights are not those of run.json"),
-    "damaged weights": (weights_that_do_not_load, "weights.safetensors is damaged"),
+    "damaged weights": (weights_that_do_not_load, "weights.safetensors does not hold"),
     "data set": (
         record_with(lambda record: record["dataset"].update(fingerprint="0" * 64)),
-        "is not the data set of these maps",
+        "the data set of these maps",
     ),
-    "record without an entry": (record_with(lambda record: record.pop("metrics")), "run.json has no entry 'metrics'"),
+    "record without an entry": (record_with(lambda record: record.pop("metrics")), "has no entry 'metrics'"),
     "maps left out": (record_with(without_maps), "gradient/maps-00000.parquet is missing"),
     "maps of no method": (
         record_with(lambda record: record["methods"].pop(0)),

@@ -82,9 +82,7 @@ def predict_split(dataset: Dataset, task: str, path: Path, predict: Callable[[Fl
         keep_probabilities(path, probabilities)
     try:
         column = pq.read_table(path)["probabilities"].combine_chunks()
-        probabilities = column.flatten().to_numpy().astype(np.float32).reshape(len(column), -1)
-        if len(probabilities) != len(labels):
-            raise ValueError("it holds other rows")
+        probabilities = column.flatten().to_numpy().reshape(len(labels), -1)
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
         raise SalgenError(f"{path} is damaged ({error}): remove it and run the same command again") from None
     return Predictions(labels, probabilities, present_in(dataset, task))
