@@ -75,11 +75,9 @@ def standing_by(spec: BenchSpec, scores: Mapping[str, pd.DataFrame], metrics: Se
 
 def _means(spec: BenchSpec, scores: pd.DataFrame, metrics: list[str], methods: list[str]) -> Float64:
     """The mean over samples by each metric, float64 (F, T, M), rounded so that equal maps tie; NaN where none is."""
-    means = np.full((len(metrics), spec.trainings, len(methods)), np.nan)
-    by_group = scores.groupby(SCORED[:3], observed=True)["better"].mean().round(DECIMALS).reset_index()
-    for method, metric, seed, mean in zip(*(by_group[name] for name in by_group), strict=True):
-        means[metrics.index(metric), seed, methods.index(method)] = mean
-    return means
+    axes = [metrics, range(spec.trainings), methods]
+    means = scores.groupby(["metric", "training_seed", "method"], observed=True)["better"].mean().round(DECIMALS)
+    return np.asarray(means.reindex(pd.MultiIndex.from_product(axes)).to_numpy().reshape([*map(len, axes)]))
 
 
 class OrderAgreement(NamedTuple):

@@ -90,10 +90,9 @@ def undefined(
 ) -> dict[str, int]:
     """Number of rightly classified samples without a value, for each of the two metrics."""
     groups = _checked_maps(run, method, (localization, faithfulness))
-    return {
-        localization: sum(int(np.isnan(maps.localization).sum()) for maps in groups),
-        faithfulness: sum(int(np.isnan(maps.faithfulness).sum()) for maps in groups),
-    }
+    scores = [(maps.localization, maps.faithfulness) for maps in groups]
+    lost = np.isnan(np.concatenate(scores, axis=1)).sum(axis=1)
+    return {localization: int(lost[0]), faithfulness: int(lost[1])}
 
 
 def false_positives(run: str | Path, confidence: float = Thresholds.confidence) -> list[Suspect]:
@@ -185,10 +184,9 @@ def _checked_maps(run: str | Path, method: str, metrics: tuple[str, str]) -> lis
     if method not in (methods := {called for _, called, _ in cube.series}):
         raise unknown_name(f"method of {run}", method, methods)
     groups = right_maps(cube, method, metrics)
-    scores = [maps.localization for maps in groups], [maps.faithfulness for maps in groups]
+    scores = np.concatenate([(maps.localization, maps.faithfulness) for maps in groups], axis=1)
     for call, values in zip(metrics, scores, strict=True):
-        together = np.concatenate(values)
-        if together.size and np.isnan(together).all():
+        if values.size and np.isnan(values).all():
             raise SalgenError(f"{call} has no value in this run for any map by {method} of a rightly classified image")
     return groups
 

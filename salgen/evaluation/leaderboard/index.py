@@ -71,10 +71,10 @@ def _matrix(metric: str, rows: Sequence[BoardRow]) -> Matrix:
     columns: dict[tuple[str, str], BoardRow] = {}  # run's page and model to the first row
     for row in rows:
         columns.setdefault((row.page, row.model), row)
-    cells = {(row.role, row.label, row.page, row.model): row for row in rows}
+    cells = {(row.role, row.method, row.page, row.model): row for row in rows}
     groups: dict[str, list[MatrixLine]] = {}
     for role in (CEILING, METHOD, FLOOR):
-        labels = list(dict.fromkeys(row.label for row in rows if row.role == role))
+        labels = list(dict.fromkeys(row.method for row in rows if row.role == role))
         table = [[cells.get((role, label, *column)) for column in columns] for label in labels]
         ranks = _ranks(table, list(columns.values())) if role == METHOD else [np.nan] * len(labels)
         lines = [MatrixLine(*parts) for parts in zip(labels, ranks, table, strict=True)]

@@ -45,7 +45,7 @@ def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
                 rows += rows_of(run, f"{name} ({fingerprint[:8]})" if names.count(name) > 1 else name, page)
             write_text(site / PAGES / page, html)
             advance()
-        write_text(site / TABLE, csv_text(COLUMNS, rows))
+        write_text(site / TABLE, csv_text(COLUMNS, map(vars, rows)))
         write_text(site / INDEX, index_html(rows, PAGES, TABLE))
     return Path(out) / INDEX
 
@@ -74,10 +74,7 @@ def site_folder(out: Path) -> Iterator[Path]:
     """A folder in which a site is built; it takes the place of `out`, an earlier site, once it is complete."""
     site = out.resolve()
     _check_free(site, out)
-    try:
-        site.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SalgenError(f"cannot write {out}: {error.strerror}") from None
+    site.parent.mkdir(parents=True, exist_ok=True)
     with workplace(site) as place:
         (place / "site").mkdir()
         yield place / "site"

@@ -54,7 +54,7 @@ class Ratings:
 
     def answer(self, rater: str, image: int, position: int, question: str, value: int) -> None:
         """Keep an answer, from 1 to 5, in place of the one before."""
-        if question not in QUESTIONS or type(value) is not int or not LOWEST <= value <= HIGHEST:
+        if question not in QUESTIONS or not LOWEST <= value <= HIGHEST:
             raise SalgenError(f"{question} = {value!r}: answer {', '.join(QUESTIONS)} by {LOWEST} to {HIGHEST}")
         answers = self.answers(rater)
         answers.setdefault((image, position), {})[question] = value

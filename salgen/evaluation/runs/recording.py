@@ -52,7 +52,7 @@ def run_record(runners: Sequence[ModelRunner], certificates: Certification, seco
         timings={"evaluate_seconds": round(seconds, 3)},
         notes=[note for note in _notes(plan, certificates.reason) if note],
         maps={name: key for runner in runners for name, key in runner.kept_maps.items()},
-        scored_from=plan.source_run and plan.source_run.stated,
+        scored_from=plan.source_run.stated if plan.source_run else None,
     )
 
 

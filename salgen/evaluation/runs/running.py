@@ -177,7 +177,7 @@ def evaluate(
     SalgenError
         If a name, a number, the data set or the checkpoint is not valid, or `out` holds another experiment.
     """
-    started = time.monotonic()
+    started, arguments = time.monotonic(), locals()
     if scale not in SEEDS:
         raise unknown_name("scale", scale, SEEDS)
     first = given_model(model, preprocess, classes)
@@ -186,16 +186,7 @@ def evaluate(
     if workers_of_ray is not None:
         check_models_importable(first, second)
     memory_budget(torch.device("cpu"), max_memory)  # raises for a wrong value before any work
-    conventions = {
-        "limit": limit,
-        "target": target,
-        "mask": mask,
-        "reduce": reduce,
-        "score": score,
-        "seed": seed,
-        "redraws": redraws,
-        "compile": compile,
-    }
+    conventions = {field.name: arguments[field.name] for field in dataclasses.fields(Conventions)}
     agreed = build(Conventions, conventions)
     agreed = dataclasses.replace(agreed, redraws=agreed.redraws or REDRAWS[scale])
     data = open_dataset(dataset, split, source)

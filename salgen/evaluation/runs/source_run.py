@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from torch import Tensor, nn
+from torch import nn
 from salgen.datasets.archives.unpacking import unpacked
 from salgen.datasets.format import manifest as manifests
 from salgen.datasets.format.shards import shards_of
@@ -146,7 +146,7 @@ class SourceRun:
         origin = {key: getattr(model, key) for key in ORIGIN}
         folder = checkpoint_of(self.folder, name, seed, digest)
         if folder is None:
-            return EvaluatedModel(name, seed, Absent(name), digest, self.folder, origin)
+            return EvaluatedModel(name, seed, Absent(), digest, self.folder, origin)
         trained = load_checkpoint(folder)
         return EvaluatedModel(name, seed, trained.classifier, digest, folder, origin, trained.card.task)
 
@@ -169,16 +169,8 @@ def _method(record: MethodRecord) -> Any:
     )
 
 
-class Absent(nn.Module):
-    """A model whose weights are missing; only its maps are known."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self._name = name
-
-    def forward(self, _images: Tensor) -> Tensor:
-        """Raise, for want of weights."""
-        raise SalgenError(f"the weights of {self._name} are not in the run whose maps are scored")
+class Absent(nn.Identity):
+    """A model whose weights are missing; only its maps are known, and metrics that ask it are refused."""
 
 
 def keep_for_scoring(data: Dataset, models: Sequence[EvaluatedModel], run: Path) -> None:

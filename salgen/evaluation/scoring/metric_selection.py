@@ -165,18 +165,14 @@ def create_metric(call: str) -> Metric:
 def registered_metric(call: str) -> Metric:
     """A metric from ``"name"`` or ``"name:key=value,..."``; a name may be an alias."""
     name, values = parse_call(call)
-    if name in METRICS.entries:
-        metric_class = METRICS.load(name)
-    else:
-        classes = {alias: cls for cls in map(METRICS.load, METRICS.names()) for alias in cls.aliases}
-        if name in (ALL, *FAMILIES):
-            raise SalgenError(f"{name} is a group of metrics and takes no parameters: write {name}, or name a metric")
-        if "," in name:
-            raise SalgenError(f"{call!r} holds several metrics: give a list, as in {name.split(',')!r}")
-        if name not in classes:
-            raise unknown_name("metric", name, [*METRICS.names(), *FAMILIES])
-        metric_class = classes[name]
-    metric: Metric = build(metric_class, values)
+    classes = {} if name in METRICS.entries else {a: m for m in METRICS.names() for a in METRICS.load(m).aliases}
+    if name in (ALL, *FAMILIES):
+        raise SalgenError(f"{name} is a group of metrics and takes no parameters: write {name}, or name a metric")
+    if "," in name:
+        raise SalgenError(f"{call!r} holds several metrics: give a list, as in {name.split(',')!r}")
+    if name not in METRICS.entries and name not in classes:
+        raise unknown_name("metric", name, [*METRICS.names(), *FAMILIES])
+    metric: Metric = build(METRICS.load(classes.get(name, name)), values)
     return metric
 
 

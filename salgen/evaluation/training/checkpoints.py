@@ -96,15 +96,12 @@ def build_classifier(setup: TrainingConfig) -> Classifier:
 def save_checkpoint(folder: Path, weights: Mapping[str, Tensor], card: CheckpointMetadata) -> None:
     """Write a checkpoint; the card comes last and states the weights' digest, so a folder that has one is whole."""
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / CARD).unlink(missing_ok=True)
-        data = safetensors.torch.save(tensors)
-        write_bytes(folder / WEIGHTS, data)
-        described = asdict(replace(card, weights_sha256=hashlib.sha256(data).hexdigest()))
-        write_text(folder / CARD, json.dumps(described, indent=2, allow_nan=False) + "\n")
-    except OSError as error:
-        raise SalgenError(f"cannot write the checkpoint {folder}: {error.strerror or error}") from None
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / CARD).unlink(missing_ok=True)
+    data = safetensors.torch.save(tensors)
+    write_bytes(folder / WEIGHTS, data)
+    described = asdict(replace(card, weights_sha256=hashlib.sha256(data).hexdigest()))
+    write_text(folder / CARD, json.dumps(described, indent=2, allow_nan=False) + "\n")
 
 
 def load_checkpoint(path: str | Path, device: str | torch.device | None = None) -> LoadedCheckpoint:

@@ -98,11 +98,8 @@ def train(
                 raise SalgenError(f"training with reliance is about the task {first_task!r} of {path}")
             check_redrawable(path, source)
         with sole_writer(out, in_a_run=True):
-            try:
-                out.mkdir(parents=True, exist_ok=True)
-                remove_temporaries(out)
-            except OSError as error:
-                raise SalgenError(f"cannot use {out} as a checkpoint folder: {error.strerror or error}") from None
+            out.mkdir(parents=True, exist_ok=True)
+            remove_temporaries(out)
             work = partial(_run, path=path, out=out, setup=setup, settings=chosen, images=images, source=source)
             done = (out / checkpoints.CARD).exists()  # another process may have trained meanwhile
             failure = None if done else _fabric(chosen).launch(work)

@@ -64,8 +64,6 @@ class TrainingSettings:
     max_memory_gb: float | None = param(None, "memory for decoded images; half of what is free by default", low=0.0)
 
     def __post_init__(self) -> None:
-        if self.batch_size < self.devices:
-            raise SalgenError(f"training: batch_size = {self.batch_size}: give {self.devices} devices as many images")
         if self.reliance and (self.rotation or self.flips or self.labels != "true"):
             raise SalgenError("training: reliance goes without rotation, flips and permuted labels: leave out either")
 

@@ -129,8 +129,6 @@ def map_problems(folder: Path, record: RunRecord, plan: Plan) -> Iterator[str]:
             except SalgenError as error:
                 yield str(error)
             advance()
-    for name in sorted(set(record.maps) - set(expected)):
-        yield f"{folder / RECORD}: lists the maps {name}, which belong to no model, method or metric of the run"
 
 
 def data_problems(folder: Path, plan: Plan, source: str | None, samples: int) -> Iterator[str]:

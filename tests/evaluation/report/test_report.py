@@ -348,13 +348,6 @@ def test_the_first_screen_has_pictures_and_the_methods_that_were_left_out(tmp_pa
     assert "best: " not in read(report([alone])).text
 
 
-def test_missing_scores_are_said(tmp_path):
-    path = make_run(tmp_path / "run", **SMALL)
-    with edited_scores(path) as rows:
-        del rows[-4:]
-    assert "4 scores are missing" in read(report([path])).text
-
-
 def test_runs_of_one_data_set_are_told_apart_by_their_folders(tmp_path):
     runs = [make_run(tmp_path / name, **SMALL) for name in ("first", "second")]
     assert [run.label for run in read_runs(runs)] == ["perlin-lesions (first)", "perlin-lesions (second)"]
@@ -369,7 +362,7 @@ def test_default_and_given_paths(tmp_path):
     assert report([str(run)], tmp_path / "new" / "page.html") == tmp_path / "new" / "page.html"
     (tmp_path / "file").touch()
     for wrong in (tmp_path, tmp_path / "file" / "page.html"):
-        with pytest.raises(SalgenError, match="cannot write"):
+        with pytest.raises(OSError, match=tmp_path.name):
             report([run], wrong)
     assert not list(tmp_path.rglob("*.part"))
 

@@ -7,6 +7,7 @@ import sys
 from unittest.mock import ANY
 import pytest
 from kept_runs import make_data
+from own_modules import write_modules
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
@@ -53,11 +54,7 @@ def data(tmp_path_factory):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A working directory with the user's module; it is imported anew in each test."""
-    (tmp_path / "own_models.py").write_text(MODULE)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(sys.modules, "own_models", raising=False)
-    return tmp_path
+    return write_modules(tmp_path, monkeypatch, own_models=MODULE)
 
 
 def test_a_users_model_is_evaluated_as_it_is(data, folder):

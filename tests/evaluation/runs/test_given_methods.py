@@ -10,6 +10,7 @@ import pytorch_grad_cam
 import zennit.canonizers
 import zennit.composites
 from kept_runs import SAMPLES, STATED, rows
+from own_modules import write_modules
 from pandas.testing import assert_frame_equal
 import salgen
 from salgen.cli.main import main
@@ -57,17 +58,7 @@ OWN = ["method", "method_parameters"]
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A working directory with the user's modules; they are imported anew in each test."""
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, monkeypatch, METHODS)
-    (tmp_path / "my_models.py").write_text(MODELS)
-    monkeypatch.delitem(sys.modules, "my_models", raising=False)
-    return tmp_path
-
-
-def write(folder, monkeypatch, text):
-    (folder / "my_methods.py").write_text(text)
-    monkeypatch.delitem(sys.modules, "my_methods", raising=False)
+    return write_modules(tmp_path, monkeypatch, my_methods=METHODS, my_models=MODELS)
 
 
 def evaluated(data, out, methods, **changes):
@@ -149,7 +140,7 @@ def test_what_is_computed_again(data, folder, monkeypatch):
     assert_frame_equal(of(run, "mine"), first, check_exact=True)
     assert records(run)["saliency"].foreign.import_path == "my_methods:saliency"
 
-    write(folder, monkeypatch, METHODS.replace("inputs.grad * factor", "-inputs.grad * factor"))
+    write_modules(folder, monkeypatch, my_methods=METHODS.replace("inputs.grad * factor", "-inputs.grad * factor"))
     evaluated(data, run, methods)
     assert np.allclose(of(run, "mine")["value"], 1 - first["value"])
 

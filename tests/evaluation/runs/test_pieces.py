@@ -182,12 +182,6 @@ def test_pieces_are_as_long_as_a_stop_may_cost():
     assert costs.of_method("dear", 2) == 2 * 2.0 + 0.5 + 3 * 2.0
 
 
-def test_a_damaged_file_of_costs_is_measured_again(tmp_path):
-    for text in ("", "[]", '{"methods": {"a": 1}, "metrics": {}}', '{"methods": {"a": {"x": 1}}, "metrics": {}}'):
-        (tmp_path / "costs.json").write_text(text)
-        assert Costs.read(tmp_path / "costs.json") == Costs({}, {})
-
-
 def test_no_map_is_made_again_for_a_picture(data, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         explained = stops_after(patch, -1)

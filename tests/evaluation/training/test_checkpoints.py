@@ -133,12 +133,6 @@ def test_entries_that_no_training_of_these_weights_has(folder, entry, value, say
     assert message.startswith(str(folder))
 
 
-def test_failed_write_is_one_line(tmp_path):
-    (tmp_path / "file").write_text("")
-    message = error_of(save_checkpoint, tmp_path / "file", {}, CARD_VALUES)
-    assert message.startswith(f"cannot write the checkpoint {tmp_path / 'file'}")
-
-
 class Images(list):
     """A data set of one image with the attributes that `check_fits` reads."""
 

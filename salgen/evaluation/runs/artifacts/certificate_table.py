@@ -59,7 +59,8 @@ def _summary(name: str, seed: int, rows: pd.DataFrame) -> CertificateSummary:
     uses, elsewhere = rows["uses_feature"].eq(True), rows["holds_elsewhere"].dropna()
     held = rows["held_effect"][np.isfinite(rows["held_effect"])]
     shown = rows[["features", "needed_features"]].explode("features").dropna()
-    is_needed = [feature in needed for feature, needed in zip(*(shown[column] for column in shown), strict=True)]
+    is_needed = np.array([feature in needed for feature, needed in shown.itertuples(index=False)], dtype=float)
+    needed: Any = shown.assign(share=is_needed).groupby("features", sort=False)["share"].mean().to_dict()
     return CertificateSummary(
         name=name,
         seed=int(seed),
@@ -67,7 +68,7 @@ def _summary(name: str, seed: int, rows: pd.DataFrame) -> CertificateSummary:
         coverage=float(rows["certified"].eq(True).mean()),
         uses_feature=float(uses.mean()),
         ignores_background=float(rows["ignores_background"].eq(True).mean()),
-        needed=pd.Series(is_needed, dtype=float).groupby(shown["features"].to_numpy(), sort=False).mean().to_dict(),
+        needed=needed,
         holds_elsewhere=float(elsewhere.mean()) if len(elsewhere) else None,
         held_effect=float(held.median()) if len(held) else None,
         by_tolerance={str(most): float((uses & (rows["tolerance"] <= most)).mean()) for most in TOLERANCES},

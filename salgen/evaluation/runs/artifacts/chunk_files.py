@@ -77,8 +77,7 @@ class ScoreChunk:
 
     def record(self) -> dict[str, Any]:
         """The record in the file's metadata: method, seconds, number of maps, reduction, native resolution."""
-        record: dict[str, Any] = json.loads(pq.read_schema(self.path).metadata[b"salgen"])
-        return record
+        return dict(json.loads(pq.read_schema(self.path).metadata[b"salgen"]))
 
 
 def write_part(path: Path, rows: pa.Table) -> None:

@@ -142,8 +142,6 @@ def read_maps(path: Path, ids: list[str] | None = None) -> SavedMaps:
             seconds=record["seconds"],
             faults=record.get("faults", {}),
         )
-    except FileNotFoundError:
-        raise SalgenError(f"{path} is missing: the run does not hold these maps") from None
     except DAMAGE as error:
         raise SalgenError(f"{path} is damaged ({reason(error)}): evaluate with --keep-maps again") from None
 
@@ -160,10 +158,8 @@ def _rows_of(table: pa.Table, ids: list[str] | None) -> pa.Table:
 
 def check_maps(folder: Path, name: str, keys: Mapping[str, str]) -> None:
     """Raise a SalgenError if a file of maps in a run is not the one with the digest that the record lists."""
-    if name not in keys:
-        raise SalgenError(f"{folder / name} is missing: the run does not hold these maps")
-    if (folder / name).is_file() and key_of(folder / name) != keys[name]:
-        raise SalgenError(f"{folder / name} holds maps of another evaluation: evaluate again with --keep-maps")
+    if name not in keys or key_of(folder / name) != keys[name]:
+        raise SalgenError(f"{folder / name} does not hold the maps of this run: evaluate again with --keep-maps")
 
 
 def key_of(path: Path) -> str | None:
@@ -175,8 +171,7 @@ def key_of(path: Path) -> str | None:
 
 
 def _record(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads((metadata or {}).get(METADATA, b"{}"))
-    return record
+    return dict(json.loads((metadata or {}).get(METADATA, b"{}")))
 
 
 def _nested(values: Float32) -> pa.Array:
