@@ -61,8 +61,6 @@ def _parts_of(run: Path) -> Iterator[_RowGroups]:
         yield _RowGroups(path)
     except (pa.ArrowException, OSError, ValueError, TypeError, LookupError, ArithmeticError, MemoryError) as error:
         raise SalgenError(f"{path} is damaged ({reason(error)}): evaluate again into a new folder") from None
-    except SalgenError as error:
-        raise SalgenError(f"{path}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -239,8 +237,6 @@ def _axes_of(parts: Iterable[Any]) -> _Axes:
         rows = np.stack([code[column] for column in SERIES], axis=1)
         changes = np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) + 1
         series |= dict.fromkeys(map(tuple, rows[[0, *changes] if len(rows) else []].tolist()))
-    if not series:
-        raise SalgenError("there are no scores: evaluate at least one sample")
     names = {column: sorted(values) if column in SORTED else list(values) for column, values in found.items()}
     numbers = {column: {name: number for number, name in enumerate(values)} for column, values in names.items()}
     return _Axes(names, numbers, list(series))
@@ -265,7 +261,7 @@ def _values(table: Any, column: str) -> Float64:
     """A column of scores, each small enough to be squared."""
     values = np.asarray(table.column(column).to_numpy())
     if values.dtype != np.float64 or (np.abs(values[np.isfinite(values)]) > LARGEST).any():
-        raise SalgenError(f"column {column!r} holds values that no metric gives: evaluate again into a new folder")
+        raise ValueError(f"column {column!r} holds values that no metric gives")
     return values
 
 

@@ -74,7 +74,7 @@ def test_a_call_of_a_record_has_all_its_parameters():
 )
 def test_another_experiment_is_refused_with_what_differs(data, run, change, says):
     before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
-    with pytest.raises(SalgenError, match=f"{says}.*choose another folder, or replace that run with --replace"):
+    with pytest.raises(SalgenError, match=f"{says}.*give another folder, or --replace"):
         evaluate(data, methods=["gradient"], out=run, **HOW | change)
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
 
