@@ -51,10 +51,7 @@ def method_scores(
     """The scores of methods, by default by the headline metrics, of each entry that has results and such samples."""
     names = [entry.name for entry in entries if (folder / entry.name).is_dir()]
     if not names:
-        raise SalgenError(
-            f"{folder} holds no results of the networks by which salgen-bench {spec.version} ranks methods, such as "
-            f"{entries[0].name}: salgen bench fetch copies published ones, salgen bench run makes them"
-        )
+        raise SalgenError(f"{folder} holds no results such as {entries[0].name}: salgen bench fetch copies them")
     found = {}
     for name in names:
         rows = read_scores(spec, folder / name)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from salgen.datasets.annotation.agreement import krippendorff_alpha
@@ -104,26 +105,20 @@ def agreement_of(rows: Sequence[Mapping[str, Any]], question: str) -> dict[str, 
 
     It is None where all answers are the same, or no explanation has those of two raters.
     """
-    given = [row for row in rows if row[question] is not None]
-    raters = sorted({row["rater"] for row in given})
-    units = sorted({(row["sample_id"], row["method"]) for row in given})
-    table = np.full((len(raters), len(units)), np.nan)
-    for row in given:
-        table[raters.index(row["rater"]), units.index((row["sample_id"], row["method"]))] = row[question]
-    shared = table[:, np.isfinite(table).sum(axis=0) >= 2]
+    given = pd.DataFrame(rows).dropna(subset=[question])
+    table = given.pivot(index="rater", columns=["sample_id", "method"], values=question)
+    shared = table.loc[:, table.count() >= 2].to_numpy(float)
     varied = len(np.unique(shared[np.isfinite(shared)])) > 1
     alpha = krippendorff_alpha("ordinal", reliability_data=shared) if varied else None
-    return {"raters": raters, "explanations": shared.shape[1], "alpha": alpha}
+    return {"raters": [*table.index], "explanations": shared.shape[1], "alpha": alpha}
 
 
 def means(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
     """Method to the mean answer to each question, of those that were answered."""
-    values: dict[str, dict[str, list[int]]] = {}
-    for row in rows:
-        for question in QUESTIONS:
-            if row[question] is not None:
-                values.setdefault(row["method"], {}).setdefault(question, []).append(row[question])
-    return {method: {name: float(np.mean(found)) for name, found in of.items()} for method, of in values.items()}
+    table = (
+        pd.DataFrame(rows).astype(dict.fromkeys(QUESTIONS, float)).groupby("method", sort=False)[[*QUESTIONS]].mean()
+    )
+    return {str(method): means.dropna().to_dict() for method, means in table.iterrows()}
 
 
 def _write(rows: Sequence[Mapping[str, Any]], schema: pa.Schema, path: Path) -> None:

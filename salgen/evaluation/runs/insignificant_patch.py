@@ -121,10 +121,7 @@ def _gradient(view: ModelView, pixels: Tensor, start: Tensor, aim: Tensor, count
         leaf = pixels.detach().requires_grad_()
         logits = _logits(view, leaf)
         if not logits.requires_grad and not torch.equal(logits, aim):
-            raise SalgenError(
-                "patches that the model ignores are found by gradients, and the model's output has none: remove "
-                "detach() or torch.no_grad() from its forward, or leave out metric 'iir'"
-            )
+            raise SalgenError("metric 'iir' takes gradients, and the output has none: remove detach() or no_grad()")
         effect = ((logits - aim) / _spread(view, aim)[:, None]).square().mean(dim=1)
         away = ((leaf - start).square() / count).sum(dim=(1, 2, 3))
         (gradient,) = torch.autograd.grad((effect + STAY * away).sum(), leaf)

@@ -115,10 +115,7 @@ def resolve_metrics(
     chosen |= choose_metrics(metrics or (() if earlier else DEFAULT), offered - by_name_only, scale)
     for call, metric in chosen.items():
         if isinstance(metric, OwnMetric) and metric.function is None:
-            raise SalgenError(
-                f"the run has the metric {call!r}, which is {metric.reference}: give it again among metrics, such as "
-                "--metrics NAME=PACKAGE.MODULE:FUNCTION, or replace the run (replace=True, --replace)"
-            )
+            raise SalgenError(f"the run's metric {call!r} is {metric.reference}: give it again, or --replace")
     remember(metric_records(chosen))
     for call, metric in chosen.items():
         for need, why in why_missing.items():

@@ -222,9 +222,7 @@ def _fit(
             if not (isfinite(train_loss) and isfinite(val_loss)):
                 if first:
                     training_state.remove_state(out)
-                raise SalgenError(
-                    f"the loss is not finite in epoch {number + 1}: lower learning_rate = {settings.learning_rate:g}"
-                )
+                raise SalgenError(f"the loss is not finite in epoch {number + 1}: lower the learning_rate")
             state.add(training_state.Epoch(train_loss, val_loss, correct / len(val)), learner.classifier)
             if first:
                 training_state.write_state(out, setup, state, learner.state_dict())

@@ -191,9 +191,7 @@ def test_the_headline_says_what_the_tests_separate(full, loaded):
     assert f"Not significantly different from it: {tied}" in text
     assert not re.search(r"[.;][A-Z]", text.partition("How it was made")[0].partition("Scores")[0])
     (said,) = found.against_floors
-    assert re.match(
-        r"every method but deconvnet is significantly better than sobel, the strongest floor and an e", said
-    )
+    assert said.startswith("every method but deconvnet is significantly better than sobel, the strongest floor and")
     assert f"E{said[1:]}. A floor is a map that knows nothing of the network." in text
     pairs = 18 * 17 // 2
     assert "(9,999 random sign patterns), at a family-wise level of 5 %" in text

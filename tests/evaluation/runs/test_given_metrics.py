@@ -68,7 +68,7 @@ def test_functions_and_classes_are_metrics_of_a_run(data, folder):
     given = {"error": error, "roc-auc": "roc-auc", "share:above=0.1": OWN[2], "squared": OWN[3].partition("=")[2]}
     assert rows(evaluated(data, run.path, given).path).equals(first)
     assert len(calls) == before, "what is as it was is not computed again"
-    with pytest.raises(SalgenError, match="the run has the metric 'error', which is my_metrics:error: give it again"):
+    with pytest.raises(SalgenError, match="the run's metric 'error' is my_metrics:error: give it again"):
         evaluated(data, run.path, ["iou"])
 
     again = salgen.rescore(run, metrics={"auc": "roc-auc", "darkest": lambda values, mask: values[mask].min()})

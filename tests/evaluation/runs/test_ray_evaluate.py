@@ -203,9 +203,8 @@ def test_a_machine_that_will_not_do_says_why(tmp_path, data, monkeypatch, change
 
 def test_a_model_that_is_another_one_there_is_refused(tmp_path, data, monkeypatch):
     job = ray_work.Job.of(runner_of(data, tmp_path), "cpu")
-    monkeypatch.setattr(
-        watched_work, "network", lambda: torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(1024, 2))
-    )
+    other = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(1024, 2))
+    monkeypatch.setattr(watched_work, "network", lambda: other)
     assert "its weights differ from those where the run was started" in str(predicted_by_task(job).error)
 
 

@@ -219,9 +219,7 @@ def test_what_cannot_be_scored_is_said_before_any_work(run, data, tmp_path):
 
     refused("does not exist: give a run that", tmp_path / "none")
     np.savez(tmp_path / "maps.npz", maps=np.zeros((4, 32, 32)))
-    refused(
-        r"maps.npz is not a folder: .*by 'salgen evaluate DATA --maps PATH', or by 'salgen score", tmp_path / "maps.npz"
-    )
+    refused(r"maps.npz is not a folder: .*by 'salgen evaluate DATA --maps PATH', or by", tmp_path / "maps.npz")
     refused(r"run\.json is missing", data)
     refused("needs paired maps, and the run kept none", metrics=["mcs"])
     refused("it trains the model again", metrics=["roar:fraction=0.1"])

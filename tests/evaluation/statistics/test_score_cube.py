@@ -77,9 +77,8 @@ def test_restriction_leaves_just_the_subset(subset):
     assert np.isnan(cube.value[~cube.scored]).all()
     assert np.isnan(cube.worst[~cube.scored]).all()
     for row in kept:
-        np.testing.assert_equal(
-            (cube.value[place(row)], cube.worst[place(row)]), (row["value"], row["value_worst_case"])
-        )
+        at = place(row)
+        np.testing.assert_equal((cube.value[at], cube.worst[at]), (row["value"], row["value_worst_case"]))
     expected = Counter((*place(row)[:4], row["reason"]) for row in kept if row["reason"])
     found = {(*key, name): count for key, names in cube.reasons.items() for name, count in names.items()}
     assert found == expected

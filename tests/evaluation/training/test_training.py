@@ -265,7 +265,7 @@ def test_loss_that_is_not_finite(tmp_path):
     settings = SMALL | {"optimiser": "sgd", "learning_rate": 1e30, "batch_norm": False, "schedule": "constant"}
     message = error_of(train, "squares", tmp_path / "c", settings=settings)
     assert "not finite in epoch 1" in message
-    assert "lower learning_rate = 1e+30" in message
+    assert "lower the learning_rate" in message
     assert not (tmp_path / "c").exists()
 
 
