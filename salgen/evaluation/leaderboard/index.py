@@ -83,7 +83,7 @@ def _matrix(metric: str, rows: Sequence[BoardRow]) -> Matrix:
         ranks = [np.nan] * len(labels)
         if role == METHOD and labels and judged:
             higher = rows[0].direction == DIRECTIONS[True]
-            scores = np.array([[row.standing if (row := line[n]) else np.nan for n in judged] for line in table])
+            scores = np.array([[cell.standing if (cell := line[n]) else np.nan for n in judged] for line in table])
             ranks = mean_ranks(scores, np.full(len(judged), higher)).tolist()
             for n, column in zip(judged, scores.T.tolist(), strict=True):
                 defined = [round(score, DIGITS) for score in column if score == score]

@@ -115,10 +115,9 @@ def agreement_of(rows: Sequence[Mapping[str, Any]], question: str) -> dict[str, 
 
 def means(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
     """Method to the mean answer to each question, of those that were answered."""
-    table = (
-        pd.DataFrame(rows).astype(dict.fromkeys(QUESTIONS, float)).groupby("method", sort=False)[[*QUESTIONS]].mean()
-    )
-    return {str(method): means.dropna().to_dict() for method, means in table.iterrows()}
+    answers = pd.DataFrame(rows).astype(dict.fromkeys(QUESTIONS, float))
+    table = answers.groupby("method", sort=False)[[*QUESTIONS]].mean()
+    return {str(method): {str(q): float(v) for q, v in row.dropna().items()} for method, row in table.iterrows()}
 
 
 def _write(rows: Sequence[Mapping[str, Any]], schema: pa.Schema, path: Path) -> None:
