@@ -48,6 +48,8 @@ class Dose:
                 found = [float(f"{value:.3g}") for value in spaced]
         except ValueError:
             raise SalgenError(f"dose {text!r}: {HOW}") from None
+        if not np.isfinite(found).all():
+            raise SalgenError(f"dose {text!r}: values must be finite")
         if kind is int and not between and not all(value.is_integer() for value in found):
             raise SalgenError(f"dose {text!r}: {parameter} takes whole numbers")
         chosen = sorted({kind(round(value) if kind is int and between else value) for value in found})

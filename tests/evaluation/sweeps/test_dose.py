@@ -40,6 +40,7 @@ def test_values_are_spaced_as_said(text, name, values, log):
         ("diameter=2:4:8", "has 3 different values: a curve takes at least 6"),
         ("depth=0:0.5:8", "0 and less have no logarithm: start above 0, or write COUNTlin"),
         ("diameter=2,2.5,3,4,6,8,10", "diameter takes whole numbers"),
+        ("depth=1,2,3,4,5,inf", "values must be finite"),
         *(
             (f"{name}=1:9:6", f"unknown numeric parameter of perlin-lesions {name!r}")
             for name in ("window", "lattice", "bit_depth", "authors_exact", "contrast")
