@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 import numpy as np
 from salgen.datasets.reading.reader import Dataset
+from salgen.errors import SalgenError
 from salgen.evaluation.report.gallery import image_url, map_url
 from salgen.evaluation.report.suspects import dataset_of
 from salgen.evaluation.results.run import Run
@@ -44,6 +45,8 @@ class RatingTrials:
         dataset = dataset_of(run, data, record)
         usual = [entry.call for entry in record.methods if not entry.control][:EXPLANATIONS]
         chosen = list(dict.fromkeys(methods)) or usual
+        if not chosen:
+            raise SalgenError(f"{run} has no methods but controls: name them by -m")
         maps = {method: evaluated.maps(method, model=model) for method in chosen}
         ids = next(iter(maps.values())).ids or ()
         order = Stream(seed, "rating", "images").permutation(len(ids))[:images].tolist()
