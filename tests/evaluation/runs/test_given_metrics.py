@@ -104,7 +104,7 @@ def test_what_is_wrong_with_one_is_one_line(data, folder, metrics, says):
 
 
 def test_workers_import_a_metric(data, folder):
-    with pytest.raises(SalgenError, match=r"metric 'mine' is the function .*<lambda>.*workers cannot import"):
+    with pytest.raises(SalgenError, match=r"metric 'mine': workers cannot import the function .*<lambda>"):
         evaluated(data, folder / "run", {"mine": lambda values, mask: 0}, executor="ray")
 
 
