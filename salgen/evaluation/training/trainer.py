@@ -119,9 +119,7 @@ class Trainer:
             for start in range(0, len(split), self.batching.size):
                 images, labels = split.batch(self._share(order[start : start + self.batching.size]))
                 logits = self.network(images).float()
-                best = logits.argmax(dim=1)
-                hits = best == labels if labels.ndim == 1 else labels.gather(1, best[:, None])[:, 0] > 0
-                sums += torch.stack([_loss(logits, labels, "sum"), hits.sum()]).cpu()
+                sums += torch.stack([_loss(logits, labels, "sum"), _hits(logits, labels).sum()]).cpu()
         loss_sum, correct = self._sum(sums).tolist()
         return loss_sum / len(split), int(correct)
 
@@ -164,6 +162,12 @@ def augmentation(settings: TrainingSettings) -> Callable[[Tensor], Tensor] | Non
         Callable[[Tensor], Tensor],
         v2.Compose([*turn, *([v2.RandomHorizontalFlip(), v2.RandomVerticalFlip()] if settings.flips else [])]),
     )
+
+
+def _hits(logits: Tensor, labels: Tensor) -> Tensor:
+    """True for each image that shows its most likely class, bool (n,)."""
+    best = logits.argmax(dim=1)
+    return best == labels if labels.ndim == 1 else labels.gather(1, best[:, None])[:, 0] > 0
 
 
 def _optimiser(classifier: nn.Module, settings: TrainingSettings) -> torch.optim.Optimizer:
