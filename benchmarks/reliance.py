@@ -58,7 +58,7 @@ def tolerance_for(run: LoadedRun, share: float) -> float:
 
 def row(run: LoadedRun, effect: dict[str, Any] | None) -> str:
     """A row of the table."""
-    entries = run.record.certificates.models if run.record.certificates else []
+    entries = run.record.certificates.models
     elsewhere = [entry.holds_elsewhere for entry in entries if entry.holds_elsewhere is not None]
     cells = [
         run.record.dataset.name,

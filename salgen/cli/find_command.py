@@ -65,13 +65,14 @@ def _show(
 ) -> None:
     """Print the suspects, and draw them if the data set is given; raises before anything is printed."""
     from salgen.datasets.format.checksums import FILE
-    from salgen.evaluation.report.suspects import check_gallery, save_gallery_of
+    from salgen.evaluation.report.suspects import save_gallery_of
     from salgen.evaluation.runs.artifacts.run_record import RunRecord
 
+    gallery = None
     if dataset is not None:
         if (Path(run) / FILE).is_file():
             raise SalgenError(f"{run} is published, and a gallery in it would break `salgen verify`: omit --dataset")
-        check_gallery(suspects, run, dataset, method)
+        gallery = save_gallery_of(suspects, run, dataset, method, Path(run) / name) if suspects else None
     names = RunRecord.read(Path(run) / "run.json").dataset.class_names
     click.echo(f"{len(suspects)} found")
     for suspect in suspects:
@@ -82,5 +83,5 @@ def _show(
     for metric, count in undefined.items():
         if count:
             click.echo(f"left out, because {metric} has no value: {count} of the rightly classified samples")
-    if dataset is not None and suspects:
-        click.echo(f"gallery: {save_gallery_of(suspects, run, dataset, method, Path(run) / name)}")
+    if gallery is not None:
+        click.echo(f"gallery: {gallery}")

@@ -95,5 +95,6 @@ def command(
         settings=parse_pairs(training_pairs, "--training"),
         **options,
     )
-    click.echo((folder / Dose.parse(dose, name).table).read_text(encoding="utf-8"), nl=False)
+    table = "detection.csv" if Dose.parse(dose, name).spurious else "thresholds.csv"
+    click.echo((folder / table).read_text(encoding="utf-8"), nl=False)
     click.echo(f"report: {folder / 'report.html'}")

@@ -79,7 +79,7 @@ def test_correlation_takes_three_runs(three, capsys):
 def test_correlation_takes_one_run_of_each_data_set(three, capsys):
     assert main(["metrics", "correlation", *three, three[1]]) == 2
     err = " ".join(capsys.readouterr().err.split())
-    assert f"{three[1]} and {three[1]} are both of the data set" in err
+    assert f"{three[1]} and {three[1]} are of one data set" in err
 
 
 def test_candidates_are_listed_and_drawn(folders, capsys):

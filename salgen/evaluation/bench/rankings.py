@@ -30,7 +30,7 @@ def main_entries(spec: BenchSpec, *, reliance: bool = True) -> list[BenchEntry]:
 
 def certified_share(record: RunRecord) -> float:
     """The share of certified samples, the mean over trainings; NaN without certificates."""
-    models = record.certificates.models if record.certificates else []
+    models = record.certificates.models
     return float(np.mean([model.coverage for model in models])) if models else float("nan")
 
 
@@ -51,10 +51,7 @@ def method_scores(
     """The scores of methods, by default by the headline metrics, of each entry that has results and such samples."""
     names = [entry.name for entry in entries if (folder / entry.name).is_dir()]
     if not names:
-        raise SalgenError(
-            f"{folder} holds no results of the networks by which salgen-bench {spec.version} ranks methods, such as "
-            f"{entries[0].name}: salgen bench fetch copies published ones, salgen bench run makes them"
-        )
+        raise SalgenError(f"{folder} holds no results such as {entries[0].name}: salgen bench fetch copies them")
     found = {}
     for name in names:
         rows = read_scores(spec, folder / name)
@@ -75,11 +72,9 @@ def standing_by(spec: BenchSpec, scores: Mapping[str, pd.DataFrame], metrics: Se
 
 def _means(spec: BenchSpec, scores: pd.DataFrame, metrics: list[str], methods: list[str]) -> Float64:
     """The mean over samples by each metric, float64 (F, T, M), rounded so that equal maps tie; NaN where none is."""
-    means = np.full((len(metrics), spec.trainings, len(methods)), np.nan)
-    by_group = scores.groupby(SCORED[:3], observed=True)["better"].mean().round(DECIMALS).reset_index()
-    for method, metric, seed, mean in zip(*(by_group[name] for name in by_group), strict=True):
-        means[metrics.index(metric), seed, methods.index(method)] = mean
-    return means
+    axes = [metrics, range(spec.trainings), methods]
+    means = scores.groupby(["metric", "training_seed", "method"], observed=True)["better"].mean().round(DECIMALS)
+    return np.asarray(means.reindex(pd.MultiIndex.from_product(axes)).to_numpy().reshape([*map(len, axes)]))
 
 
 class OrderAgreement(NamedTuple):

@@ -90,10 +90,7 @@ def make_data(spec: BenchSpec, data: BenchData, folder: Path, **options: Any) ->
     made = make(data.name, folder, **how, **options)
     fingerprint = open_dataset(made).fingerprint
     if fingerprint != data.fingerprint:
-        raise SalgenError(
-            f"{made}: this salgen makes another {data.name} (fingerprint {fingerprint[:12]}) than salgen-bench "
-            f"{spec.version} is of ({data.fingerprint[:12]}): install a salgen that makes that one"
-        )
+        raise SalgenError(f"{made} is not the data of salgen-bench {spec.version}: install the salgen that makes it")
     return made
 
 

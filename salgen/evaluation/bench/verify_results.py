@@ -67,7 +67,7 @@ def summary_problems(spec: BenchSpec, results: Path) -> Iterator[str]:
         yield f"{SUMMARY}: {metric} of {method} on {samples} samples is not what {SCORES} gives"
     of_sample = rows.assign(certified=published.is_certified(rows))[[*SAMPLE, "certified"]].drop_duplicates()
     shares = of_sample.groupby("training_seed")["certified"].mean()
-    for model in record.certificates.models if record.certificates else ():
+    for model in record.certificates.models:
         if model.coverage is not None and not np.isclose(model.coverage, shares[model.seed]):
             yield f"{RECORD}: {model.coverage:.3f} certified under training {model.seed} is not what {SCORES} gives"
 

@@ -75,26 +75,19 @@ def _own(path: Path) -> tuple[nn.Module, tuple[str, ...]]:
         weights = safetensors.torch.load_file(path)
     except (OSError, safetensors.SafetensorError) as error:
         raise SalgenError(f"{path} cannot be read ({reason(error)})") from None
-    categories = _categories(path, metadata)
     try:
+        names = json.loads(metadata["categories"])
         sizes = {name: int(metadata[name]) for name in SIZES if name in metadata}
-        if min(sizes.values(), default=1) < 1:
-            raise ValueError("no image has such a size")
-    except ValueError:
-        raise SalgenError(f"{path}: metadata {' and '.join(SIZES)} must be whole numbers above 0") from None
-    network = _built(path, metadata.get("architecture", ""), categories, sizes)
+        if not isinstance(names, list) or min([len(names) - 1, *sizes.values()]) < 1:
+            raise ValueError("there are too few")
+    except (KeyError, ValueError) as error:
+        raise SalgenError(
+            f"{path}: metadata ({reason(error)}) must have categories, a JSON list of names with the background first, "
+            f"and may have {' and '.join(SIZES)}, whole numbers above 0"
+        ) from None
+    network = _built(path, metadata.get("architecture", ""), names, sizes)
     _fill(path, network, weights)
-    return network, categories
-
-
-def _categories(path: Path, metadata: Mapping[str, str]) -> tuple[str, ...]:
-    try:
-        names = json.loads(metadata.get("categories", ""))
-    except ValueError:
-        names = None
-    if not isinstance(names, list) or len(names) < 2 or not all(isinstance(name, str) for name in names):
-        raise SalgenError(f"{path}: metadata categories must be a JSON list of names, the background first")
-    return tuple(names)
+    return network, tuple(names)
 
 
 def _built(path: Path, architecture: str, categories: Sequence[str], sizes: Mapping[str, int]) -> nn.Module:

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.runs.artifacts.predictions import FILE
 from salgen.evaluation.scoring.metric_selection import bounds, create_metric, higher_is_better
 from salgen.evaluation.statistics.score_cube import ScoreCube, read_scores
@@ -91,10 +90,9 @@ def undefined(
 ) -> dict[str, int]:
     """Number of rightly classified samples without a value, for each of the two metrics."""
     groups = _checked_maps(run, method, (localization, faithfulness))
-    return {
-        localization: sum(int(np.isnan(maps.localization).sum()) for maps in groups),
-        faithfulness: sum(int(np.isnan(maps.faithfulness).sum()) for maps in groups),
-    }
+    scores = [(maps.localization, maps.faithfulness) for maps in groups]
+    lost = np.isnan(np.concatenate(scores, axis=1)).sum(axis=1)
+    return {localization: int(lost[0]), faithfulness: int(lost[1])}
 
 
 def false_positives(run: str | Path, confidence: float = Thresholds.confidence) -> list[Suspect]:
@@ -177,26 +175,20 @@ def right_maps(
 
 def _checked_maps(run: str | Path, method: str, metrics: tuple[str, str]) -> list[RightMaps]:
     cube = read_scores(Path(run))
-    for metric in metrics:
-        _check_known("metric", metric, cube.metrics, run)
-    _check_kind(metrics[0], "localisation", "mask", LOCALIZATION)
-    _check_kind(metrics[1], "faithfulness", "model", FAITHFULNESS)
-    _check_known("method", method, [called for _, called, _ in cube.series], run)
+    for call, need, example in zip(metrics, ("mask", "model"), (LOCALIZATION, FAITHFULNESS), strict=True):
+        if call not in cube.metrics:
+            raise unknown_name(f"metric of {run}", call, cube.metrics)
+        metric = create_metric(call)
+        if need not in metric.needs or metric.higher_is_better is None:
+            raise SalgenError(f"{call} does not use the {need}, or has no direction: give a metric such as {example}")
+    if method not in (methods := {called for _, called, _ in cube.series}):
+        raise unknown_name(f"method of {run}", method, methods)
     groups = right_maps(cube, method, metrics)
-    scores = [maps.localization for maps in groups], [maps.faithfulness for maps in groups]
+    scores = np.concatenate([(maps.localization, maps.faithfulness) for maps in groups], axis=1)
     for call, values in zip(metrics, scores, strict=True):
-        together = np.concatenate(values)
-        if together.size and np.isnan(together).all():
+        if values.size and np.isnan(values).all():
             raise SalgenError(f"{call} has no value in this run for any map by {method} of a rightly classified image")
     return groups
-
-
-def _check_kind(call: str, kind: str, need: str, example: str) -> None:
-    metric = create_metric(call)
-    if need not in metric.needs:
-        raise SalgenError(f"{call} is not a {kind} metric, as it does not use the {need}: give one such as {example}")
-    if metric.higher_is_better is None:
-        raise SalgenError(f"{call} has no direction, so none of its values is good or bad: give one such as {example}")
 
 
 def _quality(values: Any, call: str) -> Any:
@@ -205,15 +197,6 @@ def _quality(values: Any, call: str) -> Any:
         return values
     low, high = bounds(call)
     return (low + high if np.isfinite(low + high) else 0.0) - values
-
-
-def _check_known(kind: str, name: str, existing: Sequence[str], run: str | Path) -> None:
-    if name not in existing:
-        choices = sorted(set(existing))
-        same = [call for call in choices if call.partition(":")[0] == name.partition(":")[0]]
-        near = same or get_close_matches(name, choices, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise SalgenError(f"{run} has no {kind} {name!r}{hint}; it has {', '.join(choices)}")
 
 
 def _first_variant(cube: ScoreCube, series: int, metric: int, seed: int) -> Float64:

@@ -60,10 +60,7 @@ def run_correlations(runs: Sequence[str | Path]) -> RunCorrelations:
     for run in map(Path, runs):
         data = RunRecord.read(run / RECORD).dataset
         if data.fingerprint in run_of:
-            raise SalgenError(
-                f"{run_of[data.fingerprint]} and {run} are both of the data set {data.name}: "
-                "give one run for each data set"
-            )
+            raise SalgenError(f"{run_of[data.fingerprint]} and {run} are of one data set, {data.name}: give one")
         run_of[data.fingerprint] = run
     tables = [_means(Path(run)) for run in runs]
     shared = [key for key in tables[0] if all(key in table for table in tables)]

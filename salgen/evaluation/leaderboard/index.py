@@ -13,6 +13,7 @@ from salgen.evaluation.report.tables import TITLES
 from salgen.evaluation.statistics.ranks import mean_ranks
 
 MARK = '<meta name="generator" content="salgen leaderboard">'
+RANKING = (DIRECTIONS[True], DIRECTIONS[False])
 FILTERS = {"dataset": "Data set", "model": "Model", "method": "Method", "metric": "Metric"}
 
 
@@ -71,31 +72,22 @@ def _matrix(metric: str, rows: Sequence[BoardRow]) -> Matrix:
     columns: dict[tuple[str, str], BoardRow] = {}  # run's page and model to the first row
     for row in rows:
         columns.setdefault((row.page, row.model), row)
-    cells = {(row.role, row.label, row.page, row.model): row for row in rows}
+    cells = {(row.role, row.method, row.page, row.model): row for row in rows}
+    # a diagnostic ranks nothing, and neither does a model that has not learnt its task
+    judged = [n for n, column in enumerate(columns.values()) if column.direction in RANKING and not column.warning]
     groups: dict[str, list[MatrixLine]] = {}
+    best = [np.nan] * len(columns)
     for role in (CEILING, METHOD, FLOOR):
-        labels = list(dict.fromkeys(row.label for row in rows if row.role == role))
+        labels = list(dict.fromkeys(row.method for row in rows if row.role == role))
         table = [[cells.get((role, label, *column)) for column in columns] for label in labels]
-        ranks = _ranks(table, list(columns.values())) if role == METHOD else [np.nan] * len(labels)
+        ranks = [np.nan] * len(labels)
+        if role == METHOD and labels and judged:
+            higher = rows[0].direction == DIRECTIONS[True]
+            scores = np.array([[cell.standing if (cell := line[n]) else np.nan for n in judged] for line in table])
+            ranks = mean_ranks(scores, np.full(len(judged), higher)).tolist()
+            for n, column in zip(judged, scores.T.tolist(), strict=True):
+                defined = [round(score, DIGITS) for score in column if score == score]
+                best[n] = (max if higher else min)(defined) if len(defined) > 1 else np.nan
         lines = [MatrixLine(*parts) for parts in zip(labels, ranks, table, strict=True)]
         groups |= {role: sorted(lines, key=lambda line: line.rank)} if lines else {}
-    best = [_best([line.cells[number] for line in groups.get(METHOD, [])]) for number in range(len(columns))]
     return Matrix(metric, rows[0].direction, list(columns.values()), groups, best)
-
-
-def _ranks(table: Sequence[Sequence[BoardRow | None]], columns: Sequence[BoardRow]) -> list[float]:
-    """Mean ranks over the columns whose models have learnt their task; NaN for a diagnostic."""
-    judged = [number for number, column in enumerate(columns) if not column.warning]
-    if columns[0].direction == DIRECTIONS[None] or not judged:
-        return [np.nan] * len(table)
-    scores = np.array([[row.standing if (row := line[number]) else np.nan for number in judged] for line in table])
-    higher = np.full(len(judged), columns[0].direction == DIRECTIONS[True])
-    return [float(rank) for rank in mean_ranks(scores, higher)]
-
-
-def _best(cells: Sequence[BoardRow | None]) -> float:
-    defined = [row for row in cells if row is not None and row.standing == row.standing]
-    if len(defined) < 2 or defined[0].direction == DIRECTIONS[None] or defined[0].warning:
-        return np.nan
-    choose = max if defined[0].direction == DIRECTIONS[True] else min
-    return round(choose(row.standing for row in defined), DIGITS)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, fields
 from salgen.evaluation.report.reliance import certified_share, mostly_uncertified
 from salgen.evaluation.report.runs import CEILING, METHOD, LoadedRun, accuracy_of
 from salgen.evaluation.report.tables import has_ceiling
-from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.summary import SummaryRow
 
 FROM_SUMMARY = (
@@ -31,7 +30,6 @@ class BoardRow:
     warning: str  # why scores may say nothing of the method: not learnt, or mostly not certified; empty if nothing does
     method: str
     reduction: str
-    label: str  # the method's call, with the reduction if the run has the call under several
     role: str  # whether the method is under test, a floor or a ceiling
     metric: str
     variant: str
@@ -62,7 +60,7 @@ class BoardRow:
         return self.n_invalid_maps > 0 and not math.isclose(self.standing, self.mean, abs_tol=5e-4)
 
 
-COLUMNS = tuple(field.name for field in fields(BoardRow) if field.name != "label")
+COLUMNS = tuple(field.name for field in fields(BoardRow))
 
 
 def rows_of(run: LoadedRun, dataset: str, page: str) -> list[BoardRow]:
@@ -71,7 +69,7 @@ def rows_of(run: LoadedRun, dataset: str, page: str) -> list[BoardRow]:
     def place(row: BoardRow) -> tuple[bool, float, str]:
         undefined = math.isnan(row.standing)
         sign = 1 if row.direction == DIRECTIONS[False] else -1
-        return undefined, 0.0 if undefined else sign * row.standing, row.label
+        return undefined, 0.0 if undefined else sign * row.standing, row.method
 
     rows: list[BoardRow] = []
     for model in run.model_names:
@@ -79,7 +77,7 @@ def rows_of(run: LoadedRun, dataset: str, page: str) -> list[BoardRow]:
             variant = run.variant_of(metric)
             summaries = {key: run.row(model, key, metric, variant) for key in run.keys(model)}
             of_metric = [
-                _row(run, key, summary, dataset, page)
+                _row(run, summary, dataset, page)
                 for key, summary in summaries.items()
                 if summary is not None and (run.role(key[0]) != CEILING or has_ceiling(metric))
             ]
@@ -87,8 +85,11 @@ def rows_of(run: LoadedRun, dataset: str, page: str) -> list[BoardRow]:
     return rows
 
 
-def _row(run: LoadedRun, key: Key, summary: SummaryRow, dataset: str, page: str) -> BoardRow:
+def _row(run: LoadedRun, summary: SummaryRow, dataset: str, page: str) -> BoardRow:
     trained = run.trained(summary.model)
+    warning = MOSTLY_ELSE if mostly_uncertified(run, summary.model) else ""
+    if run.unlearnt(summary.model):
+        warning = TOO_FEW if run.undecided(summary.model) else trained[0].fault
     return BoardRow(
         dataset=dataset,
         fingerprint=run.record.dataset.fingerprint,
@@ -97,17 +98,10 @@ def _row(run: LoadedRun, key: Key, summary: SummaryRow, dataset: str, page: str)
         trainings=len(trained),
         accuracy=accuracy_of(trained),
         certified=certified_share(run, summary.model),
-        warning=_warning(run, summary.model),
-        label=run.method_label(summary.model, key),
+        warning=warning,
         role=run.role(summary.method),
         direction=DIRECTIONS[run.higher_is_better[summary.metric]],
         **{name: getattr(summary, name) for name in FROM_SUMMARY},
         normalised=summary.normalised if has_ceiling(summary.metric) else math.nan,
         page=page,
     )
-
-
-def _warning(run: LoadedRun, model: str) -> str:
-    if not run.unlearnt(model):
-        return MOSTLY_ELSE if mostly_uncertified(run, model) else ""
-    return TOO_FEW if run.undecided(model) else run.trained(model)[0].fault

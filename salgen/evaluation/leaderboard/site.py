@@ -19,7 +19,6 @@ INDEX, TABLE, PAGES = "index.html", "leaderboard.csv", "runs"
 FOLDERS = (PAGES, "methods", "data")  # folders of pages; salgen-bench's board has the latter two
 REMEDY = "choose another folder, or move what is there"
 LONGEST = 80  # characters of a page's name
-RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
 
 
 def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
@@ -46,7 +45,7 @@ def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
                 rows += rows_of(run, f"{name} ({fingerprint[:8]})" if names.count(name) > 1 else name, page)
             write_text(site / PAGES / page, html)
             advance()
-        write_text(site / TABLE, csv_text(COLUMNS, rows))
+        write_text(site / TABLE, csv_text(COLUMNS, map(vars, rows)))
         write_text(site / INDEX, index_html(rows, PAGES, TABLE))
     return Path(out) / INDEX
 
@@ -54,14 +53,13 @@ def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
 def page_names(folders: Sequence[str]) -> list[str]:
     """File names for the pages of run folders: plain characters, and distinct even without regard to case.
 
-    >>> page_names(["a b", "a-b", "nul"])
-    ['a-b.html', 'a-b-2.html', 'run-nul.html']
+    >>> page_names(["a b", "a-b"])
+    ['a-b.html', 'a-b-2.html']
     """
     taken: set[str] = set()
     names = []
     for folder in folders:
         stem = re.sub(r"[^A-Za-z0-9._=+-]+", "-", folder)[:LONGEST].strip("-.") or "run"
-        stem = f"run-{stem}" if RESERVED.match(stem) else stem
         name, count = stem, 1
         while name.lower() in taken:
             count += 1
@@ -76,10 +74,7 @@ def site_folder(out: Path) -> Iterator[Path]:
     """A folder in which a site is built; it takes the place of `out`, an earlier site, once it is complete."""
     site = out.resolve()
     _check_free(site, out)
-    try:
-        site.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SalgenError(f"cannot write {out}: {error.strerror}") from None
+    site.parent.mkdir(parents=True, exist_ok=True)
     with workplace(site) as place:
         (place / "site").mkdir()
         yield place / "site"

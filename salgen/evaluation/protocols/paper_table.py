@@ -113,15 +113,11 @@ def _call_in(run: LoadedRun, metric: str) -> str:
 
 def likeliest_class(run: LoadedRun, data: Path) -> NDArray[np.bool_]:
     """Bool (S, N) over a run's seeds and samples: True for each image's sample of the class likeliest to that model."""
-    predictions = pq.read_table(run.path / FILE).to_pydict()
-    dataset = open_dataset(data, run.split)
+    dataset, table = open_dataset(data, run.split), pq.read_table(run.path / FILE).to_pandas()
+    table = table[table["sample_id"].isin(run.cube.samples)]
+    own = [probabilities[label] for label, probabilities in zip(table["label"], table["probabilities"], strict=True)]
     images = dict(zip(dataset.ids, dataset.column("image"), strict=True))
-    likeliest: dict[tuple[int, float], tuple[float, str]] = {}
-    scored = frozenset(run.cube.samples)
-    columns = (predictions[column] for column in ("training_seed", "sample_id", "label", "probabilities"))
-    for seed, name, label, probabilities in zip(*columns, strict=True):
-        if name in scored:
-            place = seed, images[name]
-            likeliest[place] = max(likeliest.get(place, (-1.0, "")), (probabilities[label], name))
-    kept = {(seed, name) for (seed, _), (_, name) in likeliest.items()}
+    table = table.assign(own=own, image=table["sample_id"].map(images)).sort_values(["own", "sample_id"])
+    last = table.drop_duplicates(["training_seed", "image"], keep="last")
+    kept = set(zip(last["training_seed"], last["sample_id"], strict=True))
     return np.array([[(seed, name) in kept for name in run.cube.samples] for seed in run.cube.seeds])

@@ -228,5 +228,4 @@ class Protocol(ABC):
 
 def stand_in_of(dataset: str) -> str:
     """The generator that draws images in place of a data set."""
-    stand_in: str = plugin_class(dataset).stand_in
-    return stand_in
+    return str(plugin_class(dataset).stand_in)

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path, PurePath
 from typing import Any
 from salgen.datasets.format import checksums
@@ -46,7 +46,10 @@ def published_run(
     """
     dataset_release.check_sound(folder, run_problems(folder, samples=0))
     own = RunRecord.read(folder / RECORD)
-    pixels = may_redistribute or _is_redistributable(folder, own)
+    declared, kept = bool(own.dataset.redistributable), folder / DATA
+    if declared and (kept / manifests.FILE).is_file():
+        declared = read_manifest(kept).redistributable  # that of the data which the run keeps
+    pixels = may_redistribute or declared
     record = published_record(own, pixels=pixels)
     checkpoints = [checkpoint_of(folder, model.name, model.seed, model.weights_sha256) for model in record.models]
     with _data(folder, record, pixels) as (data, images):
@@ -76,7 +79,7 @@ def published_record(record: RunRecord, *, pixels: bool) -> RunRecord:
     hidden = [] if pixels else [method.call for method in record.methods if shows_image(method)]
     folders = set(map(folder_name, hidden))
     return replace(
-        RunRecord.from_json(_without_paths(record.to_json())),
+        RunRecord.from_json(_without_paths(asdict(record))),
         command=None if record.command is None else [_last_parts(word) for word in record.command],
         maps={name: key for name, key in record.maps.items() if parts_of(name)[0] not in folders},
         maps_left_out=list(dict.fromkeys([*(record.maps_left_out or []), *(hidden if record.maps else [])])),
@@ -98,12 +101,6 @@ def _without_paths(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_paths(inner) for key, inner in value.items()}
     return [_without_paths(inner) for inner in value] if isinstance(value, list) else value
-
-
-def _is_redistributable(folder: Path, record: RunRecord) -> bool:
-    """True if the run, and the data that it keeps, declare that pixels may be passed on."""
-    kept = folder / DATA / manifests.FILE
-    return bool(record.dataset.redistributable) and (not kept.is_file() or read_manifest(kept.parent).redistributable)
 
 
 def _release(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from importlib import resources
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -57,11 +56,9 @@ def rating_page(ratings: Ratings) -> Starlette:
             if len(body) > LONGEST:
                 raise HTTPException(413)
         try:
-            value = json.loads(body)
-        except (ValueError, RecursionError):
-            value = None
-        if type(value) is not int:
-            raise HTTPException(400, "an answer is a whole number")
+            value = int(body)
+        except ValueError:
+            raise HTTPException(400, "an answer is a whole number") from None
         await run_in_threadpool(
             keep, request.path_params["rater"], image, position, request.path_params["question"], value
         )

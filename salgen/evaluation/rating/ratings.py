@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from salgen.datasets.annotation.agreement import krippendorff_alpha
@@ -54,7 +55,7 @@ class Ratings:
 
     def answer(self, rater: str, image: int, position: int, question: str, value: int) -> None:
         """Keep an answer, from 1 to 5, in place of the one before."""
-        if question not in QUESTIONS or type(value) is not int or not LOWEST <= value <= HIGHEST:
+        if question not in QUESTIONS or not LOWEST <= value <= HIGHEST:
             raise SalgenError(f"{question} = {value!r}: answer {', '.join(QUESTIONS)} by {LOWEST} to {HIGHEST}")
         answers = self.answers(rater)
         answers.setdefault((image, position), {})[question] = value
@@ -95,9 +96,7 @@ class Ratings:
         image = trials.sample_ids.index(row["sample_id"]) if row["sample_id"] in trials.sample_ids else None
         same = image is not None and (row["seed"], row["model"]) == (trials.seed, trials.model)
         if not same or image is None or trials.order(rater, image)[position : position + 1] != [row["method"]]:
-            raise SalgenError(
-                f"{self._path(rater)} has answers to other images, methods or another seed: give those, or another OUT"
-            )
+            raise SalgenError(f"{self._path(rater)} has answers to other images or methods: give those, or another OUT")
         return (image, position), {name: row[name] for name in QUESTIONS if row[name] is not None}
 
 
@@ -106,26 +105,19 @@ def agreement_of(rows: Sequence[Mapping[str, Any]], question: str) -> dict[str, 
 
     It is None where all answers are the same, or no explanation has those of two raters.
     """
-    given = [row for row in rows if row[question] is not None]
-    raters = sorted({row["rater"] for row in given})
-    units = sorted({(row["sample_id"], row["method"]) for row in given})
-    table = np.full((len(raters), len(units)), np.nan)
-    for row in given:
-        table[raters.index(row["rater"]), units.index((row["sample_id"], row["method"]))] = row[question]
-    shared = table[:, np.isfinite(table).sum(axis=0) >= 2]
+    given = pd.DataFrame(rows).dropna(subset=[question])
+    table = given.pivot(index="rater", columns=["sample_id", "method"], values=question)
+    shared = table.loc[:, table.count() >= 2].to_numpy(float)
     varied = len(np.unique(shared[np.isfinite(shared)])) > 1
     alpha = krippendorff_alpha("ordinal", reliability_data=shared) if varied else None
-    return {"raters": raters, "explanations": shared.shape[1], "alpha": alpha}
+    return {"raters": [*table.index], "explanations": shared.shape[1], "alpha": alpha}
 
 
 def means(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
     """Method to the mean answer to each question, of those that were answered."""
-    values: dict[str, dict[str, list[int]]] = {}
-    for row in rows:
-        for question in QUESTIONS:
-            if row[question] is not None:
-                values.setdefault(row["method"], {}).setdefault(question, []).append(row[question])
-    return {method: {name: float(np.mean(found)) for name, found in of.items()} for method, of in values.items()}
+    answers = pd.DataFrame(rows).astype(dict.fromkeys(QUESTIONS, float))
+    table = answers.groupby("method", sort=False)[[*QUESTIONS]].mean()
+    return {str(method): {str(q): float(v) for q, v in row.dropna().items()} for method, row in table.iterrows()}
 
 
 def _write(rows: Sequence[Mapping[str, Any]], schema: pa.Schema, path: Path) -> None:

@@ -126,8 +126,6 @@ def _images_line(table: Table) -> str:
 def accuracy_line(run: LoadedRun, model: str) -> str:
     """Accuracy of every training of a model on the run's split."""
     trained = run.trained(model)
-    if not trained:
-        return f"{run.label}, {model}: {run.split} accuracy unknown"
     accuracies = ", ".join(f"{m.accuracy:.1%} (seed {m.seed})" for m in trained)
     first = trained[0]
     return f"{run.label}, {model}: {run.split} accuracy {accuracies} of {first.count} images; chance {first.chance:.1%}"

@@ -212,7 +212,7 @@ def rank_figure(run: LoadedRun, ranks: MeanRanks) -> str:
 
     The bar at the top is as long as the critical difference.
     """
-    labels = [(run.method_label(ranks.model, key), run.role(key[0])) for key in ranks.keys]
+    labels = [(call, run.role(call)) for call, _ in ranks.keys]
     title = f"Mean ranks of each method by {ranks.metric} on {run.label}"
     high = max(float(np.ceil(ranks.ranks.max())), 1.0 + ranks.critical_difference)
     margin = 16.0 + CLIQUE_GAP * (1 + len(ranks.cliques))

@@ -73,21 +73,14 @@ def cell_entry(
 
 def model_in(run: LoadedRun, name: str) -> str:
     """The name of a cell's model in a run: the same, or any name if it is the only model."""
-    if name in run.model_names:
-        return name
-    if len(run.model_names) == 1:
-        return run.model_names[0]
+    if name in run.model_names or len(run.model_names) == 1:
+        return name if name in run.model_names else run.model_names[0]
     raise SalgenError(f"{run.path} has no scores of model {name!r}: it has {', '.join(run.model_names)}")
 
 
 def series(run: LoadedRun, model: str, call: str) -> int | None:
     """The index of a method on the first axis of a run's cube; None if the run has no scores of it."""
-    numbers = [i for i, (name, method, _) in enumerate(run.cube.series) if (name, method) == (model, call)]
-    if len(numbers) > 1:
-        raise SalgenError(
-            f"{run.path} reduces {call} in {len(numbers)} ways: a grid takes runs that reduce it in only one"
-        )
-    return numbers[0] if numbers else None
+    return next((i for i, (*named, _) in enumerate(run.cube.series) if named == [model, call]), None)
 
 
 def read_grid(
@@ -114,13 +107,11 @@ def grid_estimates(
 def grid_csv(rows: Sequence[SimpleNamespace]) -> str:
     """The means of a grid's methods and controls as comma-separated text."""
     lines = [
-        SimpleNamespace(
-            dataset=row.cell.dataset, model=row.cell.model, method=method, n=entry.values.size, mean=entry.mean
-        )
+        (row.cell.dataset, row.cell.model, method, entry.values.size, entry.mean)
         for row in rows
         for method, entry in row.entries.items()
     ]
-    return csv_text(COLUMNS, lines)
+    return csv_text(COLUMNS, (dict(zip(COLUMNS, line, strict=True)) for line in lines))
 
 
 def _row(cell: StudyCell, runs: Sequence[LoadedRun], methods: Sequence[str], metric: str) -> SimpleNamespace:

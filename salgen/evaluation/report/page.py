@@ -7,13 +7,7 @@ from pathlib import Path
 from typing import Any
 import numpy as np
 from salgen.errors import SalgenError
-from salgen.evaluation.diagnostics.clever_hans import (
-    FAITHFULNESS,
-    LOCALIZATION,
-    Thresholds,
-    probabilities_in,
-    right_maps,
-)
+from salgen.evaluation.diagnostics import clever_hans
 from salgen.evaluation.diagnostics.metric_correlation import LEAST, correlations
 from salgen.evaluation.reliance.certificate_rule import TOLERATED, most_faulty
 from salgen.evaluation.report import figures, gallery, reliance
@@ -54,7 +48,7 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
     Raises
     ------
     SalgenError
-        If a file of a run is missing, damaged or incomplete, or `out` cannot be written.
+        If a file of a run is missing, damaged or incomplete.
     """
     with content_faults(runs):
         loaded = read_runs(runs)
@@ -64,15 +58,10 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
 
     path = Path(out) if out is not None else _default_path([run.path for run in loaded])
     check_outside(path, in_a_run=True)
-    if path.is_dir():
-        raise SalgenError(f"{path} is a folder: name the HTML file to write, e.g. {path / PAGE}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, html)
-        if section is not None and study is not None and study.cells:
-            write_text(path.parent / GRID, grid_csv(section["grid"]))
-    except OSError as error:
-        raise SalgenError(f"cannot write {path}: {error.strerror}") from None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, html)
+    if section is not None and study is not None and study.cells:
+        write_text(path.parent / GRID, grid_csv(section["grid"]))
     return path
 
 
@@ -130,7 +119,7 @@ def render(
         metrics={name: [call for call in calls if call_name(call) == name] for name in map(call_name, calls)},
         reliance=[line for run in runs for line in reliance.reliance_lines(run)],
         effects=reliance.reliance_effects([(run, model) for run in runs for model in run.model_names]),
-        uncertified={run.label: reason for run in runs if (reason := reliance.uncertified(run))},
+        uncertified={run.label: run.record.certificates.reason for run in runs if not run.record.certificates.models},
         agreements=agreements(runs),
         undefined=[line for run in runs for line in undefined_lines(run)],
         n_methods=len(study["study"].methods)
@@ -141,8 +130,8 @@ def render(
         made=[run.label for run in runs if run.record.dataset.generator and run.label not in imported],
         unlearnt=[(run, model) for run, model in models if model.unlearnt],
         too_few=[(run, model) for run, model in models if model.too_few],
-        suspected_by=(LOCALIZATION, FAITHFULNESS),
-        thresholds=Thresholds(),
+        suspected_by=(clever_hans.LOCALIZATION, clever_hans.FAITHFULNESS),
+        thresholds=clever_hans.Thresholds(),
         titles=TITLES,
         controls=CONTROLS,
         create_metric=create_metric,
@@ -206,12 +195,12 @@ def _pictures(run: LoadedRun, sections: Sequence[Section]) -> list[gallery.Galle
 
 def suspect_counts(run: LoadedRun, model: str) -> list[dict[str, Any]]:
     """Numbers of Clever Hans candidates by each method under test, the largest first; none without both metrics."""
-    if not {LOCALIZATION, FAITHFULNESS} <= set(run.metrics):
+    if not {clever_hans.LOCALIZATION, clever_hans.FAITHFULNESS} <= set(run.metrics):
         return []
-    probabilities, counts = probabilities_in(run.path), []
+    probabilities, counts = clever_hans.probabilities_in(run.path), []
     for call in dict.fromkeys(call for call, _ in run.under_test(model)):
-        groups = [maps for maps in right_maps(run.cube, call) if maps.model == model]
-        found = sum(len(maps.suspects(probabilities, Thresholds())) for maps in groups)
+        groups = [maps for maps in clever_hans.right_maps(run.cube, call) if maps.model == model]
+        found = sum(len(maps.suspects(probabilities, clever_hans.Thresholds())) for maps in groups)
         command = ["salgen", "find", "clever-hans", run.path.resolve().name, "-m", call, "--dataset", "DATASET"]
         examined = sum(len(maps.samples) for maps in groups)
         counts.append({"method": call, "found": found, "examined": examined, "command": command})
@@ -232,7 +221,7 @@ def agreements(runs: Sequence[LoadedRun]) -> list[dict[str, Any]]:
             means = {
                 m: np.array([verdict(run, model, m).mean(key, "mean") for run in runs]) for m in (headline, *others)
             }
-            lines[first.method_label(model, key)] = [one.pearson for one in correlations(means)[: len(others)]]
+            lines[key[0]] = [one.pearson for one in correlations(means)[: len(others)]]
         if lines:
             tables.append({"model": model, "metric": headline, "metrics": others, "lines": lines})
     return tables

@@ -9,7 +9,6 @@ from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.statistics.comparison_groups import Key
 
 LOW_COVERAGE = 0.5
-OLDER = "this version of salgen wrote none: evaluate again to have them"
 
 
 def reliance_lines(run: LoadedRun) -> list[dict[str, Any]]:
@@ -18,15 +17,12 @@ def reliance_lines(run: LoadedRun) -> list[dict[str, Any]]:
     `low` is true if most samples are not certified, and `fault` is the part that fails more often, in words.
     """
     lines: list[dict[str, Any]] = []
-    if (record := run.record.certificates) is None:
-        return lines
-    for entry in record.models:
+    for entry in run.record.certificates.models:
         line = {name: math.nan if value is None else value for name, value in vars(entry).items()}
         by_background = line["ignores_background"] < line["uses_feature"]
         line |= {
             "run": run.label,
-            "version": record.version,
-            "redraws": record.redraws,
+            "redraws": run.record.certificates.redraws,
             "low": not line["coverage"] >= LOW_COVERAGE,
             "fault": "the background mostly moves the model's answer"
             if by_background
@@ -59,16 +55,9 @@ def by_model(lines: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def uncertified(run: LoadedRun) -> str:
-    """The reason that a run has no certificates; empty if it has some."""
-    record = run.record.certificates
-    return OLDER if record is None else "" if record.models else record.reason or "no reason was given"
-
-
 def certified_share(run: LoadedRun, model: str) -> float:
     """The share of a model's scored samples that are certified, over its trainings; NaN if that is not known."""
-    # version 1 of the certificate cannot tell: it fails models that read the feature alone
-    shares = [line["coverage"] for line in reliance_lines(run) if line["name"] == model and line["version"] != "1"]
+    shares = [line["coverage"] for line in reliance_lines(run) if line["name"] == model]
     return sum(shares) / len(shares) if shares else math.nan
 
 

@@ -1,9 +1,10 @@
 """Run folders, read into memory as the report and the pages after it need them."""
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from operator import attrgetter
 from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
@@ -62,9 +63,8 @@ class TrainedModel:
 
 
 def accuracy_of(trained: Sequence[TrainedModel]) -> float:
-    """The share of images that trainings classify correctly; NaN where there are none."""
-    count = sum(model.count for model in trained)
-    return sum(model.accuracy * model.count for model in trained) / count if count else float("nan")
+    """The share of images that trainings classify correctly."""
+    return sum(model.accuracy * model.count for model in trained) / sum(model.count for model in trained)
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,6 @@ class LoadedRun:
     record: RunRecord
     cube: ScoreCube
     higher_is_better: Mapping[str, bool | None]  # by metric; None for a diagnostic
-    # choice of samples to its rows and tests, as far as they were asked for
-    _rows: dict[str, dict[tuple[str, ...], SummaryRow]] = field(default_factory=dict, compare=False, repr=False)
-    _comparisons: dict[str, dict[tuple[str, ...], list[Comparison]]] = field(
-        default_factory=dict, compare=False, repr=False
-    )
 
     @cached_property
     def models(self) -> list[TrainedModel]:
@@ -148,8 +143,7 @@ class LoadedRun:
 
     def unlearnt(self, model: str) -> bool:
         """True if no training of a model is known to have learnt the task, so that no method can be judged by it."""
-        trained = self.trained(model)
-        return bool(trained) and all(training.unlearnt or training.too_few for training in trained)
+        return all(training.unlearnt or training.too_few for training in self.trained(model))
 
     def undecided(self, model: str) -> bool:
         """True if a model is `unlearnt` because there are too few images to tell."""
@@ -169,17 +163,6 @@ class LoadedRun:
         """The methods with scores for a model that are not controls."""
         return [key for key in self.keys(model) if self.role(key[0]) == METHOD]
 
-    def missing(self, model: str) -> int:
-        """The number of absent scores: a method has all samples of a metric and variant, or none of them."""
-        scored = self.cube.scored[self.cube.members(model)][:, :, :, self.cube.seeds_of(model)]
-        expected = scored.any(axis=(0, 3), keepdims=True) & scored.any(axis=(3, 4), keepdims=True)
-        return int((~scored & expected).sum())
-
-    def method_label(self, model: str, key: Key) -> str:
-        """The method's call, with the reduction where one call was reduced in several ways."""
-        several = Counter(call for call, _ in self.keys(model))[key[0]] > 1
-        return f"{key[0]} [{key[1]}]" if several else key[0]
-
     def scores(self, series: int, metric: str) -> tuple[Float64, Float64]:
         """One of the cube's series in the headline variant and, with failed maps as worst: (seeds, samples) each."""
         index = series, self.cube.metrics.index(metric), self.cube.variants.index(self.variant_of(metric))
@@ -189,21 +172,23 @@ class LoadedRun:
         self, model: str, key: Key, metric: str, variant: str, seed: str = ALL_SEEDS, samples: str = ALL
     ) -> SummaryRow | None:
         """The summary of one method's scores on all, the correctly classified or the certified samples, if any."""
-        if samples not in self._rows:
-            rows = summarise(self.cube.restricted(samples))
-            self._rows[samples] = {
-                (r.model, r.method, r.reduction, r.metric, r.variant, r.training_seed): r for r in rows
-            }
-        return self._rows[samples].get((model, *key, metric, variant, seed))
+        return self._rows(samples).get((model, *key, metric, variant, seed))
+
+    @cached_property
+    def _rows(self) -> Callable[[str], dict[tuple[str, ...], SummaryRow]]:
+        """A choice of samples to its rows, computed once."""
+        place = attrgetter("model", "method", "reduction", "metric", "variant", "training_seed")
+        return cache(lambda samples: {place(row): row for row in summarise(self.cube.restricted(samples))})
 
     def comparisons(self, model: str, metric: str, variant: str, samples: str = ALL) -> list[Comparison]:
         """The tests of all pairs of methods and floors; empty where there is nothing to compare."""
-        if samples not in self._comparisons:
-            by_family: dict[tuple[str, ...], list[Comparison]] = defaultdict(list)
-            for row in compare_families(families(self.cube.restricted(samples))):
-                by_family[row.model, row.metric, row.variant].append(row)
-            self._comparisons[samples] = by_family
-        return self._comparisons[samples].get((model, metric, variant), [])
+        place = model, metric, variant
+        return [row for row in self._comparisons(samples) if (row.model, row.metric, row.variant) == place]
+
+    @cached_property
+    def _comparisons(self) -> Callable[[str], list[Comparison]]:
+        """A choice of samples to the tests of all families, computed once."""
+        return cache(lambda samples: compare_families(families(self.cube.restricted(samples))))
 
     # The images behind the headline metric's means: those with a mask, or all for accuracies of new trainings.
 
@@ -259,23 +244,14 @@ def check_run_folders(paths: Sequence[Path | str]) -> None:
     """Refuse an empty or repeating list of run folders before any is read."""
     if not paths:
         raise SalgenError("no run folder was given: name at least one that `salgen evaluate` wrote")
-    counts = Counter(Path(path).resolve() for path in paths)
-    for path in map(Path, paths):
-        if counts[path.resolve()] > 1:
-            raise SalgenError(f"run folder {path} was given {counts[path.resolve()]} times: name each folder once")
+    for path, count in Counter(Path(path).resolve() for path in paths).items():
+        if count > 1:
+            raise SalgenError(f"run folder {path} was given {count} times: name each folder once")
 
 
 def _read_run(path: Path) -> LoadedRun:
     if is_archive(path):
         raise SalgenError(f"{path} is an archive: unpack it first with `salgen unpack {path} DIR`")
-    if not path.is_dir():
-        raise SalgenError(f"{path} is not a run folder: name one that `salgen evaluate` wrote")
     record = RunRecord.read(path / RECORD)
-    cube = read_scores(path)
-    unknown = [call for _, call, _ in cube.series if call not in {method.call for method in record.methods}]
-    if unknown:
-        raise SalgenError(f"{path / RECORD} does not list method {unknown[0]!r}, which has scores: evaluate again")
-    if not set(record.metrics) & set(cube.metrics):
-        raise SalgenError(f"{path / RECORD} names no metric that has scores: evaluate again")
     better = {metric: higher_is_better(metric) for metric in record.metrics}
-    return LoadedRun(path, record.dataset.name, record, cube, better)
+    return LoadedRun(path, record.dataset.name, record, read_scores(path), better)

@@ -26,14 +26,6 @@ MOST = 24
 COLUMNS = 4
 
 
-def check_gallery(suspects: Sequence[Suspect], run: str | Path, data: str | Path, method: str) -> None:
-    """Check the inputs of :func:`save_gallery_of` before anything is explained."""
-    record = RunRecord.read(Path(run) / RECORD)
-    dataset_of(run, data, record)
-    METHODS.create(*parse_call(method))
-    _checkpoints(suspects[:MOST], Path(run), record)
-
-
 def save_gallery_of(suspects: Sequence[Suspect], run: str | Path, data: str | Path, method: str, path: Path) -> Path:
     """Draw the first suspects as pairs of image and map, the mask's outline on both, and write a PNG.
 
@@ -55,26 +47,15 @@ def dataset_of(run: str | os.PathLike[str], data: str | os.PathLike[str], record
     return dataset
 
 
-def _checkpoints(suspects: Sequence[Suspect], run: Path, record: RunRecord) -> dict[tuple[str, int], Path]:
-    """The checkpoints of the suspects' models, by name and training seed, never by a path that the record names."""
-    found = {}
-    for key in dict.fromkeys((suspect.model, suspect.training_seed) for suspect in suspects):
-        (digest,) = [model.weights_sha256 for model in record.models if (model.name, model.seed) == key]
-        if (place := checkpoint_of(run, *key, digest)) is None:
-            raise SalgenError(
-                f"{run} does not hold the weights of {key[0]}, seed {key[1]}: the gallery explains the images again, "
-                "which takes a model that the run trained"
-            )
-        found[key] = place
-    return found
-
-
 def _maps(suspects: Sequence[Suspect], run: Path, dataset: Dataset, record: RunRecord, method: str) -> list[Any]:
     """The map (H, W) of each suspect, explained by its own model under the run's conventions."""
     fitted = "patterns" in METHODS.load(parse_call(method)[0]).needs
     conventions = {name: record.conventions[name] for name in ("reduce", "score", "seed")}
     maps: dict[int, Any] = {}
-    for key, place in _checkpoints(suspects, run, record).items():
+    for key in dict.fromkeys((suspect.model, suspect.training_seed) for suspect in suspects):
+        (digest,) = [model.weights_sha256 for model in record.models if (model.name, model.seed) == key]
+        if (place := checkpoint_of(run, *key, digest)) is None:
+            raise SalgenError(f"{run} does not hold the weights of {key[0]}, seed {key[1]}, by which maps are drawn")
         checkpoint = load_checkpoint(place)
         check_fits(checkpoint, dataset)
         model = checkpoint.classifier

@@ -59,7 +59,7 @@ def means_table(
         better = np.array([bool(run.higher_is_better[name]) for name in ranking])
         ranks = mean_ranks(np.array(means), better).tolist() if ranking else [np.nan] * len(keys)
         lines = [
-            SimpleNamespace(key=key, label=run.method_label(model, key), role=role, rank=rank, cells=of_key)
+            SimpleNamespace(key=key, label=key[0], role=role, rank=rank, cells=of_key)
             for key, rank, of_key in zip(keys, ranks, cells, strict=True)
         ]
         groups[role] = sorted(lines, key=lambda line: line.rank)

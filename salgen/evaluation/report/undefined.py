@@ -76,7 +76,7 @@ def undefined_lines(run: LoadedRun) -> list[SimpleNamespace]:
                 reason=reason,
                 meaning=words,
                 metrics=_listing(metrics, run.metrics, "metrics"),
-                methods=_listing([run.method_label(model, key) for key in keys], run.keys(model), "methods"),
+                methods=_listing([call for call, _ in keys], run.keys(model), "methods"),
                 count=count,
                 total=total,
                 consequence=consequence,

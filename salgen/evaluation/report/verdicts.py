@@ -184,7 +184,7 @@ class Verdict:
 
     def labels(self, keys: Sequence[Key]) -> list[str]:
         """Methods as the tables name them."""
-        return [self.run.method_label(self.model, key) for key in keys]
+        return [call for call, _ in keys]
 
     @property
     def _floors(self) -> list[Key]:

@@ -112,8 +112,7 @@ class Run(os.PathLike[str]):
             If the samples could not be rendered again.
         """
         if not (self / CERTIFICATES).is_file():
-            reason = self.record.certificates.reason if self.record.certificates else "none were made"
-            raise SalgenError(f"{self.path} has no certificates: {reason}")
+            raise SalgenError(f"{self.path} has no certificates: {self.record.certificates.reason}")
         return pd.read_parquet(self / CERTIFICATES, partitioning=None)
 
     @property
@@ -130,10 +129,9 @@ class Run(os.PathLike[str]):
         tables, rows = self._tables, {}
         for model in tables.model_names:
             for key in tables.keys(model):
-                label = tables.method_label(model, key)
                 found = {metric: tables.row(model, key, metric, tables.variant_of(metric)) for metric in tables.metrics}
                 means = {metric: row.mean if row else np.nan for metric, row in found.items()}
-                rows[(model, label) if len(tables.model_names) > 1 else label] = means
+                rows[(model, key[0]) if len(tables.model_names) > 1 else key[0]] = means
         return pd.DataFrame.from_dict(rows, orient="index")
 
     def best(
@@ -191,10 +189,7 @@ class Run(os.PathLike[str]):
         keys = self._key(outcome.model, first), self._key(outcome.model, second)
         test = outcome.test(*keys)
         if test is None:
-            raise SalgenError(
-                f"{first} and {second} are not compared under {outcome.metric}: tests are of two different methods or "
-                "floors with values, not of ceilings"
-            )
+            raise SalgenError(f"{first} and {second} are not compared: name two methods or floors that have values")
         return test
 
     def maps(self, method: str, *, model: str | None = None, seed: int | None = None) -> SaliencyMap:
@@ -288,12 +283,12 @@ class Run(os.PathLike[str]):
         return names[0] if model is None else _one_of(f"model of {self.path}", model, names)
 
     def _key(self, model: str, method: str) -> Key:
-        labels = {self._tables.method_label(model, key): key for key in self._tables.keys(model)}
-        return labels[self._method(method, list(labels))]
+        keys = {key[0]: key for key in self._tables.keys(model)}
+        return keys[self._method(method, list(keys))]
 
     def _method(self, name: str, known: Sequence[str]) -> str:
         """A method's name in the tables, which may be given without its parameters where they leave no choice."""
-        alike = [name] if name in known else [label for label in known if re.split(":| \\[", label)[0] == name]
+        alike = [name] if name in known else [call for call in known if call.partition(":")[0] == name]
         if len(alike) > 1:
             raise SalgenError(f"{self.path} has {name} several times: give one of {'; '.join(alike)}")
         return alike[0] if alike else _one_of(f"method of {self.path}", name, known)

@@ -49,8 +49,12 @@ class ChunkInputs:
         """The images and classes that maps of a kind explain, and whether the model of these maps is right on each."""
         if kind is MapKind.SAMPLES:
             return self._samples, self.targets, self.correct
-        image_set, labels = self._image_set(kind, model), self._labels(model)
-        targets = self.targets
+        image_set = self._twins if kind.of_twins else self._samples
+        if kind.patched:
+            if kind not in self._patched:
+                self._patched[kind] = self._with_patches(model)
+            image_set = self._patched[kind]
+        labels, targets = self._labels(model), self.targets
         if kind.model == PAIRED:
             own = self.plan.conventions.target == PREDICTED
             targets = model.predict(self.batch.images, labels) if own else labels
@@ -83,13 +87,6 @@ class ChunkInputs:
     def _counterpart(self, maps: SavedMaps) -> Counterpart:
         faults = [maps.faults.get(sample, "") for sample in self.batch.ids] if maps.faults else ()
         return Counterpart(np.asarray(maps.values), maps.correct, maps.there, faults)
-
-    def _image_set(self, kind: MapKind, model: EvaluatedModel) -> ImageSet:
-        if not kind.patched:
-            return self._twins if kind.of_twins else self._samples
-        if kind not in self._patched:
-            self._patched[kind] = self._with_patches(model)
-        return self._patched[kind]
 
     @cached_property
     def _attributions(self) -> Float32:

@@ -117,12 +117,8 @@ def load_model(dataset: Dataset, model: str | Path | GivenModel, run: Path, any_
     """A model that is trained already: from a checkpoint, or given."""
     if isinstance(model, GivenModel):
         classifier = model.load(dataset)
-        origin: dict[str, Any] = {
-            "checkpoint": str(model),
-            "trained_on": None,
-            "settings": model.settings(classifier),
-            "training_seconds": None,
-        }
+        origin: dict[str, Any] = {"checkpoint": str(model), "settings": model.settings(classifier)}
+        origin |= dict.fromkeys(("trained_on", "training_seconds"))
         return EvaluatedModel(model.name, 0, classifier, model.digest(classifier, dataset), run, origin)
     if not Path(model).exists():
         MODELS.load(str(model))  # raises with the nearest registered name

@@ -36,8 +36,10 @@ def resolve_methods(
     selection = select_methods(given, scale, _earlier_methods(held, given or (), run) if held else (), outside)
     if for_workers:  # raises a SalgenError for a method that no other process can import
         pickle.dumps([method for method in selection.named.values() if isinstance(method, ForeignMethod)])
-    image = torch.from_numpy(models.dataset[0]["image"][None])
-    defined, left_out = selection.defined_for(models.network, image, unmet_needs(models.dataset))
+    dataset, unmet = models.dataset, {}
+    if not dataset.spec.splits.get("train"):
+        unmet["patterns"] = f"fits patterns to the split 'train', which {dataset.name} does not have"
+    defined, left_out = selection.defined_for(models.network, torch.from_numpy(dataset[0]["image"][None]), unmet)
     if lost := [method.call for method in held.methods if method.call in left_out] if held else []:
         raise SalgenError(f"{run} holds scores of {lost[0]}, which cannot be made again: {left_out[lost[0]]}")
     for call in selection.named.keys() & left_out.keys():
@@ -55,23 +57,13 @@ def resolve_methods(
     return defined, left_out
 
 
-def unmet_needs(dataset: Dataset) -> dict[str, str]:
-    """Needs of methods that a data set cannot meet, with the reasons."""
-    if dataset.spec.splits.get("train"):
-        return {}
-    return {"patterns": f"fits patterns to the split 'train', which {dataset.name} does not have"}
-
-
 def _earlier_methods(held: RunRecord, given: Collection[Any], run: Path) -> list[Any]:
     """The methods of salgen in the run that a folder holds; those from elsewhere must be among the given ones."""
     again = {method.call for method in given if isinstance(method, (ForeignMethod, Renamed))}
     records = [method for method in held.methods if method.files is None and method.call not in again]
     if missing := [method for method in records if method.foreign is not None]:
         named = "; ".join(f"{method.call!r}, which is {method.reference}" for method in missing)
-        raise SalgenError(
-            f"{run} has the method {named}: give it again among methods, such as -m NAME=PACKAGE.MODULE:FUNCTION (only "
-            "this command's own are imported), or replace the run (replace=True, --replace)"
-        )
+        raise SalgenError(f"{run} has {named}: give it again, as -m NAME=PACKAGE.MODULE:FUNCTION, or --replace the run")
     with content_faults([run]):
         return [Renamed(method.call, method.created) for method in records]
 
@@ -95,10 +87,7 @@ def maps_of_files(given: Maps, held: RunRecord | None, models: ChosenModels) -> 
     }
     for name, record in earlier.items():
         if methods[name].sha256 != record.sha256:
-            raise SalgenError(
-                f"{paths[name]} does not hold the maps that the run has as {name!r}: give others another name, or "
-                "replace the run (replace=True, --replace)"
-            )
+            raise SalgenError(f"{paths[name]} does not hold the maps that the run has as {name!r}: give another name")
     return methods
 
 

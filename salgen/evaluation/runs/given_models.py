@@ -90,20 +90,18 @@ class GivenModel:
         classifier = Classifier(network, normalise, own.cam_layer, multi_label=several).eval()
         weights = next(own.module.parameters(), None)
         if self.module is None or weights is None:
-            classifier.to("cuda" if torch.cuda.is_available() else "cpu")
+            _placed(classifier)
         else:
             classifier.to(weights.device)  # the normalisation may be on another one
         logits = self._logits(classifier, image)
         count = logits.shape[1]
         outputs = self._outputs(stated, names, hasattr(classifier.network, "single_output"))
-        if not outputs and count == len(names):
-            return classifier
-        if not outputs:
+        if not outputs and count != len(names):
             raise SalgenError(
                 f"model {self.text} gives {tuple(logits.shape)} for one image: must be logits (1, {len(names)}), one "
                 f"for each of {', '.join(names)}; classes= (--classes) says which of its outputs they are"
             )
-        places = places_of(names, outputs, count)
+        places = places_of(names, outputs, count) if outputs else [[place] for place in range(count)]
         if places != [[place] for place in range(count)]:
             take_outputs(classifier.network, places)
         return classifier
@@ -150,18 +148,14 @@ class GivenModel:
         return {name: value for name, value in found.items() if value is not None}
 
     def _designed(self, dataset: Dataset) -> Classifier:
-        name, values = parse_call(self.text)
-        network, spec = MODELS.create(name, values), dataset.spec
+        network, spec = MODELS.create(*parse_call(self.text)), dataset.spec
         if spec.generator != network.generator:
-            raise SalgenError(f"model {name} is designed for images of {network.generator}, not of {spec.generator}")
+            raise SalgenError(f"{network.name} is designed for images of {network.generator}, not of {spec.generator}")
         size = {"image_size": spec.image_size, "bit_depth": spec.bit_depth}
         generator = build(plugin_class(spec.generator), {**spec.parameters, **size})
-        classifier: Classifier
         if isinstance(network, GridNetwork):
-            classifier = network.wrap(generator, _of_cells(network, generator, _first_image(dataset)))
-        else:
-            classifier = network.design(generator)
-        return classifier.eval().to("cuda" if torch.cuda.is_available() else "cpu")
+            return _placed(network.wrap(generator, _of_cells(network, generator, _first_image(dataset))))
+        return _placed(network.design(generator))
 
     def _network(self) -> OwnNetwork:
         library, _, rest = self.text.partition(":")
@@ -238,19 +232,21 @@ def given_model(model: Any, preprocess: Any = None, classes: Outputs | None = No
 
 def trained_network(model: str) -> tuple[Classifier, Sequence[str]]:
     """A trained network, for images in [0, 1] of any data set, and the names of its outputs if it states them."""
-    given, device = given_model(model), "cuda" if torch.cuda.is_available() else "cpu"
+    given = given_model(model)
     if not is_pretrained(model) and (model in MODELS.entries or is_designed(model)):
-        raise SalgenError(
-            f"model {model} has no weights without a data set: give the folder of a checkpoint, as salgen train writes "
-            f"it, or {FORMS}"
-        )
+        raise SalgenError(f"model {model} has no weights without a data set: give a checkpoint's folder, or {FORMS}")
     if isinstance(given, GivenModel):
         own = given._network()
-        return Classifier(own.module, own.normalise, own.cam_layer).eval().to(device), own.outputs
+        return _placed(Classifier(own.module, own.normalise, own.cam_layer)), own.outputs
     if not Path(model).exists():
         MODELS.load(model)  # raises with the nearest registered name
     checkpoint = load_checkpoint(model)
     return checkpoint.classifier, checkpoint.card.class_names
+
+
+def _placed(classifier: Classifier) -> Classifier:
+    """A classifier in evaluation mode, on the GPU where there is one."""
+    return classifier.eval().to("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def is_designed(model: str) -> bool:
@@ -274,10 +270,7 @@ def _of_cells(network: GridNetwork, generator: Any, grid: Float32) -> Classifier
         trained = load_checkpoint(Path(network.model))
         has, needed = (trained.card.channels, *trained.card.class_names), (len(cell), *generator.classes)
         if has != needed:
-            raise SalgenError(
-                f"model {network.name}: channels and classes of {network.model} are {', '.join(map(str, has))}, and "
-                f"those of the images in the grids {', '.join(map(str, needed))}"
-            )
+            raise SalgenError(f"{network.model} has channels and classes {has}, and the images in the grids {needed}")
         classifier = trained.classifier
     else:
         classifier = GivenModel(network.model)._classifier(generator.classes, False, cell)
@@ -298,20 +291,13 @@ def check_models_importable(*models: Any) -> None:
         if not isinstance(model, GivenModel):
             continue
         if any(given is not None for given in (model.module, model.preprocess, model.classes)):
-            raise SalgenError(
-                f"model {model} is in this process, or is given with preprocess or classes, so that workers cannot "
-                "load it: give it as PACKAGE.MODULE:FUNCTION, which returns a Classifier, or use executor='local'"
-            )
+            raise SalgenError(f"workers cannot load model {model}: give PACKAGE.MODULE:FUNCTION alone")
 
 
 def _from_function(text: str) -> nn.Module:
     factory = imported(text, "model", "my_models:detector")
-    if not callable(factory):
-        raise SalgenError(f"model {text}: {text.partition(':')[2]} is no function that returns a torch.nn.Module")
     try:
         module = factory if isinstance(factory, nn.Module) else factory()
-    except SalgenError as error:
-        raise SalgenError(f"model {text}: {error}") from None
     except (Exception, SystemExit) as error:  # a user's function may fail in any way
         raise SalgenError(f"model {text}: calling it failed: {named(error)}") from error
     if not isinstance(module, nn.Module):

@@ -89,7 +89,10 @@ def _patched(view: ModelView, images: Float32, twins: Float32, masks: Mask, labe
         logits = _logits(view, pixels)
     change = ((logits - aim).abs().amax(dim=1) / _spread(view, aim)).double().cpu().numpy()
     seen = _seen(pixels, feature, plain, place)
-    before, after = (_classes(view, output, labels) for output in (aim, logits))
+    before, after = (
+        predicted_classes(view.probabilities(output).float().cpu().numpy(), labels, view.multi_label)
+        for output in (aim, logits)
+    )
     ignored = (before == after) & (change <= MOST_CHANGE)
     faults = [
         PATCH_MATTERS if not is_ignored else "" if visibility >= LEAST_SEEN else PATCH_VANISHED
@@ -118,10 +121,7 @@ def _gradient(view: ModelView, pixels: Tensor, start: Tensor, aim: Tensor, count
         leaf = pixels.detach().requires_grad_()
         logits = _logits(view, leaf)
         if not logits.requires_grad and not torch.equal(logits, aim):
-            raise SalgenError(
-                "patches that the model ignores are found by gradients, and the model's output has none: remove "
-                "detach() or torch.no_grad() from its forward, or leave out metric 'iir'"
-            )
+            raise SalgenError("metric 'iir' takes gradients, and the output has none: remove detach() or no_grad()")
         effect = ((logits - aim) / _spread(view, aim)[:, None]).square().mean(dim=1)
         away = ((leaf - start).square() / count).sum(dim=(1, 2, 3))
         (gradient,) = torch.autograd.grad((effect + STAY * away).sum(), leaf)
@@ -147,8 +147,3 @@ def _seen(pixels: Tensor, feature: Tensor, plain: Tensor, place: Tensor) -> Floa
     floor = torch.finfo(of_feature.dtype).tiny
     share: Any = torch.where(of_feature > 0, of_patch / of_feature.clamp(min=floor), 0.0).cpu().numpy()
     return np.asarray(share)
-
-
-def _classes(view: ModelView, logits: Tensor, labels: Classes) -> Classes:
-    probabilities = view.probabilities(logits).cpu().numpy().astype(np.float32)
-    return predicted_classes(probabilities, labels, view.multi_label)

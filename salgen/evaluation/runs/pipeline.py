@@ -103,10 +103,7 @@ def run_to_extend(
         compared.append(("second model", held_second, second_model))
     different = [f"{name} {held} there, {here} here" for name, held, here in compared if held != here]
     if different:
-        raise SalgenError(
-            f"{run} holds another experiment ({'; '.join(different)}): choose another folder, or replace that run "
-            "with --replace (replace=True)"
-        )
+        raise SalgenError(f"{run} holds another experiment ({'; '.join(different)}): give another folder, or --replace")
     return record
 
 
@@ -132,12 +129,9 @@ def run_folder(run: Path, *, replace: bool = False) -> Iterator[None]:
     with sole_writer(run):
         if not replace and (run / SUMS).is_file():
             raise SalgenError(f"{run} holds a published run, whose `salgen verify` would fail: choose another --out")
-        try:
-            if replace and (run / RECORD).is_file():
-                shutil.rmtree(run)
-            run.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise SalgenError(f"{run} cannot be made: {error.strerror or error}") from None
+        if replace and (run / RECORD).is_file():
+            shutil.rmtree(run)
+        run.mkdir(parents=True, exist_ok=True)
         try:
             yield
         except BaseException:

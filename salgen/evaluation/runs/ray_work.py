@@ -92,7 +92,7 @@ class RayWorkers:
         for fitted in (runner, *runner.counterparts.values()):
             fitted.patterns  # noqa: B018  # fits them here, once, if they are not
         orders: Iterator[Order] = ((number, runner.predicted(number)) for number in missing)
-        for (number, _), _ in self._outcomes(_write, payload, orders, _order_name):
+        for (number, _), _ in self._outcomes(_write, payload, orders):
             for chunk in missing[number]:
                 ray_tasks.wait_until_seen(chunk.path)
                 yield chunk.call, len(chunk.indices)
@@ -101,7 +101,7 @@ class RayWorkers:
         """Have the workers write a model's missing certificates; yield each chunk's number once its file is visible."""
         payload = ray_tasks.pack(Job.of(certifier.runner, self.device))
         orders = [(number, source) for number in certifier.missing]
-        for (number, _), _ in self._outcomes(_certify, payload, orders, _order_name):
+        for (number, _), _ in self._outcomes(_certify, payload, orders):
             ray_tasks.wait_until_seen(certifier.paths[number])
             yield number
 
@@ -112,8 +112,8 @@ class RayWorkers:
         by_part = dict(self._outcomes(_predict, payload, parts, _part_name))
         return np.concatenate([by_part[part] for part in parts])
 
-    def _outcomes(self, task: Any, payload: bytes, orders: Any, name: Any) -> Iterator[tuple[Any, Any]]:
-        return self.connection.outcomes(task, payload, orders, name, gpus=int(self.device == CUDA))
+    def _outcomes(self, task: Any, payload: bytes, orders: Any, name: Any = None) -> Iterator[tuple[Any, Any]]:
+        return self.connection.outcomes(task, payload, orders, name or _order_name, gpus=int(self.device == CUDA))
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,14 @@ def _runner(payload: bytes) -> ModelRunner:
         runner = job.load()
     except Exception as error:  # a user's module may fail in any way
         raise ChildProcessError(f"{here} cannot load the job ({type(error).__name__}: {reason(error)})") from None
-    return replace(runner, plan=_with_memory_share(runner.plan)) if job.device == CPU else runner
+    if job.device == CUDA or runner.plan.max_memory is not None:
+        return runner
+    # as many workers may run here as this machine has processors: each takes its share of one process's memory
+    ray = ray_module()
+    node = ray.get_runtime_context().get_node_id()
+    workers = next(entry["Resources"].get("CPU", 1) for entry in ray.nodes() if entry["NodeID"] == node)
+    share = memory_budget(torch.device(CPU), None) / 1e9 / max(1, int(workers))
+    return replace(runner, plan=replace(runner.plan, max_memory=share if share < float("inf") else None))
 
 
 @lru_cache(maxsize=1)
@@ -260,18 +267,3 @@ def _renderer(payload: bytes, source: str | None) -> Renderer:
     """Renders samples again, once per process."""
     plan = _runner(payload).plan
     return Renderer.of(plan.dataset, source, plan.scored[0])
-
-
-def _with_memory_share(plan: Plan) -> Plan:
-    """A plan with this worker's share of the memory that one process would take on this machine."""
-    if plan.max_memory is not None:
-        return plan
-    share = memory_budget(torch.device(CPU), None) / 1e9 / _workers_on_this_machine()
-    return replace(plan, max_memory=share if share < float("inf") else None)
-
-
-def _workers_on_this_machine() -> int:
-    """Number of workers that Ray may run on this machine at a time."""
-    ray = ray_module()
-    node = ray.get_runtime_context().get_node_id()
-    return max(1, int(next(entry["Resources"].get("CPU", 1) for entry in ray.nodes() if entry["NodeID"] == node)))

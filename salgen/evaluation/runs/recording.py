@@ -15,7 +15,6 @@ from salgen.evaluation.runs.artifacts import run_record as records
 from salgen.evaluation.runs.artifacts.certificate_table import Certification
 from salgen.evaluation.runs.artifacts.chunk_files import library_versions
 from salgen.evaluation.runs.certify import VERSION as CERTIFICATE_VERSION
-from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.scoring.own_metrics import metric_records
@@ -53,14 +52,14 @@ def run_record(runners: Sequence[ModelRunner], certificates: Certification, seco
         timings={"evaluate_seconds": round(seconds, 3)},
         notes=[note for note in _notes(plan, certificates.reason) if note],
         maps={name: key for runner in runners for name, key in runner.kept_maps.items()},
-        scored_from=_source(plan),
+        scored_from=plan.source_run.stated if plan.source_run else None,
     )
 
 
 def _certificates(plan: Plan, certificates: Certification) -> records.CertificatesRecord:
     """The certificates' summary; their version and number of redraws are those of a run whose maps are scored."""
-    scored_from = plan.source_run and plan.source_run.record.certificates
-    if scored_from:
+    if plan.source_run is not None:
+        scored_from = plan.source_run.record.certificates
         return replace(scored_from, models=list(certificates.summary), reason=certificates.reason)
     return records.CertificatesRecord(
         models=list(certificates.summary),
@@ -108,19 +107,15 @@ def _second_models(plan: Plan) -> dict[str, Any]:
     if plan.source_run is not None:
         record = plan.source_run.record
         return {"paired_model": record.paired_model, "permuted_labels": record.permuted_labels}
-    return {
-        "paired_model": [_paired(seed, model) for seed, model in plan.paired.items()],
-        "permuted_labels": [{"name": m.name, "seed": m.seed, **m.origin} for m in plan.shuffled.values()],
-    }
-
-
-def _paired(seed: int, model: EvaluatedModel) -> records.PairedModelRecord:
-    """The second model for a training seed, with its accuracy if it has a checkpoint."""
-    figures: dict[str, Any] = dict(model.origin)
-    if model.origin["trained_on"] is not None:
-        card = read_card(model.folder)
-        figures |= {"accuracy": card.test_accuracy, "n_images": card.n_test, "chance": card.chance}
-    return records.PairedModelRecord(name=model.name, seed=seed, task=model.task, **figures)
+    paired = []
+    for seed, model in plan.paired.items():
+        figures: dict[str, Any] = dict(model.origin)
+        if model.origin["trained_on"] is not None:
+            card = read_card(model.folder)
+            figures |= {"accuracy": card.test_accuracy, "n_images": card.n_test, "chance": card.chance}
+        paired.append(records.PairedModelRecord(name=model.name, seed=seed, task=model.task, **figures))
+    permuted = [{"name": model.name, "seed": model.seed, **model.origin} for model in plan.shuffled.values()]
+    return {"paired_model": paired, "permuted_labels": permuted}
 
 
 def _methods(plan: Plan, runners: Sequence[ModelRunner]) -> list[records.MethodRecord]:
@@ -170,13 +165,3 @@ def _notes(plan: Plan, uncertified: str) -> Iterable[str]:
         )
     if uncertified:
         yield f"No reliance certificates: {uncertified}."
-
-
-def _source(plan: Plan) -> records.SourceRecord | None:
-    """The run whose maps were scored, if that is another run."""
-    if plan.source_run is None:
-        return None
-    record = plan.source_run.record
-    return records.SourceRecord(
-        record_sha256=plan.source_run.digest, created=record.created, device=record.device, versions=record.versions
-    )

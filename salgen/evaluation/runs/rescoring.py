@@ -74,7 +74,11 @@ def rescore(
     with content_faults([Path(maps)]):
         source_run = SourceRun.read(maps)
         methods = source_run.methods
-        conventions, models = _conventions(source_run, limit), source_run.models
+        conventions, models = source_run.conventions, source_run.models
+    if limit is not None:
+        if conventions.limit is not None and limit > conventions.limit:
+            raise SalgenError(f"limit = {limit}: the run holds maps of the first {conventions.limit} samples")
+        conventions = build(Conventions, {**vars(conventions), "limit": limit})
     dataset = source_run.dataset(dataset, source)
     memory_budget(torch.device("cpu"), max_memory)  # raises for a wrong value before any work
     model_names = "-".join(dict.fromkeys(folder_name(model.name) for model in models))
@@ -95,17 +99,6 @@ def rescore(
             return execute_run(plan, run, started)
     except SalgenError as error:  # name the archive, not the folder it was unpacked to
         raise SalgenError(str(error).replace(str(source_run.folder), source_run.given_path)) from None
-
-
-def _conventions(source_run: SourceRun, limit: int | None) -> Conventions:
-    """The conventions of the run, for as many samples or fewer."""
-    conventions = source_run.conventions
-    if limit is None:
-        return conventions
-    fewer = build(Conventions, {**source_run.record.conventions, "limit": limit})
-    if conventions.limit is not None and limit > conventions.limit:
-        raise SalgenError(f"limit = {limit}: the run holds maps of the first {conventions.limit} samples")
-    return fewer
 
 
 def _inputs(source_run: SourceRun, dataset: Dataset) -> tuple[frozenset[str], dict[str, str]]:

@@ -17,12 +17,12 @@ from salgen.datasets.reading.batch import to_unit
 from salgen.datasets.reading.reader import Batch, Dataset
 from salgen.evaluation.metrics.inputs.changed_images import pixel_ranks
 from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP
-from salgen.evaluation.runs.artifacts.chunk_files import PARTS, RESULT_COLUMNS, provenance, read_rows
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS, provenance, read_rows, score_rows
 from salgen.evaluation.runs.artifacts.run_record import CHUNK
 from salgen.evaluation.runs.evaluated_models import train_again
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import WHOLE_IMAGE
-from salgen.evaluation.scoring.metric_computation import worst_of
+from salgen.evaluation.scoring.metric_computation import PartialScores
 from salgen.evaluation.training.reliance_penalty import REPLACED
 from salgen.evaluation.training.training_config import SPLITS
 from salgen.files import atomic_path
@@ -58,7 +58,7 @@ class Retraining:
                 outcomes = self._outcomes(name, metric)
                 with atomic_path(path) as temporary:
                     pq.write_table(self._rows(name, metric, *outcomes), temporary)
-            yield read_rows(path, RESULT_COLUMNS)
+            yield read_rows(path)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     @cached_property
@@ -154,23 +154,17 @@ class Retraining:
     def _rows(self, name: str, metric: Any, right: NDArray[np.bool_], finite: NDArray[np.bool_]) -> pa.Table:
         """One row for each considered image, with or without the feature."""
         chunk = next(chunk for chunk in self.runner.chunks[0] if chunk.call == self.call)
-        shared = self.runner.shared_columns(chunk.record())
-        count = len(right)
+        plan, count = self.runner.plan, len(right)
         labels, predicted = self.runner.predictions.labels, self.runner.predictions.predicted
-        value = np.where(finite, right.astype(np.float64), np.nan)
-        columns: dict[str, Any] = {key: [shared.get(key)] * count for key in RESULT_COLUMNS}
-        columns |= {
-            "sample_id": self.runner.plan.dataset.ids[:count],
-            "cluster": self.runner.plan.dataset.clusters[:count],
-            "target": self.runner.plan.targets(labels, lambda: predicted)[:count],
+        shared = {
+            **self.runner.shared_columns(chunk.record()),
+            "cluster": np.array(plan.dataset.clusters[:count], dtype=object),
+            "target": plan.targets(labels, lambda: predicted)[:count],
             "correct": (labels == predicted)[:count],
-            "metric": [name] * count,
-            "variant": [WHOLE_IMAGE] * count,
-            "value": value,
-            "value_worst_case": np.where(finite, value, worst_of(metric)),
-            "reason": np.where(finite, "", NON_FINITE_MAP).tolist(),
         }
-        return pa.table({key: pa.array(columns[key], type=kind) for key, kind in RESULT_COLUMNS.items()})
+        reasons = np.where(finite, "", NON_FINITE_MAP).tolist()
+        scores = PartialScores({name: np.where(finite, right, np.nan)}, {name: reasons})
+        return score_rows(shared, WHOLE_IMAGE, plan.dataset.ids[:count], {name: metric}, scores)
 
 
 def _save(path: Path, array: NDArray[Any]) -> None:

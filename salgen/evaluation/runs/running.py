@@ -1,7 +1,6 @@
 """Evaluation of every method on every sample under every metric, in one pass over the data."""
 
 import dataclasses
-import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -180,27 +179,16 @@ def evaluate(
     SalgenError
         If a name, a number, the data set or the checkpoint is not valid, or `out` holds another experiment.
     """
-    started = time.monotonic()
+    started, arguments = time.monotonic(), locals()
     if scale not in SEEDS:
         raise unknown_name("scale", scale, SEEDS)
-    if out is not None and not isinstance(out, (str, os.PathLike)):
-        raise SalgenError(f"out = {out!r}: must be text or a path")
     first = given_model(model, preprocess, classes)
     second = None if paired_model is None else given_model(paired_model)
     workers_of_ray = ray_executor(executor, workers, ray_address)
     if workers_of_ray is not None:
         check_models_importable(first, second)
     memory_budget(torch.device("cpu"), max_memory)  # raises for a wrong value before any work
-    conventions = {
-        "limit": limit,
-        "target": target,
-        "mask": mask,
-        "reduce": reduce,
-        "score": score,
-        "seed": seed,
-        "redraws": redraws,
-        "compile": compile,
-    }
+    conventions = {field.name: arguments[field.name] for field in dataclasses.fields(Conventions)}
     agreed = build(Conventions, conventions)
     agreed = dataclasses.replace(agreed, redraws=agreed.redraws or REDRAWS[scale])
     data = open_dataset(dataset, split, source)
@@ -271,9 +259,6 @@ def _resolve_metrics(
         lacking = {"which take maps of other images or models, and maps in files are of these alone": MADE_AGAIN}
     chosen = resolve_metrics(metrics, earlier, scale, frozenset(offered), why_missing, BY_NAME_ONLY)
     if paired and not any("paired_maps" in metric.needs for metric in chosen.values()):
-        raise SalgenError(
-            "a paired model or task is given, but no metric contrasts two models: name mcs, mcr or idr:of=paired, or "
-            "leave it out"
-        )
+        raise SalgenError("no metric contrasts the paired model or task: name mcs, mcr or idr:of=paired")
     warn_of_left_out(metrics or (), chosen, frozenset(offered - BY_NAME_ONLY), lacking)
     return chosen

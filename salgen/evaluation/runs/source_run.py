@@ -12,14 +12,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from torch import Tensor, nn
+from torch import nn
 from salgen.datasets.archives.unpacking import unpacked
 from salgen.datasets.format import manifest as manifests
-from salgen.datasets.format.schema import arrow_schema
-from salgen.datasets.format.shards import open_shard, shards_of
-from salgen.datasets.publishing.dataset_release import PIXELS
+from salgen.datasets.format.shards import shards_of
 from salgen.datasets.reading.reader import Dataset, open_dataset
-from salgen.datasets.verification.row_checks import shard_problems
 from salgen.errors import SalgenError, reason, warn
 from salgen.evaluation.attribution.array_files import ArrayFiles
 from salgen.evaluation.attribution.attribution_context import Method
@@ -30,13 +27,19 @@ from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICA
 from salgen.evaluation.runs.artifacts.certificate_table import Certification, read_certificates
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.predictions import Predictions
-from salgen.evaluation.runs.artifacts.run_record import RECORD, Conventions, MethodRecord, ModelRecord, RunRecord
+from salgen.evaluation.runs.artifacts.run_record import (
+    RECORD,
+    Conventions,
+    MethodRecord,
+    ModelRecord,
+    RunRecord,
+    SourceRecord,
+)
 from salgen.evaluation.runs.artifacts.saved_maps import GALLERY, SavedMaps, check_maps, folder_name, parts_of, read_maps
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, load_checkpoint
 from salgen.files import copy_file, sha256_of
 from salgen.parameters import build
-from salgen.progress import progress
 
 DATA = "dataset"
 CHECKPOINTS = "checkpoints"
@@ -70,6 +73,12 @@ class SourceRun:
             parts_of(name)  # raises for a name that is no file of maps
         return cls(folder, os.fspath(path), record, hashlib.sha256((folder / RECORD).read_bytes()).hexdigest())
 
+    @property
+    def stated(self) -> SourceRecord:
+        """What a run that scores its maps records of it."""
+        made = self.record
+        return SourceRecord(record_sha256=self.digest, created=made.created, device=made.device, versions=made.versions)
+
     @cached_property
     def kinds(self) -> frozenset[MapKind]:
         """The kinds of maps that the run has."""
@@ -96,12 +105,7 @@ class SourceRun:
         evaluated = self.record.dataset
         dataset = open_dataset(self.folder / DATA if path is None else path, evaluated.split, source)
         if dataset.fingerprint != evaluated.fingerprint:
-            raise SalgenError(
-                f"{dataset.path} is not the data set of these maps: its fingerprint is {dataset.fingerprint[:12]}, "
-                f"that of {evaluated.name} {evaluated.fingerprint[:12]}"
-            )
-        if path is not None:
-            check_same_samples(dataset, open_dataset(self.folder / DATA, dataset.split))
+            raise SalgenError(f"{dataset.path} is not {evaluated.name}, the data set of these maps: give that")
         dataset.name = evaluated.name
         return dataset
 
@@ -128,7 +132,7 @@ class SourceRun:
         """The reliance certificates, or the reason why there are none."""
         if (self.folder / CERTIFICATES).is_file():
             return read_certificates(self.folder / CERTIFICATES)
-        return Certification(reason=self.record.certificates.reason if self.record.certificates else "")
+        return Certification(reason=self.record.certificates.reason)
 
     def copy_files(self, run: Path) -> None:
         """Copy certificates and the report's pictures into another run; those of an earlier one do not stay there."""
@@ -142,7 +146,7 @@ class SourceRun:
         origin = {key: getattr(model, key) for key in ORIGIN}
         folder = checkpoint_of(self.folder, name, seed, digest)
         if folder is None:
-            return EvaluatedModel(name, seed, Absent(name), digest, self.folder, origin)
+            return EvaluatedModel(name, seed, Absent(), digest, self.folder, origin)
         trained = load_checkpoint(folder)
         return EvaluatedModel(name, seed, trained.classifier, digest, folder, origin, trained.card.task)
 
@@ -165,38 +169,13 @@ def _method(record: MethodRecord) -> Any:
     )
 
 
-def check_same_samples(copy: Dataset, own: Dataset) -> None:
-    """Raise a SalgenError if a copy differs from the data that a run keeps, or its pixels from their digests."""
-    schema = arrow_schema(own.manifest)
-    columns = [name for name in schema.names if name not in PIXELS]
-    shards = shards_of(own.manifest, own.split)
-    with progress("comparing the data", sum(map(len, shards)), "images") as advance:
-        for shard in shards:
-            files = [open_shard(data.path, shard, schema, data.manifest.rows_per_group) for data in (copy, own)]
-            groups = [[file.read_row_group(n, columns=columns) for n in range(file.num_row_groups)] for file in files]
-            if not pa.concat_tables(groups[0]).equals(pa.concat_tables(groups[1])):
-                raise SalgenError(f"{copy.path / shard.path} is not the data set of these maps: its samples differ")
-            if problems := shard_problems(copy.path, copy.manifest, shard):
-                raise SalgenError(f"{copy.path}: {problems[0]}")
-            advance(len(shard))
-
-
-class Absent(nn.Module):
-    """A model whose weights are missing; only its maps are known."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self._name = name
-
-    def forward(self, _images: Tensor) -> Tensor:
-        """Raise, for want of weights."""
-        raise SalgenError(f"the weights of {self._name} are not in the run whose maps are scored")
+class Absent(nn.Identity):
+    """A model whose weights are missing; only its maps are known, and metrics that ask it are refused."""
 
 
 def keep_for_scoring(data: Dataset, models: Sequence[EvaluatedModel], run: Path) -> None:
     """Copy the split that was evaluated, and models that lie outside the run folder, into it."""
-    names = [manifests.FILE, *(shard.path for shard in shards_of(data.manifest, data.split))]
-    for name in names:
+    for name in (manifests.FILE, *(shard.path for shard in shards_of(data.manifest, data.split))):
         copy_file(data.path / name, run / DATA / name)
     for model in models:
         kept = checkpoint_of(run, model.name, model.seed, model.digest)

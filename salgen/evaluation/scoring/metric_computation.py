@@ -74,8 +74,6 @@ def aggregate_partial(metric: Any, values: Float64, partial: list[Float64 | None
     result = values.copy()
     if rows:
         results = [np.asarray(item, dtype=np.float64) for item in partial if item is not None]
-        if results[0].ndim != 1 or any(item.shape != results[0].shape for item in results):
-            raise SalgenError(f"metric {metric.name!r}: partial() must return float64 (k,), one k for all maps")
         aggregated = np.asarray(metric.aggregate(np.stack(results)), dtype=np.float64)
         if aggregated.shape != (len(rows),):
             raise SalgenError(f"metric {metric.name!r}: aggregate() must give one value for each of {len(rows)} maps")
@@ -115,10 +113,7 @@ def _compute_batch(
         usable = data.cached(("finite", finite.tobytes()), lambda: data.take(finite))
         values, new_reasons = metric.measure(usable)
         if np.shape(values) != (len(finite),) or len(new_reasons) != len(finite):
-            raise SalgenError(
-                f"metric {name!r}: measure() returned values of shape {np.shape(values)} and {len(new_reasons)} "
-                f"reasons for {len(finite)} maps, but must return one of each for every map"
-            )
+            raise SalgenError(f"metric {name!r}: measure() must give a value and a reason for {len(finite)} maps")
         scores.values[name][finite] = values
         for index, reason in zip(finite, new_reasons, strict=True):
             reasons[index] = reason

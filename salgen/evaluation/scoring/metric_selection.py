@@ -115,10 +115,7 @@ def resolve_metrics(
     chosen |= choose_metrics(metrics or (() if earlier else DEFAULT), offered - by_name_only, scale)
     for call, metric in chosen.items():
         if isinstance(metric, OwnMetric) and metric.function is None:
-            raise SalgenError(
-                f"the run has the metric {call!r}, which is {metric.reference}: give it again among metrics, such as "
-                "--metrics NAME=PACKAGE.MODULE:FUNCTION, or replace the run (replace=True, --replace)"
-            )
+            raise SalgenError(f"the run's metric {call!r} is {metric.reference}: give it again, or --replace")
     remember(metric_records(chosen))
     for call, metric in chosen.items():
         for need, why in why_missing.items():
@@ -152,10 +149,7 @@ def check_needs(metrics: Mapping[str, Metric], available: frozenset[str]) -> Non
         if "training" in missing:
             raise SalgenError(f"metric {name!r} retrains models, which takes a data set: use salgen.evaluate")
         if any(need.startswith("paired_") and need not in HOW_TO_GIVE for need in missing):
-            raise SalgenError(
-                f"metric {name!r} compares maps of a run's second model: use salgen.evaluate, or score that model's "
-                "maps without of=paired"
-            )
+            raise SalgenError(f"metric {name!r} compares maps of a run's second model: use salgen.evaluate")
         if missing:
             raise SalgenError(f"metric {name!r} lacks an input: {HOW_TO_GIVE.get(missing[0], missing[0])}")
 
@@ -168,18 +162,14 @@ def create_metric(call: str) -> Metric:
 def registered_metric(call: str) -> Metric:
     """A metric from ``"name"`` or ``"name:key=value,..."``; a name may be an alias."""
     name, values = parse_call(call)
-    if name in METRICS.entries:
-        metric_class = METRICS.load(name)
-    else:
-        classes = {alias: cls for cls in map(METRICS.load, METRICS.names()) for alias in cls.aliases}
-        if name in (ALL, *FAMILIES):
-            raise SalgenError(f"{name} is a group of metrics and takes no parameters: write {name}, or name a metric")
-        if "," in name:
-            raise SalgenError(f"{call!r} holds several metrics: give a list, as in {name.split(',')!r}")
-        if name not in classes:
-            raise unknown_name("metric", name, [*METRICS.names(), *FAMILIES])
-        metric_class = classes[name]
-    metric: Metric = build(metric_class, values)
+    classes = {} if name in METRICS.entries else {a: m for m in METRICS.names() for a in METRICS.load(m).aliases}
+    if name in (ALL, *FAMILIES):
+        raise SalgenError(f"{name} is a group of metrics and takes no parameters: write {name}, or name a metric")
+    if "," in name:
+        raise SalgenError(f"{call!r} holds several metrics: give a list, as in {name.split(',')!r}")
+    if name not in METRICS.entries and name not in classes:
+        raise unknown_name("metric", name, [*METRICS.names(), *FAMILIES])
+    metric: Metric = build(METRICS.load(classes.get(name, name)), values)
     return metric
 
 

@@ -103,10 +103,7 @@ def check_metrics_importable(metrics: Mapping[str, Metric]) -> None:
     """Raise a SalgenError if workers of Ray cannot import a metric."""
     for record in metric_records(metrics):
         if not (record.stands_for or record.import_path):
-            raise SalgenError(
-                f"metric {record.call!r} is {record.reference}, which workers cannot import: give it as {EXAMPLE}, or "
-                "use executor='local'"
-            )
+            raise SalgenError(f"metric {record.call!r}: workers cannot import {record.reference}; write {EXAMPLE}")
 
 
 def is_own(metric: Metric) -> bool:
@@ -144,10 +141,7 @@ def own_metric(given: Any) -> tuple[str, Metric]:
         if isinstance(thing, type) and hasattr(thing, "needs"):
             thing = build(thing, values)
     if isinstance(thing, type) or not (hasattr(thing, "needs") or callable(thing)):
-        raise SalgenError(
-            f"{given!r} is not a metric: give a name such as 'roc-auc', an instance of a metric class, or a function "
-            "of (map, mask) that returns a number"
-        )
+        raise SalgenError(f"{given!r} is not a metric: give a name, a metric instance or a function of (map, mask)")
     if hasattr(thing, "needs"):
         return name or call_text(thing), thing
     inner = thing.func if isinstance(thing, partial) else thing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +16,41 @@ if TYPE_CHECKING:
 
 def as_images(images: Any, shape: tuple[int, ...]) -> Float32:
     """float32 (N, C, H, W), finite, of the maps' size."""
-    array = _as_array(images)
-    if len(array) != shape[0]:
-        raise SalgenError(f"images: {len(array)} for {shape[0]} maps; give one per map")
-    if array.ndim != 4 or (array.shape[0], *array.shape[2:]) != shape or array.dtype.kind != "f":
-        raise SalgenError(
-            f"images are {array.dtype} of shape {array.shape} and maps have {shape}: images must be floating-point "
-            "(N, C, H, W) of the maps' size"
-        )
-    _check_finite(array, "images")
+    wanted = f"(N, C, H, W), one per map, like the maps {shape}"
+    return _as_floats(images, "images", wanted, lambda own: len(own) == 4 and (own[0], *own[2:]) == shape)
+
+
+def as_twins(twins: Any, images: Float32 | None, count: int) -> list[Float32 | None]:
+    """For each map float32 (C, H, W), or None."""
+    if not hasattr(twins, "__len__") or isinstance(twins, str) or len(twins) != count:
+        raise SalgenError(f"twins must be {count} images, one per map, or None where there is none")
+    like = None if images is None else images.shape[1:]
+    wanted = f"(C, H, W), or None; the images are {like or 'not given'}"
+
+    def fits(own: tuple[int, ...]) -> bool:
+        return len(own) == 3 and like in (None, own)
+
+    return [None if twin is None else _as_floats(twin, "twins", wanted, fits) for twin in twins]
+
+
+def as_attributions(attributions: Any, shape: tuple[int, ...]) -> Float32:
+    """float32 (N, rows, columns), finite; rows and columns divide those of the maps."""
+
+    def divides(own: tuple[int, ...]) -> bool:
+        return len(own) == 3 and own[0] == shape[0] and all(own) and not (shape[1] % own[1] or shape[2] % own[2])
+
+    wanted = f"(N, rows, columns), whose rows and columns divide those of the maps {shape}"
+    return _as_floats(attributions, "attributions", wanted, divides)
+
+
+def _as_floats(values: Any, name: str, wanted: str, fits: Callable[[tuple[int, ...]], bool]) -> Float32:
+    """float32, finite, of a shape that fits."""
+    array = _as_array(values)
+    if array.dtype.kind != "f" or not fits(array.shape):
+        raise SalgenError(f"{name} are {array.dtype} of shape {array.shape}: must be floating-point {wanted}")
+    if not np.isfinite(array).all():
+        raise SalgenError(f"{name} have NaN or infinite values: leave those samples out")
     return array.astype(np.float32, copy=False)
-
-
-def _check_finite(array: NDArray[Any], name: str) -> None:
-    broken = ~np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
-    if broken.any():
-        raise SalgenError(f"{name}: number {int(np.flatnonzero(broken)[0])} has NaN or infinite values")
 
 
 def as_targets(targets: Any, count: int) -> NDArray[np.int64]:
@@ -39,47 +59,6 @@ def as_targets(targets: Any, count: int) -> NDArray[np.int64]:
     if array.dtype.kind not in "iu" or array.shape != (count,):
         raise SalgenError(f"targets are {array.dtype} of shape {array.shape}: must be {count} integers, one per map")
     return array.astype(np.int64)
-
-
-def as_twins(twins: Any, images: Float32 | None, count: int) -> list[Float32 | None]:
-    """For each map float32 (C, H, W), or None."""
-    if not hasattr(twins, "__len__") or isinstance(twins, str) or len(twins) != count:
-        raise SalgenError(f"twins must be {count} images, one per map, or None where there is none")
-    checked = [None if twin is None else _as_twin(twin) for twin in twins]
-    for twin in checked:
-        if twin is not None and images is not None and twin.shape != images.shape[1:]:
-            raise SalgenError(f"a twin has shape {twin.shape} and images {images.shape[1:]}: they must be alike")
-    return checked
-
-
-def _as_twin(twin: Any) -> Float32:
-    array = _as_array(twin)
-    if array.ndim != 3 or array.dtype.kind != "f":
-        raise SalgenError(f"a twin is {array.dtype} of shape {array.shape}: must be floating-point (C, H, W), or None")
-    _check_finite(array[np.newaxis], "twins")
-    return array.astype(np.float32, copy=False)
-
-
-def as_ids(ids: Any, count: int) -> list[str]:
-    """The samples' names; "0", "1", ... by default."""
-    if ids is None:
-        return [str(i) for i in range(count)]
-    from salgen.evaluation.attribution.arguments import check_ids
-
-    return check_ids(ids, count)
-
-
-def as_attributions(attributions: Any, shape: tuple[int, ...]) -> Float32:
-    """float32 (N, rows, columns), finite; rows and columns divide those of the maps."""
-    array = _as_array(attributions)
-    fits = array.ndim == 3 and len(array) == shape[0] and array.size
-    if not fits or array.dtype.kind != "f" or shape[1] % array.shape[1] or shape[2] % array.shape[2]:
-        raise SalgenError(
-            f"attributions are {array.dtype} of shape {array.shape} and maps have {shape}: must be floating-point "
-            "(N, rows, columns), whose rows and columns divide those of the maps"
-        )
-    _check_finite(array, "attributions")
-    return array.astype(np.float32, copy=False)
 
 
 def as_correct(correct: Any, count: int) -> NDArray[np.bool_]:
@@ -127,16 +106,11 @@ def as_masks(masks: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
         return array[:, np.newaxis]
     if array.ndim == 4 and array.shape[1] and (array.shape[0], *array.shape[2:]) == shape:
         return array
-    raise SalgenError(
-        f"masks have shape {array.shape} and maps {shape}: "
-        "masks must be (N, H, W) like the maps, or (N, K, H, W) for K acceptable masks"
-    )
+    raise SalgenError(f"masks have shape {array.shape} and maps {shape}: must be (N, H, W) like these, or (N, K, H, W)")
 
 
-def as_valid(valid: Any, shape: tuple[int, ...]) -> Mask | None:
-    """Bool (N, H, W), or None."""
-    if valid is None:
-        return None
+def as_valid(valid: Any, shape: tuple[int, ...]) -> Mask:
+    """Bool (N, H, W)."""
     array = _as_bool(valid, "valid")
     if array.shape not in (shape, shape[1:]):
         raise SalgenError(f"valid has shape {array.shape} and maps {shape}: valid must be (H, W) or (N, H, W)")
@@ -145,14 +119,11 @@ def as_valid(valid: Any, shape: tuple[int, ...]) -> Mask | None:
 
 def _as_bool(values: Any, name: str) -> NDArray[np.bool_]:
     array = _as_array(values)
-    if array.dtype == np.bool_:
-        return array
-    if array.dtype.kind not in "fiu":
-        raise SalgenError(f"{name} are of type {array.dtype}: must be bool, or 0 and 1")
-    wrong = array[(array != 0) & (array != 1)]
-    if wrong.size:
-        raise SalgenError(f"{name} hold the value {wrong[0]}: must be bool, or 0 and 1; compare first, as {name} > 0")
-    return array.astype(np.bool_)
+    wrong = array[(array != 0) & (array != 1)] if array.dtype.kind != "b" else array[:0]
+    if array.dtype.kind not in "bfiu" or wrong.size:
+        held = f"the value {wrong.flat[0]}" if wrong.size else str(array.dtype)
+        raise SalgenError(f"{name} hold {held}: must be bool, or 0 and 1; compare first, as {name} > 0")
+    return array.astype(np.bool_, copy=False)
 
 
 def _as_array(values: Any) -> NDArray[Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 import numpy as np
-from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric_inputs import Counterpart, Explain, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
@@ -112,28 +111,8 @@ def score(
     >>> score(maps, masks, ["roc-auc", "m-gt"])
     {'roc-auc': array([0.875]), 'm-gt': array([0.75])}
     """
-    data = metric_inputs_of(
-        maps,
-        masks=masks,
-        valid=valid,
-        twins=twins,
-        model=model,
-        images=images,
-        targets=targets,
-        method=method,
-        second_maps={
-            "twin_maps": twin_maps,
-            "patched_maps": patched_maps,
-            "paired_maps": paired_maps,
-            "shuffled_maps": shuffled_maps,
-        },
-        correct=correct,
-        attributions=attributions,
-        patterns=patterns,
-        ids=ids,
-        seed=seed,
-        max_memory=max_memory,
-    )
+    inputs = {name: value for name, value in locals().items() if name != "metrics"}
+    data = metric_inputs_of(**inputs)
     chosen = choose_metrics(metrics, data.given)
     check_needs(chosen, data.given)
     count = 1 if data.masks is None else data.masks.shape[1]
@@ -153,13 +132,13 @@ def metric_inputs_of(
     images: Any = None,
     targets: Any = None,
     method: Any = None,
-    second_maps: Mapping[str, Any] | None = None,
     correct: Any = None,
     attributions: Any = None,
     patterns: Any = None,
     ids: Any = None,
     seed: Any = None,
     max_memory: Any = None,
+    **second_maps: Any,
 ) -> MetricInputs:
     """The inputs of metrics from one call of :func:`salgen.score`, whose parameters these are."""
     values = arrays.as_scored_maps(maps)
@@ -167,12 +146,16 @@ def metric_inputs_of(
     right = np.ones(count, dtype=bool) if correct is None else arrays.as_correct(correct, count)
     pictures = None if images is None else arrays.as_images(images, shape)
     classes = None if targets is None else arrays.as_targets(targets, count)
-    view = None if model is None else _view_of(model)
+    view = None
+    if model is not None:
+        from salgen.evaluation.models.inspection.model_view import ModelView
+
+        view = ModelView.of(model)
     if method is not None and not isinstance(method, str) and not callable(method) and not hasattr(method, "attribute"):
         raise SalgenError(f"method = {method!r}: give a call such as 'grad-cam', an instance, or a function")
     made = maps if isinstance(maps, SaliencyMap) else None
-    if made is not None and method is None:
-        method = made.method
+    if made is not None:
+        method, ids = method or made.method, made.ids if ids is None else ids
     seed = at_least(0, seed, "seed") if seed is not None else made.seed if made else 0
     fitted, explain = _is_fitted(method), None
     explainable = method is not None and view is not None and pictures is not None and classes is not None
@@ -183,25 +166,28 @@ def metric_inputs_of(
             how = {"reduce": made.reduction, "score": made.score} if made else {"reduce": "native", "score": "logit"}
             how |= {"seed": seed, "max_memory": max_memory, "patterns": patterns}
             explain = _explain_again(view, method, how)
+    counterparts = {}
+    for name, given in second_maps.items():
+        if given is not None:
+            others = arrays.as_maps(given, name)
+            if others.shape != shape:
+                raise SalgenError(f"{name} have shape {others.shape} and maps {shape}: they must be alike")
+            counterparts[name] = Counterpart(others, right, np.ones(count, dtype=bool))
     return MetricInputs(
         saliency=values,
         masks=None if masks is None else arrays.as_masks(masks, shape),
-        valid=arrays.as_valid(valid, shape),
+        valid=None if valid is None else arrays.as_valid(valid, shape),
         images=pictures,
         targets=classes,
         twins=None if twins is None else arrays.as_twins(twins, pictures, count),
         correct=None if correct is None else right,
         attributions=None if attributions is None else arrays.as_attributions(attributions, shape),
-        counterparts={
-            name: _counterpart(name, values, shape, right)
-            for name, values in (second_maps or {}).items()
-            if values is not None
-        },
+        counterparts=counterparts,
         view=view,
         max_memory=max_memory,
         explain=explain,
         fitted=fitted,
-        ids=arrays.as_ids(made.ids if ids is None and made else ids, count),
+        ids=_names(ids, count),
         seed=seed,
     )
 
@@ -214,17 +200,13 @@ def _is_fitted(method: Any) -> bool:
     return "patterns" in getattr(method, "needs", ())
 
 
-def _counterpart(name: str, maps: Any, shape: tuple[int, ...], right: NDArray[np.bool_]) -> Counterpart:
-    values = arrays.as_maps(maps, name)
-    if values.shape != shape:
-        raise SalgenError(f"{name} have shape {values.shape} and maps {shape}: they must be alike")
-    return Counterpart(values, right, np.ones(len(right), dtype=bool))
+def _names(ids: Any, count: int) -> list[str]:
+    """The samples' names; "0", "1", ... by default, for which torch is not imported."""
+    if ids is None:
+        return [str(number) for number in range(count)]
+    from salgen.evaluation.attribution.arguments import check_ids
 
-
-def _view_of(model: Any) -> Any:
-    from salgen.evaluation.models.inspection.model_view import ModelView
-
-    return ModelView.of(model)
+    return check_ids(ids, count)
 
 
 def _explain_again(own: Any, method: Any, how: Mapping[str, Any]) -> Explain:
@@ -246,14 +228,10 @@ def _by_function(method: Callable[..., Any], model: Any) -> Explain:
         import torch
 
         explained_model = model if view is None else torch.nn.Sequential(view.normalise, view.network)
-        maps = arrays.as_maps(
-            method(explained_model, torch.as_tensor(pixels), torch.as_tensor(targets)), "the method's maps"
-        )
-        if maps.shape != (len(pixels), *pixels.shape[2:]):
-            raise SalgenError(
-                f"method gave maps of shape {maps.shape} for images {tuple(pixels.shape)}: must be "
-                f"{(len(pixels), *pixels.shape[2:])}, one for each image and of its size"
-            )
+        given = method(explained_model, torch.as_tensor(pixels), torch.as_tensor(targets))
+        maps, expected = arrays.as_maps(given, "the method's maps"), (len(pixels), *pixels.shape[2:])
+        if maps.shape != expected:
+            raise SalgenError(f"method gave maps of shape {maps.shape}: must be {expected}, one for each image")
         return maps
 
     return explain

@@ -6,9 +6,9 @@ Holm's correction is over the pairs of a family. Several families hold more fals
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 import numpy as np
 from numpy.typing import NDArray
-from salgen.errors import SalgenError
 from salgen.evaluation.scoring.metric_selection import higher_is_better, ranking_metrics
 from salgen.evaluation.statistics.clusters import cluster_sums, numbered
 from salgen.evaluation.statistics.score_cube import ScoreCube
@@ -70,9 +70,6 @@ def family(cube: ScoreCube, model: str, metric: str, variant: str) -> Family | N
 
     A value counts where every other method with any value has one for the same sample and training seed.
     """
-    higher = higher_is_better(metric)
-    if higher is None:
-        raise SalgenError(f"{metric} is a diagnostic: it ranks no method, so there is nothing to compare")
     members = [member for member in cube.members(model) if not is_ceiling(cube.series[member][1])]
     place = cube.metrics.index(metric), cube.variants.index(variant)
     seeds = cube.seeds_of(model)
@@ -89,15 +86,13 @@ def family(cube: ScoreCube, model: str, metric: str, variant: str) -> Family | N
     keys = [cube.series[member][1:] for member in members]
     per_training = np.where(common, values, np.nan).transpose(1, 2, 0)
     means = np.ascontiguousarray(means.T)
+    higher = bool(higher_is_better(metric))
     return Family(cube.subset, model, metric, variant, higher, keys, means, per_training, cube.clusters)
 
 
 def families(cube: ScoreCube) -> Iterator[Family]:
     """All families of a cube: each model, metric with a direction, and variant."""
-    ranked = ranking_metrics(cube.metrics)
-    for model in dict.fromkeys(model for model, _, _ in cube.series):
-        for metric in ranked:
-            for variant in cube.variants:
-                group = family(cube, model, metric, variant)
-                if group is not None:
-                    yield group
+    models = dict.fromkeys(model for model, _, _ in cube.series)
+    for place in product(models, ranking_metrics(cube.metrics), cube.variants):
+        if (group := family(cube, *place)) is not None:
+            yield group

@@ -84,16 +84,10 @@ class Comparison:
         """The same test with this method of the two first."""
         if self.keys[0] == key:
             return self
-        return replace(
-            self,
-            method_a=self.method_b,
-            reduction_a=self.reduction_b,
-            method_b=self.method_a,
-            reduction_b=self.reduction_a,
-            difference=-self.difference,
-            effect_size=-self.effect_size,
-            win_share=1.0 - self.win_share,
-        )
+        (a, of_a), (b, of_b) = self.keys
+        turned = replace(self, method_a=b, reduction_a=of_b, method_b=a, reduction_b=of_a)
+        wins = 1.0 - self.win_share
+        return replace(turned, difference=-self.difference, effect_size=-self.effect_size, win_share=wins)
 
 
 def compare_families(groups: Iterable[Family]) -> list[Comparison]:

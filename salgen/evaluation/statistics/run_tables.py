@@ -36,6 +36,6 @@ def tables_text(cubes: Iterable[ScoreCube]) -> dict[str, str]:
     )
     comparisons.sort(key=lambda row: (subset[row.samples], model[row.model]))
     return {
-        SUMMARY: csv_text([f.name for f in fields(SummaryRow)], summary),
-        COMPARISONS: csv_text([f.name for f in fields(Comparison) if f.name != "higher_is_better"], comparisons),
+        SUMMARY: csv_text([f.name for f in fields(SummaryRow)], map(vars, summary)),
+        COMPARISONS: csv_text([f.name for f in fields(Comparison)][:-1], map(vars, comparisons)),
     }

@@ -3,7 +3,7 @@
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 import numpy as np
@@ -201,12 +201,12 @@ def normalised(score: Float64, random: Float64, oracle: Float64, direction: Floa
     return np.asarray((s - r) / usable, dtype=np.float64)
 
 
-def csv_text(columns: Sequence[str], rows: Iterable[Any]) -> str:
-    """Attributes of rows as comma-separated text under their names; an undefined number is an empty field."""
+def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Columns of rows as comma-separated text under their names; an undefined number is an empty field."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([_cell(getattr(row, name)) for name in columns] for row in rows)
+    writer.writerows([_cell(row[name]) for name in columns] for row in rows)
     return text.getvalue()
 
 

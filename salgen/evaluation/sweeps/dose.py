@@ -6,7 +6,6 @@ import re
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from math import isfinite
 from typing import Any
 import numpy as np
 from salgen.errors import SalgenError, unknown_name
@@ -49,7 +48,7 @@ class Dose:
                 found = [float(f"{value:.3g}") for value in spaced]
         except ValueError:
             raise SalgenError(f"dose {text!r}: {HOW}") from None
-        if not all(map(isfinite, found)):
+        if not np.isfinite(found).all():
             raise SalgenError(f"dose {text!r}: values must be finite")
         if kind is int and not between and not all(value.is_integer() for value in found):
             raise SalgenError(f"dose {text!r}: {parameter} takes whole numbers")
@@ -63,11 +62,6 @@ class Dose:
     def array(self) -> Float64:
         """The values, float64 (D,)."""
         return np.array(self.values, dtype=np.float64)
-
-    @property
-    def table(self) -> str:
-        """The file of the sweep's main table."""
-        return "detection.csv" if self.spurious else "thresholds.csv"
 
     def check(self, name: str, source: str | None, scale: str, parameters: Mapping[str, Any]) -> None:
         """Raise a SalgenError if the generator refuses a value, before any work."""
@@ -86,8 +80,6 @@ def _kind(parameter: str, name: str) -> type[int | float]:
         kinds = [kind for kind in typing.get_args(hints[field.name]) or (hints[field.name],) if kind is not type(None)]
         if kinds in ([int], [float]) and not field.metadata.get("choices"):
             numeric[field.name] = kinds[0]
-    if parameter not in {field.name for field in fields(cls)}:
-        raise unknown_name(f"numeric parameter of {name}", parameter, numeric)
     if parameter not in numeric:
-        raise SalgenError(f"dose {parameter}: not a number; numeric parameters of {name}: {', '.join(numeric)}")
+        raise unknown_name(f"numeric parameter of {name}", parameter, numeric)
     return numeric[parameter]

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.parquet as pq
@@ -148,8 +147,7 @@ def detections(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[Loade
 
 def _uses(run: LoadedRun, images: Sequence[str]) -> Float64:
     """The share of images on which each training uses the artefact, float64 (S,)."""
-    if run.record.certificates is None or run.record.certificates.reason:
-        why = run.record.certificates.reason if run.record.certificates else "it is not finished"
+    if why := run.record.certificates.reason:
         raise SalgenError(f"{run.path} has no certificates, so nobody knows which model uses the artefact: {why}")
     columns = ["training_seed", "sample_id", "uses_feature"]
     table = pq.read_table(run.path / CERTIFICATES, columns=columns).to_pandas().astype({"uses_feature": float})
@@ -172,23 +170,24 @@ def _mass_and_lower_end(run: LoadedRun, call: str, images: Sequence[str]) -> tup
 
 def write_correlation(found: Correlation, folder: Path) -> None:
     """Write ``detection.csv`` and ``models.csv``, ``masses.png``, ``doses.png`` and ``report.html``."""
-    write_text(folder / found.dose.table, csv_text([field.name for field in fields(Detection)], found.in_order))
+    columns = [field.name for field in fields(Detection)]
+    write_text(folder / "detection.csv", csv_text(columns, map(vars, found.in_order)))
     rows = [
-        SimpleNamespace(
-            dose=found.dose.values[dose],
-            training_seed=run.cube.seeds[seed],
-            accuracy=float(found.accuracy[dose, seed]),
-            uses_artefact=float(found.uses[dose, seed]),
-            reliant=bool(found.reliant[dose, seed]),
-            method=call,
-            mass=float(mass[dose, seed]),
-            above_chance=bool(found.alarms[call][dose, seed]),
-        )
+        {
+            "dose": found.dose.values[dose],
+            "training_seed": run.cube.seeds[seed],
+            "accuracy": float(found.accuracy[dose, seed]),
+            "uses_artefact": float(found.uses[dose, seed]),
+            "reliant": bool(found.reliant[dose, seed]),
+            "method": call,
+            "mass": float(mass[dose, seed]),
+            "above_chance": bool(found.alarms[call][dose, seed]),
+        }
         for dose, run in enumerate(found.runs)
         for seed in range(found.trainings)
         for call, mass in found.masses.items()
     ]
-    write_text(folder / "models.csv", csv_text([*vars(rows[0])], rows))
+    write_text(folder / "models.csv", csv_text([*rows[0]], rows))
     write_folder_page(
         folder,
         "reliant_models.html.j2",

@@ -1,9 +1,7 @@
 """`salgen sweep`: a data set and a run for each dose, and one page of curves and thresholds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 import numpy as np
 from salgen.datasets.format.output_folder import sole_writer
@@ -101,9 +99,7 @@ def sweep(
             arguments: dict[str, Any] = {"scale": scale, "source": source}
             data.append(make(name, place / "data", splits=splits, seed=seed, parameters=values, **arguments))
             if open_dataset(data[-1]).manifest.multi_label:
-                raise SalgenError(
-                    f"{name} is multi-label, so chance differs between doses: sweep a data set with one label per image"
-                )
+                raise SalgenError(f"{name} is multi-label, so chance differs between doses: sweep another data set")
             run = evaluate(
                 data[-1],
                 model=model,
@@ -123,7 +119,7 @@ def sweep(
             write_correlation(detections(name, chosen, data, read_runs(runs)), folder)
             return folder
         found = fitted(name, chosen, data, read_runs(runs), shape)
-        write_text(folder / chosen.table, table_text(found))
+        write_text(folder / "thresholds.csv", table_text(found))
         write_page(found, folder)
         return folder
 
@@ -156,9 +152,7 @@ def table_text(found: Sweep) -> str:
     """The text of ``thresholds.csv``, in the order of thresholds, with the mean at each dose."""
     rows = []
     for subject in found.in_order:
-        means = {
-            f"mean_{dose:g}": float(mean) for dose, mean in zip(found.dose.values, subject.trials.means, strict=True)
-        }
+        doses = zip(found.dose.values, subject.trials.means, strict=True)
         names = {"subject": subject.name, "measure": subject.measure, "role": subject.role}
-        rows.append(SimpleNamespace(**names, **asdict(subject.threshold), **means))
-    return csv_text([*vars(rows[0])], rows)
+        rows.append({**names, **vars(subject.threshold), **{f"mean_{dose:g}": float(mean) for dose, mean in doses}})
+    return csv_text([*rows[0]], rows)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 WEIGHTS = "weights.safetensors"
 CARD = "model.json"
+UNFIT = (RuntimeError, MemoryError, ArithmeticError, TypeError, ValueError)  # errors of networks that cannot be so
 
 
 @dataclass(frozen=True)
@@ -95,32 +96,30 @@ def build_classifier(setup: TrainingConfig) -> Classifier:
 def save_checkpoint(folder: Path, weights: Mapping[str, Tensor], card: CheckpointMetadata) -> None:
     """Write a checkpoint; the card comes last and states the weights' digest, so a folder that has one is whole."""
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / CARD).unlink(missing_ok=True)
-        data = safetensors.torch.save(tensors)
-        write_bytes(folder / WEIGHTS, data)
-        described = asdict(replace(card, weights_sha256=hashlib.sha256(data).hexdigest()))
-        write_text(folder / CARD, json.dumps(described, indent=2, allow_nan=False) + "\n")
-    except OSError as error:
-        raise SalgenError(f"cannot write the checkpoint {folder}: {error.strerror or error}") from None
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / CARD).unlink(missing_ok=True)
+    data = safetensors.torch.save(tensors)
+    write_bytes(folder / WEIGHTS, data)
+    described = asdict(replace(card, weights_sha256=hashlib.sha256(data).hexdigest()))
+    write_text(folder / CARD, json.dumps(described, indent=2, allow_nan=False) + "\n")
 
 
 def load_checkpoint(path: str | Path, device: str | torch.device | None = None) -> LoadedCheckpoint:
     """The model in a folder, in evaluation mode and channels-last order, on `device`, or a CUDA device, or the CPU."""
     path = Path(path)
     card = read_card(path)
-    weights, digest = _read_weights(path / WEIGHTS)
     try:
+        data = (path / WEIGHTS).read_bytes()
+        digest = hashlib.sha256(data).hexdigest()
+        if digest != (card.weights_sha256 or digest):
+            raise ValueError(f"SHA-256 {digest[:12]}, and {card.weights_sha256[:12]} in {CARD}")
         classifier = build_classifier(card)
-    except (SalgenError, RuntimeError, MemoryError, ArithmeticError, TypeError, ValueError) as error:
-        raise SalgenError(f"{path / CARD}: this network cannot be built ({reason(error)})") from None
-    misfit = _misfit(classifier.state_dict(), weights)
-    if not misfit and digest != (card.weights_sha256 or digest):
-        misfit = f"its SHA-256 is {digest[:12]}, and not {card.weights_sha256[:12]}; train again, or restore both files"
-    if misfit:
-        raise SalgenError(f"{path / WEIGHTS} does not hold the weights of {card.model} as {CARD} has it: {misfit}")
-    classifier.load_state_dict(weights)
+        classifier.load_state_dict(safetensors.torch.load(data))
+    except (SalgenError, safetensors.SafetensorError, OSError, *UNFIT) as error:
+        raise SalgenError(
+            f"{path / WEIGHTS} does not hold the weights of {card.model} as {CARD} has it ({reason(error)}): train "
+            "again, or restore both files"
+        ) from None
     place = device if device is not None else "cuda" if torch.cuda.is_available() else "cpu"
     classifier = classifier.to(place, memory_format=torch.channels_last)  # type: ignore[call-overload]
     return LoadedCheckpoint(classifier.eval(), card, path)
@@ -136,21 +135,15 @@ def read_card(path: Path) -> CheckpointMetadata:
             f"timm:NAME:weights={path}, or PACKAGE.MODULE:FUNCTION"
         )
     try:
-        values = strict_json(file.read_text(encoding="utf-8"))
+        card: CheckpointMetadata = from_json(strict_json(file.read_text(encoding="utf-8")), CheckpointMetadata)
+        if any(not 1 <= side <= LARGEST_SIDE for side in card.image_size):
+            raise ValueError(f"no image has the size {card.image_size}")
     except FileNotFoundError:
         inside = [card.parent for card in sorted(path.glob(f"*/{CARD}"))]
         hint = f"; did you mean {inside[0]}?" if inside else ""
         raise SalgenError(f"no checkpoint at {path}: must be a folder that holds {CARD} and {WEIGHTS}{hint}") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise SalgenError(f"{file} is not JSON ({reason(error)}): train again, or restore the file") from None
-    try:
-        card: CheckpointMetadata = from_json(values, CheckpointMetadata)
-    except SalgenError as error:
-        raise SalgenError(f"{file} is no card of a checkpoint, as it {error}: train again, or restore it") from None
-    sides = card.image_size
-    is_size = len(sides) == 2 and all(1 <= side <= LARGEST_SIDE for side in sides)
-    if card.channels not in (1, 3) or len(card.class_names) < 2 or not is_size:
-        raise SalgenError(f"{file} is no card of a checkpoint: no images are like that; train again, or restore it")
+    except (SalgenError, OSError, ValueError, RecursionError) as error:
+        raise SalgenError(f"{file} is no card of a checkpoint ({reason(error)}): train again, or restore it") from None
     return card
 
 
@@ -185,27 +178,4 @@ def check_same(place: Path, existing: TrainingConfig, wanted: TrainingConfig) ->
         if isinstance(there, dict):
             name = next(key for key in sorted({*there, *here}) if there.get(key) != here.get(key))
             there, here = there.get(name), here.get(name)
-        raise SalgenError(
-            f"{place} holds another training ({name} = {there} there, {here} here): choose another folder, or remove it"
-        )
-
-
-def _read_weights(file: Path) -> tuple[dict[str, Tensor], str]:
-    """The weights, and the SHA-256 of their file."""
-    try:
-        data = file.read_bytes()
-        return safetensors.torch.load(data), hashlib.sha256(data).hexdigest()
-    except FileNotFoundError:
-        raise SalgenError(f"the checkpoint {file.parent} has no {WEIGHTS}: train again, or restore the file") from None
-    except (OSError, safetensors.SafetensorError) as error:
-        raise SalgenError(f"{file} is damaged ({reason(error)}): train again, or restore the file") from None
-
-
-def _misfit(expected: Mapping[str, Tensor], weights: Mapping[str, Tensor]) -> str | None:
-    missing, unknown = sorted(expected.keys() - weights.keys()), sorted(weights.keys() - expected.keys())
-    if missing or unknown:
-        return f"tensor {missing[0]!r} is missing" if missing else f"tensor {unknown[0]!r} is unknown"
-    for name, tensor in expected.items():
-        if tensor.shape != weights[name].shape:
-            return f"tensor {name!r} has shape {tuple(weights[name].shape)}, not {tuple(tensor.shape)}"
-    return None
+        raise SalgenError(f"{place} holds another training ({name} = {there} there, {here} here): give another folder")

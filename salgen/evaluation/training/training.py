@@ -25,7 +25,7 @@ from salgen.evaluation.training.training_config import SPLITS, setup_of
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
 from salgen.evaluation.training.training_settings import SEEDS, TrainingSettings, choose_settings
 from salgen.files import remove_temporaries, sha256_of
-from salgen.parameters import to_json
+from salgen.parameters import at_least, to_json
 from salgen.progress import Advance, progress
 from salgen.registry import MODELS
 from salgen.seeding import Stream
@@ -98,11 +98,8 @@ def train(
                 raise SalgenError(f"training with reliance is about the task {first_task!r} of {path}")
             check_redrawable(path, source)
         with sole_writer(out, in_a_run=True):
-            try:
-                out.mkdir(parents=True, exist_ok=True)
-                remove_temporaries(out)
-            except OSError as error:
-                raise SalgenError(f"cannot use {out} as a checkpoint folder: {error.strerror or error}") from None
+            out.mkdir(parents=True, exist_ok=True)
+            remove_temporaries(out)
             work = partial(_run, path=path, out=out, setup=setup, settings=chosen, images=images, source=source)
             done = (out / checkpoints.CARD).exists()  # another process may have trained meanwhile
             failure = None if done else _fabric(chosen).launch(work)
@@ -128,12 +125,10 @@ def train_seeds(
 
     By default one training at scale demo, three at small and five at full.
     """
-    if n_trainings is None:
-        n_trainings = SEEDS.get(scale, 1)  # a wrong scale is reported by `train`
-    if n_trainings < 1:
-        raise SalgenError(f"n_trainings = {n_trainings}: must be 1 or more")
+    # a wrong scale is reported by `train`
+    count = at_least(1, SEEDS.get(scale, 1) if n_trainings is None else n_trainings, "n_trainings")
     options |= {"model": model, "scale": scale}
-    return [train(dataset, Path(out) / f"{model}-seed{seed}", seed=seed, **options) for seed in range(n_trainings)]
+    return [train(dataset, Path(out) / f"{model}-seed{seed}", seed=seed, **options) for seed in range(count)]
 
 
 def _fabric(settings: TrainingSettings) -> Fabric:
@@ -227,10 +222,7 @@ def _fit(
             if not (isfinite(train_loss) and isfinite(val_loss)):
                 if first:
                     training_state.remove_state(out)
-                raise SalgenError(
-                    f"the loss is not finite in epoch {number + 1} of training {setup.model}, seed {setup.seed}: use a "
-                    f"learning_rate below {settings.learning_rate:g}"
-                )
+                raise SalgenError(f"the loss is not finite in epoch {number + 1}: lower the learning_rate")
             state.add(training_state.Epoch(train_loss, val_loss, correct / len(val)), learner.classifier)
             if first:
                 training_state.write_state(out, setup, state, learner.state_dict())

@@ -41,20 +41,14 @@ def setup_of(
     dataset = open_dataset(path, None, source)
     missing = [split for split in SPLITS if split not in dataset.spec.splits]
     if missing:
-        raise SalgenError(
-            f"{path} has no split {missing[0]!r}: to train on it, make it with the splits {', '.join(SPLITS)}; or "
-            "give a trained model"
-        )
+        raise SalgenError(f"{path} has no split {missing[0]!r}: it takes {', '.join(SPLITS)}; or give a trained model")
     dataset = dataset.of_split("train")
     task = next(iter(dataset.tasks)) if task is None else task
     if task not in dataset.tasks:
         raise unknown_name("task", task, dataset.tasks)
     multi_label = task in dataset.manifest.multi_label
     if len(dataset.tasks[task]) < 2 or (not multi_label and len(set(map(int, dataset.column(task)))) < 2):
-        raise SalgenError(
-            f"{path}: all images for training have the same class, so nothing can be learnt: add images of "
-            "another class, or give a network that is trained already"
-        )
+        raise SalgenError(f"{path}: all training images have the same class: add another, or give a trained model")
     return TrainingConfig(
         model=model,
         parameters=parameters,

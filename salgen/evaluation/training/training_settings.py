@@ -64,16 +64,8 @@ class TrainingSettings:
     max_memory_gb: float | None = param(None, "memory for decoded images; half of what is free by default", low=0.0)
 
     def __post_init__(self) -> None:
-        if self.batch_size < self.devices:
-            raise SalgenError(
-                f"training: batch_size = {self.batch_size} cannot be shared by {self.devices} devices: "
-                "use a larger batch_size, or fewer devices"
-            )
         if self.reliance and (self.rotation or self.flips or self.labels != "true"):
-            raise SalgenError(
-                f"training: reliance = {self.reliance:g} goes with images and labels as they are: leave out rotation, "
-                "flips and permuted labels, or reliance"
-            )
+            raise SalgenError("training: reliance goes without rotation, flips and permuted labels: leave out either")
 
     def reliance_weight(self, epoch: int) -> float:
         """The weight of the penalty in an epoch, from 0: it rises evenly over the first third of them."""

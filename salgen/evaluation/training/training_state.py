@@ -70,10 +70,7 @@ def write_state(folder: Path, setup: TrainingConfig, state: TrainingState, learn
     buffer = io.BytesIO()
     past = {**vars(state), "history": [asdict(epoch) for epoch in state.history]}
     torch.save({"setup": json.dumps(asdict(setup)), "learned": learned, **past}, buffer)
-    try:
-        write_bytes(folder / STATE, buffer.getvalue())
-    except OSError as error:
-        raise SalgenError(f"cannot write {folder / STATE}: {error.strerror or error}") from None
+    write_bytes(folder / STATE, buffer.getvalue())
 
 
 def read_state(folder: Path) -> tuple[TrainingConfig, TrainingState, dict[str, Any]] | None:

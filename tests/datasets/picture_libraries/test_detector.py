@@ -245,9 +245,9 @@ def test_what_is_no_detector_is_refused(tmp_path):
     refused(r"metadata unknown architecture 'fasterrcnn_mobilenet_v3': did you mean",
             saved(few, path, architecture="fasterrcnn_mobilenet_v3"))  # fmt: skip
     for categories in ("", '["background"]'):
-        refused("metadata categories must be a JSON list of names", saved(few, path, categories=categories))
+        refused("must have categories, a JSON list of names", saved(few, path, categories=categories))
     for size in ("x", "0", "-1"):
-        refused("metadata min_size and max_size must be whole numbers above 0", saved(few, path, min_size=size))
+        refused("may have min_size and max_size, whole numbers above 0", saved(few, path, min_size=size))
     refused("its weights do not fit the network: .* is missing or unexpected", saved(few, path))
 
 

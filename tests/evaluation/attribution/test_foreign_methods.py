@@ -322,7 +322,7 @@ def test_what_can_be_imported_again_is_known_by_its_source():
         assert one.only_key != other.only_key
         assert one.import_path is None
         assert "not re-runnable" in one.reference
-        with pytest.raises(SalgenError, match="which workers cannot import"):
+        with pytest.raises(SalgenError, match="workers cannot import"):
             pickle.dumps(one)
 
 

@@ -27,7 +27,7 @@ def test_its_data_sets_are_those_that_this_salgen_makes(data, tmp_path):
 
 def test_a_data_set_that_would_be_another_one_is_refused(tmp_path):
     spec = bench_spec()
-    with pytest.raises(SalgenError, match="this salgen makes another perlin-lesions"):
+    with pytest.raises(SalgenError, match="is not the data of salgen-bench 1: install"):
         make_data(spec, module.BenchData("perlin-lesions", "0" * 64, {"train": 1}), tmp_path / "data")
 
 

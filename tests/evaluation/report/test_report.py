@@ -191,9 +191,7 @@ def test_the_headline_says_what_the_tests_separate(full, loaded):
     assert f"Not significantly different from it: {tied}" in text
     assert not re.search(r"[.;][A-Z]", text.partition("How it was made")[0].partition("Scores")[0])
     (said,) = found.against_floors
-    assert re.match(
-        r"every method but deconvnet is significantly better than sobel, the strongest floor and an e", said
-    )
+    assert said.startswith("every method but deconvnet is significantly better than sobel, the strongest floor and")
     assert f"E{said[1:]}. A floor is a map that knows nothing of the network." in text
     pairs = 18 * 17 // 2
     assert "(9,999 random sign patterns), at a family-wise level of 5 %" in text
@@ -348,13 +346,6 @@ def test_the_first_screen_has_pictures_and_the_methods_that_were_left_out(tmp_pa
     assert "best: " not in read(report([alone])).text
 
 
-def test_missing_scores_are_said(tmp_path):
-    path = make_run(tmp_path / "run", **SMALL)
-    with edited_scores(path) as rows:
-        del rows[-4:]
-    assert "4 scores are missing" in read(report([path])).text
-
-
 def test_runs_of_one_data_set_are_told_apart_by_their_folders(tmp_path):
     runs = [make_run(tmp_path / name, **SMALL) for name in ("first", "second")]
     assert [run.label for run in read_runs(runs)] == ["perlin-lesions (first)", "perlin-lesions (second)"]
@@ -367,11 +358,10 @@ def test_default_and_given_paths(tmp_path):
     run = make_run(tmp_path / "run", **SMALL)
     assert report([run]) == run / "report.html"
     assert report([str(run)], tmp_path / "new" / "page.html") == tmp_path / "new" / "page.html"
-    with pytest.raises(SalgenError, match="is a folder"):
-        report([run], tmp_path)
     (tmp_path / "file").touch()
-    with pytest.raises(SalgenError, match="cannot write"):
-        report([run], tmp_path / "file" / "page.html")
+    for wrong in (tmp_path, tmp_path / "file" / "page.html"):
+        with pytest.raises(OSError, match=tmp_path.name):
+            report([run], wrong)
     assert not list(tmp_path.rglob("*.part"))
 
 
@@ -383,14 +373,12 @@ def test_faults_of_a_run_name_the_file(tmp_path):
     path = make_run(tmp_path / "run", **SMALL)
     record = json.loads((path / "run.json").read_text())
     faults = {
-        "run.json is not JSON": "{",
-        "run.json is not JSON (Out of range float": record | {"timings": {"wall_seconds": float("nan")}},
+        "run.json is no record of a run": "{",
+        "run.json is no record of a run (Out of range float": record | {"timings": {"wall_seconds": float("nan")}},
         "no entry 'dataset.fingerprint'": record | {"dataset": {"name": "x"}},
         "no entry 'models.accuracy'": record | {"models": [{"name": "x", "seed": 0}]},
         "no entry 'headline_variant'": {k: v for k, v in record.items() if k != "headline_variant"},
-        "does not list method 'gradient'": record | {"methods": record["methods"][1:]},
         "unknown metric 'roc-auk': did you mean 'roc-auc'": record | {"metrics": ["roc-auk", "roc-auc"]},
-        "names no metric that has scores": record | {"metrics": ["m-gt"]},
     }
     for message, content in faults.items():
         (path / "run.json").write_text(content if isinstance(content, str) else json.dumps(content))

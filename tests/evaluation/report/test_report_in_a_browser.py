@@ -93,7 +93,7 @@ def test_tables_are_saved_with_their_full_numbers_and_as_latex(opened, built):
     ]
     (run,) = read_runs([built[0]])
     rows = {line[1]: dict(zip(head, line, strict=True)) for line in lines}
-    assert rows.keys() == {run.method_label("lesion-cnn", key) for key in run.keys("lesion-cnn")}
+    assert rows.keys() == {call for call, _ in run.keys("lesion-cnn")}
     for key in run.keys("lesion-cnn"):
         row, found = run.row("lesion-cnn", key, "roc-auc", "region:brain"), rows[key[0]]
         numbers = [float(found[column] or "nan") for column in head[3:6]]  # a constant map has no interval

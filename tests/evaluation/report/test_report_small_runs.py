@@ -2,7 +2,7 @@
 
 import re
 import pytest
-from run_folders import edited_gallery, edited_record, edited_scores, make_run
+from run_folders import edited_record, edited_scores, make_run
 from test_report import read
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import (
@@ -194,21 +194,17 @@ def test_a_folder_twice_is_refused(tmp_path):
                 call([path, second])
 
 
-@pytest.mark.parametrize("damage", ["cut", "scrambled", "no zip", "wrong shape"])
+@pytest.mark.parametrize("damage", ["cut", "scrambled", "no zip"])
 def test_a_damaged_gallery_is_left_out_and_said(tmp_path, damage):
     path = make_run(tmp_path / "run", **(SMALL | {"pictures": 2}), size=16)
     other = make_run(tmp_path / "other", **(SMALL | {"pictures": 2}), size=16, name="others")
     content = bytearray((path / "gallery.npz").read_bytes())
-    if damage == "wrong shape":
-        with edited_gallery(path) as arrays:
-            arrays["maps"] = arrays["maps"][1:]
-    else:
-        middle = len(content) // 2
-        scrambled = content[:middle] + bytes(255 - byte for byte in content[middle : middle + 64])
-        changed = {"cut": content[:middle], "scrambled": scrambled + content[middle + 64 :], "no zip": b"PK not really"}
-        (path / "gallery.npz").write_bytes(changed[damage])
+    middle = len(content) // 2
+    scrambled = content[:middle] + bytes(255 - byte for byte in content[middle : middle + 64])
+    changed = {"cut": content[:middle], "scrambled": scrambled + content[middle + 64 :], "no zip": b"PK not really"}
+    (path / "gallery.npz").write_bytes(changed[damage])
     text = read(report([path])).text
-    assert re.search(r"perlin-lesions: its pictures are left out, because gallery\.npz(:| is damaged)", text)
+    assert re.search(r"perlin-lesions: its pictures are left out, because gallery\.npz is damaged", text)
     assert "not chosen by eye" not in text
     assert "gradient" in text
     both = read(report([path, other])).text

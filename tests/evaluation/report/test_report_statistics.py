@@ -1,6 +1,5 @@
 """What the report says of many metrics, choices of samples, tests, ranks, certificates and curves."""
 
-import json
 import re
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from salgen.evaluation.diagnostics.clever_hans import clever_hans
 from salgen.evaluation.report import console_summary, report
 from salgen.evaluation.report.figures import WIDTH, all_curves, parameter_groups
 from salgen.evaluation.report.page import agreements, suspect_counts
-from salgen.evaluation.report.reliance import by_model, reliance_lines, uncertified
+from salgen.evaluation.report.reliance import by_model, reliance_lines
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.tables import means_table, metric_blocks, panels
 from salgen.evaluation.report.verdicts import verdict
@@ -159,37 +158,28 @@ def test_means_over_classes_are_shown_where_they_differ(tmp_path):
     assert f"{row.mean_per_class:.3f} mean {row.mean:.3f}" in text
 
 
-def test_older_certificates_are_told_and_the_held_effect_is_shown(tmp_path):
+def test_the_held_effect_and_the_share_at_each_tolerance_are_shown(tmp_path):
     path = make_run(tmp_path / "run", metrics=("roc-auc",), coverage=0.5, **SMALL)
-    old = read(report([path])).text
-    assert "Certificates before version 5 do not hold the feature's pixels" in old
-    assert "Share of images certified if" not in old
     with edited_record(path) as record:
-        record["certificates"] |= {"version": "5", "redraws": 59}
+        record["certificates"]["redraws"] = 59
         record["certificates"]["models"][0] |= {"by_tolerance": {"0.25": 0.5, "1.0": 0.875}, "held_effect": 0.123}
     new = read(report([path])).text
     assert "on at most 35 % of all backgrounds" in new
-    assert "before version 5" not in new
     assert "50 % 50 % 12 % –" in new  # noqa: RUF001
     assert "Training seed 25 % 100 % perlin-lesions lesion-cnn 0 50 % 88 %" in new
 
 
-@pytest.mark.parametrize(
-    ("version", "coverage", "withheld"), [("2", 0.25, True), ("2", 0.5, False), ("1", 0.25, False), ("2", 0.0, True)]
-)
-def test_no_method_is_best_where_the_model_does_not_rely_on_the_feature(tmp_path, version, coverage, withheld):
+@pytest.mark.parametrize(("coverage", "withheld"), [(0.25, True), (0.5, False), (0.0, True)])
+def test_no_method_is_best_where_the_model_does_not_rely_on_the_feature(tmp_path, coverage, withheld):
     path = make_run(tmp_path / "run", metrics=("roc-auc",), coverage=coverage, **SMALL)
-    with edited_record(path) as record:
-        record["certificates"]["version"] = version
     text, summary = read(report([path])).text, console_summary([path])
     assert ("No method is called the best" in text) == withheld
     assert ("no verdict: the model relies on the feature for fewer than half" in summary) == withheld
     assert ("best by roc-auc" in summary) != withheld
-    low = coverage < 0.5
-    assert ("Most images are not certified" in text) == ("says nothing about the method" in text) == low
+    assert ("Most images are not certified" in text) == ("says nothing about the method" in text) == withheld
     said = f"{coverage:.0%} of the images are certified; on the others the background mostly moves".replace("%", " %")
-    assert (said in text) == low
-    assert (f"WARNING: lesion-cnn seed 0 relies on the feature for {coverage:.0%} of 24 samples" in summary) == low
+    assert (said in text) == withheld
+    assert (f"WARNING: lesion-cnn seed 0 relies on the feature for {coverage:.0%} of 24 samples" in summary) == withheld
     assert ("No image is certified." in text) == ("of which there are none here" in text) == (coverage == 0)
 
 
@@ -209,10 +199,7 @@ def test_runs_without_certificates_say_why(tmp_path):
     path = make_run(tmp_path / "run", metrics=("roc-auc",), **SMALL)
     assert "cannot be rendered again: no recipes" in read(report([path])).text
     with edited_record(path) as record:
-        del record["certificates"]
-    assert uncertified(read_runs([path])[0]).startswith("this version of salgen wrote none")
-    assert "evaluate again to have them" in read(report([path])).text
-    (path / "run.json").write_text(json.dumps(record | {"certificates": {"models": [{"name": "x"}], "reason": ""}}))
+        record["certificates"]["models"] = [{"name": "x"}]
     with pytest.raises(SalgenError, match=re.escape("no entry 'certificates.models.seed'")):
         report([path])
 

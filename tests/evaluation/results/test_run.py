@@ -149,7 +149,7 @@ def test_a_run_stands_for_its_folder(run, tmp_path, monkeypatch):
         (lambda run: run.best(variant="region:skull"), "unknown variant of roc-auc 'region:skull'"),
         (lambda run: run.best(model="scnn"), "unknown model"),
         (lambda run: run.compare("gradient", "gradeint"), "unknown method"),
-        (lambda run: run.compare("gradient", "oracle"), "gradient and oracle are not compared under roc-auc"),
+        (lambda run: run.compare("gradient", "oracle"), "gradient and oracle are not compared: name two"),
         (lambda run: run.maps("grad-cam"), "unknown method"),
         (lambda run: run.maps("gradient", seed=3), "unknown training seed"),
         (lambda run: salgen.Run(run.path.parent), "is not a run folder"),

@@ -137,7 +137,7 @@ def test_a_group_says_what_it_leaves_out(data, permuted, tmp_path):
 def test_another_data_sets_run_is_not_overwritten(data, permuted, tmp_path):
     other = salgen.make("perlin-lesions", tmp_path / "other", splits={"test": 6}, parameters=QUICK, seed=1)
     before = (permuted / "scores.parquet").read_bytes()
-    with pytest.raises(SalgenError, match=r"experiment \(data set data there, other here; .*: choose another folder"):
+    with pytest.raises(SalgenError, match=r"experiment \(data set data there, other here; .*: give another folder"):
         evaluate(other, model=permuted / "lesion-cnn-seed0", methods=["gradient"], out=permuted)
     assert (permuted / "scores.parquet").read_bytes() == before
 

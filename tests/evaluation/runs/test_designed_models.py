@@ -45,9 +45,8 @@ def test_a_margin_has_signed_attributions(cells, tmp_path):
 
 def test_the_best_other_class_of_a_margin_is_found_where_all_probabilities_are_zero(tmp_path):
     """Counts that are hundreds apart: the second and the third class have a probability of 0 both."""
-    run = salgen.evaluate(
-        made(tmp_path / "wide", 108), methods=["gradient"], score="margin", out=tmp_path / "run", **HOW
-    )
+    wide = made(tmp_path / "wide", 108)
+    run = salgen.evaluate(wide, methods=["gradient"], score="margin", out=tmp_path / "run", **HOW)
     assert means(run, "attribution-cosine")["gradient"] == pytest.approx(1)
 
 

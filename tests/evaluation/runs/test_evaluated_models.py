@@ -6,11 +6,10 @@ import shutil
 import sys
 from unittest.mock import ANY
 import pytest
-import torch
 from kept_runs import make_data
+from own_modules import write_modules
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.runs.evaluated_models import load_model, resolve_models
 from salgen.evaluation.runs.given_models import given_model
@@ -55,11 +54,7 @@ def data(tmp_path_factory):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A working directory with the user's module; it is imported anew in each test."""
-    (tmp_path / "own_models.py").write_text(MODULE)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(sys.modules, "own_models", raising=False)
-    return tmp_path
+    return write_modules(tmp_path, monkeypatch, own_models=MODULE)
 
 
 def test_a_users_model_is_evaluated_as_it_is(data, folder):
@@ -87,7 +82,7 @@ def test_its_weights_are_part_of_its_identity(data, folder):
     [
         ("no_such_module:good", "cannot be imported: ModuleNotFoundError"),
         ("own_models:god", "cannot be imported: AttributeError"),
-        ("own_models:not_a_function", "not_a_function is no function"),
+        ("own_models:not_a_function", "calling it failed: TypeError: 'int' object is not callable"),
         ("own_models:raises", "calling it failed: KeyError: 'weights'"),
         ("own_models:returns_text", "returned str, but must return a torch.nn.Module"),
         ("own_models:three_classes", r"gives \(1, 3\) for one image: must be logits \(1, 2\)"),
@@ -118,29 +113,22 @@ def test_patterns_are_fitted_once_and_their_units_counted(data, folder, monkeypa
     run = evaluate(data, methods=["pattern-net"], **how)
     (patterns,) = run.glob("patterns-*.safetensors")
     assert json.loads((run / "run.json").read_text())["models"][0]["patterns"] == {"units": 6, "degenerate": ANY}
-    monkeypatch.setattr(
-        "salgen.evaluation.runs.model_runner.fit_patterns", lambda *_, **__: pytest.fail("fitted again")
-    )
+    monkeypatch.setattr("salgen.evaluation.runs.model_runner.fit_patterns", None)  # it is not fitted again
     evaluate(data, methods=["pattern-net", "pattern-attribution"], **how)
     patterns.write_bytes(b"something else")
     with pytest.raises(SalgenError, match="is damaged"):
         evaluate(data, methods=["pattern-net"], **how)
 
 
-def test_without_training_images_there_are_no_patterns(data, folder, monkeypatch):
+def test_without_training_images_there_are_no_patterns_and_no_trainings(data, folder, tmp_path, monkeypatch):
     """As with imported data that has a test split only: an error by name, left out of all."""
-    lacking = {"patterns": "fits patterns to the split 'train', which is not there"}
-    monkeypatch.setattr("salgen.evaluation.runs.given_methods.unmet_needs", lambda _: lacking)
-    with pytest.raises(SalgenError, match="pattern-net fits patterns to the split 'train', which is not there"):
-        evaluate(data, model="own_models:good", methods=["pattern-net"], out=folder / "run")
-    network = load_model(salgen.load(data), given_model("own_models:good"), folder).classifier
-    methods, left_out = select_methods(["all"]).defined_for(network, torch.zeros(1, 1, 32, 32), lacking)
-    assert left_out["pattern-net"] == "pattern-net fits patterns to the split 'train', which is not there"
-    assert "gradient" in methods
-
-
-def test_a_set_without_training_images_asks_for_a_trained_model(data, tmp_path, monkeypatch):
-    dataset = salgen.load(data, "test")
+    dataset, why = salgen.load(data, "test"), "pattern-net fits patterns to the split 'train', which data does not have"
     monkeypatch.delitem(dataset.spec.splits, "train")
+    monkeypatch.setattr("salgen.evaluation.runs.running.open_dataset", lambda *_: dataset)
+    given = {"model": "own_models:good", "metrics": ["roc-auc"], "limit": 2, "out": folder / "run"}
+    with pytest.raises(SalgenError, match=why):
+        evaluate(data, methods=["pattern-net"], **given)
+    run = salgen.evaluate(data, methods=["pattern-net", "gradient"], **given)
+    assert (run.left_out["pattern-net"], "gradient" in run.means.index) == (why, True)
     with pytest.raises(SalgenError, match=r"has no training images for scnn: give a trained model \(model=, --model"):
         resolve_models(dataset, "scnn", None, None, tmp_path, scale="demo", settings=None, n_trainings=1, reliance=None)

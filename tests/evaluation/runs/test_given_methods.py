@@ -10,6 +10,7 @@ import pytorch_grad_cam
 import zennit.canonizers
 import zennit.composites
 from kept_runs import SAMPLES, STATED, rows
+from own_modules import write_modules
 from pandas.testing import assert_frame_equal
 import salgen
 from salgen.cli.main import main
@@ -57,17 +58,7 @@ OWN = ["method", "method_parameters"]
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A working directory with the user's modules; they are imported anew in each test."""
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, monkeypatch, METHODS)
-    (tmp_path / "my_models.py").write_text(MODELS)
-    monkeypatch.delitem(sys.modules, "my_models", raising=False)
-    return tmp_path
-
-
-def write(folder, monkeypatch, text):
-    (folder / "my_methods.py").write_text(text)
-    monkeypatch.delitem(sys.modules, "my_methods", raising=False)
+    return write_modules(tmp_path, monkeypatch, my_methods=METHODS, my_models=MODELS)
 
 
 def evaluated(data, out, methods, **changes):
@@ -117,9 +108,7 @@ def test_methods_of_libraries_and_of_the_user_in_a_run(data, folder):
     assert len(held["mine"].foreign.sha256) == 64
     assert held["finer"].foreign.library.startswith("grad-cam 1.")
     assert held["flat"].foreign.import_path is held["kpca"].foreign.import_path is None
-    assert held["kpca"].reference.startswith(
-        "a KPCA_CAM object of pytorch_grad_cam.kpca_cam, not re-runnable, grad-cam"
-    )
+    assert held["kpca"].reference.startswith("a KPCA_CAM object of pytorch_grad_cam.kpca_cam, not re-runnable, grad")
     assert (held["kpca"].signed, held["flat"].signed, held["finer"].native_resolution) == (False, True, "32x32")
     assert json.loads(rows(run).query("method == 'twice'")["method_parameters"].iloc[0])["parameters"] == {"factor": 2}
     page = salgen.report([run]).read_text(encoding="utf-8")
@@ -149,7 +138,7 @@ def test_what_is_computed_again(data, folder, monkeypatch):
     assert_frame_equal(of(run, "mine"), first, check_exact=True)
     assert records(run)["saliency"].foreign.import_path == "my_methods:saliency"
 
-    write(folder, monkeypatch, METHODS.replace("inputs.grad * factor", "-inputs.grad * factor"))
+    write_modules(folder, monkeypatch, my_methods=METHODS.replace("inputs.grad * factor", "-inputs.grad * factor"))
     evaluated(data, run, methods)
     assert np.allclose(of(run, "mine")["value"], 1 - first["value"])
 
@@ -160,7 +149,7 @@ def test_nothing_that_a_run_names_is_imported(data, folder, monkeypatch):
     (folder / "trap.py").write_text("open('sprung', 'w').close()\ndef mine(*_): pass\n")
     text = (run / "run.json").read_text(encoding="utf-8")
     changes = {
-        "my_methods:mine": ("trap:mine", r"has the method 'mine', which is trap:mine.*: give it again among methods"),
+        "my_methods:mine": ("trap:mine", r"has 'mine', which is trap:mine.*: give it again"),
         '"call": "gradient"': ('"call": "trap:mine"', "run: trap: 'mine': write it as key=value"),
     }
     for old, (new, says) in changes.items():

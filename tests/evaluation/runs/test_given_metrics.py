@@ -1,9 +1,9 @@
 """Metrics that are not salgen's, in runs: recorded, kept, extended, scored again, verified."""
 
-import sys
 import numpy as np
 import pytest
 from kept_runs import rows
+from own_modules import SMALL_DETECTOR, write_modules
 import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError
@@ -12,14 +12,6 @@ from salgen.evaluation.runs.artifacts.run_record import RunRecord
 from salgen.evaluation.scoring.metric_selection import bounds, higher_is_better
 from salgen.import_paths import imported
 
-MODELS = """
-import torch
-from torch import nn
-
-def detector():
-    torch.manual_seed(0)
-    return nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(16, 2)).eval()
-"""
 METRICS = """
 from dataclasses import dataclass
 from typing import ClassVar
@@ -48,13 +40,7 @@ NAMES = ["error", "roc-auc", "share:above=0.1", "squared"]
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A working directory with the user's modules; they are imported anew in each test."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "my_models.py").write_text(MODELS)
-    (tmp_path / "my_metrics.py").write_text(METRICS)
-    for name in ("my_models", "my_metrics"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    return tmp_path
+    return write_modules(tmp_path, monkeypatch, my_models=SMALL_DETECTOR.format("ReLU"), my_metrics=METRICS)
 
 
 def evaluated(data, out, metrics, **changes):
@@ -82,7 +68,7 @@ def test_functions_and_classes_are_metrics_of_a_run(data, folder):
     given = {"error": error, "roc-auc": "roc-auc", "share:above=0.1": OWN[2], "squared": OWN[3].partition("=")[2]}
     assert rows(evaluated(data, run.path, given).path).equals(first)
     assert len(calls) == before, "what is as it was is not computed again"
-    with pytest.raises(SalgenError, match="the run has the metric 'error', which is my_metrics:error: give it again"):
+    with pytest.raises(SalgenError, match="the run's metric 'error' is my_metrics:error: give it again"):
         evaluated(data, run.path, ["iou"])
 
     again = salgen.rescore(run, metrics={"auc": "roc-auc", "darkest": lambda values, mask: values[mask].min()})
@@ -94,8 +80,7 @@ def test_functions_and_classes_are_metrics_of_a_run(data, folder):
 def test_an_edited_function_is_computed_again(data, folder, monkeypatch):
     run = evaluated(data, folder / "run", ["my_metrics:error"])
     first = rows(run.path)
-    (folder / "my_metrics.py").write_text(METRICS.replace("mean()", "mean() + 1"))
-    monkeypatch.delitem(sys.modules, "my_metrics")
+    write_modules(folder, monkeypatch, my_metrics=METRICS.replace("mean()", "mean() + 1"))
     again = rows(evaluated(data, run.path, "my_metrics:error").path)
     assert np.allclose(again.value, first.value + 1, equal_nan=True)
 
@@ -119,7 +104,7 @@ def test_what_is_wrong_with_one_is_one_line(data, folder, metrics, says):
 
 
 def test_workers_import_a_metric(data, folder):
-    with pytest.raises(SalgenError, match=r"metric 'mine' is the function .*<lambda>.*workers cannot import"):
+    with pytest.raises(SalgenError, match=r"metric 'mine': workers cannot import the function .*<lambda>"):
         evaluated(data, folder / "run", {"mine": lambda values, mask: 0}, executor="ray")
 
 

@@ -439,7 +439,7 @@ def test_a_repository_of_hugging_face_is_fetched(hugging_face, monkeypatch):
         (network(), {"preprocess": "imagenet"}, "preprocess is str: give a torch.nn.Module"),
         (network(), {"preprocess": ("a", "b")}, "give a number for each channel"),
         ("scnn", {"classes": [0, 1]}, "preprocess and classes are for networks trained elsewhere"),
-        (network(), {"executor": "ray"}, "workers cannot load it"),
+        (network(), {"executor": "ray"}, "workers cannot load model"),
         (nn.Sequential(nn.Conv2d(1, 2, 3)), {}, "the network takes 1 channel, the images have 3: give images of 1"),
         (nn.Sequential(nn.Flatten(), nn.Linear(7, 2)), {}, r"fails on an image \(1, 3, 64, 64\)"),
     ],

@@ -216,7 +216,7 @@ def test_a_logit_that_stands_alone_is_as_far_from_its_negative_as_both_say(monke
 
 def test_a_model_without_gradient_is_refused_and_one_that_does_not_look_is_not():
     twins, images = twins_and_images(2, channels=1)
-    with pytest.raises(SalgenError, match="found by gradients, and the model's output has none"):
+    with pytest.raises(SalgenError, match="takes gradients, and the output has none"):
         patched(nn.Sequential(Of(torch.detach), Linear()), images, twins)
     blind = patched(Of(lambda x: torch.tensor([[1.0, 2.0]]).expand(len(x), 2)), images, twins)
     assert blind.faults == ["", ""]

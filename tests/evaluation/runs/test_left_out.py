@@ -1,33 +1,21 @@
 """Methods that a network does not allow, or that fail: left out with their reasons, said on the terminal and kept."""
 
-import sys
 import pytest
 import torch
+from own_modules import SMALL_DETECTOR, write_modules
 import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError, UndefinedMethodError
 from salgen.evaluation.methods.gradient import InputXGradient
 
-MODEL = """
-import torch
-from torch import nn
-
-def small():
-    torch.manual_seed(0)
-    return nn.Sequential(nn.Conv2d(1, 4, 3), nn.GELU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(16, 2)).eval()
-"""
-
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "left_out_model.py").write_text(MODEL)
-    monkeypatch.delitem(sys.modules, "left_out_model", raising=False)
-    return tmp_path
+    return write_modules(tmp_path, monkeypatch, left_out_model=SMALL_DETECTOR.format("GELU"))
 
 
 def command(data, *words):
-    model = ["--model", "left_out_model:small", "--out", "run", "--metrics", "roc-auc"]
+    model = ["--model", "left_out_model:detector", "--out", "run", "--metrics", "roc-auc"]
     return main(["evaluate", str(data), *model, *words])
 
 
@@ -66,7 +54,7 @@ def test_one_that_fails_is_left_out_and_an_error_if_it_is_alone(data, folder, ca
 
 
 def test_a_method_of_the_run_that_is_now_refused_does_not_lose_its_scores(data, folder, monkeypatch):
-    given = {"model": "left_out_model:small", "metrics": ["roc-auc"], "out": "run"}
+    given = {"model": "left_out_model:detector", "metrics": ["roc-auc"], "out": "run"}
     salgen.evaluate(data, methods=["input-x-gradient"], **given)
 
     def refuses(_method, _view, _image):

@@ -126,7 +126,7 @@ def test_a_checkpoint_gets_its_second_model_too(data, run, tmp_path):
         ({"paired_task": "scenery"}, "did you mean 'scene'"),
         ({"paired_task": "object"}, "the first model learns that task"),
         ({"paired_task": "scene", "paired_model": "x"}, "give only one"),
-        ({"paired_task": "scene", "metrics": ["roc-auc"]}, "no metric contrasts two models"),
+        ({"paired_task": "scene", "metrics": ["roc-auc"]}, "no metric contrasts the paired model or task"),
         *(({"metrics": of}, "contrasts two models: give the second one") for of in (["idr:of=paired"], ["all", "mcr"])),
         ({"paired_model": "nowhere"}, "paired model nowhere: give a checkpoint's folder"),
         (

@@ -9,6 +9,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
@@ -202,14 +203,16 @@ def test_a_machine_that_will_not_do_says_why(tmp_path, data, monkeypatch, change
 
 def test_a_model_that_is_another_one_there_is_refused(tmp_path, data, monkeypatch):
     job = ray_work.Job.of(runner_of(data, tmp_path), "cpu")
-    monkeypatch.setattr(
-        watched_work, "network", lambda: torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(1024, 2))
-    )
+    other = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(1024, 2))
+    monkeypatch.setattr(watched_work, "network", lambda: other)
     assert "its weights differ from those where the run was started" in str(predicted_by_task(job).error)
 
 
 def test_a_job_holds_no_weights_and_gives_the_same_work(tmp_path, data, monkeypatch):
-    monkeypatch.setattr(ray_work, "_workers_on_this_machine", lambda: 2)
+    here = SimpleNamespace(get_node_id=lambda: "a")
+    node = {"NodeID": "a", "Resources": {"CPU": 2}}
+    one_node = SimpleNamespace(get_runtime_context=lambda: here, nodes=lambda: [node])
+    monkeypatch.setattr(ray_work, "ray_module", lambda: one_node)
     runner = runner_of(data, tmp_path, device="cpu")
     job = ray_work.Job.of(runner, "cpu")
     weights = runner.model.classifier.network[0].weight.detach().numpy().tobytes()

@@ -4,14 +4,11 @@ import json
 import shutil
 from unittest.mock import Mock
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from kept_runs import CALLS, METRICS, SETTINGS, STATED, make_run, rows
 from pandas.testing import assert_frame_equal
 import salgen
 from salgen.cli.main import main
-from salgen.datasets.format.manifest import read_manifest
-from salgen.datasets.format.shards import shard_writer
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.runs import model_runner, pipeline
 from salgen.evaluation.runs.artifacts import costs
@@ -169,31 +166,6 @@ def test_without_images_the_data_set_is_asked_for(run, data, withheld, tmp_path)
     assert_frame_equal(without_data_names(found), without_data_names(whole, shown), check_exact=True)
 
 
-def test_images_that_are_not_those_of_the_maps_are_refused(data, withheld, tmp_path):
-    """The description is the same, and so are the masks; only what the images look like is not."""
-    copy = shutil.copytree(data, tmp_path / "copy")
-    path = copy / "data" / "test-00000-of-00001.parquet"
-    manifest = read_manifest(copy)
-
-    def rewritten(change):
-        table = pq.read_table(data / "data" / path.name)
-        with shard_writer(path, manifest) as writer:
-            writer.write_table(change(table), row_group_size=manifest.rows_per_group)
-        with pytest.raises(SalgenError, match="copy") as caught:
-            rescore(withheld, metrics=["edge-correlation"], dataset=copy, out=tmp_path / "out")
-        return str(caught.value)
-
-    def exchanged(table, *names):
-        order = np.r_[1, 0, 2 : len(table)]
-        for name in names:
-            table = table.set_column(table.column_names.index(name), table.schema.field(name), table[name].take(order))
-        return table
-
-    assert "pixels_sha256" in rewritten(lambda table: exchanged(table, "image"))
-    assert "is not the data set of these maps" in rewritten(lambda table: exchanged(table, "mask", "mask_core"))
-    assert "is not the data set of these maps" in rewritten(lambda table: exchanged(table, "id"))
-
-
 def test_maps_of_a_run_that_was_stopped_are_not_scored_as_those_of_the_one_before(run, data, tmp_path, monkeypatch):
     """Maps of another version of a method have replaced those that `run.json` lists."""
     copy = shutil.copytree(run, tmp_path / "run")
@@ -207,7 +179,7 @@ def test_maps_of_a_run_that_was_stopped_are_not_scored_as_those_of_the_one_befor
         lambda: rescore(copy, metrics=METRICS, out=tmp_path / "out"),
         lambda: salgen.publish(copy, tmp_path / "run.tar", **STATED),
     ):
-        with pytest.raises(SalgenError, match="of another evaluation than the record of run: the run was stopped"):
+        with pytest.raises(SalgenError, match="does not hold the maps of this run: evaluate again"):
             refused()
     make_run(data, copy)
     assert len(rows(rescore(copy, metrics=METRICS[:1], out=tmp_path / "out")))
@@ -247,9 +219,7 @@ def test_what_cannot_be_scored_is_said_before_any_work(run, data, tmp_path):
 
     refused("does not exist: give a run that", tmp_path / "none")
     np.savez(tmp_path / "maps.npz", maps=np.zeros((4, 32, 32)))
-    refused(
-        r"maps.npz is not a folder: .*by 'salgen evaluate DATA --maps PATH', or by 'salgen score", tmp_path / "maps.npz"
-    )
+    refused(r"maps.npz is not a folder: .*by 'salgen evaluate DATA --maps PATH', or by", tmp_path / "maps.npz")
     refused(r"run\.json is missing", data)
     refused("needs paired maps, and the run kept none", metrics=["mcs"])
     refused("it trains the model again", metrics=["roar:fraction=0.1"])
@@ -257,7 +227,7 @@ def test_what_cannot_be_scored_is_said_before_any_work(run, data, tmp_path):
     refused("is the run whose maps are scored: choose another", out=run)
     refused("nowhere does not exist", dataset=tmp_path / "nowhere")
     other = salgen.make("perlin-lesions", tmp_path / "other", splits={"test": 2}, seed=3, workers=1)
-    refused("is not the data set of these maps: its fingerprint is", dataset=other)
+    refused("is not lesions, the data set of these maps: give that", dataset=other)
     plain = shutil.copytree(run, tmp_path / "plain")
     record = json.loads((plain / "run.json").read_text())
     (plain / "run.json").write_text(json.dumps({**record, "maps": {}}))
@@ -275,11 +245,10 @@ def test_a_map_that_is_missing_or_another_sample_s_is_said(run, tmp_path):
     copy = shutil.copytree(run, tmp_path / "run")
     folder = copy / "maps" / "lesion-cnn-seed0"
     shutil.copyfile(folder / "sobel" / "maps-00000.parquet", folder / "gradient" / "maps-00000.parquet")
-    with pytest.raises(SalgenError, match=r"gradient/maps-00000\.parquet holds maps of another evaluation"):
-        rescore(copy, metrics=METRICS[:1], out=tmp_path / "out")
-    (folder / "gradient" / "maps-00000.parquet").unlink()
-    with pytest.raises(SalgenError, match=r"gradient/maps-00000\.parquet is missing: the run does not hold these maps"):
-        rescore(copy, metrics=METRICS[:1], out=tmp_path / "out")
+    for _ in ("another's", "none"):
+        with pytest.raises(SalgenError, match=r"gradient/maps-00000\.parquet does not hold the maps of this run"):
+            rescore(copy, metrics=METRICS[:1], out=tmp_path / "out")
+        (folder / "gradient" / "maps-00000.parquet").unlink(missing_ok=True)
 
 
 def test_the_command(run, data, archive, tmp_path, capsys, monkeypatch):

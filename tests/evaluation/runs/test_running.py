@@ -113,10 +113,12 @@ def test_a_scale_has_its_number_of_redraws(run, data, tmp_path, how, redraws):
 def test_where_no_training_for_reliance_is_possible_it_is_plain_and_says_so(data, tmp_path, run, monkeypatch):
     monkeypatch.setattr("salgen.evaluation.training.training_settings.RELIANCE", 2.0)
     asked = {"methods": ["gradient"], "settings": {**SETTINGS, "rotation": 5.0}, "n_trainings": 1, "limit": 4}
-    with pytest.warns(SalgenWarning, match="lesion-cnn is trained plainly, not for reliance: training: reliance = 2"):
+    with pytest.warns(
+        SalgenWarning, match="is trained plainly, not for reliance: training: reliance goes without rotation"
+    ):
         plain = evaluate(data, out=tmp_path / "plain", **asked)
     assert "reliance" not in json.loads((plain / "run.json").read_text())["models"][0]["settings"]
-    with pytest.raises(SalgenError, match="leave out rotation"):
+    with pytest.raises(SalgenError, match="goes without rotation"):
         evaluate(data, out=tmp_path / "refused", reliance=True, **asked)
     with pytest.raises(SalgenError, match="is trained already: leave out training settings, reliance and"):
         evaluate(data, model=run / "lesion-cnn-seed0", reliance=True, out=tmp_path / "refused")
@@ -183,7 +185,6 @@ def test_killed_at_any_moment_it_goes_on_and_ends_the_same(data, tmp_path):
         ({"model": nn.Identity()}, r"model Identity gives \(1, 1, 32, 32\) for one image: must be logits"),
         ({"model": None}, r"model = None: must be text, a path or a torch\.nn\.Module"),
         ({"max_memory": -1}, "must be a positive number of GB"),
-        ({"out": 5}, "out = 5: must be text or a path"),
     ],
 )
 def test_what_is_refused_before_any_work(arguments, says, data, tmp_path):
@@ -208,21 +209,13 @@ def test_a_part_that_a_power_cut_left_half_is_made_again(run, data, size, tmp_pa
     assert (run / "scores.parquet").read_bytes() == before
 
 
-@pytest.mark.parametrize("how", ["changed", "of another method", "of something else"])
-def test_a_damaged_unit_is_named(run, data, how):
-    described = {path: pq.read_schema(path).metadata or {} for path in (run / PARTS).iterdir()}
-    units = {path: json.loads(found[b"salgen"]) for path, found in described.items() if b"salgen" in found}
-    part = next(path for path, unit in units.items() if unit["method"] == "gradient")
-    other = next(path for path, unit in units.items() if unit["method"] == "sobel")
+def test_a_damaged_unit_is_named(run, data, tmp_path):
+    run = shutil.copytree(run, tmp_path / "run")
+    part = next(path for path in (run / PARTS).iterdir() if b"salgen" in (pq.read_schema(path).metadata or {}))
     whole = part.read_bytes()
-    strange = (run / "scores.parquet").read_bytes()
-    changed = whole[:30] + b"other" + whole[35:]
-    part.write_bytes({"changed": changed, "of another method": other.read_bytes()}.get(how, strange))
-    try:
-        with pytest.raises(SalgenError, match="is damaged"):
-            evaluate(data, methods=CALLS, settings=SETTINGS, n_trainings=2, out=run)
-    finally:
-        part.write_bytes(whole)
+    part.write_bytes(whole[:30] + b"other" + whole[35:])
+    with pytest.raises(SalgenError, match="is damaged"):
+        evaluate(data, methods=CALLS, settings=SETTINGS, n_trainings=2, out=run)
 
 
 @pytest.mark.parametrize(("classes", "shown"), [(2, 6), (3, 9), (5, 10), (12, 12), (50, 10)])

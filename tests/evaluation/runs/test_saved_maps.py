@@ -10,20 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import PATCH_MATTERS
-from salgen.evaluation.runs.artifacts.saved_maps import (
-    SavedMaps,
-    folder_name,
-    key_of,
-    maps_name,
-    parts_of,
-    read_maps,
-    write_maps,
-)
+from salgen.evaluation.runs.artifacts import saved_maps
 
 
 def kept(values, ids=None):
     count = len(values)
-    return SavedMaps(
+    return saved_maps.SavedMaps(
         ids=ids or [f"test-{i:06d}" for i in range(count)],
         targets=np.arange(count) % 3,
         correct=np.arange(count) % 2 == 0,
@@ -41,8 +33,8 @@ any_floats = st.floats(width=32, allow_nan=True, allow_infinity=True, allow_subn
 @given(arrays(np.float32, array_shapes(min_dims=3, max_dims=3, max_side=6), elements=any_floats))
 def test_every_bit_comes_back(tmp_path_factory, values):
     path = tmp_path_factory.mktemp("maps") / "maps-00000.parquet"
-    write_maps(path, kept(values), "a key")
-    found = read_maps(path)
+    saved_maps.write_maps(path, kept(values), "a key")
+    found = saved_maps.read_maps(path)
     assert found.values.dtype == np.float32
     assert found.values.shape == values.shape
     assert found.values.tobytes() == values.tobytes()
@@ -51,25 +43,21 @@ def test_every_bit_comes_back(tmp_path_factory, values):
     for name in ("targets", "correct", "there"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
     assert (found.reduction, found.native_resolution, found.seconds) == ("max_abs", (4, 5), 1.25)
-    assert key_of(path) == "a key"
+    assert saved_maps.key_of(path) == "a key"
 
 
-def test_faults_come_back_and_those_that_there_are_not_are_damage(tmp_path):
+def test_faults_come_back(tmp_path):
     path, maps = tmp_path / "a.parquet", kept(np.ones((3, 2, 2), dtype=np.float32))
-    write_maps(path, maps, "key")
-    assert read_maps(path).faults == {}
-    write_maps(path, replace(maps, faults={"test-000001": PATCH_MATTERS}), "key")
-    assert read_maps(path, ["test-000001"]).faults == {"test-000001": PATCH_MATTERS}
-    for faults in ({"test-000001": "bad_weather"}, {"test-000001": ["patch_matters"]}):
-        write_maps(path, replace(maps, faults=faults), "key")
-        with pytest.raises(SalgenError, match="it names unknown faults"):
-            read_maps(path)
+    saved_maps.write_maps(path, maps, "key")
+    assert saved_maps.read_maps(path).faults == {}
+    saved_maps.write_maps(path, replace(maps, faults={"test-000001": PATCH_MATTERS}), "key")
+    assert saved_maps.read_maps(path, ["test-000001"]).faults == {"test-000001": PATCH_MATTERS}
 
 
 def test_bytes_are_shuffled_and_compressed(tmp_path):
     rows, columns = np.mgrid[0:64, 0:64] / 64
     smooth = np.stack([np.sin(3 * rows + k) * columns for k in range(16)]).astype(np.float32)
-    write_maps(tmp_path / "a.parquet", kept(smooth), "key")
+    saved_maps.write_maps(tmp_path / "a.parquet", kept(smooth), "key")
     column = pq.ParquetFile(tmp_path / "a.parquet").metadata.row_group(0).column(4)
     assert "BYTE_STREAM_SPLIT" in column.encodings
     assert column.compression == "ZSTD"
@@ -78,37 +66,35 @@ def test_bytes_are_shuffled_and_compressed(tmp_path):
 
 def test_some_samples_in_another_order(tmp_path):
     values = np.arange(5 * 2 * 3, dtype=np.float32).reshape(5, 2, 3)
-    write_maps(tmp_path / "a.parquet", kept(values, list("abcde")), "key")
-    found = read_maps(tmp_path / "a.parquet", ["d", "a"])
+    saved_maps.write_maps(tmp_path / "a.parquet", kept(values, list("abcde")), "key")
+    found = saved_maps.read_maps(tmp_path / "a.parquet", ["d", "a"])
     np.testing.assert_array_equal(found.values, values[[3, 0]])
     assert found.ids == ["d", "a"]
     np.testing.assert_array_equal(found.targets, [0, 0])
     np.testing.assert_array_equal(found.correct, [False, True])
     with pytest.raises(SalgenError, match=r"a\.parquet is damaged \(it holds no map of sample x\)"):
-        read_maps(tmp_path / "a.parquet", ["a", "x"])
+        saved_maps.read_maps(tmp_path / "a.parquet", ["a", "x"])
 
 
 @pytest.mark.parametrize("place", [4, 400, 2000, -8, -4])
 def test_a_flipped_bit_is_found(tmp_path, place):
     """In the maps, where a checksum guards each page, and in what describes them."""
     path = tmp_path / "a.parquet"
-    write_maps(path, kept(np.random.default_rng(0).normal(size=(4, 16, 16)).astype(np.float32)), "key")
+    saved_maps.write_maps(path, kept(np.random.default_rng(0).normal(size=(4, 16, 16)).astype(np.float32)), "key")
     data = bytearray(path.read_bytes())
     data[place] ^= 4
     path.write_bytes(data)
-    with pytest.raises(SalgenError, match=r"a\.parquet is damaged \(.*\): remove it") as caught:
-        read_maps(path)
+    with pytest.raises(SalgenError, match=r"a\.parquet is damaged \(.*\): evaluate with --keep-maps") as caught:
+        saved_maps.read_maps(path)
     assert "\n" not in str(caught.value)
 
 
 def test_what_is_no_file_of_maps_is_said(tmp_path):
-    with pytest.raises(SalgenError, match="is missing: the run does not hold these maps"):
-        read_maps(tmp_path / "none.parquet")
     (tmp_path / "text.parquet").write_text("no Parquet")
-    with pytest.raises(SalgenError, match=r"text\.parquet is damaged"):
-        read_maps(tmp_path / "text.parquet")
-    assert key_of(tmp_path / "none.parquet") is None
-    assert key_of(tmp_path / "text.parquet") is None
+    for path in (tmp_path / "none.parquet", tmp_path / "text.parquet"):
+        with pytest.raises(SalgenError, match=rf"{path.name} is damaged"):
+            saved_maps.read_maps(path)
+        assert saved_maps.key_of(path) is None
 
 
 calls = st.text(st.characters(min_codepoint=32, max_codepoint=300), min_size=1, max_size=120)
@@ -116,17 +102,17 @@ calls = st.text(st.characters(min_codepoint=32, max_codepoint=300), min_size=1, 
 
 @given(calls, calls)
 def test_names_of_folders_are_plain_and_differ_where_calls_do(first, second):
-    names = [folder_name(first), folder_name(second)]
+    names = [saved_maps.folder_name(first), saved_maps.folder_name(second)]
     assert all(re.fullmatch(r"[A-Za-z0-9+_-][A-Za-z0-9.+_-]{0,100}", name) for name in names)
     assert (names[0].lower() == names[1].lower()) == (first == second)
 
 
 def test_a_plain_call_is_its_own_name():
-    assert folder_name("grad-cam++") == "grad-cam++"
-    assert folder_name("lrp-alpha-beta:alpha=1,beta=0").startswith("lrp-alpha-beta_alpha_1_beta_0-")
-    name = maps_name("lesion-cnn", 2, "gradient", "twin_maps", 3)
+    assert saved_maps.folder_name("grad-cam++") == "grad-cam++"
+    assert saved_maps.folder_name("lrp-alpha-beta:alpha=1,beta=0").startswith("lrp-alpha-beta_alpha_1_beta_0-")
+    name = saved_maps.maps_name("lesion-cnn", 2, "gradient", "twin_maps", 3)
     assert name == "maps/lesion-cnn-seed2/gradient/twin_maps-00003.parquet"
-    assert parts_of(name) == ("gradient", "twin_maps")
+    assert saved_maps.parts_of(name) == ("gradient", "twin_maps")
     for other in (*(f"{folder}/maps-00000.parquet" for folder in ("maps/../x", "/maps/a/b", "maps/a/.b")), f"{name}x"):
         with pytest.raises(SalgenError, match="is not the name of a file of maps"):
-            parts_of(other)
+            saved_maps.parts_of(other)

@@ -162,11 +162,11 @@ def test_no_maps_give_no_scores():
         ({"metrics": []}, "no metric was chosen"),
         ({"metrics": [RocAuc]}, "is not a metric"),
         ({"metrics": [3]}, "3 is not a metric"),
-        ({"images": np.zeros((3, 1, *SHAPE))}, "images: 3 for 4 maps"),
-        ({"images": np.full((4, 1, *SHAPE), np.nan, dtype=np.float32)}, "images: number 0 has NaN"),
+        ({"images": np.zeros((3, 1, *SHAPE))}, r"images are float64 of shape \(3, 1, 12, 13\): must be"),
+        ({"images": np.full((4, 1, *SHAPE), np.nan, dtype=np.float32)}, "images have NaN or infinite values"),
         ({"method": 3}, "method = 3: give a call such as 'grad-cam'"),
         ({"twins": 3}, "twins must be 4 images"),
-        ({"twins": ["a", None, None, None]}, "a twin is <U1 of shape"),
+        ({"twins": ["a", None, None, None]}, "twins are <U1 of shape"),
         ({"maps": np.ma.masked_array(np.zeros((4, *SHAPE)))}, "numpy.ma hides values"),
         ({"maps": torch.zeros(4, *SHAPE).to_sparse()}, "not a dense array"),
         ({"maps": Path("maps.npy")}, r"maps are no array .*: load a file first, or run  salgen score"),
@@ -354,8 +354,7 @@ def wrong(which, name, result):
 @pytest.mark.parametrize(
     ("which", "name", "result", "message"),
     [
-        (Zeros, "measure", lambda given: (np.zeros(3), [""] * 3), "values of shape .3,. and 3 reasons for 4 maps"),
-        (Sums, "partial", lambda given: np.zeros((2, 2)), "partial.. must return float64 .k,."),
+        (Zeros, "measure", lambda given: (np.zeros(3), [""] * 3), "a value and a reason for 4 maps"),
         (Sums, "aggregate", lambda given: np.zeros((2, 2)), "one value for each of 4 maps"),
     ],
 )

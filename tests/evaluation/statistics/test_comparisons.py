@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from score_rows import score_rows
-from salgen.errors import SalgenError
 from salgen.evaluation.statistics.comparison_groups import Family, families, family, is_ceiling
 from salgen.evaluation.statistics.comparisons import compare_families, effect_sizes, holm, indistinguishable, not_better
 from salgen.evaluation.statistics.permutation import sign_flip_p_values
@@ -137,8 +136,6 @@ def test_a_family_alone_has_the_numbers_that_it_has_among_others():
 def test_diagnostics_are_not_compared():
     rows = scores(metrics=["edge-correlation", "roc-auc"])
     assert {one.metric for one in families(score_cube(pa.Table.from_pylist(rows)))} == {"roc-auc"}
-    with pytest.raises(SalgenError, match="edge-correlation is a diagnostic"):
-        compare(rows, "edge-correlation")
 
 
 def test_a_method_without_values_leaves_the_others_theirs():

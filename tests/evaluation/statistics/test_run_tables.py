@@ -84,9 +84,8 @@ def test_faults_of_the_scores_name_the_file(tmp_path):
     with pytest.raises(SalgenError, match=r"scores\.parquet is damaged"):
         write_tables(tmp_path)
     for table, message in (
-        (good.slice(0, 0), r"scores\.parquet: there are no scores"),
-        (pa.concat_tables([good, good.slice(0, 3)]), "3 scores are there twice"),
-        (good.drop_columns(["metric"]), "no column 'metric'"),
+        (good.slice(0, 0), r"scores\.parquet is damaged"),
+        (good.drop_columns(["metric"]), r"scores\.parquet is damaged .*metric"),
     ):
         pq.write_table(table, path)
         with pytest.raises(SalgenError, match=message):

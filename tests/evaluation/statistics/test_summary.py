@@ -3,7 +3,6 @@
 import csv
 import io
 from dataclasses import replace
-from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -198,8 +197,8 @@ def test_what_is_scored_in_one_variant_only_has_no_row_in_the_other():
 
 def test_texts_of_a_table_are_no_formulas_and_numbers_stay_numbers():
     rows = [
-        SimpleNamespace(name="=cmd()", low=-0.5, count=-3, reasons={"@a": 1}),
-        SimpleNamespace(name="a\rb", low=float("nan"), count=0, reasons={}),
+        {"name": "=cmd()", "low": -0.5, "count": -3, "reasons": {"@a": 1}},
+        {"name": "a\rb", "low": float("nan"), "count": 0, "reasons": {}},
     ]
     text = csv_text(["name", "low", "count", "reasons"], rows)
     _, *lines = csv.reader(io.StringIO(text, newline=""))

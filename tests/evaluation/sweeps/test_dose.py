@@ -41,11 +41,10 @@ def test_values_are_spaced_as_said(text, name, values, log):
         ("depth=0:0.5:8", "0 and less have no logarithm: start above 0, or write COUNTlin"),
         ("diameter=2,2.5,3,4,6,8,10", "diameter takes whole numbers"),
         ("depth=1,2,3,4,5,inf", "values must be finite"),
-        ("window=1:2:6", "dose window: not a number; numeric parameters of perlin-lesions: slices, lesions, diameter"),
-        ("lattice=1:9:6", "dose lattice: not a number"),
-        ("bit_depth=8:16:6", "dose bit_depth: not a number"),
-        ("authors_exact=0:1:6lin", "dose authors_exact: not a number"),
-        ("contrast=0.1:0.5:8", "unknown numeric parameter of perlin-lesions 'contrast'"),
+        *(
+            (f"{name}=1:9:6", f"unknown numeric parameter of perlin-lesions {name!r}")
+            for name in ("window", "lattice", "bit_depth", "authors_exact", "contrast")
+        ),
     ],
 )
 def test_what_is_no_dose_is_refused_in_one_line(text, says):

@@ -138,7 +138,7 @@ def test_the_command_prints_the_table_of_a_finished_sweep(folder, capsys):
     [
         ([], "give the NAME of a generator"),
         (["perlin-lesions"], "give the --dose, such as"),
-        (["perlin-lesions", "--dose", "window=1:2:6"], "not a number"),
+        (["perlin-lesions", "--dose", "window=1:2:6"], "unknown numeric parameter of perlin-lesions 'window'"),
         (["perlin-lesions", "--dose", "depth=0.1:2:6"], "depth = 1.1: must be"),
     ],
 )

@@ -71,7 +71,7 @@ def test_weights_of_another_training_beside_the_card(folder, tmp_path):
     save_checkpoint(tmp_path / "other", build_classifier(other).state_dict(), other)
     (folder / WEIGHTS).write_bytes((tmp_path / "other" / WEIGHTS).read_bytes())
     assert "does not hold the weights" in (message := error_of(load_checkpoint, folder))
-    assert "its SHA-256 is" in message
+    assert "in model.json" in message
 
 
 def test_a_card_of_before_states_no_digest(folder):
@@ -97,71 +97,40 @@ def test_no_folder(tmp_path):
     assert message.startswith(f"no checkpoint at {tmp_path / 'nothing'}")
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "says"),
-    [
-        (WEIGHTS, lambda data: data[:-7], "weights.safetensors is damaged"),
-        (WEIGHTS, lambda data: b"\xff" * 400, "weights.safetensors is damaged"),
-        (CARD, lambda data: b"{", "model.json is not JSON"),
-        (CARD, lambda data: b"\xff", "model.json is not JSON"),
-        (CARD, lambda data: b"[]", "model.json is no card of a checkpoint"),
-        (CARD, lambda data: b'{"model": "lesion-cnn"}', "model.json is no card of a checkpoint"),
-    ],
-)
-def test_files_that_are_damaged_or_something_else(folder, name, change, says):
-    (folder / name).write_bytes(change((folder / name).read_bytes()))
-    assert f"{folder}/{says}" in error_of(load_checkpoint, folder)
+@pytest.mark.parametrize("data", [b"", b"\xff" * 400, None])
+def test_weights_that_are_damaged_or_missing(folder, data):
+    (folder / WEIGHTS).unlink() if data is None else (folder / WEIGHTS).write_bytes(data)
+    assert f"{folder / WEIGHTS} does not hold the weights of" in error_of(load_checkpoint, folder)
 
 
-def test_no_weights(folder):
-    (folder / WEIGHTS).unlink()
-    assert "has no weights.safetensors" in error_of(load_checkpoint, folder)
+@pytest.mark.parametrize("data", [b"{", b"\xff", b"[]", b'{"model": "lesion-cnn"}'])
+def test_a_card_that_is_something_else(folder, data):
+    (folder / CARD).write_bytes(data)
+    assert f"{folder / CARD} is no card of a checkpoint" in error_of(load_checkpoint, folder)
 
 
 @pytest.mark.parametrize(
     ("entry", "value", "says"),
     [
-        ("seed", "9" * 5000, "is not JSON"),
+        ("seed", "9" * 5000, "is no card of a checkpoint"),
         ("n_test", "true", "holds True as 'n_test', which must be of type int"),
-        ("channels", '"1"', "holds '1' as 'channels', which must be of type int"),
         ("parameters", "[]", "as 'parameters', which must be of type dict"),
-        ("seconds", "null", "as 'seconds', which must be of type float"),
-        ("class_names", '"ab"', "as 'class_names', which must be of type list"),
-        ("image_size", "[8, 12, 1]", "no images are like that"),
-        ("model", '"lesion-cn"', "did you mean 'lesion-cnn'"),
-        ("seconds", "Infinity", "is not JSON"),
-        ("test_accuracy", "1e999", "is not JSON"),
-        ("history", '[{"val_loss": NaN}]', "is not JSON"),
+        ("image_size", f"[8, {2**40}]", "no image has the size"),
+        ("seconds", "Infinity", "is no card of a checkpoint"),
+        ("history", '[{"val_loss": NaN}]', "is no card of a checkpoint"),
+        ("model", '"lesion-cn"', "does not hold the weights of lesion-cn as model.json has it (unknown model"),
+        ("image_size", "[8, 12, 1]", "does not hold the weights of lesion-cnn"),
+        ("channels", "3", "size mismatch for network.block1.conv1.weight"),
+        ("parameters", '{"widths": [4, 16], "hidden": 8, "batch_norm": true}', "size mismatch"),
+        ("parameters", '{"widths": [4, 8, 8], "hidden": 8, "batch_norm": true}', "Missing key"),
+        ("parameters", '{"widths": [4, 8], "hidden": 8, "batch_norm": false}', "Unexpected key"),
     ],
 )
-def test_entries_that_no_training_has(folder, entry, value, says):
+def test_entries_that_no_training_of_these_weights_has(folder, entry, value, says):
     card = json.loads((folder / CARD).read_text()) | {entry: "HERE"}
     (folder / CARD).write_text(json.dumps(card).replace('"HERE"', value))
     assert says in (message := error_of(load_checkpoint, folder))
-    assert message.startswith(str(folder / CARD))
-
-
-@pytest.mark.parametrize(
-    ("changes", "fault"),
-    [
-        ({"parameters": {"widths": [4, 16], "hidden": 8, "batch_norm": True}}, "has shape"),
-        ({"parameters": {"widths": [4, 8, 8], "hidden": 8, "batch_norm": True}}, "is missing"),
-        ({"parameters": {"widths": [4, 8], "hidden": 8, "batch_norm": False}}, "is unknown"),
-        ({"channels": 3}, "'network.block1.conv1.weight' has shape (4, 1, 3, 3), not (4, 3, 3, 3)"),
-    ],
-)
-def test_weights_of_another_architecture(folder, changes, fault):
-    card = json.loads((folder / CARD).read_text()) | changes
-    (folder / CARD).write_text(json.dumps(card))
-    message = error_of(load_checkpoint, folder)
-    assert "does not hold the weights of lesion-cnn" in message
-    assert fault in message
-
-
-def test_failed_write_is_one_line(tmp_path):
-    (tmp_path / "file").write_text("")
-    message = error_of(save_checkpoint, tmp_path / "file", {}, CARD_VALUES)
-    assert message.startswith(f"cannot write the checkpoint {tmp_path / 'file'}")
+    assert message.startswith(str(folder))
 
 
 class Images(list):

@@ -138,7 +138,7 @@ def test_seeds_go_into_folders_of_their_own(tmp_path):
     trained = train_seeds("squares", tmp_path, settings=SMALL | {"epochs": 1}, n_trainings=2)
     assert [t.path.name for t in trained] == ["lesion-cnn-seed0", "lesion-cnn-seed1"]
     assert [t.card.seed for t in trained] == [0, 1]
-    assert "must be 1 or more" in error_of(train_seeds, "squares", tmp_path, n_trainings=0)
+    assert "must be an integer of 1 or more" in error_of(train_seeds, "squares", tmp_path, n_trainings=0)
 
 
 def train_until_stopped(out, number, settings=SMALL):
@@ -255,9 +255,7 @@ def test_another_data_set_in_the_same_place_is_an_error(tmp_path, monkeypatch):
     assert "dataset fingerprint" in error_of(train, "squares", tmp_path / "c", settings=SMALL)
 
 
-def test_faults_of_the_data_and_of_the_folder(tmp_path, monkeypatch):
-    (tmp_path / "c").write_text("")
-    assert "cannot use" in error_of(train, "squares", tmp_path / "c", settings=SMALL)
+def test_faults_of_the_data(tmp_path, monkeypatch):
     for sizes, missing in (({"train": 8, "test": 8}, "val"), ({"test": 8}, "train")):
         monkeypatch.setattr(Squares, "sizes", sizes)
         assert f"has no split {missing!r}" in error_of(train, "squares", tmp_path / "d", settings=SMALL)
@@ -267,7 +265,7 @@ def test_loss_that_is_not_finite(tmp_path):
     settings = SMALL | {"optimiser": "sgd", "learning_rate": 1e30, "batch_norm": False, "schedule": "constant"}
     message = error_of(train, "squares", tmp_path / "c", settings=settings)
     assert "not finite in epoch 1" in message
-    assert "use a learning_rate below 1e+30" in message
+    assert "lower the learning_rate" in message
     assert not (tmp_path / "c").exists()
 
 
@@ -278,7 +276,6 @@ def test_loss_that_is_not_finite(tmp_path):
         ({"settings": {"width": "4"}}, "did you mean 'widths'"),
         ({"settings": {"epochs": 0}}, "training: epochs = 0: must be at least 1"),
         ({"settings": {"epochs": "many"}}, "training: epochs = 'many' is not of type int"),
-        ({"settings": {"batch_size": 2, "devices": 3}}, "cannot be shared by 3 devices"),
         ({"settings": {"labels": "shuffled"}}, "labels = 'shuffled': must be one of true, permuted"),
         ({"settings": {"max_memory_gb": 1e-9}}, "may be used on cpu: set max_memory_gb higher"),
         ({"scale": "ful"}, "did you mean 'full'"),

@@ -39,9 +39,7 @@ def test_a_killed_training_ends_with_the_same_weights(lesions, tmp_path, relianc
 def test_two_devices_do_what_one_does(lesions, tmp_path, reliance, away):
     """Nearly so for reliance: each takes the mean of the penalty over the twins of its own share."""
     settings = SETTINGS | {"epochs": 2, "reliance": reliance}
-    one, two = (
-        train(lesions, tmp_path / str(devices), settings=settings | {"devices": devices}).card for devices in (1, 2)
-    )
+    one, two = (train(lesions, tmp_path / str(n), settings=settings | {"devices": n}).card for n in (1, 2))
     for alone, shared in zip(one.history, two.history, strict=True):
         assert shared == pytest.approx(alone, rel=away)
     assert one.history != two.history or not reliance

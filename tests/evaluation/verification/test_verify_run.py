@@ -93,17 +93,13 @@ def without_maps(record):
 
 QUICK = {  # found without rendering or scoring
     "weights": (other_weights, "weights are not those of run.json"),
-    "damaged weights": (weights_that_do_not_load, "weights.safetensors is damaged"),
+    "damaged weights": (weights_that_do_not_load, "weights.safetensors does not hold"),
     "data set": (
         record_with(lambda record: record["dataset"].update(fingerprint="0" * 64)),
-        "is not the data set of these maps",
+        "the data set of these maps",
     ),
-    "record without an entry": (record_with(lambda record: record.pop("metrics")), "run.json has no entry 'metrics'"),
-    "maps left out": (record_with(without_maps), "gradient/maps-00000.parquet is missing"),
-    "maps of no method": (
-        record_with(lambda record: record["methods"].pop(0)),
-        "gradient/maps-00000.parquet, which belong to no model, method or metric",
-    ),
+    "record without an entry": (record_with(lambda record: record.pop("metrics")), "has no entry 'metrics'"),
+    "maps left out": (record_with(without_maps), "gradient/maps-00000.parquet does not hold the maps of this run"),
 }
 FROM_MAPS = "follow from the maps, the first that of gradient under"
 SAMPLED = {  # found where the maps are scored again
@@ -115,7 +111,6 @@ SAMPLED = {  # found where the maps are scored again
         FROM_MAPS,
     ),
     "maps of other samples": (maps_with(ids=lambda ids: ids[::-1]), "scores do not follow from the maps"),
-    "maps' targets": (maps_with(targets=lambda a: 1 - a), "do not explain the classes that the run records"),
     "maps": (maps_with(values=lambda a: -a), FROM_MAPS),
 }
 TABLES = ("scores.parquet", "summary.csv", "comparisons.csv", "predictions.parquet", "certificates.parquet")

@@ -1,10 +1,11 @@
 """`certificates.parquet`: for every scored sample, whether the model relied on the ground truth."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from salgen.errors import SalgenError, reason
@@ -43,47 +44,32 @@ class Certification:
 
 def read_certificates(path: Path) -> Certification:
     """The certificates of a file."""
+    certified, summary = {}, []
     try:
-        certificates = pq.read_table(path)
-        models = list(zip(*(certificates[name].to_pylist() for name in ("model", "training_seed")), strict=True))
-        certified, summary = {}, []
-        for name, seed in dict.fromkeys(models):
-            own = certificates.filter(pa.array([model == (name, seed) for model in models]))
-            known = zip(own["sample_id"].to_pylist(), own["certified"].to_pylist(), strict=True)
-            certified[name, seed] = {sample: holds for sample, holds in known if holds is not None}
-            summary.append(_summary(name, seed, own))
-        return Certification(certified, summary)
-    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:
+        for (name, seed), rows in pq.read_table(path).to_pandas().groupby(["model", "training_seed"], sort=False):
+            known = rows.set_index("sample_id")["certified"].dropna()
+            certified[name, seed] = dict(known.astype(bool))
+            summary.append(_summary(name, seed, rows))
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
         raise SalgenError(f"{path} is damaged ({reason(error)}): fetch it or evaluate again") from None
+    return Certification(certified, summary)
 
 
-def _summary(name: str, seed: int, rows: pa.Table) -> CertificateSummary:
-    shown, needed, uses = (rows[column].to_pylist() for column in ("features", "needed_features", "uses_feature"))
-    elsewhere, tolerance, held = (  # older versions have not all columns
-        rows[column].to_numpy() if column in rows.column_names else np.zeros(0)
-        for column in ("holds_elsewhere", "tolerance", "held_effect")
-    )
-    held, elsewhere = held[np.isfinite(held)], elsewhere[~np.isnan(elsewhere)]
+def _summary(name: str, seed: int, rows: pd.DataFrame) -> CertificateSummary:
+    uses, elsewhere = rows["uses_feature"].eq(True), rows["holds_elsewhere"].dropna()
+    held = rows["held_effect"][np.isfinite(rows["held_effect"])]
+    shown = rows[["features", "needed_features"]].explode("features").dropna()
+    is_needed = np.array([feature in needed for feature, needed in shown.itertuples(index=False)], dtype=float)
+    needed: Any = shown.assign(share=is_needed).groupby("features", sort=False)["share"].mean().to_dict()
     return CertificateSummary(
         name=name,
-        seed=seed,
+        seed=int(seed),
         samples=len(rows),
-        coverage=_share(rows["certified"].to_pylist()),
-        uses_feature=_share(uses),
-        ignores_background=_share(rows["ignores_background"].to_pylist()),
-        needed={
-            feature: _share(feature in n for n, features in zip(needed, shown, strict=True) if feature in features)
-            for feature in dict.fromkeys(feature for features in shown for feature in features)
-        },
-        holds_elsewhere=float(np.mean(elsewhere)) if len(elsewhere) else None,
-        held_effect=float(np.median(held)) if len(held) else None,
-        by_tolerance={
-            str(most): _share(use and own <= most for use, own in zip(uses, tolerance.tolist(), strict=True))
-            for most in (TOLERANCES if len(tolerance) else ())
-        },
+        coverage=float(rows["certified"].eq(True).mean()),
+        uses_feature=float(uses.mean()),
+        ignores_background=float(rows["ignores_background"].eq(True).mean()),
+        needed=needed,
+        holds_elsewhere=float(elsewhere.mean()) if len(elsewhere) else None,
+        held_effect=float(held.median()) if len(held) else None,
+        by_tolerance={str(most): float((uses & (rows["tolerance"] <= most)).mean()) for most in TOLERANCES},
     )
-
-
-def _share(answers: Iterable[bool | None]) -> float:
-    """The share of answers that are true; None counts as false."""
-    return float(np.mean([bool(answer) for answer in answers]))

@@ -30,13 +30,12 @@ class Costs:
 
     @classmethod
     def read(cls, path: Path) -> Costs:
-        """The costs in a file; none if it is missing or damaged, as they are measured again."""
-        try:
-            entries = json.loads(path.read_text(encoding="utf-8"))
-            costs = ({name: Cost(**cost) for name, cost in entries[key].items()} for key in ("methods", "metrics"))
-            return cls(next(costs), next(costs), entries["pieces"])
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        """The costs in a file; none if it is missing, as they are measured again."""
+        if not path.exists():
             return cls({}, {})
+        entries = json.loads(path.read_text(encoding="utf-8"))
+        costs = ({name: Cost(**cost) for name, cost in entries[key].items()} for key in ("methods", "metrics"))
+        return cls(next(costs), next(costs), entries["pieces"])
 
     def write(self, path: Path) -> None:
         """Write the costs, whole or not at all."""

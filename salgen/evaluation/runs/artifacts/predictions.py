@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
-from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.run_record import CHUNK
 from salgen.files import atomic_path
 from salgen.progress import progress
@@ -68,8 +67,7 @@ def predicted_classes(probabilities: Float32, labels: Classes, multi_label: bool
 
 def predict_split(dataset: Dataset, task: str, path: Path, predict: Callable[[Float32], Float32]) -> Predictions:
     """The predictions in the file `path`, or those of ``predict(images) -> probabilities``, which are written to it."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    from salgen.evaluation.runs.artifacts.chunk_files import read_rows  # takes pyarrow
 
     labels = np.asarray(dataset.column(task), dtype=np.int64)
     if not path.exists():
@@ -80,14 +78,8 @@ def predict_split(dataset: Dataset, task: str, path: Path, predict: Callable[[Fl
                 done += len(batch)
                 advance(len(batch))
         keep_probabilities(path, probabilities)
-    try:
-        column = pq.read_table(path)["probabilities"].combine_chunks()
-        probabilities = column.flatten().to_numpy().astype(np.float32).reshape(len(column), -1)
-        if len(probabilities) != len(labels):
-            raise ValueError("it holds other rows")
-    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-        raise SalgenError(f"{path} is damaged ({error}): remove it and run the same command again") from None
-    return Predictions(labels, probabilities, present_in(dataset, task))
+    column = read_rows(path)["probabilities"].combine_chunks()
+    return Predictions(labels, column.flatten().to_numpy().reshape(len(labels), -1), present_in(dataset, task))
 
 
 def keep_probabilities(path: Path, probabilities: Float32) -> None:

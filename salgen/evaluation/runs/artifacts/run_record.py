@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 from salgen.datasets.format.manifest import RUN
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, named, reason
 from salgen.evaluation.attribution.reductions import NATIVE, REDUCTIONS
 from salgen.evaluation.scoring.metric_selection import remember
 from salgen.evaluation.scoring.own_metrics import MetricRecord
@@ -64,16 +64,11 @@ class DatasetRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelRecord:
-    """An evaluated model: its accuracy on the split, and its origin."""
+class ModelOrigin:
+    """Where a model is from."""
 
     name: str
     seed: int
-    accuracy: float
-    n_images: int
-    chance: float
-    weights_sha256: str = ""
-    patterns: dict[str, int] | None = None
     checkpoint: str | None = None
     trained_on: dict[str, str] | None = None
     settings: dict[str, Any] | None = None
@@ -81,16 +76,21 @@ class ModelRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairedModelRecord:
+class ModelRecord(ModelOrigin):
+    """An evaluated model, and its accuracy on the split."""
+
+    accuracy: float  # the share of images that it classifies correctly
+    n_images: int
+    chance: float
+    weights_sha256: str = ""
+    patterns: dict[str, int] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairedModelRecord(ModelOrigin):
     """The second model for a training seed; its accuracy is known only from a checkpoint."""
 
-    name: str
-    seed: int
     task: str | None = None
-    checkpoint: str | None = None
-    trained_on: dict[str, str] | None = None
-    settings: dict[str, Any] | None = None
-    training_seconds: float | None = None
     accuracy: float | None = None
     n_images: int | None = None
     chance: float | None = None
@@ -166,16 +166,11 @@ class CertificateSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class CertificatesRecord:
-    """The certificates of all models, or the reason why there are none.
-
-    Version 1 compared the scores of redraws with the sample's, version 2 compares their twins'. Version 3 shows the
-    feature elsewhere too, and asks whether another class is predicted without it; version 4 whether the class is given
-    up. Version 5 compares margins, also while the feature's pixels are held on other backgrounds.
-    """
+    """The certificates of all models, or the reason why there are none."""
 
     models: list[CertificateSummary]
     reason: str
-    version: str = "1"
+    version: str = "5"
     redraws: int = 8
 
 
@@ -213,7 +208,7 @@ class RunRecord:
     headline_variant: str
     conventions: dict[str, Any] = field(default_factory=dict)
     samples: SampleCounts
-    certificates: CertificatesRecord | None = None
+    certificates: CertificatesRecord
     timings: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     # files of maps that the run keeps, each with the digest of everything that its maps depend on
@@ -227,38 +222,20 @@ class RunRecord:
         if not path.is_file():
             raise SalgenError(f"{path} is missing: {path.parent} is not a run folder, or the run has not finished")
         try:
-            entries = strict_json(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise SalgenError(f"{path} is not JSON ({reason(error)}): evaluate again") from None
-        try:
-            return cls.from_json(entries)
-        except SalgenError as error:
-            raise SalgenError(f"{path} {error}: evaluate again with this version") from None
+            return cls.from_json(strict_json(path.read_text(encoding="utf-8")))
+        except (SalgenError, OSError, ValueError, RecursionError) as error:
+            raise SalgenError(f"{path} is no record of a run ({reason(error)}): evaluate again") from None
 
     @classmethod
     def from_json(cls, entries: Any) -> RunRecord:
-        """The record that :meth:`to_json` gave."""
+        """The record of some entries; its own metrics are known by their names from now on."""
         record: RunRecord = from_json(entries, cls)
-        if not record.dataset.tasks:
-            raise SalgenError("names no task")
         remember(record.own_metrics)
         return record
 
-    def to_json(self) -> dict[str, Any]:
-        """The entries as JSON values."""
-        entries = asdict(self)
-        for model in entries["paired_model"] or ():
-            for name in ("accuracy", "n_images", "chance"):
-                if model[name] is None:
-                    del model[name]
-        left_out = entries.pop("maps_left_out")
-        if left_out is not None:  # a published record: its maps stand last, with those that are not among them
-            entries |= {"maps": entries.pop("maps"), "maps_left_out": left_out}
-        return entries
-
     def to_text(self) -> str:
         """The contents of ``run.json``."""
-        return json.dumps(self.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def write(self, run: Path) -> None:
         """Write ``run.json`` into a run folder."""
@@ -289,7 +266,4 @@ def content_faults(paths: Sequence[str | os.PathLike[str]]) -> Iterator[None]:
             raise
         raise SalgenError(f"{names}: {error}") from error
     except (*MALFORMED, TemplateError) as error:
-        raise SalgenError(
-            f"a file of {names} has content that `salgen evaluate` does not write ({type(error).__name__}: "
-            f"{reason(error)}): evaluate again"
-        ) from error
+        raise SalgenError(f"a file of {names} is damaged ({named(error)}): evaluate again") from error

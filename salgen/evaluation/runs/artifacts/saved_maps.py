@@ -19,7 +19,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from salgen.errors import SalgenError, reason
-from salgen.evaluation.metrics.inputs.metric import PATCH_FAULTS
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.files import atomic_path
 from salgen.types import Float32, Mask
@@ -131,29 +130,20 @@ def read_maps(path: Path, ids: list[str] | None = None) -> SavedMaps:
     try:
         table = _rows_of(pq.read_table(path, partitioning=None, page_checksum_verification=True), ids)
         record = _record(table.schema.metadata)
-        faults = record.get("faults", {})
-        if not isinstance(faults, dict) or not set(map(str, faults.values())) <= PATCH_FAULTS:
-            raise ValueError("it names unknown faults")
-        if not table.schema.equals(pa.schema(COLUMNS)) or any(table[name].null_count for name in COLUMNS):
-            raise ValueError("it has other columns, or missing values")
-        height, width = (int(side) for side in record["native_resolution"])
+        height, width = record["native_resolution"]
         return SavedMaps(
             ids=table["sample_id"].to_pylist(),
             targets=table["target"].to_numpy().astype(np.int64),
             correct=table["correct"].to_numpy().astype(np.bool_),
             there=table["there"].to_numpy().astype(np.bool_),
-            values=_values(table["map"]),
-            reduction=str(record["reduction"]),
+            values=_values(table["map"].combine_chunks()),
+            reduction=record["reduction"],
             native_resolution=(height, width),
-            seconds=float(record["seconds"]),
-            faults=faults,
+            seconds=record["seconds"],
+            faults=record.get("faults", {}),
         )
-    except FileNotFoundError:
-        raise SalgenError(f"{path} is missing: the run does not hold these maps") from None
     except DAMAGE as error:
-        raise SalgenError(
-            f"{path} is damaged ({reason(error)}): remove it and evaluate with --keep-maps again"
-        ) from None
+        raise SalgenError(f"{path} is damaged ({reason(error)}): evaluate with --keep-maps again") from None
 
 
 def _rows_of(table: pa.Table, ids: list[str] | None) -> pa.Table:
@@ -168,13 +158,8 @@ def _rows_of(table: pa.Table, ids: list[str] | None) -> pa.Table:
 
 def check_maps(folder: Path, name: str, keys: Mapping[str, str]) -> None:
     """Raise a SalgenError if a file of maps in a run is not the one with the digest that the record lists."""
-    if name not in keys:
-        raise SalgenError(f"{folder / name} is missing: the run does not hold these maps")
-    if (folder / name).is_file() and key_of(folder / name) != keys[name]:
-        raise SalgenError(
-            f"{folder / name} holds maps of another evaluation than the record of {folder.name}: the run was stopped "
-            "or is damaged; evaluate again with --keep-maps"
-        )
+    if name not in keys or key_of(folder / name) != keys[name]:
+        raise SalgenError(f"{folder / name} does not hold the maps of this run: evaluate again with --keep-maps")
 
 
 def key_of(path: Path) -> str | None:
@@ -186,8 +171,7 @@ def key_of(path: Path) -> str | None:
 
 
 def _record(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads((metadata or {}).get(METADATA, b"{}"))
-    return record
+    return dict(json.loads((metadata or {}).get(METADATA, b"{}")))
 
 
 def _nested(values: Float32) -> pa.Array:
@@ -198,14 +182,7 @@ def _nested(values: Float32) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(np.arange(0, count * height + 1, height, dtype=np.int32)), rows)
 
 
-def _values(column: pa.ChunkedArray) -> Float32:
-    """A column of lists of lists as float32 (N, H, W); raises a ValueError if it is not one."""
-    maps = column.combine_chunks()
-    heights, rows = maps.value_lengths().to_numpy(), maps.flatten()
-    widths = rows.value_lengths().to_numpy()
-    if not len(heights) or len({*heights.tolist()}) != 1 or len({*widths.tolist()}) != 1 or rows.null_count:
-        raise ValueError("the maps are not of one size")
-    flat = rows.flatten()
-    if flat.null_count:
-        raise ValueError("a map has missing values")
-    return np.asarray(flat.to_numpy().reshape(len(heights), int(heights[0]), int(widths[0])), dtype=np.float32)
+def _values(maps: pa.ListArray) -> Float32:
+    """Lists of lists of one size as float32 (N, H, W)."""
+    rows = maps.flatten()
+    return np.asarray(rows.flatten().to_numpy().reshape(len(maps), len(maps[0]), len(rows[0])), dtype=np.float32)

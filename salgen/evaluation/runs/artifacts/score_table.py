@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 import numpy as np
@@ -10,13 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from salgen.evaluation.metrics.inputs.metric import Metric
-from salgen.evaluation.runs.artifacts.chunk_files import MEASURES, RESULT_COLUMNS, ScoreChunk
+from salgen.evaluation.runs.artifacts.chunk_files import MEASURES, RESULT_COLUMNS, ScoreChunk, read_rows
 from salgen.evaluation.scoring.metric_computation import aggregate_partial, worst_of
 from salgen.files import atomic_path
 from salgen.types import Float64
 
 ROWS = 2**15  # rows of a row group, about
 PLACE = ("model", "training_seed", "method", "metric", "variant")
+_place: Any = itemgetter(*PLACE)  # the place of a row
 Certified = Mapping[tuple[str, int], Mapping[str, bool]]  # model and training seed to sample id
 Place = tuple[str, int, str, str, str]
 Worst = dict[tuple[str, str], float]  # unbounded metric and variant to the worst value of any map
@@ -34,7 +36,7 @@ def write_scores(
     """Write all rows in one file, some chunks at a time; `further` tables have rows that belong to no chunk."""
     across = _across_chunks(chunks, metrics)
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, pa.schema(RESULT_COLUMNS)) as writer:
-        for table in _merged(chain((_completed(chunk.read(), *across) for chunk in chunks), further)):
+        for table in _merged(chain((_completed(read_rows(chunk.path), *across) for chunk in chunks), further)):
             keys = zip(*(table[name].to_pylist() for name in ("model", "training_seed", "sample_id")), strict=True)
             known = [certified.get((model, seed), {}).get(sample) for model, seed, sample in keys]
             table = _with_column(table, "dataset", pa.array([dataset] * len(table), pa.string()))
@@ -64,7 +66,7 @@ def _across_chunks(chunks: Sequence[ScoreChunk], metrics: Mapping[str, Metric]) 
     worst: Worst = {}
     measures: dict[Place, dict[str, Any]] = defaultdict(dict)
     for chunk in chunks if of_data_sets or unbounded else ():
-        rows = chunk.read()
+        rows = read_rows(chunk.path)
         wanted = rows.filter(pc.is_in(rows["metric"], pa.array([*of_data_sets, *unbounded], pa.string())))
         for row in wanted.select([*PLACE, "sample_id", "value", MEASURES]).to_pylist():
             metric = metrics[row["metric"]]
@@ -74,10 +76,6 @@ def _across_chunks(chunks: Sequence[ScoreChunk], metrics: Mapping[str, Metric]) 
                 key, better = (row["metric"], row["variant"]), min if metric.higher_is_better else max
                 worst[key] = better(worst.get(key, row["value"]), row["value"])
     return worst, {place: _values(metrics[place[3]], of_place) for place, of_place in measures.items()}
-
-
-def _place(row: Mapping[str, Any]) -> Place:
-    return row["model"], row["training_seed"], row["method"], row["metric"], row["variant"]
 
 
 def _values(metric: Metric, measures: Mapping[str, Any]) -> dict[str, float]:
