@@ -69,12 +69,18 @@ class AttributionContext:
             return normalised.to(self.inputs)
 
     def activations(self, layer: str) -> Tensor:
-        """The layer's output (n, K, h, w)."""
-        return layer_grid(self.model, self.inputs, layer).channels(self.passes.output(layer))
+        """The layer's output (n, K, h, w), in single precision at least."""
+        return self.cache.get(("activations", layer), lambda: self._channels(layer, self.passes.output(layer)))
 
     def gradients(self, layer: str) -> Tensor:
-        """The score's gradient at the layer's output, (n, K, h, w)."""
-        return layer_grid(self.model, self.inputs, layer).channels(self.passes.gradient(layer))
+        """The score's gradient at the layer's output, (n, K, h, w), in single precision at least."""
+        return self.cache.get(("gradients", layer), lambda: self._channels(layer, self.passes.gradient(layer)))
+
+    def _channels(self, layer: str, values: Tensor) -> Tensor:
+        channels = layer_grid(self.model, self.inputs, layer).channels(values)
+        if not bool(torch.isfinite(channels).all()):
+            raise SalgenError(f"layer {layer!r} has NaN or infinite values: check the weights, or choose another layer")
+        return channels.to(torch.promote_types(channels.dtype, torch.float32))
 
     def streams(self, method: str) -> list[Stream]:
         """One stream of random numbers per sample, the same in whatever batch the sample is."""
@@ -103,17 +109,11 @@ class AttributionContext:
         `owners`, int64 (m,), is the sample of the context that each image was made from. `inputs` makes the normalised
         inputs of a part of ``range(m)``.
         """
-        values = self.inputs.new_zeros(len(owners), dtype=torch.float64)
-        size = self.batches.size
-        for start in range(0, len(owners), size):  # logits are kept for one part at a time
-            targets = self.targets[owners[start : start + size]]
 
-            def shifted(part: slice, start: int = start) -> Tensor:
-                return inputs(slice(start + part.start, start + part.stop))
+        def value(logits: Tensor, part: slice) -> Tensor:
+            return self._values(logits, self.targets[owners[part]], output)
 
-            logits = self.logits_of(len(targets), shifted)
-            values[start : start + size] = self._values(logits, targets, output)
-        return values
+        return self.batches.logits(self.model, len(owners), inputs, value)
 
     def _values(self, logits: Tensor, targets: Tensor, output: str) -> Tensor:
         """In double precision, as the probabilities of a confident network hardly differ in float32."""

@@ -49,17 +49,29 @@ class MicroBatches:
                 start = part.stop
         return done
 
-    def logits(self, view: ModelView, count: int, inputs: Callable[[slice], Tensor]) -> Tensor:
-        """Checked logits (count, K), without gradient, of normalised inputs; `inputs` makes a part (m, C, h, w)."""
+    def logits(
+        self,
+        view: ModelView,
+        count: int,
+        inputs: Callable[[slice], Tensor],
+        kept: Callable[[Tensor, slice], Tensor] = lambda logits, _part: logits,
+    ) -> Tensor:
+        """Checked logits (count, K), without gradient, of normalised inputs; `inputs` makes a part (m, C, h, w).
+
+        Of a part's logits only what `kept` makes of them stays.
+        """
 
         def work(part: slice) -> Tensor:
-            made = inputs(part)
-            with view.failures(made):
-                logits = view.forward(made)
-            return check_logits(logits, len(made))
+            def run() -> Tensor:
+                made = inputs(part)
+                with view.failures(made):
+                    logits = view.forward(made)
+                return check_logits(logits, len(made))
+
+            return kept(counted(part.stop - part.start, run), part)
 
         with torch.inference_mode(False), torch.no_grad():
-            return counted(count, lambda: torch.cat(self.over(count, work)))
+            return torch.cat(self.over(count, work))
 
 
 def images_at_once(view: ModelView, image: Tensor, most: int, budget: float, passes: int) -> int:
@@ -74,7 +86,7 @@ def memory_budget(device: torch.device, max_memory: float | None) -> float:
     """Bytes that may be used: `max_memory` (GB), or half of what is free."""
     if max_memory is None:
         return SHARE_OF_FREE * _free_bytes(device)
-    if isinstance(max_memory, bool) or not isinstance(max_memory, (int, float)) or not 0 < max_memory < math.inf:
+    if not 0 < max_memory < math.inf:
         raise SalgenError(f"max_memory = {max_memory!r}: must be a positive number of GB")
     return max_memory * 1e9
 
