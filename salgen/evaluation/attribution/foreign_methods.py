@@ -10,13 +10,12 @@ from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar
-import torch
 from torch import Tensor
 from salgen.errors import SalgenError, named, reason
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
 from salgen.evaluation.attribution.file_maps import CEILINGS
 from salgen.evaluation.attribution.foreign_calls import foreign_maps
-from salgen.evaluation.attribution.library_methods import LIBRARY_NAMES, Question, bound_copy, library_of
+from salgen.evaluation.attribution.library_methods import LIBRARY_NAMES, library_of
 from salgen.evaluation.models.inspection.memory import is_out_of_memory
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.import_paths import imported, is_import_path
@@ -76,16 +75,9 @@ class ForeignMethod(Method):
         return ", ".join(filter(None, (again, self.library, digest)))
 
     def check(self, model: ModelView, image: Tensor) -> None:
-        """Refuse an object that is bound to another model, and a layer that the model does not have."""
-        with self._failures():
-            if self.given is None:
-                raise SalgenError("a run's record tells of it, and does not bring its code")
-            library = library_of(self.given)
-            if library is not None and isinstance(self.given, type):
-                question = Question(model, model.network, image, image, torch.zeros(1, dtype=torch.long))
-                library.layers(self.given, question, self.arguments)
-            elif library is not None and (bound := library.model_of(self.given)) is not None:
-                bound_copy(self.given, bound, model)
+        """Refuse what a run's record stands for."""
+        if self.given is None:
+            raise SalgenError(f"method {self.call!r} failed: a run's record tells of it, and does not bring its code")
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Raw maps (n, C, h, w)."""
@@ -147,13 +139,11 @@ def foreign_method(given: Any, call: str | None = None, values: Mapping[str, Any
         digest = source_digest(thing if home and not held else sys.modules[path.partition(":")[0]])
     is_known = path is not None and digest is not None and len(plain) == len(stated)
     library = library_of(thing)
-    if library is None and isinstance(thing, type):
+    if library is None and (isinstance(thing, type) or not callable(thing)):
         raise SalgenError(
-            f"method {given!r} is a class, and none of {LIBRARY_NAMES}: give a function of (model, inputs, targets), "
-            "or an object that can be called so"
+            f"method {given!r} is {in_words(thing)}, and not of {LIBRARY_NAMES}: give a function of (model, inputs, "
+            "targets), or an object that can be called so"
         )
-    if library is None and not callable(thing):
-        raise SalgenError(f"method {given!r} is {type(thing).__name__}: neither a function nor of {LIBRARY_NAMES}")
     written = ",".join(f"{key}={value}" for key, value in plain.items()).replace(", ", ",")
     call = call or (f"{name}:{written}" if written else name)
     check_name(call, given)

@@ -71,29 +71,21 @@ class ExcitationBackprop(RelevanceMethod):
 
     def _check_layers(self, model: ModelView, network: RelevanceNetwork) -> str:
         layer = default_layer(model, network) if self.layer is None else self.layer
-        self._check_ran(model, network, layer)
+        self._check_path(model, network, network.output, layer, "the logits")
         if layer != INPUT:
             layer_grid(model, network.leaf.detach(), layer)
-        advice = (
-            f"another, such as {say_layer(default_layer(model, network))}, and a batch norm rather than the "
-            "convolution that it is merged with"
-        )
-        self._check_path(network, network.output, layer, "from the logits", advice)
         return layer
 
-    def _check_ran(self, model: ModelView, network: RelevanceNetwork, layer: str) -> None:
-        if layer == INPUT:
-            return
-        find_layer(model, layer)
-        if layer not in network.outputs:
-            other = say_layer(default_layer(model, network))
+    def _check_path(
+        self, model: ModelView, network: RelevanceNetwork, source: Tensor, layer: str, source_name: str
+    ) -> None:
+        if layer != INPUT:
+            find_layer(model, layer)
+        if layer not in (INPUT, *network.outputs) or not network.connects(source, place(network, layer)):
             raise SalgenError(
-                f"layer {layer!r} does not run, or does not give one tensor: choose another, such as {other}"
+                f"{self.name}: no excitation reaches layer {layer!r} from {source_name}: choose another, such as "
+                f"{say_layer(default_layer(model, network))}; of a merged convolution take its batch norm"
             )
-
-    def _check_path(self, network: RelevanceNetwork, source: Tensor, layer: str, source_name: str, advice: str) -> None:
-        if not network.connects(source, place(network, layer)):
-            raise SalgenError(f"{self.name}: no excitation reaches layer {layer!r} {source_name}: choose {advice}")
 
     def _rules(self, negated: int | None = None) -> Rules:
         """In proportion to positive values times positive weights; `negated` is a map whose weights are negated."""
@@ -144,12 +136,9 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
         return default_contrast(model, network) if self.contrast is None else self.contrast
 
     def _check_layers(self, model: ModelView, network: RelevanceNetwork) -> str:
-        layer = super()._check_layers(model, network)
-        contrast = self._contrast(model, network)
-        self._check_ran(model, network, contrast)
-        advice = f"another contrast=, such as {default_contrast(model, network)!r}"
-        self._check_path(network, network.output, contrast, "from the logits", advice)
-        self._check_path(network, place(network, contrast), layer, f"from contrast layer {contrast!r}", advice)
+        layer, contrast = super()._check_layers(model, network), self._contrast(model, network)
+        self._check_path(model, network, network.output, contrast, "the logits")
+        self._check_path(model, network, place(network, contrast), layer, f"contrast layer {contrast!r}")
         return layer
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, output_param
-from salgen.evaluation.attribution.class_activation import activations_at, layer_names
+from salgen.evaluation.attribution.class_activation import layer_names
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.models.inspection.layers import layer_grid
@@ -46,7 +46,7 @@ class PolyCam(Explanation):
     quick: ClassVar[Mapping[str, Any]] = {"channels": 3}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"channels": 8}, "small": {"channels": 32}}
 
-    layers: str | None = param(None, "dotted names joined by +, in running order; default: the last of each resolution")
+    layers: str | None = param(None, "dotted names joined by +; default: the last of each resolution")
     channels: int | None = param(
         None, "per layer, only this many channels, those of largest mean; all by default", low=1
     )
@@ -63,11 +63,6 @@ class PolyCam(Explanation):
             )
         for name in names:
             layer_grid(model, image, name)
-        running = [name for name in NetworkTrace.of(model, image).outputs if name in names]
-        if running != names:
-            raise SalgenError(
-                f"{self.name}: layers = {'+'.join(names)}: must be in running order, which is {'+'.join(running)}"
-            )
 
     def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The layers."""
@@ -86,11 +81,13 @@ class PolyCam(Explanation):
         return combined.clamp(max=LARGEST)
 
     def _layers(self, model: ModelView, image: Tensor) -> list[str]:
-        return list(layer_names(self.layers) if self.layers else NetworkTrace.of(model, image).stages)
+        trace = NetworkTrace.of(model, image)
+        names = layer_names(self.layers) if self.layers else trace.stages
+        return sorted(names, key=[*trace.outputs, *names].index)  # in running order
 
     def _map(self, context: AttributionContext, layer: str) -> Tensor:
         """One layer's channels, weighted, summed and rectified: float64 (n, 1, h, w)."""
-        activations = activations_at(layer, context)
+        activations = context.activations(layer)
         weights = self._weights(context, layer).to(activations)
         return torch.einsum("nk,nkhw->nhw", weights, activations)[:, None].double().clamp(min=0)
 
@@ -107,7 +104,7 @@ class PolyCam(Explanation):
         """
 
         def compute() -> Tensor:
-            activations = activations_at(layer, context)
+            activations = context.activations(layer)
             chosen = _choose_channels(activations, self.channels)
             owners, numbers = chosen.nonzero(as_tuple=True)
 

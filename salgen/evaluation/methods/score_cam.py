@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, weighted
+from salgen.evaluation.attribution.class_activation import ClassActivation, weighted
 from salgen.evaluation.models.inspection.layers import find_layer, layer_grid
 from salgen.evaluation.models.inspection.network_trace import hooked
 
@@ -38,7 +38,7 @@ class ScoreCam(ForwardActivation):
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
-        activations, images = activations_at(layer, context), context.inputs
+        activations, images = context.activations(layer), context.inputs
         owners, channels = _every_channel(activations)
 
         def inputs(part: slice) -> Tensor:
@@ -63,7 +63,7 @@ class AblationCam(ForwardActivation):
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
-        activations = activations_at(layer, context)
+        activations = context.activations(layer)
         owners, channels = _every_channel(activations)
         module, axis = find_layer(context.model, layer), layer_grid(context.model, context.inputs, layer).channel_axis
         calls, call, removed = _count_calls(context, module), 0, channels

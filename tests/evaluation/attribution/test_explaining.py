@@ -231,7 +231,7 @@ class Bare:
         return context.inputs
 
 
-NO_NAMES = ([], "", [1], 5, ["0", ""])
+NO_NAMES = ([], "", ["0", ""])
 FAULTS = [
     ({"method": "gradeint"}, "unknown method 'gradeint': did you mean 'gradient'"),
     ({"method": "lrp-z", "epsilon": 1}, "unknown parameter of lrp-z 'epsilon'"),
@@ -250,11 +250,11 @@ FAULTS = [
     ({"images": IMAGES - 2, "preprocess": ((0, 0), (1, 1))}, "images reach -.*: give them before normalisation"),
     ({"images": IMAGES * 255, "preprocess": ((0, 0), (1, 1))}, "images reach 25.*: divide them by 255"),
     ({"images": "cat.png"}, "images are not an array"),
-    ({"targets": [0, 1]}, r"targets have shape \(2,\): must be \(5,\)"),
+    ({"targets": [0, 1]}, r"targets are int64 \(2,\): must be integers \(5,\), one class per image, or 'pred'"),
     ({"targets": 3}, r"target 3: the model has 3 classes, so targets are 0..2"),
     ({"targets": [0, 0, -1, 0, 0]}, "target -1: the model has 3 classes"),
-    ({"targets": 1.0}, "targets are float64: must be integer"),
-    ({"targets": "label"}, "targets = 'label'"),
+    ({"targets": 1.0}, "targets are float64 .*: must be integers"),
+    ({"targets": "label"}, "targets are not an array|must be integers"),
     ({"masks": np.ones((5, 6, 8))}, r"masks are float64 \(5, 6, 8\): must be bool \(5, 6, 8\)"),
     ({"masks": np.ones((5, 8, 6), bool)}, r"must be bool \(5, 6, 8\)"),
     ({"ids": ["a"]}, "1 ids for 5 images"),
@@ -352,7 +352,6 @@ def test_parametrised_weights(network):
         ("eigen-cam", {"targets": 99}, "target 99: the model has 3 classes"),
         ("gradient", {"score": "odds"}, "unknown score 'odds'"),
         ("gradient", {"score": None}, "unknown score 'None'"),
-        ("gradient", {"ids": 5}, "ids = 5: give a list of names"),
         ("gradient", {"patterns": "file"}, "patterns are str: give what salgen.fit_patterns returned"),
     ],
 )

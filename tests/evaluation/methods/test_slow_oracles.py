@@ -316,8 +316,8 @@ def test_integrated_gradients_by_hand(hand_network):
 FAULTS = [
     ("lrp-alpha-beta:alpha=3", r"alpha - beta must be 1.*alpha=3, beta=1.*try alpha=2"),
     ("deep-taylor", "needs their bounds: give low= and high="),
-    ("deep-taylor:low=-1", "both low and high"),
-    ("deep-taylor:low=1,high=0", "must be below"),
+    ("deep-taylor:low=-1", "give both, low below high, or neither"),
+    ("deep-taylor:low=1,high=0", "low=1.0, high=0.0: give both, low below high, or neither"),
 ]
 
 

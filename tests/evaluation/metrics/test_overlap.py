@@ -119,9 +119,9 @@ def test_a_full_mask_is_scored_and_called_trivial():
     [
         ("iou:threshold=1", "no value of mm"),
         ("iou:threshold=-0.1", "from 0.0 to 1.0"),
-        ("dice:select=area,threshold=0.3", "select=area takes no threshold"),
-        ("iou:compat=aabid,threshold=0.3", "give compat alone"),
-        ("recall:compat=xaibenchmark,select=area", "give compat alone"),
+        ("dice:select=area,threshold=0.3", "selects pixels: give one"),
+        ("iou:compat=aabid,threshold=0.3", "selects pixels: give one"),
+        ("recall:compat=xaibenchmark,select=area", "selects pixels: give one"),
         ("recall:compat=aabid", "must be one of xaibenchmark"),
     ],
 )
