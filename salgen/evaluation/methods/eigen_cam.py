@@ -25,8 +25,6 @@ class Principal(ClassActivation):
     correlates non-negatively with the sum over channels of what is decomposed.
     """
 
-    name: ClassVar[str]
-
     sign: str = param(
         "raw", "sign of the component: by its largest weight, or by the channels' sum", choices=("raw", "align")
     )

@@ -120,7 +120,6 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
     """
 
     name: ClassVar[str] = "contrastive-excitation-backprop"
-    shows_image: ClassVar[bool] = True
 
     contrast: str | None = param(
         None, f"where the dual is subtracted, or {INPUT}; default: before the last linear layer"
@@ -154,7 +153,9 @@ def default_layer(model: ModelView, network: RelevanceNetwork) -> str:
     reached = model.cam_layer if model.cam_layer in maps else (convolutions or [""])[-1]
     path, stages = str(reached).split("."), list[str]()
     for depth in range(len(path)):
-        before = _siblings_before(list(network.outputs), path[:depth], ".".join(path[: depth + 1]))
+        siblings = [name for name in network.outputs if name and name.split(".")[:-1] == path[:depth]]
+        name = ".".join(path[: depth + 1])
+        before = siblings[: siblings.index(name)] if name in siblings else []
         stages = stages or [n for n in before if isinstance(modules[n], POOLS) or any(modules[n].children())]
     near = [name for name in stages if 1 < trace.pixels(name) <= 4 * trace.pixels(reached)]
     choices = (*near[-1:], model.cam_layer, trace.bottleneck, *reversed(maps))
@@ -175,12 +176,6 @@ def default_contrast(model: ModelView, network: RelevanceNetwork) -> str:
 def place(network: RelevanceNetwork, layer: str) -> Tensor:
     """A module's output, or the network's input."""
     return network.leaf if layer == INPUT else network.outputs[layer]
-
-
-def _siblings_before(ran: list[str], parent: list[str], name: str) -> list[str]:
-    """The modules of one parent that finished before `name` did."""
-    siblings = [module for module in ran if module and module.split(".")[:-1] == parent]
-    return siblings[: siblings.index(name)] if name in siblings else []
 
 
 @cache

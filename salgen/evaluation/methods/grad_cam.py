@@ -133,23 +133,15 @@ class SmoothGradCamPlusPlus(ClassActivation):
 
 
 def grad_cam(layer: str, context: AttributionContext) -> Tensor:
-    """Grad-CAM of a layer, non-negative (n, 1, h, w), computed once for all methods that use it."""
-
-    def compute() -> Tensor:
-        weights = context.gradients(layer).mean(dim=(2, 3), keepdim=True)
-        return weighted(weights, context.activations(layer)).clamp(min=0)
-
-    return context.cache.get(("grad-cam", layer), compute)
+    """Grad-CAM of a layer, non-negative (n, 1, h, w)."""
+    weights = context.gradients(layer).mean(dim=(2, 3), keepdim=True)
+    return weighted(weights, context.activations(layer)).clamp(min=0)
 
 
 def grad_cam_plus_plus(layer: str, context: AttributionContext) -> Tensor:
-    """Grad-CAM++ of a layer, non-negative (n, 1, h, w), computed once for all methods that use it."""
-
-    def compute() -> Tensor:
-        gradients, activations = context.gradients(layer), context.activations(layer)
-        return _from_moments([gradients, gradients**2, gradients**3], activations)
-
-    return context.cache.get(("grad-cam++", layer), compute)
+    """Grad-CAM++ of a layer, non-negative (n, 1, h, w)."""
+    gradients = context.gradients(layer)
+    return _from_moments([gradients, gradients**2, gradients**3], context.activations(layer))
 
 
 def _from_moments(moments: Sequence[Tensor], activations: Tensor) -> Tensor:

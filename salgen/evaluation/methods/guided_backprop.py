@@ -21,7 +21,6 @@ NAMES = ("guided-backprop", "deconvnet", "guided-grad-cam")
 class ModifiedBackprop(Explanation):
     """The gradient with another rule at every ReLU."""
 
-    name: ClassVar[str]
     reduction: ClassVar[str] = "max_abs"
     defined_for: ClassVar[str] = "networks whose only activation is ReLU, or ReLU6"
 

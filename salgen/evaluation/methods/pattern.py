@@ -37,7 +37,6 @@ class PatternMethod(RelevanceMethod):
     winner. Sums and averages share as in the gradient.
     """
 
-    name: ClassVar[str]
     reference: ClassVar[str] = REFERENCE
     times_weights: ClassVar[bool] = False  # whether the other weights are patterns times weights, or patterns alone
     needs: ClassVar[frozenset[str]] = frozenset({"model", "patterns"})

@@ -32,7 +32,6 @@ LARGEST = 1e30  # largest value of a map: where local means are zero, detail gro
 class PolyCam(Explanation):
     """The base of the three variants, which differ in their channels' weights."""
 
-    name: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]]  # what a channel's weight is the sum of, see `_compare`
     reference: ClassVar[str] = (
         "Englebert et al. 2022, Poly-CAM: high resolution class activation map for convolutional neural networks, "
@@ -88,14 +87,9 @@ class PolyCam(Explanation):
     def _map(self, context: AttributionContext, layer: str) -> Tensor:
         """One layer's channels, weighted, summed and rectified: float64 (n, 1, h, w)."""
         activations = context.activations(layer)
-        weights = self._weights(context, layer).to(activations)
+        weights = torch.stack([self._compare(context, layer, kind) for kind in self.kinds]).sum(dim=0)
+        weights = (weights.clamp(min=0) if "fall" in self.kinds else weights).to(activations)
         return torch.einsum("nk,nkhw->nhw", weights, activations)[:, None].double().clamp(min=0)
-
-    def _weights(self, context: AttributionContext, layer: str) -> Tensor:
-        """The weight of each channel, (n, K)."""
-        first, *others = (self._compare(context, layer, kind) for kind in self.kinds)
-        weights = sum(others, first)
-        return weights.clamp(min=0) if "fall" in self.kinds else weights
 
     def _compare(self, context: AttributionContext, layer: str, kind: str) -> Tensor:
         """Per image and channel (n, K), the value where the mask is ``"kept"``, or the ``"fall"`` where it is removed.

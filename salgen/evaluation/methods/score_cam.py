@@ -17,7 +17,6 @@ NAMES = ("score-cam", "ablation-cam")
 class ForwardActivation(ClassActivation):
     """A class activation map without gradients: one forward pass for each channel."""
 
-    name: ClassVar[str]
     shares: ClassVar[str | None] = None
     reads_gradients: ClassVar[bool] = False
 
@@ -66,7 +65,10 @@ class AblationCam(ForwardActivation):
         activations = context.activations(layer)
         owners, channels = _every_channel(activations)
         module, axis = find_layer(context.model, layer), layer_grid(context.model, context.inputs, layer).channel_axis
-        calls, call, removed = _count_calls(context, module), 0, channels
+        seen: list[None] = []
+        with hooked([(module, lambda *_: seen.append(None))]), torch.no_grad():
+            context.model.logits(context.inputs[:1])
+        calls, call, removed = len(seen), 0, channels
 
         def inputs(part: slice) -> Tensor:
             nonlocal call, removed
@@ -101,11 +103,3 @@ def _every_channel(activations: Tensor) -> tuple[Tensor, Tensor]:
     """The image and the channel of each of n * K channels, image by image: int64 (n * K,) each."""
     owners, channels = torch.ones(activations.shape[:2], device=activations.device).nonzero(as_tuple=True)
     return owners, channels
-
-
-def _count_calls(context: AttributionContext, module: nn.Module) -> int:
-    """Number of times that the module runs in one forward pass."""
-    calls: list[None] = []
-    with hooked([(module, lambda *_: calls.append(None))]), torch.no_grad():
-        context.model.logits(context.inputs[:1])
-    return len(calls)

@@ -20,8 +20,6 @@ class PredictedMask(MaskMetric):
     `raw_threshold` is the threshold on the raw map under `compat=xaibenchmark`.
     """
 
-    name: ClassVar[str]
-    reference: ClassVar[str]
     raw_threshold: ClassVar[float] = 0.0
 
     threshold: float = param(0.5, "predicted are the pixels with mm(S) above it; below 1", low=0.0, high=1.0)
