@@ -72,8 +72,6 @@ class Patterns:
     @classmethod
     def load(cls, path: str | Path) -> Patterns:
         """Read what :meth:`save` wrote."""
-        if not Path(path).is_file():
-            raise SalgenError(f"no patterns at {path}: it must be a file that Patterns.save wrote")
         try:
             with safetensors.safe_open(path, "pt") as file:
                 degenerate = tuple(json.loads(file.metadata()[KIND]))

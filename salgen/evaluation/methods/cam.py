@@ -73,7 +73,8 @@ def check_pooled_head(view: ModelView, image: Tensor, layer: str) -> None:
 
 def _is_linear_in_means(view: ModelView, image: Tensor, layer: str, axis: int, size: float) -> bool:
     """Whether it holds for two random outputs of a size, whose means vary as much as their pixels."""
-    _, *shape = NetworkTrace.of(view, image).outputs[layer]
+    outputs_of_one: Any = NetworkTrace.of(view, image).outputs[layer]
+    shape = outputs_of_one[1:]
     stream = Stream(0, "pooled head", layer, str(size))
     pixels = [other for other in range(1, 1 + len(shape)) if other != axis]
     offsets = stream.normal(2 * shape[axis - 1]).reshape(2, *(1 if k in pixels else n for k, n in enumerate(shape, 1)))

@@ -28,8 +28,6 @@ class PredictedMask(MaskMetric):
     )
 
     def __post_init__(self) -> None:
-        if self.threshold == 1.0:
-            raise SalgenError(f"{self.name}: threshold = 1: no value of mm(S) is above 1; give one below")
         choices = (self.threshold != type(self).threshold, self.select == "area", compat_of(self) is not None)
         if sum(choices) > 1:
             raise SalgenError(f"{self.name}: each of threshold, select=area and compat selects pixels: give one")

@@ -342,9 +342,9 @@ def test_damaged_and_foreign_files_are_one_line(data, tmp_path):
 
 
 def test_missing_files_and_folders(tmp_path, network, images):
-    with pytest.raises(SalgenError, match="no patterns at"):
+    with pytest.raises(SalgenError, match="holds no patterns"):
         Patterns.load(tmp_path / "nothing")
-    with pytest.raises(SalgenError, match="no patterns at"):
+    with pytest.raises(SalgenError, match="holds no patterns"):
         Patterns.load(tmp_path)
     with pytest.raises(SalgenError, match="cannot write the patterns"):
         fit_patterns(network, images).save(tmp_path / "no" / "such" / "folder")
