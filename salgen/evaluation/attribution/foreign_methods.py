@@ -13,9 +13,11 @@ from typing import Any, ClassVar
 from torch import Tensor
 from salgen.errors import SalgenError, named, reason
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
+from salgen.evaluation.attribution.class_activation import layer_names
 from salgen.evaluation.attribution.file_maps import CEILINGS
 from salgen.evaluation.attribution.foreign_calls import foreign_maps
-from salgen.evaluation.attribution.library_methods import LIBRARY_NAMES, library_of
+from salgen.evaluation.attribution.library_methods import LIBRARY_NAMES, bound_copy, library_of
+from salgen.evaluation.models.inspection.layers import find_layer
 from salgen.evaluation.models.inspection.memory import is_out_of_memory
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.import_paths import imported, is_import_path
@@ -75,9 +77,17 @@ class ForeignMethod(Method):
         return ", ".join(filter(None, (again, self.library, digest)))
 
     def check(self, model: ModelView, image: Tensor) -> None:
-        """Refuse what a run's record stands for."""
-        if self.given is None:
-            raise SalgenError(f"method {self.call!r} failed: a run's record tells of it, and does not bring its code")
+        """Refuse an object that is bound to another model, and a layer that the model does not have."""
+        with self._failures():
+            if self.given is None:
+                raise SalgenError("a run's record tells of it, and does not bring its code")
+            library = library_of(self.given)
+            bound = None if library is None or isinstance(self.given, type) else library.model_of(self.given)
+            if bound is not None:
+                bound_copy(self.given, bound, model)
+            elif library is not None and "layer" in self.arguments:
+                for layer in layer_names(self.arguments["layer"]):
+                    find_layer(model, layer)
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Raw maps (n, C, h, w)."""

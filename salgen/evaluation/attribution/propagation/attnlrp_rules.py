@@ -6,20 +6,28 @@ still input times gradient, of a network in which some factors are constant: f(x
 norm, a gate, a divisor, and one half of each product after the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 import torch
 from torch import Tensor
 from torch.nn import functional
 from salgen.evaluation.attribution.propagation.operations import DIVISIONS, Operation, name_of, tensors_in
 
-if TYPE_CHECKING:
-    from salgen.evaluation.attribution.propagation.relevance_network import RelevanceNetwork
-
 Function = Callable[[Tensor], Tensor]
 Rule = Callable[..., Any]  # called with the network, the operation and its arguments
+
+
+class _Network(Protocol):
+    """What rules are made of: functions of one signal, with a rule for the way back. `RelevanceNetwork` has them."""
+
+    gates: set[int]
+
+    def keep(self, function: Function, signal: Tensor) -> Tensor: ...
+    def share(self, function: Function, signal: Tensor) -> Tensor: ...
+    def scale(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor: ...
+    def linear(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor: ...
+    def add(self, input: Any, other: Any) -> Tensor: ...
+    def refuse(self, operation: str, advice: str) -> Exception: ...
 
 
 SIGMOIDS: frozenset[Operation] = frozenset({torch.sigmoid, Tensor.sigmoid, functional.sigmoid, functional.hardsigmoid})
@@ -34,25 +42,25 @@ GATES = SIGMOIDS | LENGTHS | INVERSES
 _ADVICE = "choose another network, or a method that takes any: gradient, integrated-gradients, occlusion or rise"
 
 
-def _kept(network: RelevanceNetwork, operation: Operation, *args: Any, **kwargs: Any) -> Tensor:
+def _kept(network: _Network, operation: Operation, *args: Any, **kwargs: Any) -> Tensor:
     signal, *options = _only_signal(network, operation, args, kwargs)
     new = {**kwargs, "inplace": False} if kwargs.get("inplace") else kwargs
     return network.keep(lambda t: operation(t, *options, **new), signal)
 
 
-def _shared(network: RelevanceNetwork, operation: Operation, *args: Any, **kwargs: Any) -> Tensor:
+def _shared(network: _Network, operation: Operation, *args: Any, **kwargs: Any) -> Tensor:
     signal, *options = _only_signal(network, operation, args, kwargs)
     return network.share(lambda t: operation(t, *options, **kwargs), signal)
 
 
-def _only_signal(network: RelevanceNetwork, operation: Operation, args: Sequence[Any], kwargs: Any) -> Sequence[Any]:
+def _only_signal(network: _Network, operation: Operation, args: Sequence[Any], kwargs: Any) -> Sequence[Any]:
     """The arguments, if the first alone is a signal."""
     if not args or any(tensor.requires_grad for tensor in tensors_in((args[1:], kwargs))):
         raise network.refuse(f"{name_of(operation)} of several signals", _ADVICE)
     return args
 
 
-def _difference(network: RelevanceNetwork, operation: Operation, input: Any, other: Any, alpha: float = 1) -> Tensor:
+def _difference(network: _Network, operation: Operation, input: Any, other: Any, alpha: float = 1) -> Tensor:
     """A sum with a negative term."""
     first, second = (other, input) if operation in (torch.rsub, Tensor.__rsub__) else (input, other)
     if alpha != 1:
@@ -62,7 +70,7 @@ def _difference(network: RelevanceNetwork, operation: Operation, input: Any, oth
 
 
 def _scaled_sum(
-    network: RelevanceNetwork, _operation: Operation, input: Tensor, tensor1: Tensor, tensor2: Tensor, value: float = 1
+    network: _Network, _operation: Operation, input: Tensor, tensor1: Tensor, tensor2: Tensor, value: float = 1
 ) -> Tensor:
     """A sum with a product (`addcmul`)."""
     if not (tensor1.requires_grad or tensor2.requires_grad):
@@ -71,7 +79,7 @@ def _scaled_sum(
     return network.add(input, network.keep(lambda t: value * t, product))
 
 
-def _winner(_network: RelevanceNetwork, operation: Operation, *args: Any, **kwargs: Any) -> Any:
+def _winner(_network: _Network, operation: Operation, *args: Any, **kwargs: Any) -> Any:
     """The first of the largest values takes all, or of the smallest, as in a max pool."""
     result = operation(*args, **kwargs)
     if not isinstance(result, Tensor):
@@ -87,7 +95,7 @@ def _winner(_network: RelevanceNetwork, operation: Operation, *args: Any, **kwar
     return last.gather(-1, place[..., None]).reshape(result.shape)
 
 
-def _product(network: RelevanceNetwork, _operation: Operation, input: Any, other: Any) -> Tensor:
+def _product(network: _Network, _operation: Operation, input: Any, other: Any) -> Tensor:
     """Half of it to each factor, or all to the signal if the other is constant or a gate.
 
     Halves are AttnLRP's uniform rule (proposition 3.2). A gate, from a sigmoid, takes nothing (Arras et al. 2017; Pahde
@@ -108,7 +116,7 @@ def _product(network: RelevanceNetwork, _operation: Operation, input: Any, other
 
 
 def _quotient(
-    network: RelevanceNetwork, _operation: Operation, input: Any, other: Any, rounding_mode: str | None = None
+    network: _Network, _operation: Operation, input: Any, other: Any, rounding_mode: str | None = None
 ) -> Tensor:
     """All of it to the dividend: a divisor is constant, as the deviation of a norm is (AttnLRP, proposition 3.4)."""
     signal, divisor = torch.as_tensor(input), torch.as_tensor(other)
@@ -119,12 +127,12 @@ def _quotient(
     return _product(network, torch.mul, signal, 1 / divisor.detach())
 
 
-def _variance(network: RelevanceNetwork, _operation: Operation, *args: Any, **kwargs: Any) -> Tensor:
+def _variance(network: _Network, _operation: Operation, *args: Any, **kwargs: Any) -> Tensor:
     """The square of the deviation."""
     return network.keep(torch.square, _shared(network, torch.std, *args, **kwargs))
 
 
-def _bilinear(network: RelevanceNetwork, operation: Operation, *args: Any, **kwargs: Any) -> Tensor:
+def _bilinear(network: _Network, operation: Operation, *args: Any, **kwargs: Any) -> Tensor:
     """Half of it to each factor, in proportion (AttnLRP, proposition 3.3); all of it to the only signal."""
     equation = [part for part in args if isinstance(part, str)]  # einsum's equation
     factors = list(tensors_in((args, kwargs)))
@@ -145,14 +153,14 @@ def _mean(sides: list[Tensor]) -> Tensor:
 
 
 def _layer_norm(
-    network: RelevanceNetwork, _operation: Operation, input: Tensor, normalized_shape: Sequence[int],
+    network: _Network, _operation: Operation, input: Tensor, normalized_shape: Sequence[int],
     weight: Any = None, bias: Any = None, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
     return _normed(network, input, input.shape, tuple(range(-len(normalized_shape), 0)), weight, bias, eps)
 
 
 def _rms_norm(
-    network: RelevanceNetwork, _operation: Operation, input: Tensor, normalized_shape: Sequence[int],
+    network: _Network, _operation: Operation, input: Tensor, normalized_shape: Sequence[int],
     weight: Any = None, eps: float | None = None,
 ) -> Tensor:  # fmt: skip
     """The root of the mean square is constant, as a deviation is."""
@@ -163,7 +171,7 @@ def _rms_norm(
 
 
 def _group_norm(
-    network: RelevanceNetwork, _operation: Operation, input: Tensor, num_groups: int,
+    network: _Network, _operation: Operation, input: Tensor, num_groups: int,
     weight: Any = None, bias: Any = None, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
     grouped = (len(input), num_groups, -1, *input.shape[2:])
@@ -172,7 +180,7 @@ def _group_norm(
 
 
 def _normed(
-    network: RelevanceNetwork, signal: Tensor, shape: Sequence[int], axes: tuple[int, ...],
+    network: _Network, signal: Tensor, shape: Sequence[int], axes: tuple[int, ...],
     weight: Any, bias: Any, eps: float,
 ) -> Tensor:  # fmt: skip
     """Over some axes of the signal in that shape: centring shares relevance in proportion, the deviation is constant.
@@ -192,7 +200,7 @@ def _normed(
 
 
 def _attention(
-    network: RelevanceNetwork, _operation: Operation, query: Tensor, key: Tensor, value: Tensor,
+    network: _Network, _operation: Operation, query: Tensor, key: Tensor, value: Tensor,
     attn_mask: Tensor | None = None, dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:  # fmt: skip
@@ -201,7 +209,7 @@ def _attention(
     return _bilinear(network, torch.matmul, _weights(network, query, key, attn_mask, scale), value)
 
 
-def _weights(network: RelevanceNetwork, query: Tensor, key: Tensor, mask: Tensor | None, scale: float | None) -> Tensor:
+def _weights(network: _Network, query: Tensor, key: Tensor, mask: Tensor | None, scale: float | None) -> Tensor:
     """Attention weights (..., T, S) from queries (..., T, d) and keys (..., S, d); a mask is constant there."""
     if mask is not None and mask.dtype == torch.bool:
         mask = torch.zeros(mask.shape).to(query).masked_fill(~mask, -torch.inf)
@@ -212,7 +220,7 @@ def _weights(network: RelevanceNetwork, query: Tensor, key: Tensor, mask: Tensor
 
 
 def _multi_head_attention(
-    network: RelevanceNetwork, _operation: Operation, *args: Any, **kwargs: Any
+    network: _Network, _operation: Operation, *args: Any, **kwargs: Any
 ) -> tuple[Tensor, Tensor | None]:
     """Projections, attention by head and a projection, of (T, n, E), as ``nn.MultiheadAttention`` calls it."""
     tokens, heads, packed, packed_bias = args[:3], args[4], args[5], args[6]
