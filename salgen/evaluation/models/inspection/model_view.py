@@ -31,6 +31,8 @@ from salgen.evaluation.models.normalisation import Normalisation, normalisation,
 T = TypeVar("T")
 
 SCORES = ("logit", "margin")
+# Attributes of timm's, Hugging Face's and torchvision's modules that have them run again for gradients, without hooks.
+CHECKPOINTING = ("grad_checkpointing", "gradient_checkpointing", "memory_efficient")
 HALVES = (torch.float16, torch.bfloat16)
 _CALLER = "<caller>"  # stands for the name of the method that asks, with which its errors begin
 
@@ -264,6 +266,9 @@ def _settle(module: nn.Module) -> None:
             hook.remove(module)  # type: ignore[attr-defined]
             module.requires_grad_(False)  # the plain weight is new
             del module._forward_pre_hooks[key]
+    for name in CHECKPOINTING:
+        if getattr(module, name, False) is True:
+            setattr(module, name, False)
     if parametrize.is_parametrized(module):
         with torch.no_grad():
             names = dict(module.get_submodule("parametrizations").named_children())
