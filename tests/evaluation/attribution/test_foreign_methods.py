@@ -4,6 +4,7 @@ import pickle
 import sys
 from functools import partial
 from importlib.metadata import version
+from itertools import product
 import captum.attr
 import numpy as np
 import pytest
@@ -135,16 +136,6 @@ def test_captum_of_a_layer_with_tokens_on_their_grid(kind, network):
         assert torch.equal(maps.values, resize(expected.detach(), (32, 32)))
 
 
-@pytest.mark.parametrize("name", ["AblationCAM", "FullGrad", "SESS", "ShapleyCAM"])
-def test_pytorch_grad_cam_of_a_cnn_alone(name):
-    network = cnn()
-    kind = getattr(pytorch_grad_cam, name)
-    theirs = cam(kind, network)
-    expected = theirs(leaf(), targets=goals())
-    for maps in salgen.explain(network, IMAGES, method={"class": kind, "object": theirs}, **GIVEN).values():
-        assert same(maps, expected)
-
-
 def test_captum_of_a_cnn_alone():
     model = cnn()
     explained = partial(salgen.explain, model, IMAGES, **GIVEN)
@@ -162,9 +153,13 @@ def test_captum_of_a_cnn_alone():
     assert not torch.equal(once, explained(seed=1, **noisy).values)
 
 
-@pytest.mark.parametrize("name", ["GradCAM", "HiResCAM", "EigenCAM", "ScoreCAM", "RefineCAM", "KPCA_CAM"])
-def test_pytorch_grad_cam(name, network):
-    kind = getattr(pytorch_grad_cam, name)
+OF_BOTH = ["GradCAM", "HiResCAM", "EigenCAM", "ScoreCAM", "RefineCAM", "KPCA_CAM"]
+OF_A_CNN = ["AblationCAM", "FullGrad", "SESS", "ShapleyCAM"]
+
+
+@pytest.mark.parametrize(("name", "make"), [*product(OF_BOTH, (cnn, vit)), *product(OF_A_CNN, (cnn,))])
+def test_pytorch_grad_cam(name, make):
+    network, kind = make(), getattr(pytorch_grad_cam, name)
     theirs = cam(kind, network)
     expected = theirs(leaf(), targets=goals())
     given = {"class": kind, "object": theirs, "text": f"pytorch_grad_cam:{name}:layer={network.cam_layer}"}

@@ -71,15 +71,9 @@ def slow_patterns(weight, bias, patches, rectified):
 def network():
     torch.manual_seed(SEED)
     net = nn.Sequential(
-        nn.Conv2d(2, 3, 3, padding=1),
-        nn.ReLU(),
-        nn.MaxPool2d(2),
-        nn.Conv2d(3, 4, 3, stride=2, bias=False),
-        nn.ReLU(),
-        nn.Flatten(),
-        nn.Linear(4, 5),
-        nn.ReLU(),
-        nn.Linear(5, 3),
+        *(nn.Conv2d(2, 3, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)),
+        *(nn.Conv2d(3, 4, 3, stride=2, bias=False), nn.ReLU(), nn.Flatten()),
+        *(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 3)),
     )
     nn.init.constant_(net[6].bias, 0.4)
     return net

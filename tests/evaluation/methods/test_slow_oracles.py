@@ -17,17 +17,9 @@ SIZE = 8
 def model():
     torch.manual_seed(0)
     network = nn.Sequential(
-        nn.Conv2d(2, 3, 3, padding=1),
-        nn.BatchNorm2d(3),
-        nn.ReLU(),
-        nn.MaxPool2d(2),
-        nn.Conv2d(3, 4, 3, padding=1, stride=2, bias=False),
-        nn.ReLU(),
-        nn.AvgPool2d(2),
-        nn.Flatten(),
-        nn.Linear(4, 5),
-        nn.ReLU(),
-        nn.Linear(5, 3),
+        *(nn.Conv2d(2, 3, 3, padding=1), nn.BatchNorm2d(3), nn.ReLU(), nn.MaxPool2d(2)),
+        *(nn.Conv2d(3, 4, 3, padding=1, stride=2, bias=False), nn.ReLU(), nn.AvgPool2d(2), nn.Flatten()),
+        *(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 3)),
     ).double()
     for layer in (network[0], network[8], network[10]):
         nn.init.normal_(layer.bias, std=0.3)
