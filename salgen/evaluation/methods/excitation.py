@@ -70,21 +70,22 @@ class ExcitationBackprop(RelevanceMethod):
         return network.propagate(self._rules(), network.output, context.start(network.output), target)
 
     def _check_layers(self, model: ModelView, network: RelevanceNetwork) -> str:
-        layer = default_layer(model, network) if self.layer is None else self.layer
-        self._check_path(model, network, network.output, layer, "the logits")
+        default = default_layer(model, network)
+        layer = default if self.layer is None else self.layer
+        self._check_path(model, network, layer, network.output, "the logits", say_layer(default))
         if layer != INPUT:
             layer_grid(model, network.leaf.detach(), layer)
         return layer
 
     def _check_path(
-        self, model: ModelView, network: RelevanceNetwork, source: Tensor, layer: str, source_name: str
+        self, model: ModelView, network: RelevanceNetwork, layer: str, source: Tensor, source_name: str, other: str
     ) -> None:
         if layer != INPUT:
             find_layer(model, layer)
         if layer not in (INPUT, *network.outputs) or not network.connects(source, place(network, layer)):
             raise SalgenError(
                 f"{self.name}: no excitation reaches layer {layer!r} from {source_name}: choose another, such as "
-                f"{say_layer(default_layer(model, network))}; of a merged convolution take its batch norm"
+                f"{other}; of a merged convolution take its batch norm"
             )
 
     def _rules(self, negated: int | None = None) -> Rules:
@@ -136,8 +137,9 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
 
     def _check_layers(self, model: ModelView, network: RelevanceNetwork) -> str:
         layer, contrast = super()._check_layers(model, network), self._contrast(model, network)
-        self._check_path(model, network, network.output, contrast, "the logits")
-        self._check_path(model, network, place(network, contrast), layer, f"contrast layer {contrast!r}")
+        other = f"contrast={default_contrast(model, network)!r}"
+        self._check_path(model, network, contrast, network.output, "the logits", other)
+        self._check_path(model, network, layer, place(network, contrast), f"contrast layer {contrast!r}", other)
         return layer
 
 
