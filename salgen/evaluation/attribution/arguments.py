@@ -1,6 +1,6 @@
 """The arguments of ``salgen.explain``, as tensors or as one clear error."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 import numpy as np
 import torch
@@ -56,14 +56,11 @@ def check_targets(targets: Any, count: int) -> Tensor | None:
     """int64 (N,), or None for the predicted class."""
     if targets is None or (isinstance(targets, str) and targets == "pred"):
         return None
-    if isinstance(targets, str):
-        raise SalgenError(f"targets = {targets!r}: give class numbers, or 'pred' for the predicted class")
     tensor = _tensor(targets, "targets").detach()
-    if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
-        raise SalgenError(f"targets are {str(tensor.dtype).removeprefix('torch.')}: must be integer class numbers")
-    if tensor.ndim > 1 or tensor.numel() not in (1, count) or (tensor.ndim == 1 and len(tensor) != count):
-        raise SalgenError(f"targets have shape {tuple(tensor.shape)}: must be ({count},), one class per image")
-    return tensor.to(torch.long).reshape(-1).expand(count)
+    if tensor.is_floating_point() or tensor.dtype == torch.bool or tuple(tensor.shape) not in ((), (count,)):
+        given = f"{str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}"
+        raise SalgenError(f"targets are {given}: must be integers ({count},), one class per image, or 'pred'")
+    return tensor.to(torch.long).expand(count)
 
 
 def check_masks(masks: Any, pixels: Tensor) -> Tensor:
@@ -80,15 +77,13 @@ def check_masks(masks: Any, pixels: Tensor) -> Tensor:
 def check_layers(layers: str | Sequence[str]) -> str:
     """One layer's name, or several as one text."""
     names = [layers] if isinstance(layers, str) else layers
-    if not isinstance(names, Sequence) or not names or not all(isinstance(name, str) and name for name in names):
+    if not all(names) or not names:
         raise SalgenError(f"layer = {layers!r}: give the dotted name of a module, or a list of such names")
     return "+".join(names)
 
 
 def check_ids(ids: Sequence[str] | None, count: int) -> list[str]:
     """One name per image; ``"0"``, ``"1"``, ... by default."""
-    if ids is not None and (isinstance(ids, str) or not isinstance(ids, Iterable)):
-        raise SalgenError(f"ids = {ids!r}: give a list of names, one for each image")
     names = [str(number) for number in range(count)] if ids is None else [str(name) for name in ids]
     if len(names) != count:
         raise SalgenError(f"{len(names)} ids for {count} images: give one each")

@@ -11,9 +11,9 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
-from math import prod
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 import numpy as np
@@ -28,7 +28,6 @@ SUFFIXES = (*WHOLE, ".png")
 IDS = "ids"
 GREY = ("1", "L", "I", "I;16", "I;16B")
 MAP, MASK = "map", "mask"
-MOST_UNPACKED = 2**31  # bytes of an array in .npz, which is unpacked as a whole
 
 
 class Place(NamedTuple):
@@ -52,7 +51,10 @@ class ArrayFiles:
         """The array (C, H, W) of each sample, real and finite, of the type that the file has."""
         for name in ids:
             self.shape(name)
-            array = _read(self.places[name], self.kind)
+            place = self.places[name]
+            with _reading(place.file):
+                part = _array(place, self.kind)[... if place.row is None else place.row]
+                array = np.asarray(part.float() if "bfloat16" in str(part.dtype) else part)
             if not np.isfinite(array).all():
                 raise SalgenError(f"{self._label(name)} holds NaN or infinite values: give finite ones")
             yield array if array.ndim == 3 else array[np.newaxis]
@@ -129,12 +131,14 @@ def _open(path: Path, kind: str, ids: Sequence[str] | None) -> ArrayFiles:
         return ArrayFiles(path, places, kind)
     if path.suffix.lower() not in WHOLE or not path.is_file():
         raise SalgenError(f"{path} {'is of another kind' if path.exists() else 'does not exist'}: {forms}")
-    arrays = _opened(path, kind)
+    with _reading(path):
+        arrays = _arrays_of(path, kind)
     names = [name for name in arrays if name != IDS]
     if IDS not in arrays and (len(names) != 1 or names[0] in (ids or ())):
         return ArrayFiles(path, {name: Place(path, name, None) for name in names}, kind)
-    own = _array(path, kind, _stamp(path), IDS) if IDS in arrays else None
-    own_names = None if own is None else [name.decode() if isinstance(name, bytes) else str(name) for name in own]
+    own_names = None
+    if IDS in arrays:
+        own_names = [name.decode() if isinstance(name, bytes) else str(name) for name in arrays[IDS]]
     return _rows(path, kind, names, own_names, ids)
 
 
@@ -157,78 +161,46 @@ def _rows(
 
 
 def _header(place: Place, kind: str) -> tuple[str, tuple[int, ...]]:
-    """The type and shape of the array at a place, which is not read for it."""
-    arrays = _opened(place.file, kind)
-    if place.name is None and len(arrays) != 1:
-        raise SalgenError(f"{place.file} holds {len(arrays)} arrays: must be one, of the sample that names the file")
-    array = arrays[place.name or next(iter(arrays))]
-    is_slice = hasattr(array, "get_dtype")  # safetensors' slices have it
-    return (array.get_dtype(), tuple(array.get_shape())) if is_slice else (str(array.dtype), array.shape)
+    """The type and shape of the array at a place."""
+    with _reading(place.file):
+        array = _array(place, kind)
+        is_slice = hasattr(array, "get_dtype")  # safetensors' slices have it
+        return (array.get_dtype(), tuple(array.get_shape())) if is_slice else (str(array.dtype), array.shape)
 
 
-def _read(place: Place, kind: str) -> NDArray[Any]:
-    """The array at a place."""
+@contextmanager
+def _reading(file: Path) -> Iterator[None]:
+    """Name the file in whatever error a damaged one raises."""
     try:
-        array = _array(place.file, kind, _stamp(place.file), place.name or next(iter(_opened(place.file, kind))))
-        part = array[...] if place.row is None else array[place.row]
-        return np.asarray(part.float() if "bfloat16" in str(part.dtype) else part)
-    except Exception as error:  # a damaged file fails in any way
-        raise _unreadable(place.file, error) from None
-
-
-class _Packed:
-    """An array of an ``.npz`` file, of which type and shape are known before it is unpacked."""
-
-    def __init__(self, archive: Any, name: str) -> None:
-        self.unpack = partial(archive.__getitem__, name)
-        with archive.zip.open(f"{name}.npy") as file:
-            first = np.lib.format.read_magic(file) == (1, 0)
-            read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
-            self.shape, _, self.dtype = read(file)
-        if (size := prod(self.shape) * self.dtype.itemsize) > MOST_UNPACKED:
-            raise SalgenError(
-                f"{archive.zip.filename} unpacks to {size:,} bytes at once, and {MOST_UNPACKED:,} are allowed: save it "
-                "as .npy or .safetensors, which are read in parts"
-            )
-
-
-def _opened(file: Path, kind: str) -> Mapping[str, Any]:
-    try:
-        return _arrays(file, kind, _stamp(file))
+        yield
     except SalgenError:
         raise
     except Exception as error:
-        raise _unreadable(file, error) from None
+        raise SalgenError(f"{file} cannot be read as {file.suffix} ({reason(error)}): write it again") from None
 
 
-def _stamp(file: Path) -> tuple[int, int]:
-    """Values that change with the file, so that what is kept of it is not old."""
-    status = file.stat()
-    return status.st_mtime_ns, status.st_size
+def _array(place: Place, kind: str) -> Any:
+    """The array at a place, perhaps of all samples, with a type and a shape; some are read when they are indexed."""
+    arrays = _arrays_of(place.file, kind)
+    if place.name is None and len(arrays) != 1:
+        raise SalgenError(f"{place.file} holds {len(arrays)} arrays: must be one, of the sample that names the file")
+    return arrays[place.name or next(iter(arrays))]
 
 
-def _unreadable(file: Path, error: Exception) -> SalgenError:
-    return SalgenError(f"{file} cannot be read as {file.suffix} ({reason(error)}): write it again")
+def _arrays_of(file: Path, kind: str) -> Mapping[str, Any]:
+    status = file.stat()  # so that what is kept of a file is not old
+    return _arrays(file, kind, status.st_mtime_ns, status.st_size)
 
 
-@lru_cache(maxsize=1)
-def _array(file: Path, kind: str, stamp: tuple[int, int], name: str) -> Any:
-    """One array, which is read once where it holds many samples."""
-    array = _arrays(file, kind, stamp)[name]
-    return array.unpack() if isinstance(array, _Packed) else array
-
-
-@lru_cache(maxsize=1)
-def _arrays(file: Path, kind: str, _stamp: tuple[int, int]) -> Mapping[str, Any]:
-    """The arrays of a file by their names, read when they are indexed."""
+@lru_cache(maxsize=2)
+def _arrays(file: Path, kind: str, _changed: int, _size: int) -> Mapping[str, Any]:
+    """The arrays of a file by their names."""
     match file.suffix.lower():
         case ".npy":
             return {"array": np.lib.format.open_memmap(file, mode="r")}
         case ".npz":
-            archive = np.load(file, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise ValueError("it is a .npy file")
-            return {name: _Packed(archive, name) for name in archive.files}
+            with np.load(file, allow_pickle=False) as archive:
+                return dict(archive)
         case ".safetensors":
             from safetensors import safe_open
 

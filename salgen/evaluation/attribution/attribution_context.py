@@ -69,12 +69,18 @@ class AttributionContext:
             return normalised.to(self.inputs)
 
     def activations(self, layer: str) -> Tensor:
-        """The layer's output (n, K, h, w)."""
-        return layer_grid(self.model, self.inputs, layer).channels(self.passes.output(layer))
+        """The layer's output (n, K, h, w), in single precision at least."""
+        return self.cache.get(("activations", layer), lambda: self._channels(layer, self.passes.output(layer)))
 
     def gradients(self, layer: str) -> Tensor:
-        """The score's gradient at the layer's output, (n, K, h, w)."""
-        return layer_grid(self.model, self.inputs, layer).channels(self.passes.gradient(layer))
+        """The score's gradient at the layer's output, (n, K, h, w), in single precision at least."""
+        return self.cache.get(("gradients", layer), lambda: self._channels(layer, self.passes.gradient(layer)))
+
+    def _channels(self, layer: str, values: Tensor) -> Tensor:
+        channels = layer_grid(self.model, self.inputs, layer).channels(values)
+        if not bool(torch.isfinite(channels).all()):
+            raise SalgenError(f"layer {layer!r} has NaN or infinite values: check the weights, or choose another layer")
+        return channels.to(torch.promote_types(channels.dtype, torch.float32))
 
     def streams(self, method: str) -> list[Stream]:
         """One stream of random numbers per sample, the same in whatever batch the sample is."""

@@ -195,11 +195,8 @@ class BatchExplainer:
             raw = method.attribute(context).detach()
         count, _, *size = context.pixels.shape
         if raw.ndim != 4 or len(raw) != count or 0 in raw.shape[1:]:
-            raise FailedMethodError(
-                call,
-                f"method {method.name!r} returned {tuple(raw.shape)} for {count} images: must be (n, C, h, w), none of "
-                "them 0",
-            )
+            fault = f"returned {tuple(raw.shape)} for {count} images: must be (n, C, h, w), none of them 0"
+            raise FailedMethodError(call, f"method {method.name!r} {fault}")
         reduction = method.reduction if self.reduce == NATIVE else self.reduce
         return SaliencyMap(
             values=as_saliency(raw.float().contiguous(), reduction, (size[0], size[1])),

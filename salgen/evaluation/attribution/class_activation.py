@@ -68,24 +68,6 @@ def together(maps: list[Tensor]) -> Tensor:
     return torch.cat([resize(m, (finest[0], finest[1])) for m in maps], dim=1)
 
 
-def activations_at(layer: str, context: AttributionContext) -> Tensor:
-    """The layer's activations A (n, K, h, w), in single precision at least."""
-    return context.cache.get(
-        ("activations", layer), lambda: _check_finite(context.activations(layer), layer, "activations")
-    )
-
-
-def gradients_at(layer: str, context: AttributionContext) -> Tensor:
-    """The score's gradient g at the layer (n, K, h, w), in single precision at least."""
-    return context.cache.get(("gradients", layer), lambda: _check_finite(context.gradients(layer), layer, "gradients"))
-
-
-def _check_finite(values: Tensor, layer: str, kind: str) -> Tensor:
-    if not bool(torch.isfinite(values).all()):
-        raise SalgenError(f"layer {layer!r} has NaN or infinite {kind}: check the weights, or choose another layer")
-    return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
-
-
 def weighted(weights: Tensor, activations: Tensor) -> Tensor:
     """The sum over channels of weights times activations, (n, 1, h, w)."""
     return (weights * activations).sum(dim=1, keepdim=True)

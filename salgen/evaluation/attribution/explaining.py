@@ -10,7 +10,7 @@ from salgen.evaluation.attribution import arguments
 from salgen.evaluation.attribution.attribution_context import GIVEN, Method
 from salgen.evaluation.attribution.batch_explainer import BATCH_SIZE, BatchExplainer
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
-from salgen.evaluation.attribution.method_selection import Renamed, call_and_method, check_methods_given
+from salgen.evaluation.attribution.method_selection import Renamed, call_and_method, check_methods_given, no_method
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, check_reduction
 from salgen.evaluation.models.inspection.model_view import SCORES, ModelView
@@ -162,8 +162,6 @@ def explain(
         check_reduction(str(reduce))
     if score not in SCORES:
         raise unknown_name("score", str(score), SCORES)
-    if patterns is not None and not isinstance(patterns, Patterns):
-        raise SalgenError(f"patterns are {type(patterns).__name__}: give what salgen.fit_patterns returned")
     with torch.inference_mode(False):
         pixels = arguments.check_images(images)
         count = len(pixels)
@@ -217,10 +215,7 @@ def _method(method: Any, parameters: dict[str, Any]) -> Any:
     instance: Any = method
     is_dataclass = dataclasses.is_dataclass(instance) and not isinstance(instance, type)
     if not is_dataclass or not callable(getattr(instance, "attribute", None)):
-        raise SalgenError(
-            f"method {method!r}: give a name, 'name:key=value', a function of (model, inputs, targets), or an instance "
-            "of a method, which is a dataclass with attribute()"
-        )
+        raise no_method(method)
     if parameters:
         fields = {f.name: getattr(instance, f.name) for f in dataclasses.fields(instance)}
         instance = build(type(instance), {**fields, **parameters})

@@ -8,14 +8,12 @@ import torch
 from torch import Tensor, nn
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.library_methods import LibraryCalls, Question, bound_copy, library_of
+from salgen.evaluation.attribution.library_methods import Question, bound_copy, library_of
 from salgen.evaluation.models.inspection.model_view import margins, private_copy
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.seeding import Stream
 
 Arguments = Mapping[str, Any]
-
-HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
 def foreign_maps(method: Any, arguments: Arguments, context: AttributionContext, name: str) -> Tensor:
@@ -58,14 +56,9 @@ def _called(method: Any, arguments: Arguments, context: AttributionContext, part
         if library is None:
             return method(network, images, targets, **arguments)
         question = Question(view, network, images.requires_grad_(), context.inputs[:1].clone(), targets)
-        return _by_library(library, method, question, arguments)
-
-
-def _by_library(library: LibraryCalls, method: Any, question: Question, arguments: Arguments) -> Any:
-    """What a library returns; an object that is made here removes its hooks when this ends."""
-    if isinstance(method, type):
-        method, arguments = library.make(method, question, arguments)
-    return library.maps(method, question, arguments)
+        if isinstance(method, type):
+            method, arguments = library.make(method, question, arguments)
+        return library.maps(method, question, arguments)
 
 
 def _checked(found: Any, context: AttributionContext, part: slice) -> Tensor:
@@ -110,42 +103,24 @@ def _generators() -> tuple[Any, ...]:
 
 @contextmanager
 def _lent(network: nn.Module) -> Iterator[None]:
-    """Restore a copy's weights in the end, which others share, and refuse code that changed the copy."""
-    state, weights = _state(network), {name: (t.detach(), t.detach().clone()) for name, t in _weights(network).items()}
-    differ = False
+    """Restore a copy's weights in the end, which others share, and refuse code that changed them."""
+    weights = {name: (t.detach(), t.detach().clone()) for name, t in _weights(network).items()}
     try:
         yield
     finally:
-        now = _weights(network)
+        now, changed = _weights(network), False
         for name, (shared, own) in weights.items():
+            changed |= name not in now or not _same(now[name], own)
             if not torch.equal(shared, own):
                 shared.copy_(own)
-                differ = True
-            elif not _same(now.get(name), own):  # the copy alone was given others
-                differ = True
-    after = _state(network)
-    changed = [kind for kind, before in state.items() if before != after[kind]] + ["weights"] * differ
+                changed = True
     if changed:
-        raise SalgenError(f"it changed the model's {', '.join(changed)}: put back what it changes, or work on a copy")
+        raise SalgenError("it changed the model's weights: put back what it changes, or work on a copy")
 
 
 def _weights(network: nn.Module) -> dict[str, Tensor]:
     return {**dict(network.named_parameters()), **dict(network.named_buffers())}
 
 
-def _same(tensor: Tensor | None, own: Tensor) -> bool:
-    return (
-        tensor is not None
-        and (tensor.shape, tensor.dtype, tensor.device) == (own.shape, own.dtype, own.device)
-        and torch.equal(tensor, own)
-    )
-
-
-def _state(network: nn.Module) -> dict[str, dict[str, Any]]:
-    modules = dict(network.named_modules())
-    return {
-        "training mode": {name: module.training for name, module in modules.items()},
-        "requires_grad": {name: weight.requires_grad for name, weight in network.named_parameters()},
-        "hooks": {name: [list(getattr(module, kind)) for kind in HOOKS] for name, module in modules.items()},
-        "modules": modules,
-    }
+def _same(tensor: Tensor, own: Tensor) -> bool:
+    return (tensor.dtype, tensor.device) == (own.dtype, own.device) and torch.equal(tensor, own)

@@ -10,13 +10,14 @@ from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar
-import torch
 from torch import Tensor
 from salgen.errors import SalgenError, named, reason
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
+from salgen.evaluation.attribution.class_activation import layer_names
 from salgen.evaluation.attribution.file_maps import CEILINGS
 from salgen.evaluation.attribution.foreign_calls import foreign_maps
-from salgen.evaluation.attribution.library_methods import LIBRARY_NAMES, Question, bound_copy, library_of
+from salgen.evaluation.attribution.library_methods import LIBRARY_NAMES, bound_copy, library_of
+from salgen.evaluation.models.inspection.layers import find_layer
 from salgen.evaluation.models.inspection.memory import is_out_of_memory
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.import_paths import imported, is_import_path
@@ -81,11 +82,12 @@ class ForeignMethod(Method):
             if self.given is None:
                 raise SalgenError("a run's record tells of it, and does not bring its code")
             library = library_of(self.given)
-            if library is not None and isinstance(self.given, type):
-                question = Question(model, model.network, image, image, torch.zeros(1, dtype=torch.long))
-                library.layers(self.given, question, self.arguments)
-            elif library is not None and (bound := library.model_of(self.given)) is not None:
+            bound = None if library is None or isinstance(self.given, type) else library.model_of(self.given)
+            if bound is not None:
                 bound_copy(self.given, bound, model)
+            elif library is not None and "layer" in self.arguments:
+                for layer in layer_names(self.arguments["layer"]):
+                    find_layer(model, layer)
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Raw maps (n, C, h, w)."""
@@ -147,13 +149,11 @@ def foreign_method(given: Any, call: str | None = None, values: Mapping[str, Any
         digest = source_digest(thing if home and not held else sys.modules[path.partition(":")[0]])
     is_known = path is not None and digest is not None and len(plain) == len(stated)
     library = library_of(thing)
-    if library is None and isinstance(thing, type):
+    if library is None and (isinstance(thing, type) or not callable(thing)):
         raise SalgenError(
-            f"method {given!r} is a class, and none of {LIBRARY_NAMES}: give a function of (model, inputs, targets), "
-            "or an object that can be called so"
+            f"method {given!r} is {in_words(thing)}, and not of {LIBRARY_NAMES}: give a function of (model, inputs, "
+            "targets), or an object that can be called so"
         )
-    if library is None and not callable(thing):
-        raise SalgenError(f"method {given!r} is {type(thing).__name__}: neither a function nor of {LIBRARY_NAMES}")
     written = ",".join(f"{key}={value}" for key, value in plain.items()).replace(", ", ",")
     call = call or (f"{name}:{written}" if written else name)
     check_name(call, given)

@@ -46,10 +46,6 @@ class LibraryCalls:
         """The module that an object is bound to; None if it is bound to none."""
         return method.model
 
-    def layers(self, kind: type, question: Question, arguments: Arguments) -> list[str]:
-        """Names of the layers that a class is bound to."""
-        return []
-
     def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
         """An object of a class, and the arguments that it is to be called with."""
         return kind(question.network, **arguments), {}
@@ -66,16 +62,12 @@ class Captum(LibraryCalls):
         """What captum calls the forward function."""
         return method.forward_func
 
-    def layers(self, kind: type, question: Question, arguments: Arguments) -> list[str]:
-        """The named layer, if the class takes one."""
-        return [question.layer(arguments.get("layer"))] if _takes(kind, "layer") else []
-
     def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
         """The object takes the arguments that its class does not."""
-        layers = map(question.network.get_submodule, self.layers(kind, question, arguments))
         own, others = _divided(kind, arguments)
-        own.pop("layer", None)
-        return kind(question.network, *layers, **own), others
+        if _takes(kind, "layer"):
+            own["layer"] = question.network.get_submodule(question.layer(own.get("layer")))
+        return kind(question.network, **own), others
 
     def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
         """Of a layer with pixels, the attributions as channels of its grid."""
@@ -103,14 +95,10 @@ class LibraryGradCam(LibraryCalls):
         inner = getattr(method, "base_cam", None) or next(iter(getattr(method, "base_cam_per_layer", ())), None)
         return method.model if inner is None else self.model_of(inner)
 
-    def layers(self, kind: type, question: Question, arguments: Arguments) -> list[str]:
-        """The named layers, or the default one."""
-        named = arguments.get("layer")
-        return [question.layer(name) for name in (layer_names(named) if named else (None,))]
-
     def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
         """The object knows how the layer arranges pixels, unless it is told otherwise."""
-        names = self.layers(kind, question, arguments)
+        named = arguments.get("layer")
+        names = [question.layer(name) for name in (layer_names(named) if named else (None,))]
         own, others = _divided(kind, {key: value for key, value in arguments.items() if key != "layer"})
         if len(names) == 1 and "reshape_transform" not in own:
             grid = layer_grid(question.view, question.normalised, names[0])

@@ -149,6 +149,14 @@ def renamed(call: str, method: Any) -> str | None:
     return call_text(method) if method.name in METHODS.entries and call_text(method) != call else None
 
 
+def no_method(given: Any) -> SalgenError:
+    """The refusal of what is no method."""
+    return SalgenError(
+        f"method {given!r}: give a name, a call such as 'grad-cam:layer=layer4', an instance of a registered "
+        "method (docs/extending.md), or a function of (model, inputs, targets)"
+    )
+
+
 def _create(call: Any, scale: str) -> Any:
     if isinstance(call, ForeignMethod):
         return call
@@ -158,10 +166,7 @@ def _create(call: Any, scale: str) -> Any:
     if not isinstance(call, str) and name in METHODS.entries and type(call) is METHODS.load(name):
         return call
     if not isinstance(call, str):
-        raise SalgenError(
-            f"method {call!r}: give a name, a call such as 'grad-cam:layer=layer4', an instance of a registered "
-            "method (docs/extending.md), or a function of (model, inputs, targets)"
-        )
+        raise no_method(call)
     plugin = METHODS.load(call.partition(":")[0].strip())  # an unknown name is said before what is behind the colon
     name, values = parse_call(call)
     return METHODS.create(name, {**plugin.scales.get(scale, {}), **values})

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from functools import partial
 from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
-from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.layers import find_layer
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
 from salgen.evaluation.models.inspection.network_trace import hooked
@@ -98,6 +97,7 @@ class PassRequirements:
         )
 
 
+@dataclass(eq=False)
 class Passes:
     """One forward pass, and at most one backward pass, of a batch of normalised images (n, C, h, w).
 
@@ -106,16 +106,15 @@ class Passes:
     requirements gets a pass of its own. `stated` are the classes to explain, int64 (n,); None the predicted ones.
     """
 
-    def __init__(
-        self, model: ModelView, inputs: Tensor, requirements: PassRequirements, stated: Tensor | None = None,
-        score: str = "logit", cache: TimedCache | None = None,
-    ) -> None:  # fmt: skip
-        self.model = model
-        self.inputs = inputs
-        self.requirements = requirements
-        self.stated = stated
-        self.score = score
-        self.cache = cache or TimedCache(inputs.device)  # the values computed so far, with their times
+    model: ModelView
+    inputs: Tensor
+    requirements: PassRequirements
+    stated: Tensor | None = None
+    score: str = "logit"
+    shared: InitVar[TimedCache | None] = None
+
+    def __post_init__(self, shared: TimedCache | None) -> None:
+        self.cache = shared or TimedCache(self.inputs.device)  # the values computed so far, with their times
         self._outputs: dict[str, Tensor] = {}
         self._places: dict[str | None, list[Tensor]] = {}  # where gradients are read; the input's key is None
 
@@ -132,8 +131,6 @@ class Passes:
         if layer not in self.requirements.layers | self.requirements.gradients:
             return self._separate_pass(PassRequirements(layers=frozenset({layer}))).output(layer)
         self._forward()
-        if layer not in self._outputs:
-            raise SalgenError(f"layer {layer!r} does not run when the model does: choose another layer")
         return self._outputs[layer]
 
     def gradient(self, layer: str) -> Tensor:
@@ -177,11 +174,9 @@ class Passes:
         with torch.set_grad_enabled(bool(requirements.gradients) or requirements.input_gradient), hooked(hooks):
             return self.model.logits(leaf)
 
-    def _keep(self, name: str, _module: nn.Module, _inputs: Any, output: Any) -> Tensor:
+    def _keep(self, name: str, _module: nn.Module, _inputs: Any, output: Tensor) -> Tensor:
         """Keep a layer's output; the graph begins here if its gradient is required, not earlier."""
-        if not isinstance(output, Tensor):
-            raise SalgenError(f"layer {name!r} gives {type(output).__name__}: choose a layer that gives one tensor")
-        kept: Tensor = output
+        kept = output
         if name in self.requirements.gradients:
             kept = output if output.requires_grad else output.detach().requires_grad_()
             self._places.setdefault(name, []).append(kept)

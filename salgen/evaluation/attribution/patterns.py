@@ -29,7 +29,6 @@ from salgen.files import write_bytes
 BATCH_SIZE = 32
 KIND = "salgen-patterns"
 VERSION = "1"  # changes whenever the patterns do
-ADVICE = "fit patterns to this model with salgen.fit_patterns(model, images)"
 NO_CEILING = (
     "above its ceiling a unit fires but no longer varies, which patterns know nothing of; choose another method, such "
     "as lrp-z, deep-taylor or excitation-backprop"
@@ -48,15 +47,17 @@ class Patterns:
 
     def matched(self, weights: Sequence[Tensor], precision: torch.dtype) -> list[Tensor]:
         """The patterns of a network with these weights, stored in `precision`; in their type and on their device."""
-        if len(weights) != len(self.by_map):
-            raise _mismatch(f"they are of {len(self.by_map)} linear maps, and it has {len(weights)}")
-        matched = []
-        for place, (pattern, weight) in enumerate(zip(self.by_map, weights, strict=True)):
-            if pattern.shape != weight.shape:
-                raise _mismatch(f"linear map {place} has weights {tuple(weight.shape)}, not {tuple(pattern.shape)}")
-            matched.append(pattern.to(weight.device, weight.dtype))
-            if not _fits(matched[-1], weight, precision):
-                raise _mismatch(f"at linear map {place} a pattern times its weights is not 1")
+        shapes, expected = ([tuple(tensor.shape) for tensor in tensors] for tensors in (self.by_map, weights))
+        fault = "" if shapes == expected else f"they are of linear maps {shapes}, and its are {expected}"
+        pairs = [] if fault else list(zip(self.by_map, weights, strict=True))
+        matched = [pattern.to(weight.device, weight.dtype) for pattern, weight in pairs]
+        if not all(_fits(pattern, weight, precision) for pattern, weight in zip(matched, weights, strict=False)):
+            fault = "a pattern times its weights is not 1"
+        if fault:
+            raise SalgenError(
+                f"the patterns are not those of this model: {fault}; fit patterns to this model with "
+                "salgen.fit_patterns(model, images)"
+            )
         return matched
 
     def save(self, path: str | Path) -> None:
@@ -71,21 +72,12 @@ class Patterns:
     @classmethod
     def load(cls, path: str | Path) -> Patterns:
         """Read what :meth:`save` wrote."""
-        if not Path(path).is_file():
-            raise SalgenError(f"no patterns at {path}: it must be a file that Patterns.save wrote")
         try:
             with safetensors.safe_open(path, "pt") as file:
-                metadata = file.metadata() or {}
-                tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (it is no dict)
-        except (OSError, safetensors.SafetensorError) as error:
-            raise SalgenError(f"{path} is damaged ({reason(error)}): fit the patterns again, or restore it") from None
-        degenerate = _parse_counts(metadata.get(KIND, ""))
-        keys = [f"map{place:04d}" for place in range(len(tensors))]
-        if degenerate is None or len(degenerate) != len(tensors) or set(keys) != tensors.keys():
-            raise SalgenError(f"{path} does not hold patterns: give a file that Patterns.save wrote")
-        if not all(tensor.dtype == torch.float64 and bool(tensor.isfinite().all()) for tensor in tensors.values()):
-            raise SalgenError(f"{path} holds patterns that are not finite float64 numbers: fit them again")
-        return cls(tuple(tensors[key] for key in keys), degenerate)
+                degenerate = tuple(json.loads(file.metadata()[KIND]))
+                return cls(tuple(file.get_tensor(f"map{place:04d}") for place in range(len(degenerate))), degenerate)
+        except (OSError, safetensors.SafetensorError, TypeError, KeyError, ValueError) as error:
+            raise SalgenError(f"{path} holds no patterns ({reason(error)}): give what Patterns.save wrote") from None
 
 
 def fit_patterns(
@@ -165,8 +157,6 @@ def _add_part(moments: list[MapMoments], view: ModelView, inputs: Tensor) -> Non
         network.release()
     if not moments:
         moments.extend(more)
-    elif [of_map.weight.shape for of_map in more] != [of_map.weight.shape for of_map in moments]:
-        raise SalgenError("fit_patterns: the model calls other layers for some images than for others")
     else:
         for own, added in zip(moments, more, strict=True):
             own.add(added)
@@ -176,10 +166,8 @@ def _iterate_batches(images: Any) -> Iterator[Any]:
     """Batches as they are, and an array in pieces, so that no more than a piece is copied."""
     if hasattr(images, "shape"):
         yield from (images[start : start + BATCH_SIZE] for start in range(0, len(images), BATCH_SIZE))
-    elif isinstance(images, Iterable) and not isinstance(images, (str, bytes, dict)):
-        yield from images
     else:
-        raise SalgenError(f"images are {type(images).__name__}: give an array (N, C, H, W), or an iterable of such")
+        yield from images
 
 
 def _fits(pattern: Tensor, weight: Tensor, precision: torch.dtype) -> bool:
@@ -188,18 +176,6 @@ def _fits(pattern: Tensor, weight: Tensor, precision: torch.dtype) -> bool:
     slack = 1e-3 + 10 * torch.finfo(precision).eps * terms.abs().sum(dim=1)
     zero = (pattern == 0).reshape(len(weight), -1).all(dim=1)
     return bool((zero | ((terms.sum(dim=1) - 1).abs() <= slack)).all())
-
-
-def _mismatch(difference: str) -> SalgenError:
-    return SalgenError(f"the patterns are not those of this model: {difference}; {ADVICE}")
-
-
-def _parse_counts(text: str) -> tuple[int, ...] | None:
-    try:
-        values = json.loads(text)
-    except ValueError:
-        return None
-    return tuple(values) if isinstance(values, list) and all(isinstance(value, int) for value in values) else None
 
 
 @dataclass

@@ -40,7 +40,6 @@ class Attention(Explanation):
     patches, it is the mean over all patches. Registers count for nothing.
     """
 
-    name: ClassVar[str]
     reduction: ClassVar[str] = "sum"  # over one channel
     signed: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = False

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, gradients_at, weighted
+from salgen.evaluation.attribution.class_activation import ClassActivation, weighted
 from salgen.evaluation.models.inspection.layers import find_layer, last_map, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace, hooked
@@ -17,7 +17,6 @@ from salgen.seeding import Stream
 NAMES = ("cam",)
 
 _SIZES = (0.1, 1.0, 10.0, 100.0)  # sizes of test values: a head may be linear only near zero, or only far from it
-_PER_SIZE = 2
 _ROUNDING = 16  # steps of the logits' own precision
 
 
@@ -53,8 +52,8 @@ class Cam(ClassActivation):
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Signed (n, 1, h, w)."""
-        weights = gradients_at(layer, context).sum(dim=(2, 3), keepdim=True)
-        return weighted(weights, activations_at(layer, context))
+        weights = context.gradients(layer).sum(dim=(2, 3), keepdim=True)
+        return weighted(weights, context.activations(layer))
 
 
 def check_pooled_head(view: ModelView, image: Tensor, layer: str) -> None:
@@ -65,49 +64,31 @@ def check_pooled_head(view: ModelView, image: Tensor, layer: str) -> None:
     every pixel. Then f(-2 p - q / 2) must be -2 f(P) - f(Q) / 2.
     """
     grid = layer_grid(view, image, layer)
-    if not grid.whole or not _is_linear_in_means(view, image, layer, grid.channel_axis):
+    if not grid.whole or not all(_is_linear_in_means(view, image, layer, grid.channel_axis, size) for size in _SIZES):
         raise SalgenError(
             f"cam is not defined for this network: after layer {layer!r} must come global average pooling and one "
             "linear layer, and nothing else; choose that layer with layer=, or use grad-cam, which is defined for any"
         )
 
 
-def _is_linear_in_means(view: ModelView, image: Tensor, layer: str, axis: int) -> bool:
-    outputs = _random_outputs(NetworkTrace.of(view, image).outputs[layer], axis, image, layer)
-    pixels = [other for other in range(1, outputs.ndim) if other != axis]
-    means, count = outputs.mean(dim=pixels, keepdim=True), len(outputs)
-    mixed = (-2 * means - _partners(means) / 2).expand_as(outputs)
-    replacement = torch.cat([torch.zeros_like(outputs[:1]), outputs, mixed])
-    images = torch.cat([torch.zeros_like(image), *[image] * count, *[-image] * count])
+def _is_linear_in_means(view: ModelView, image: Tensor, layer: str, axis: int, size: float) -> bool:
+    """Whether it holds for two random outputs of a size, whose means vary as much as their pixels."""
+    outputs_of_one: Any = NetworkTrace.of(view, image).outputs[layer]
+    shape = outputs_of_one[1:]
+    stream = Stream(0, "pooled head", layer, str(size))
+    pixels = [other for other in range(1, 1 + len(shape)) if other != axis]
+    offsets = stream.normal(2 * shape[axis - 1]).reshape(2, *(1 if k in pixels else n for k, n in enumerate(shape, 1)))
+    outputs = torch.from_numpy(size * (stream.normal(2 * prod(shape)).reshape(2, *shape) + offsets)).to(image)
+    first, second = outputs.mean(dim=pixels, keepdim=True)
+    mixed = (-2 * first - second / 2).expand_as(outputs[0])
+    replacement = torch.stack([torch.zeros_like(mixed), *outputs, mixed])
 
     def replace(_module: nn.Module, _inputs: Any, _output: Any) -> Tensor:
         return replacement.clone()
 
     with torch.no_grad(), hooked([(find_layer(view, layer), replace)]):
-        logits = view.logits(images).double()
-    change = logits[1:] - logits[:1]
-    error = change[count:] - (-2 * change[:count] - _partners(change[:count]) / 2)
-    step = torch.finfo(image.dtype).eps
-    tolerance = step**0.5 * _largest(change[:count]) + _ROUNDING * step * (_largest(logits[1:]) + logits[0].abs().max())
-    return bool((_largest(error) <= tolerance).all())  # a head of another kind is off by its own size
-
-
-def _partners(values: Tensor) -> Tensor:
-    """For each output, another one of its size."""
-    pairs = values.view(len(_SIZES), _PER_SIZE, *values.shape[1:])
-    return pairs.roll(1, dims=1).view_as(values)
-
-
-def _largest(values: Tensor) -> Tensor:
-    """The largest absolute value of each size, (sizes,); of several blocks of outputs, in all of them."""
-    return values.abs().amax(dim=1).view(-1, len(_SIZES), _PER_SIZE).amax(dim=(0, 2))
-
-
-def _random_outputs(shape: Any, axis: int, image: Tensor, layer: str) -> Tensor:
-    """Different outputs of the layer, (m, ...), small to large; their means vary as much as their pixels."""
-    stream, count = Stream(0, "pooled head", layer), len(_SIZES) * _PER_SIZE
-    means, pixels = stream.normal(count * shape[axis]), stream.normal(count * prod(shape))
-    mean_shape = [shape[axis] if other == axis else 1 for other in range(1, len(shape))]
-    values = pixels.reshape(count, *shape[1:]) + means.reshape(count, *mean_shape)
-    sizes = torch.tensor(_SIZES).double().repeat_interleave(_PER_SIZE)
-    return (torch.from_numpy(values) * sizes.view(-1, *[1] * (len(shape) - 1))).to(image)
+        logits = view.logits(torch.cat([0 * image, image, image, -image])).double()
+    change, step = logits[1:] - logits[0], torch.finfo(image.dtype).eps
+    error = (change[2] + 2 * change[0] + change[1] / 2).abs().max()
+    tolerance = step**0.5 * change[:2].abs().max() + 2 * _ROUNDING * step * logits.abs().max()
+    return bool(error <= tolerance)  # a head of another kind is off by its own size

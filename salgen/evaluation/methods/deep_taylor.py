@@ -51,17 +51,15 @@ class DeepTaylor(RelevanceMethod):
     stabiliser: float = param(1e-6, "added to a denominator, with its sign", low=0.0)
 
     def __post_init__(self) -> None:
-        if (self.low is None) != (self.high is None):
-            raise SalgenError(f"{self.name}: give both low and high, or neither")
-        if self.low is not None and self.high is not None and self.low >= self.high:
-            raise SalgenError(f"{self.name}: low={self.low:g} must be below high={self.high:g}")
+        low, high = self.low, self.high
+        if (low is None) != (high is None) or (low is not None and high is not None and low >= high):
+            raise SalgenError(f"{self.name}: low={low}, high={high}: give both, low below high, or neither")
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse networks with other operations, and signed inputs of unknown bounds."""
         super().check(model, image)
-        self._check_bounds(model, image)
-        if self.first == "box" or self._signed(image):
-            self._check_first(model, image)
+        if self.first == "box" or (self.first == "auto" and bool((image < 0).any())):
+            self._check_box(model, image)
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """(n, C, h, w); non-negative but for margins, too narrow a box, and negative terms of a residual sum."""
@@ -86,18 +84,13 @@ class DeepTaylor(RelevanceMethod):
             return ZBox(*boxes[layer.position], stabilizer=stabiliser)
         return ZPlus(stabilizer=stabiliser, zero_params=None if self.bias else ["bias"])
 
-    def _check_bounds(self, model: ModelView, inputs: Tensor) -> None:
-        if (self.first == "box" or self._signed(inputs)) and self.low is None and not model.unit_pixels:
+    def _check_box(self, model: ModelView, inputs: Tensor) -> None:
+        """Refuse inputs and networks that the z-B rule is not for."""
+        if self.low is None and not model.unit_pixels:
             raise SalgenError(
                 f"{self.name}: the z-B rule of signed inputs needs their bounds: give low= and high=, "
                 "or wrap the model in Classifier(network, normalise), or choose first=alpha1beta0"
             )
-
-    def _signed(self, inputs: Tensor) -> bool:
-        """True if the inputs choose the rule of the first layer, and some are negative."""
-        return self.first == "auto" and bool((inputs < 0).any())
-
-    def _check_first(self, model: ModelView, inputs: Tensor) -> None:
         first = first_maps(self.name, model, inputs)
         if first.unbounded:
             raise SalgenError(f"{self.name}: {first.unbounded}: choose first=alpha1beta0, or another method")
@@ -109,12 +102,14 @@ class DeepTaylor(RelevanceMethod):
 
     def _box(self, context: AttributionContext, leaf: Tensor) -> Box | None:
         """The lowest and highest values of the network's input `leaf`, where the first layer takes z-B."""
-        self._check_bounds(context.model, context.inputs)
-        box = None if self.first == "alpha1beta0" else self._known_box(context)
-        if box is None or (self.first == "auto" and not bool((box[0] < 0).any())):
+        if self.first == "alpha1beta0":
             return None
-        self._check_first(context.model, context.inputs)
-        return box[0].to(leaf), box[1].to(leaf)
+        box = self._known_box(context)
+        lowest = context.inputs if box is None else box[0]
+        if self.first == "auto" and not bool((lowest < 0).any()):
+            return None
+        self._check_box(context.model, context.inputs)
+        return None if box is None else (box[0].to(leaf), box[1].to(leaf))
 
     def _known_box(self, context: AttributionContext) -> Box | None:
         if self.low is not None and self.high is not None:

@@ -7,7 +7,7 @@ import torch
 from scipy.linalg import eigh
 from torch import Tensor
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, gradients_at
+from salgen.evaluation.attribution.class_activation import ClassActivation
 from salgen.parameters import param
 
 NAMES = ("eigen-cam", "eigen-grad-cam")
@@ -25,17 +25,15 @@ class Principal(ClassActivation):
     correlates non-negatively with the sum over channels of what is decomposed.
     """
 
-    name: ClassVar[str]
-
     sign: str = param(
         "raw", "sign of the component: by its largest weight, or by the channels' sum", choices=("raw", "align")
     )
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w); zero where the layer is constant in space."""
-        values = activations_at(layer, context)
+        values = context.activations(layer)
         if self.reads_gradients:
-            values = values * gradients_at(layer, context)
+            values = values * context.gradients(layer)
         component = context.cache.get((self.name, layer), lambda: principal_component(values))
         if self.sign == "align":
             component = aligned(component, values)

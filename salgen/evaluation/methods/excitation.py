@@ -70,30 +70,23 @@ class ExcitationBackprop(RelevanceMethod):
         return network.propagate(self._rules(), network.output, context.start(network.output), target)
 
     def _check_layers(self, model: ModelView, network: RelevanceNetwork) -> str:
-        layer = default_layer(model, network) if self.layer is None else self.layer
-        self._check_ran(model, network, layer)
+        default = default_layer(model, network)
+        layer = default if self.layer is None else self.layer
+        self._check_path(model, network, layer, network.output, "the logits", say_layer(default))
         if layer != INPUT:
             layer_grid(model, network.leaf.detach(), layer)
-        advice = (
-            f"another, such as {say_layer(default_layer(model, network))}, and a batch norm rather than the "
-            "convolution that it is merged with"
-        )
-        self._check_path(network, network.output, layer, "from the logits", advice)
         return layer
 
-    def _check_ran(self, model: ModelView, network: RelevanceNetwork, layer: str) -> None:
-        if layer == INPUT:
-            return
-        find_layer(model, layer)
-        if layer not in network.outputs:
-            other = say_layer(default_layer(model, network))
+    def _check_path(
+        self, model: ModelView, network: RelevanceNetwork, layer: str, source: Tensor, source_name: str, other: str
+    ) -> None:
+        if layer != INPUT:
+            find_layer(model, layer)
+        if layer not in (INPUT, *network.outputs) or not network.connects(source, place(network, layer)):
             raise SalgenError(
-                f"layer {layer!r} does not run, or does not give one tensor: choose another, such as {other}"
+                f"{self.name}: no excitation reaches layer {layer!r} from {source_name}: choose another, such as "
+                f"{other}; of a merged convolution take its batch norm"
             )
-
-    def _check_path(self, network: RelevanceNetwork, source: Tensor, layer: str, source_name: str, advice: str) -> None:
-        if not network.connects(source, place(network, layer)):
-            raise SalgenError(f"{self.name}: no excitation reaches layer {layer!r} {source_name}: choose {advice}")
 
     def _rules(self, negated: int | None = None) -> Rules:
         """In proportion to positive values times positive weights; `negated` is a map whose weights are negated."""
@@ -128,7 +121,6 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
     """
 
     name: ClassVar[str] = "contrastive-excitation-backprop"
-    shows_image: ClassVar[bool] = True
 
     contrast: str | None = param(
         None, f"where the dual is subtracted, or {INPUT}; default: before the last linear layer"
@@ -144,12 +136,10 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
         return default_contrast(model, network) if self.contrast is None else self.contrast
 
     def _check_layers(self, model: ModelView, network: RelevanceNetwork) -> str:
-        layer = super()._check_layers(model, network)
-        contrast = self._contrast(model, network)
-        self._check_ran(model, network, contrast)
-        advice = f"another contrast=, such as {default_contrast(model, network)!r}"
-        self._check_path(network, network.output, contrast, "from the logits", advice)
-        self._check_path(network, place(network, contrast), layer, f"from contrast layer {contrast!r}", advice)
+        layer, contrast = super()._check_layers(model, network), self._contrast(model, network)
+        other = f"contrast={default_contrast(model, network)!r}"
+        self._check_path(model, network, contrast, network.output, "the logits", other)
+        self._check_path(model, network, layer, place(network, contrast), f"contrast layer {contrast!r}", other)
         return layer
 
 
@@ -165,7 +155,9 @@ def default_layer(model: ModelView, network: RelevanceNetwork) -> str:
     reached = model.cam_layer if model.cam_layer in maps else (convolutions or [""])[-1]
     path, stages = str(reached).split("."), list[str]()
     for depth in range(len(path)):
-        before = _siblings_before(list(network.outputs), path[:depth], ".".join(path[: depth + 1]))
+        siblings = [name for name in network.outputs if name and name.split(".")[:-1] == path[:depth]]
+        name = ".".join(path[: depth + 1])
+        before = siblings[: siblings.index(name)] if name in siblings else []
         stages = stages or [n for n in before if isinstance(modules[n], POOLS) or any(modules[n].children())]
     near = [name for name in stages if 1 < trace.pixels(name) <= 4 * trace.pixels(reached)]
     choices = (*near[-1:], model.cam_layer, trace.bottleneck, *reversed(maps))
@@ -186,12 +178,6 @@ def default_contrast(model: ModelView, network: RelevanceNetwork) -> str:
 def place(network: RelevanceNetwork, layer: str) -> Tensor:
     """A module's output, or the network's input."""
     return network.leaf if layer == INPUT else network.outputs[layer]
-
-
-def _siblings_before(ran: list[str], parent: list[str], name: str) -> list[str]:
-    """The modules of one parent that finished before `name` did."""
-    siblings = [module for module in ran if module and module.split(".")[:-1] == parent]
-    return siblings[: siblings.index(name)] if name in siblings else []
 
 
 @cache

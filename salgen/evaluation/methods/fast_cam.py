@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, layer_names, together
-from salgen.evaluation.attribution.passes import Passes, PassRequirements
+from salgen.evaluation.attribution.class_activation import ClassActivation, layer_names, together
+from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.methods.grad_cam import grad_cam, grad_cam_plus_plus
 from salgen.evaluation.models.inspection.layers import layer_grid
@@ -44,16 +44,12 @@ class FastCam(ClassActivation):
     weights: tuple[float, ...] | None = param(None, "of the layers' maps, fine to coarse; equal by default", low=0.0)
 
     def check(self, model: ModelView, image: Tensor) -> None:
-        """Refuse layers without channels or with negative values, and weights that do not fit them."""
+        """Refuse layers without channels, and weights that do not fit them."""
         super().check(model, image)
         layers = self._rectified(model, image)
         for layer in layers:
             layer_grid(model, image, layer)
         self._shares(layers)
-        if self.layers:  # the default ones are rectified
-            passes = Passes(model, image, PassRequirements(layers=frozenset(layers)))
-            for layer in layers:
-                self._check_rectified(passes.output(layer), layer)
 
     def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The rectified layers, and those of the class activation map with their gradients."""
@@ -89,18 +85,15 @@ class FastCam(ClassActivation):
         """The squashed SMOE scale of a layer, (n, 1, h, w)."""
 
         def compute() -> Tensor:
-            activations = activations_at(layer, context)
-            self._check_rectified(activations, layer)
+            activations = context.activations(layer)
+            if bool((activations < 0).any()):
+                raise SalgenError(
+                    f"{self.name} takes logarithms of activations, and layer {layer!r} gives negative ones: choose "
+                    "layers that end in a ReLU with layers="
+                )
             return squashed(smoe_scale(activations)).to(activations.dtype)
 
         return context.cache.get(("smoe scale", layer), compute)
-
-    def _check_rectified(self, activations: Tensor, layer: str) -> None:
-        if bool((activations < 0).any()):
-            raise SalgenError(
-                f"{self.name} takes logarithms of activations, and layer {layer!r} gives negative ones: choose layers "
-                "that end in a ReLU with layers="
-            )
 
     def _shares(self, layers: tuple[str, ...]) -> list[float]:
         """The weights, scaled to sum to one."""

@@ -6,13 +6,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.class_activation import (
-    ClassActivation,
-    activations_at,
-    gradients_at,
-    together,
-    weighted,
-)
+from salgen.evaluation.attribution.class_activation import ClassActivation, together, weighted
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.methods.gradient import normal_noise
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -61,7 +55,7 @@ class XGradCam(ClassActivation):
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w); a channel that sums to zero has no weight."""
-        activations, gradients = activations_at(layer, context), gradients_at(layer, context)
+        activations, gradients = context.activations(layer), context.gradients(layer)
         total = activations.sum(dim=(2, 3), keepdim=True)
         share = torch.where(total == 0, 0, activations / torch.where(total == 0, 1, total))
         return weighted((gradients * share).sum(dim=(2, 3), keepdim=True), activations).clamp(min=0)
@@ -76,7 +70,7 @@ class HiResCam(ClassActivation):
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
-        return weighted(gradients_at(layer, context), activations_at(layer, context)).clamp(min=0)
+        return weighted(context.gradients(layer), context.activations(layer)).clamp(min=0)
 
 
 @dataclass(frozen=True)
@@ -95,7 +89,7 @@ class LayerCam(ClassActivation):
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
-        values = weighted(gradients_at(layer, context).clamp(min=0), activations_at(layer, context)).clamp(min=0)
+        values = weighted(context.gradients(layer).clamp(min=0), context.activations(layer)).clamp(min=0)
         if not self.scale:
             return values
         largest = values.amax(dim=(2, 3), keepdim=True)
@@ -133,29 +127,21 @@ class SmoothGradCamPlusPlus(ClassActivation):
             inputs = context.inputs + self.noise * normal_noise(context.inputs, streams)
             noisy = context.again(PassRequirements(gradients=frozenset(layers)), inputs=inputs)
             for layer in layers:
-                gradients = gradients_at(layer, noisy)
+                gradients = noisy.gradients(layer)
                 moments[layer] = [m + gradients**k / self.n for k, m in enumerate(moments[layer], start=1)]
-        return together([_from_moments(moments[layer], activations_at(layer, context)) for layer in layers])
+        return together([_from_moments(moments[layer], context.activations(layer)) for layer in layers])
 
 
 def grad_cam(layer: str, context: AttributionContext) -> Tensor:
-    """Grad-CAM of a layer, non-negative (n, 1, h, w), computed once for all methods that use it."""
-
-    def compute() -> Tensor:
-        weights = gradients_at(layer, context).mean(dim=(2, 3), keepdim=True)
-        return weighted(weights, activations_at(layer, context)).clamp(min=0)
-
-    return context.cache.get(("grad-cam", layer), compute)
+    """Grad-CAM of a layer, non-negative (n, 1, h, w)."""
+    weights = context.gradients(layer).mean(dim=(2, 3), keepdim=True)
+    return weighted(weights, context.activations(layer)).clamp(min=0)
 
 
 def grad_cam_plus_plus(layer: str, context: AttributionContext) -> Tensor:
-    """Grad-CAM++ of a layer, non-negative (n, 1, h, w), computed once for all methods that use it."""
-
-    def compute() -> Tensor:
-        gradients, activations = gradients_at(layer, context), activations_at(layer, context)
-        return _from_moments([gradients, gradients**2, gradients**3], activations)
-
-    return context.cache.get(("grad-cam++", layer), compute)
+    """Grad-CAM++ of a layer, non-negative (n, 1, h, w)."""
+    gradients = context.gradients(layer)
+    return _from_moments([gradients, gradients**2, gradients**3], context.activations(layer))
 
 
 def _from_moments(moments: Sequence[Tensor], activations: Tensor) -> Tensor:

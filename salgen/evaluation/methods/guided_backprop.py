@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 import torch
 from torch import Tensor
-from torch.nn import functional
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.class_activation import ClassActivation, together
 from salgen.evaluation.attribution.propagation import operations
-from salgen.evaluation.attribution.propagation.operations import Operation, Rewiring, tensors_in
+from salgen.evaluation.attribution.propagation.operations import AffineNetwork, Operation
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.methods.grad_cam import grad_cam
 from salgen.evaluation.models.inspection.gradient_check import check_gradient
@@ -17,29 +16,11 @@ from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCac
 
 NAMES = ("guided-backprop", "deconvnet", "guided-grad-cam")
 
-_ADVICE = (
-    "its rule is for networks of ReLU and affine operations, and elsewhere it would be the gradient; choose another "
-    f"method or network ({operations.ANY_NETWORK})"
-)
-_SUMS = operations.ADD | {
-    *(torch.sub, Tensor.sub, Tensor.sub_, torch.rsub, Tensor.__rsub__, torch.subtract, Tensor.subtract),
-    *(torch.neg, Tensor.neg, torch.negative, Tensor.negative, torch.cumsum, Tensor.cumsum),
-    *(functional.interpolate, functional.unfold, functional.fold),
-}
-_PRODUCTS = (operations.SCALE - operations.DIVISIONS) | {
-    *(Tensor.mul_, torch.multiply, Tensor.multiply, torch.einsum),
-    *(torch.matmul, Tensor.matmul, torch.mm, Tensor.mm, torch.bmm, Tensor.bmm),
-    *(torch.conv_transpose1d, torch.conv_transpose2d, torch.conv_transpose3d),
-}
-_FILLED = frozenset({torch.zeros_like, torch.ones_like, Tensor.new_zeros, Tensor.new_ones, Tensor.new_full})
-_READS = frozenset({Tensor.item, Tensor.tolist, Tensor.numpy, Tensor.__float__, Tensor.__bool__, Tensor.__int__})
-
 
 @dataclass(frozen=True)
 class ModifiedBackprop(Explanation):
     """The gradient with another rule at every ReLU."""
 
-    name: ClassVar[str]
     reduction: ClassVar[str] = "max_abs"
     defined_for: ClassVar[str] = "networks whose only activation is ReLU, or ReLU6"
 
@@ -122,23 +103,21 @@ def _gradient(context: AttributionContext, method: str, rule: Any) -> Tensor:
     return torch.autograd.grad(network.output, network.leaf, start, retain_graph=True)[0]
 
 
-class _ReluNetwork(Rewiring):
+class _ReluNetwork(AffineNetwork):
     """A forward pass whose ReLUs go back by a rule that is chosen for each backward pass."""
 
+    advice = (
+        "its rule is for networks of ReLU and affine operations, and elsewhere it would be the gradient; choose "
+        f"another method or network ({operations.ANY_NETWORK})"
+    )
     rule: Any = None
 
-    def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The operation itself, but for ReLUs; others that are neither affine nor max pools are refused."""
+    def nonlinear(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """A ReLU or a max pool."""
+        if operation in operations.WINNER:
+            return operation(*args, **kwargs)
         relu = operations.rectifier(operation, args, kwargs)
-        if relu is not None:
-            return self.run(relu, lambda: self.rule, args[0])
-        if operation in operations.DROPOUT and kwargs.get("training", True):
-            raise self.refuse("dropout that stays on", "pass training=self.training to it in the model")
-        result = operation(*args, **kwargs)
-        matters = operation in _READS or any(True for _ in tensors_in(result))
-        if matters and operation not in operations.WINNER | _FILLED and not _is_affine(operation, args, kwargs):
-            raise self.refuse(operations.name_of(operation), _ADVICE)
-        return result
+        return None if relu is None else self.run(relu, lambda: self.rule, args[0])
 
 
 def _check_relu_network(method: str, view: ModelView, image: Tensor) -> None:
@@ -148,22 +127,3 @@ def _check_relu_network(method: str, view: ModelView, image: Tensor) -> None:
 
 
 _checked = NetworkCache(lambda method, view, image: _ReluNetwork.forward(method, view, image).release())
-
-
-def _is_affine(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """True if the result is affine in the signals, the arguments that require a gradient.
-
-    Norms are affine where they use stored statistics instead of the signal's.
-    """
-    signals = sum(tensor.requires_grad for tensor in tensors_in((args, kwargs)))
-    first = args[0] if args else kwargs.get("input")
-    if operation is functional.batch_norm:
-        return not (kwargs.get("training") or (len(args) > 5 and args[5])) and args[1] is not None
-    if operation is functional.instance_norm:
-        return not kwargs.get("use_input_stats", True)
-    if operation in operations.DIVISIONS:
-        rounded = kwargs.get("rounding_mode") is not None
-        return signals == 1 and isinstance(first, Tensor) and first.requires_grad and not rounded
-    if operation in operations.LINEAR | _PRODUCTS:
-        return signals == 1
-    return operation in _SUMS | operations.AVERAGE | operations.MOVE | operations.DROPOUT

@@ -17,7 +17,6 @@ NAMES = ("lrp-z", "lrp-alpha-beta")
 class RelevanceMethod(Explanation):
     """A method that propagates relevance from the output to the input."""
 
-    name: ClassVar[str]
     reduction: ClassVar[str] = "sum"
     defined_for: ClassVar[str] = (
         "networks of convolutions, linear maps, batch norm, ReLU, ReLU6, pooling, sums and dropout"
@@ -31,27 +30,30 @@ class RelevanceMethod(Explanation):
             raise lrp_only_error(self.name, lrp_only)
 
 
-DEFINED_FOR_LRP = (
-    f"{RelevanceMethod.defined_for}; and with smooth activations such as SiLU, GELU and Hardswish, layer and group "
-    "norm, gates, products and attention"
-)
+@dataclass(frozen=True)
+class Lrp(RelevanceMethod):
+    """Base of LRP, whose rules are for more operations."""
+
+    shows_image: ClassVar[bool] = True
+    defined_for: ClassVar[str] = (
+        f"{RelevanceMethod.defined_for}; and with smooth activations such as SiLU, GELU and Hardswish, layer and group "
+        "norm, gates, products and attention"
+    )
+    lrp_rules: ClassVar[bool] = True
+    reference: ClassVar[str] = (
+        "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation, "
+        "doi:10.1371/journal.pone.0130140"
+    )
 
 
 @dataclass(frozen=True)
-class LrpZ(RelevanceMethod):
+class LrpZ(Lrp):
     """Relevance in proportion to each input's contribution to the pre-activation, bias included.
 
     On a ReLU network, relevance times the logit is input times gradient, but for the stabiliser.
     """
 
     name: ClassVar[str] = "lrp-z"
-    shows_image: ClassVar[bool] = True
-    defined_for: ClassVar[str] = DEFINED_FOR_LRP
-    lrp_rules: ClassVar[bool] = True
-    reference: ClassVar[str] = (
-        "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation, "
-        "doi:10.1371/journal.pone.0130140"
-    )
 
     start: str = param("one", "relevance of the target's output", choices=STARTS)
     stabiliser: float = param(1e-6, "added to a denominator, with its sign", low=0.0)
@@ -66,17 +68,10 @@ class LrpZ(RelevanceMethod):
 
 
 @dataclass(frozen=True)
-class LrpAlphaBeta(RelevanceMethod):
+class LrpAlphaBeta(Lrp):
     """Relevance by positive contributions times alpha, minus by negative ones times beta."""
 
     name: ClassVar[str] = "lrp-alpha-beta"
-    shows_image: ClassVar[bool] = True
-    defined_for: ClassVar[str] = DEFINED_FOR_LRP
-    lrp_rules: ClassVar[bool] = True
-    reference: ClassVar[str] = (
-        "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation, "
-        "doi:10.1371/journal.pone.0130140"
-    )
 
     alpha: float = param(2.0, "weight of positive contributions; alpha - beta = 1", low=1.0)
     beta: float = param(1.0, "weight of negative contributions", low=0.0)

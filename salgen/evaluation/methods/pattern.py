@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 import torch
 from torch import Tensor
-from torch.autograd.graph import Node
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.passes import PassRequirements
@@ -25,6 +21,8 @@ if TYPE_CHECKING:
 
 NAMES = ("pattern-net", "pattern-attribution")
 
+SMALLEST = 1e-30  # largest value of a map whose steps may vanish in single precision
+
 REFERENCE = (
     "Kindermans et al. 2018, Learning how to explain neural networks: PatternNet and PatternAttribution, "
     "doi:10.48550/arXiv.1705.05598"
@@ -39,14 +37,13 @@ class PatternMethod(RelevanceMethod):
     winner. Sums and averages share as in the gradient.
     """
 
-    name: ClassVar[str]
     reference: ClassVar[str] = REFERENCE
     times_weights: ClassVar[bool] = False  # whether the other weights are patterns times weights, or patterns alone
     needs: ClassVar[frozenset[str]] = frozenset({"model", "patterns"})
     version: ClassVar[str] = "2"
     defined_for: ClassVar[str] = "networks of convolutions, linear maps, batch norm, ReLU, pooling, sums and dropout"
 
-    project: bool = param(True, "scale maps to a largest absolute value of 1; else deep networks may overflow")
+    project: bool = param(True, "scale maps to a largest absolute value of 1; else maps of deep networks may overflow")
     start: str = param("one", "where the output starts", choices=STARTS)
 
     def check(self, model: ModelView, image: Tensor) -> None:
@@ -58,10 +55,14 @@ class PatternMethod(RelevanceMethod):
     def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         signal = self._signal(context)
-        overflown = ~signal.isfinite().flatten(1).all(dim=1)
-        if self.project and bool(overflown.any()):  # as between the bottlenecks of a dense block
-            signal[overflown] = self._signal(_in_double(context))[overflown].to(signal)
-        return signal
+        if not self.project:
+            return signal
+        size = signal.abs().flatten(1).amax(dim=1)
+        lost = ~((size > SMALLEST) & (size < torch.inf))
+        if bool(lost.any()):  # beyond the range of single precision
+            signal = signal.double()
+            signal[lost] = self._signal(_in_double(context))[lost]
+        return project(signal).to(context.inputs)
 
     def _signal(self, context: AttributionContext) -> Tensor:
         network = relevance_network(context, self.name)
@@ -71,17 +72,12 @@ class PatternMethod(RelevanceMethod):
         pairs = zip(weights, patterns, strict=True)
         rules = [_gradient_with(weight * pattern if self.times_weights else pattern) for weight, pattern in pairs]
         chosen = Rules(linear=lambda place: rules[place.position], passing=None, sharing=None)
-        with projected(network.output) if self.project else nullcontext():
-            signal = relevance(context, self.name, chosen, self.start)
-        return project(signal) if self.project else signal
+        return relevance(context, self.name, chosen, self.start)
 
 
 @dataclass(frozen=True)
 class PatternNet(PatternMethod):
-    """The signal that the output was made of: the gradient, with each unit's pattern for its weights.
-
-    ``project`` also scales what leads to the map where the network has a bottleneck.
-    """
+    """The signal that the output was made of: the gradient, with each unit's pattern for its weights."""
 
     name: ClassVar[str] = "pattern-net"
 
@@ -117,66 +113,3 @@ def project(values: Tensor) -> Tensor:
     """Each sample of (n, ...) divided by its largest absolute value; zeros stay zeros."""
     largest = values.abs().reshape(len(values), -1).amax(dim=1)
     return values / torch.where(largest > 0, largest, 1).view(-1, *[1] * (values.ndim - 1))
-
-
-@contextmanager
-def projected(output: Tensor) -> Iterator[None]:
-    """Scale backward passes from `output` at every bottleneck for as long as the block runs.
-
-    Every path from the output to the input passes a bottleneck, so one factor there changes nothing else. All samples
-    share it, since their axis inside a network is not known. It is a power of two, which changes no digit, and brings
-    the largest absolute value there into [0.5, 1).
-    """
-    handles = [node.register_prehook(_scale) for node in bottlenecks(output)]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
-def _scale(gradients: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    present = [gradient for gradient in gradients if gradient is not None and gradient.numel()]
-    if not present:
-        return None
-    exponents = [int(torch.frexp(gradient.abs().max()).exponent) for gradient in present]
-    if not all(bool(torch.isfinite(gradient).all()) for gradient in present):
-        return None
-    return tuple(None if grad is None else torch.ldexp(grad, torch.tensor(-max(exponents))) for grad in gradients)
-
-
-def bottlenecks(output: Tensor) -> list[Node]:
-    """The steps of the backward pass from `output` that all its paths take, in order."""
-    if output.grad_fn is None:
-        return []
-    waiting = _uses(output.grad_fn)
-    passed, open_ = [], [output.grad_fn]
-    ready = list(open_)
-    while ready:
-        node = ready.pop()
-        if open_ == [node] and node.next_functions:
-            passed.append(node)
-        open_.remove(node)
-        for successor in _next(node):
-            waiting[successor] -= 1
-            if successor not in open_:
-                open_.append(successor)
-            if not waiting[successor]:
-                ready.append(successor)
-    return passed
-
-
-def _uses(start: Node) -> Counter[Node]:
-    """Number of times that each step is fed by another."""
-    uses: Counter[Node] = Counter()
-    unseen = [start]
-    while unseen:
-        for after in _next(unseen.pop()):
-            if after not in uses:
-                unseen.append(after)
-            uses[after] += 1
-    return uses
-
-
-def _next(node: Node) -> list[Node]:
-    return [after for after, _ in node.next_functions if after is not None]

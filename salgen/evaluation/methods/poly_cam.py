@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, output_param
-from salgen.evaluation.attribution.class_activation import activations_at, layer_names
+from salgen.evaluation.attribution.class_activation import layer_names
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.models.inspection.layers import layer_grid
@@ -32,7 +32,6 @@ LARGEST = 1e30  # largest value of a map: where local means are zero, detail gro
 class PolyCam(Explanation):
     """The base of the three variants, which differ in their channels' weights."""
 
-    name: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]]  # what a channel's weight is the sum of, see `_compare`
     reference: ClassVar[str] = (
         "Englebert et al. 2022, Poly-CAM: high resolution class activation map for convolutional neural networks, "
@@ -46,7 +45,7 @@ class PolyCam(Explanation):
     quick: ClassVar[Mapping[str, Any]] = {"channels": 3}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"channels": 8}, "small": {"channels": 32}}
 
-    layers: str | None = param(None, "dotted names joined by +, in running order; default: the last of each resolution")
+    layers: str | None = param(None, "dotted names joined by +; default: the last of each resolution")
     channels: int | None = param(
         None, "per layer, only this many channels, those of largest mean; all by default", low=1
     )
@@ -63,11 +62,6 @@ class PolyCam(Explanation):
             )
         for name in names:
             layer_grid(model, image, name)
-        running = [name for name in NetworkTrace.of(model, image).outputs if name in names]
-        if running != names:
-            raise SalgenError(
-                f"{self.name}: layers = {'+'.join(names)}: must be in running order, which is {'+'.join(running)}"
-            )
 
     def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The layers."""
@@ -86,19 +80,16 @@ class PolyCam(Explanation):
         return combined.clamp(max=LARGEST)
 
     def _layers(self, model: ModelView, image: Tensor) -> list[str]:
-        return list(layer_names(self.layers) if self.layers else NetworkTrace.of(model, image).stages)
+        trace = NetworkTrace.of(model, image)
+        names = layer_names(self.layers) if self.layers else trace.stages
+        return sorted(names, key=[*trace.outputs, *names].index)  # in running order
 
     def _map(self, context: AttributionContext, layer: str) -> Tensor:
         """One layer's channels, weighted, summed and rectified: float64 (n, 1, h, w)."""
-        activations = activations_at(layer, context)
-        weights = self._weights(context, layer).to(activations)
+        activations = context.activations(layer)
+        weights = torch.stack([self._compare(context, layer, kind) for kind in self.kinds]).sum(dim=0)
+        weights = (weights.clamp(min=0) if "fall" in self.kinds else weights).to(activations)
         return torch.einsum("nk,nkhw->nhw", weights, activations)[:, None].double().clamp(min=0)
-
-    def _weights(self, context: AttributionContext, layer: str) -> Tensor:
-        """The weight of each channel, (n, K)."""
-        first, *others = (self._compare(context, layer, kind) for kind in self.kinds)
-        weights = sum(others, first)
-        return weights.clamp(min=0) if "fall" in self.kinds else weights
 
     def _compare(self, context: AttributionContext, layer: str, kind: str) -> Tensor:
         """Per image and channel (n, K), the value where the mask is ``"kept"``, or the ``"fall"`` where it is removed.
@@ -107,7 +98,7 @@ class PolyCam(Explanation):
         """
 
         def compute() -> Tensor:
-            activations = activations_at(layer, context)
+            activations = context.activations(layer)
             chosen = _choose_channels(activations, self.channels)
             owners, numbers = chosen.nonzero(as_tuple=True)
 

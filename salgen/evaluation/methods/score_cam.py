@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, weighted
+from salgen.evaluation.attribution.class_activation import ClassActivation, weighted
 from salgen.evaluation.models.inspection.layers import find_layer, layer_grid
 from salgen.evaluation.models.inspection.network_trace import hooked
 
@@ -17,7 +17,6 @@ NAMES = ("score-cam", "ablation-cam")
 class ForwardActivation(ClassActivation):
     """A class activation map without gradients: one forward pass for each channel."""
 
-    name: ClassVar[str]
     shares: ClassVar[str | None] = None
     reads_gradients: ClassVar[bool] = False
 
@@ -38,7 +37,7 @@ class ScoreCam(ForwardActivation):
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
-        activations, images = activations_at(layer, context), context.inputs
+        activations, images = context.activations(layer), context.inputs
         owners, channels = _every_channel(activations)
 
         def inputs(part: slice) -> Tensor:
@@ -63,10 +62,13 @@ class AblationCam(ForwardActivation):
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
-        activations = activations_at(layer, context)
+        activations = context.activations(layer)
         owners, channels = _every_channel(activations)
         module, axis = find_layer(context.model, layer), layer_grid(context.model, context.inputs, layer).channel_axis
-        calls, call, removed = _count_calls(context, module), 0, channels
+        seen: list[None] = []
+        with hooked([(module, lambda *_: seen.append(None))]), torch.no_grad():
+            context.model.logits(context.inputs[:1])
+        calls, call, removed = len(seen), 0, channels
 
         def inputs(part: slice) -> Tensor:
             nonlocal call, removed
@@ -101,11 +103,3 @@ def _every_channel(activations: Tensor) -> tuple[Tensor, Tensor]:
     """The image and the channel of each of n * K channels, image by image: int64 (n * K,) each."""
     owners, channels = torch.ones(activations.shape[:2], device=activations.device).nonzero(as_tuple=True)
     return owners, channels
-
-
-def _count_calls(context: AttributionContext, module: nn.Module) -> int:
-    """Number of times that the module runs in one forward pass."""
-    calls: list[None] = []
-    with hooked([(module, lambda *_: calls.append(None))]), torch.no_grad():
-        context.model.logits(context.inputs[:1])
-    return len(calls)

@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 from typing import ClassVar
-from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY, MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import MaskStatistics
 from salgen.parameters import param
@@ -28,10 +27,6 @@ class IoSR(MaskMetric):
     )
 
     threshold: float = param(0.5, "salient is what lies above this share of the largest value", low=0.0, high=1.0)
-
-    def __post_init__(self) -> None:
-        if self.threshold == 1.0:
-            raise SalgenError(f"{self.name}: threshold = 1: no value is above the largest; give one below")
 
     def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In [0, 1]: two whole numbers, divided once."""

@@ -20,8 +20,6 @@ class PredictedMask(MaskMetric):
     `raw_threshold` is the threshold on the raw map under `compat=xaibenchmark`.
     """
 
-    name: ClassVar[str]
-    reference: ClassVar[str]
     raw_threshold: ClassVar[float] = 0.0
 
     threshold: float = param(0.5, "predicted are the pixels with mm(S) above it; below 1", low=0.0, high=1.0)
@@ -30,13 +28,9 @@ class PredictedMask(MaskMetric):
     )
 
     def __post_init__(self) -> None:
-        if self.threshold == 1.0:
-            raise SalgenError(f"{self.name}: threshold = 1: no value of mm(S) is above 1; give one below")
-        changed, compat = self.threshold != type(self).threshold, compat_of(self)
-        if self.select == "area" and changed:
-            raise SalgenError(f"{self.name}: select=area takes no threshold; give one of the two")
-        if compat and (changed or self.select == "area"):
-            raise SalgenError(f"{self.name}: compat={compat} has its own threshold; give compat alone")
+        choices = (self.threshold != type(self).threshold, self.select == "area", compat_of(self) is not None)
+        if sum(choices) > 1:
+            raise SalgenError(f"{self.name}: each of threshold, select=area and compat selects pixels: give one")
 
     @by_parameters(MaskMetric.reads_pixels)
     def reads_pixels(self) -> bool:

@@ -8,8 +8,6 @@ from salgen.parameters import param
 
 NAMES = ("roar", "kar")
 
-FRACTIONS = (0.1, 0.3, 0.5, 0.7, 0.9)
-
 
 @dataclass(frozen=True)
 class Roar(RetrainingMetric):
@@ -26,7 +24,7 @@ class Roar(RetrainingMetric):
     name: ClassVar[str] = "roar"
     version: ClassVar[str] = "2"
     higher_is_better: ClassVar[bool | None] = False
-    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"fraction": FRACTIONS}
+    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"fraction": (0.1, 0.3, 0.5, 0.7, 0.9)}
     keeps: ClassVar[bool] = False
     reference: ClassVar[str] = (
         "Hooker et al. 2019, A benchmark for interpretability methods in deep neural networks, "
@@ -37,7 +35,7 @@ class Roar(RetrainingMetric):
 
 
 @dataclass(frozen=True)
-class Kar(RetrainingMetric):
+class Kar(Roar):
     """Accuracy after only the pixels that a method ranks highest are kept, and the model is trained again.
 
     As `roar`, but all other pixels are set to the mean colour.
@@ -47,12 +45,7 @@ class Kar(RetrainingMetric):
     """
 
     name: ClassVar[str] = "kar"
-    version: ClassVar[str] = "2"
-    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"fraction": FRACTIONS}
+    higher_is_better: ClassVar[bool | None] = True
     keeps: ClassVar[bool] = True
-    reference: ClassVar[str] = (
-        "Hooker et al. 2019, A benchmark for interpretability methods in deep neural networks, "
-        "doi:10.48550/arXiv.1806.10758"
-    )
 
     fraction: float = param(0.5, "share of each image's pixels that is kept", low=0.0, high=1.0)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 from salgen.errors import SalgenError
-from salgen.evaluation.models.halving import check_size
-from salgen.evaluation.models.weight_sources import FromTorchvision, Seams, he_uniform
+from salgen.evaluation.models.weight_sources import FromTorchvision, Seams, check_image_size, he_uniform
 from salgen.parameters import param
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class Convolutional(FromTorchvision):
         import torch
         from torchvision.models import get_model
 
-        check_size(self.name, self.smallest, image_size)
+        check_image_size(self.name, self.smallest, image_size)
         share = Fraction(round(self.width * STEPS), STEPS)
         # Weights that are about to be replaced need neither memory nor random numbers.
         with nullcontext() if share == 1 else torch.device("meta"):

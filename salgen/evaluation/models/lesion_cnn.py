@@ -6,8 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
-from salgen.evaluation.models.halving import check_size, check_widths
-from salgen.evaluation.models.weight_sources import FromScratch, he_uniform
+from salgen.evaluation.models.weight_sources import FromScratch, check_image_size, he_uniform
 from salgen.parameters import param
 
 if TYPE_CHECKING:
@@ -40,14 +39,11 @@ class LesionCNN(FromScratch):
     hidden: int = param(128, "units of the first dense layer", low=1)
     batch_norm: bool = param(True, "batch normalisation after each convolution")
 
-    def __post_init__(self) -> None:
-        check_widths(self.name, self.widths, (8, 16, 32, 64))
-
     def build(self, channels: int, classes: int, image_size: tuple[int, int]) -> nn.Module:
         """A freshly initialised network; a side of an image has at least 2 to the number of blocks."""
         from torch import nn
 
-        check_size(self.name, 2 ** len(self.widths), image_size)
+        check_image_size(self.name, 2 ** len(self.widths), image_size)
         height, width = (extent >> len(self.widths) for extent in image_size)
         layers: OrderedDict[str, nn.Module] = OrderedDict()
         for number, (before, after) in enumerate(zip((channels, *self.widths), self.widths, strict=False), start=1):

@@ -6,8 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
-from salgen.evaluation.models.halving import check_size, check_widths
-from salgen.evaluation.models.weight_sources import FromFile, Seams, he_uniform
+from salgen.evaluation.models.weight_sources import FromFile, Seams, check_image_size, he_uniform
 from salgen.parameters import param
 
 if TYPE_CHECKING:
@@ -38,15 +37,11 @@ class SCNN(FromFile):
 
     widths: tuple[int, ...] = param((32, 64, 128, 128), "channels of each block; each block halves the image", low=1)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_widths(self.name, self.widths, (32, 64, 128, 128))
-
     def build(self, channels: int, classes: int, image_size: tuple[int, int]) -> nn.Module:
         """A freshly initialised network; a side of an image has at least 2 to the number of blocks."""
         from torch import nn
 
-        check_size(self.name, 2 ** len(self.widths), image_size)
+        check_image_size(self.name, 2 ** len(self.widths), image_size)
         layers: OrderedDict[str, nn.Module] = OrderedDict()
         for number, (before, after) in enumerate(zip((channels, *self.widths), self.widths, strict=False), start=1):
             layers[f"block{number}"] = _block(before, after)

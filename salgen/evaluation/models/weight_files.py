@@ -18,13 +18,6 @@ SUFFIXES = (".pth", ".pt", ".safetensors")
 # keys of the weights in a trainer's checkpoint
 HOLDERS = ("", "state_dict", "model_state_dict", "model", "net", "network")
 UNKNOWN = "<of a file>"  # module of the classes that stand for those whose code is not run
-FOREIGN = {  # bytes near the beginning or end of other files
-    b"constants.pkl": "is a TorchScript archive, for a function that loads it by torch.jit.load",
-    b"\x89HDF": "is an HDF5 file, as of Keras",
-    b"\x12\x07pytorch": "is an ONNX graph",
-    b"git-lfs": "is a pointer, whose file is fetched by git lfs pull",
-    b"<html": "is a web page",
-}
 
 
 def read_tensors(file: Path) -> dict[str, Tensor]:
@@ -41,8 +34,7 @@ def read_tensors(file: Path) -> dict[str, Tensor]:
     found = dict(_state_dicts(held))
     named = [name for name in HOLDERS if name in found] or list(found)
     if not found:
-        damaged = "is damaged, or is not a state dict of tensors"
-        what = next((text for mark, text in FOREIGN.items() if mark in data[:64] + data[-(2**16) :]), damaged)
+        what = "is damaged, or is no state dict of tensors"
         inner = held.values() if isinstance(held, Mapping) else ()
         if kind := next((type(part) for part in (held, *inner) if type(part).__module__ == UNKNOWN), None):
             what = f"holds an object of {kind.__name__}, whose code is not run"

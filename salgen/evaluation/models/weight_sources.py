@@ -6,7 +6,6 @@ import dataclasses
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from salgen.errors import SalgenError, reason
@@ -136,20 +135,24 @@ class FromTorchvision(FromFile):
         weights = get_model_weights(self.architecture).IMAGENET1K_V1
         cached = Path(torch.hub.get_dir()) / "checkpoints" / Path(weights.url).name
         try:
-            tensors: dict[str, Tensor] = weights.get_state_dict(
-                progress=sys.stderr.isatty(), map_location="cpu", check_hash=True, weights_only=True
+            return dict(
+                weights.get_state_dict(
+                    progress=sys.stderr.isatty(), map_location="cpu", check_hash=True, weights_only=True
+                )
             )
-        except (OSError, HTTPException) as error:
+        except Exception as error:  # a damaged file fails in any way; its content is never executed
             raise SalgenError(
-                f"weights = {IMAGENET}: {weights.url} cannot be fetched ({reason(getattr(error, 'reason', error))}): "
-                f"download it to {cached} yourself, or give weights=<its path> or weights={SCRATCH}"
+                f"weights = {IMAGENET}: {weights.url} cannot be fetched and read "
+                f"({reason(getattr(error, 'reason', error))}): download it to {cached} yourself, or give "
+                f"weights=<its path> or weights={SCRATCH}"
             ) from None
-        except Exception:  # a damaged file fails in any way; its content is never executed
-            raise SalgenError(
-                f"weights = {IMAGENET}: the file fetched from {weights.url} is damaged: remove {cached} if it "
-                "exists, and try again"
-            ) from None
-        return tensors
+
+
+def check_image_size(name: str, smallest: int, image_size: tuple[int, int]) -> None:
+    """Raise a SalgenError if nothing would be left of an image at the network's end."""
+    if min(image_size) < smallest:
+        size = "x".join(map(str, image_size))
+        raise SalgenError(f"image size {size} is too small for {name}: each side must be at least {smallest}")
 
 
 def he_uniform(module: nn.Module) -> None:

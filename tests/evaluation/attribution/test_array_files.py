@@ -1,7 +1,6 @@
 """Arrays of other tools' files: every form is read back equal, and what is wrong with one is a line."""
 
 import json
-import zipfile
 import numpy as np
 import pytest
 import torch
@@ -9,7 +8,6 @@ from PIL import Image
 from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_tensors
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution import array_files
 from salgen.evaluation.attribution.array_files import MASK, open_arrays
 
 IDS = [f"test-{number:06d}" for number in range(4)]
@@ -217,20 +215,3 @@ def test_a_path_that_cannot_hold_maps_is_said(tmp_path, maps):
     np.savez(tmp_path / "two" / f"{IDS[0]}.npz", maps[0], maps[1])
     with pytest.raises(SalgenError, match=r"test-000000.npz holds 2 arrays: must be one"):
         first(tmp_path / "two")
-
-
-@pytest.mark.parametrize("suffix", ["npy", "npz", "safetensors"])
-def test_shapes_are_known_before_arrays_are_read(tmp_path, maps, suffix, monkeypatch):
-    ordered(maps.astype(np.float16), tmp_path)
-    files = open_arrays(tmp_path / f"all.{suffix}", ids=IDS)
-    monkeypatch.setattr(array_files, "_read", None)
-    assert files.shape(IDS[0]) == (1, *maps.shape[1:])
-
-
-def test_a_file_that_unpacks_to_too_much_is_refused_by_its_header(tmp_path, monkeypatch):
-    """4 GB of zeros that a header announces; the file holds nothing else."""
-    with zipfile.ZipFile(tmp_path / "all.npz", "w") as archive, archive.open("maps.npy", "w") as member:
-        header = {"descr": "<f4", "fortran_order": False, "shape": (4, 16000, 16000)}
-        np.lib.format.write_array_header_1_0(member, header)
-    with pytest.raises(SalgenError, match=r"all\.npz unpacks to 4,096,000,000 bytes at once, and 2,147,483,648 are"):
-        open_arrays(tmp_path / "all.npz", ids=IDS)

@@ -130,18 +130,6 @@ def test_layers_that_cannot_be_read_are_named():
     with pytest.raises(SalgenError, match="unknown layer 'relu3'"):
         passes(PassRequirements(frozenset({"relu3"}))).output("relu3")
 
-    class Pair(Network):
-        def __init__(self):
-            super().__init__()
-            self.pair = nn.LSTM(4, 4)
-
-        def forward(self, x):
-            return self.head(self.pair(self.conv1(x).mean(dim=(2, 3)))[0])
-
-    view = ModelView.of(Pair())
-    with pytest.raises(SalgenError, match="'pair' gives tuple: choose a layer that gives one tensor"):
-        Passes(view, IMAGES, PassRequirements(frozenset({"pair"}))).logits()
-
 
 class Graphs(Network):
     """Says of every pass of a whole batch where it has a graph: after the first ReLU, and at the end."""

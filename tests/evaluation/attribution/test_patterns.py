@@ -2,7 +2,6 @@
 
 import copy
 import gc
-import json
 import math
 import weakref
 import numpy as np
@@ -72,15 +71,9 @@ def slow_patterns(weight, bias, patches, rectified):
 def network():
     torch.manual_seed(SEED)
     net = nn.Sequential(
-        nn.Conv2d(2, 3, 3, padding=1),
-        nn.ReLU(),
-        nn.MaxPool2d(2),
-        nn.Conv2d(3, 4, 3, stride=2, bias=False),
-        nn.ReLU(),
-        nn.Flatten(),
-        nn.Linear(4, 5),
-        nn.ReLU(),
-        nn.Linear(5, 3),
+        *(nn.Conv2d(2, 3, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)),
+        *(nn.Conv2d(3, 4, 3, stride=2, bias=False), nn.ReLU(), nn.Flatten()),
+        *(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 3)),
     )
     nn.init.constant_(net[6].bias, 0.4)
     return net
@@ -303,8 +296,6 @@ def test_a_classifier_is_fitted_behind_its_normalisation(network, images):
         (3, torch.rand(1, 2, 8, 8), "model is int"),
         (None, torch.rand(0, 2, 8, 8), "no images"),
         (None, [], "no images"),
-        (None, 7, "images are int"),
-        (None, "images", "images are str"),
         (None, torch.rand(3, 8, 8), r"must be \(N, C, H, W\)"),
         (None, torch.zeros(1, 2, 8, 8, dtype=torch.uint8), "must be float32"),
         (None, torch.full((1, 2, 8, 8), torch.nan), "NaN"),
@@ -314,20 +305,6 @@ def test_a_classifier_is_fitted_behind_its_normalisation(network, images):
 def test_what_cannot_be_fitted(network, model, given_images, words):
     with pytest.raises(SalgenError, match=words):
         fit_patterns(network if model is None else model, given_images)
-
-
-def test_a_model_that_changes_between_batches_is_refused(images):
-    class Moody(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.one, self.two = nn.Linear(128, 2), nn.Linear(2, 2)
-
-        def forward(self, x):
-            out = self.one(x.flatten(1))
-            return self.two(out) if len(x) > 2 else out
-
-    with pytest.raises(SalgenError, match="other layers for some images"):
-        fit_patterns(Moody(), [images[:4], images[:2]])
 
 
 def test_saved_patterns_come_back_to_the_bit(network, images, tmp_path):
@@ -344,41 +321,24 @@ def test_saved_patterns_come_back_to_the_bit(network, images, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["patterns.safetensors"]
 
 
-def foreign(tensors, degenerate=None):
-    metadata = None if degenerate is None else {"salgen-patterns": degenerate}
-    return safetensors.torch.save(tensors, metadata)
-
-
 ONE = {"map0000": torch.ones(2, 2, dtype=torch.float64)}
+SAVED = safetensors.torch.save(ONE, {"salgen-patterns": "[0]"})
+OTHERS = [b"", b"not safetensors at all", SAVED[:-8], safetensors.torch.save(ONE)]
 
 
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (b"", "damaged"),
-        (b"not safetensors at all", "damaged"),
-        (foreign(ONE, "[0]")[:-8], "damaged"),
-        (foreign(ONE), "does not hold patterns"),
-        (foreign(ONE, "[0, 1]"), "does not hold patterns"),
-        (foreign(ONE, "zero"), "does not hold patterns"),
-        (foreign(ONE, json.dumps({"0": 0})), "does not hold patterns"),
-        (foreign({"weight": ONE["map0000"]}, "[0]"), "does not hold patterns"),
-        (foreign({"map0000": torch.ones(2, 2)}, "[0]"), "float64"),
-        (foreign({"map0000": ONE["map0000"] * torch.nan}, "[0]"), "finite"),
-    ],
-)
-def test_damaged_and_foreign_files_are_one_line(data, words, tmp_path):
+@pytest.mark.parametrize("data", [*OTHERS, safetensors.torch.save(ONE, {"salgen-patterns": "[0, 1]"})])
+def test_damaged_and_foreign_files_are_one_line(data, tmp_path):
     path = tmp_path / "patterns.safetensors"
     path.write_bytes(data)
-    with pytest.raises(SalgenError, match=words) as error:
+    with pytest.raises(SalgenError, match=r"holds no patterns .*: give what Patterns\.save wrote") as error:
         Patterns.load(path)
     assert "\n" not in str(error.value)
 
 
 def test_missing_files_and_folders(tmp_path, network, images):
-    with pytest.raises(SalgenError, match="no patterns at"):
+    with pytest.raises(SalgenError, match="holds no patterns"):
         Patterns.load(tmp_path / "nothing")
-    with pytest.raises(SalgenError, match="no patterns at"):
+    with pytest.raises(SalgenError, match="holds no patterns"):
         Patterns.load(tmp_path)
     with pytest.raises(SalgenError, match="cannot write the patterns"):
         fit_patterns(network, images).save(tmp_path / "no" / "such" / "folder")

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from small_networks import Flawed, Functional, InPlace, InPlaceFunctional, Reused, Tidy, drops_its_result
+from small_networks import Flawed, drops_its_result
 from torch import nn
 from torch.nn import functional as F
 import salgen
@@ -11,18 +11,6 @@ from salgen.testing.methods import state_of
 
 BACKWARD = ["gradient", "input-x-gradient", "guided-backprop", "deconvnet", "lrp-z", "lrp-alpha-beta", "deep-taylor"]
 MODIFIED = BACKWARD[2:]
-STYLES = [Reused, InPlace, Functional, InPlaceFunctional]
-
-
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("method", BACKWARD)
-def test_the_style_of_writing_a_network_does_not_matter(style, method, images):
-    tidy, other = Tidy(), style()
-    torch.testing.assert_close(tidy.eval()(images), other.eval()(images))
-    expected = salgen.explain(tidy, images, [0, 1, 0], method=method, reduce=None).values
-    found = salgen.explain(other, images, [0, 1, 0], method=method, reduce=None).values
-    assert expected.abs().max() > 0
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)
 
 
 class Residual(nn.Module):
@@ -98,10 +86,6 @@ REFUSED = [
     (MODIFIED[:2], lambda x: x * x.detach(), "detach"),
     (MODIFIED, drops_its_result, "in-place"),
     (MODIFIED, Double.apply, "outside Python"),
-    (["deep-taylor"], nn.GroupNorm(2, 4), "group_norm"),
-    (["deep-taylor"], lambda x: x + 1, "adding a constant.*normalisation"),
-    (["deep-taylor"], lambda x: x * x, "mul"),
-    (["deep-taylor"], lambda x: x @ x, "matmul"),
     (
         ["lrp-z"],
         lambda x: F.conv2d(x, x[:1].mean((2, 3), keepdim=True).expand(4, -1, 1, 1)),

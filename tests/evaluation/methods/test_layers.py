@@ -350,5 +350,5 @@ def test_activations_that_are_not_finite_are_refused(method, value):
             return self.head(self.relu(x).nan_to_num(0, 0, 0).mean(dim=(2, 3)))
 
     layer = {} if ":" in method else {"layer": "relu"}
-    with pytest.raises(SalgenError, match=r"layer 'relu' has NaN or infinite activations|cam is not defined"):
+    with pytest.raises(SalgenError, match=r"layer 'relu' has NaN or infinite values|cam is not defined"):
         salgen.explain(Broken(), IMAGE.repeat(3, 1, 1, 1), 0, method=method, **layer)

@@ -9,7 +9,7 @@ import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.attribution.patterns import Patterns, fit_patterns
-from salgen.evaluation.methods.pattern import bottlenecks, project, projected
+from salgen.evaluation.methods.pattern import project
 
 METHODS = ["pattern-net", "pattern-attribution"]
 
@@ -103,60 +103,9 @@ def test_projection_keeps_a_deep_network_from_overflowing(images):
     inputs = images.abs() + 0.1
     assert not torch.isfinite(raw(net, inputs, 0, "pattern-net", patterns, project=False)).all()
     found = raw(net, inputs, 0, "pattern-net", patterns)
-    assert torch.isfinite(found).all()
-    assert torch.allclose(found.abs().amax(dim=(1, 2, 3)), torch.ones(6))
-
-
-class Dense(nn.Module):
-    """Each layer takes the outputs of all before it, as in a DenseNet: there is no bottleneck within."""
-
-    def __init__(self, layers=5):
-        super().__init__()
-        self.layers = nn.ModuleList(nn.Conv2d(2 + k, 1, 3, padding=1, bias=False) for k in range(layers))
-        self.head = nn.Linear((2 + layers) * 64, 2, bias=False)
-
-    def forward(self, signal):
-        signals = [signal]
-        for layer in self.layers:
-            signals.append(layer(torch.cat(signals, dim=1)).relu())
-        return self.head(torch.cat(signals, dim=1).flatten(1))
-
-
-def test_what_overflows_between_bottlenecks_is_explained_in_double_precision(images):
-    torch.manual_seed(0)
-    net, steep = Dense(), []
-    for weight in net.parameters():
-        weight.data = weight.detach().abs() + 0.1
-        flat = weight.detach().double().flatten(1)
-        pattern = flat / flat.pow(2).sum(dim=1, keepdim=True)
-        pattern[:, -1] += 1e12
-        pattern[:, -2] -= 1e12 * flat[:, -1] / flat[:, -2]
-        steep.append(pattern.view_as(weight))
-    patterns, inputs = Patterns(tuple(steep), (0,) * 6), images.abs() + 0.1
-    found = raw(net, inputs, 0, "pattern-net", patterns)
-    assert torch.isfinite(found).all()
     assert {weight.dtype for weight in net.parameters()} == {torch.float32}
-    largest = raw(net.double(), inputs.double(), 0, "pattern-net:project=false", patterns).double()
-    expected = raw(net, inputs.double(), 0, "pattern-net", patterns)
-    assert not torch.isfinite(largest).all()  # beyond single precision, in which maps are given
-    torch.testing.assert_close(found, expected)
     assert torch.allclose(found.abs().amax(dim=(1, 2, 3)), torch.ones(6))
-
-
-def test_bottlenecks_are_what_every_path_passes():
-    leaf = torch.rand(3, 4, requires_grad=True)
-    trunk = leaf.sin()
-    branch = trunk.cos()
-    output = (trunk + branch).exp()
-    names = [node.name() for node in bottlenecks(output)]
-    assert names == ["ExpBackward0", "AddBackward0", "SinBackward0"]
-    expected = torch.autograd.grad(output, leaf, torch.ones(3, 4), retain_graph=True)[0]
-    with projected(output):
-        found = torch.autograd.grad(output, leaf, torch.full((3, 4), 1e30), retain_graph=True)[0]
-    torch.testing.assert_close(project(found), project(expected))
-    assert float(found.abs().max()) < 10
-    after = torch.autograd.grad(output, leaf, torch.ones(3, 4))[0]
-    assert torch.equal(after, expected)
+    torch.testing.assert_close(found, raw(net.double(), inputs.double(), 0, "pattern-net", patterns))
 
 
 def test_a_map_of_zeros_stays_zero(images):
@@ -171,13 +120,13 @@ def test_a_map_of_zeros_stays_zero(images):
 def test_patterns_of_another_model_are_refused(network, images):
     patterns = fit_patterns(network, images)
     shorter, other = nn.Sequential(nn.Flatten(), nn.Linear(128, 2)), nn.Sequential(*network)
-    with pytest.raises(SalgenError, match=r"of 4 linear maps, and it has 1; fit patterns to this model"):
+    with pytest.raises(SalgenError, match=r"linear maps .*, and its are \[\(2, 128\)\]; fit patterns"):
         salgen.explain(shorter, images, 0, method="pattern-net", patterns=patterns)
     other[8] = nn.Linear(5, 4).double()
-    with pytest.raises(SalgenError, match=r"linear map 3 has weights \(4, 5\), not \(3, 5\)"):
+    with pytest.raises(SalgenError, match=r"\(3, 5\)\], and its are .*\(4, 5\)\]"):
         salgen.explain(other, images, 0, method="pattern-net", patterns=patterns)
     other[8], other[3] = network[8], nn.Conv2d(3, 4, 3, stride=2, padding=1).double()
-    with pytest.raises(SalgenError, match="at linear map 1 a pattern times its weights is not 1"):
+    with pytest.raises(SalgenError, match=": a pattern times its weights is not 1"):
         salgen.explain(other, images, 0, method="pattern-net", patterns=patterns)
 
 
@@ -218,27 +167,3 @@ def test_the_forward_pass_is_shared_with_lrp(network, images):
     alone = raw(net, images, 0, "lrp-z", None)
     together = explain(net, images, 0, method=[*METHODS, "lrp-z"], patterns=patterns, reduce=None)
     assert torch.equal(together["lrp-z"].values, alone)
-
-
-class ChannelsFirst(nn.Module):
-    """Its bottleneck has 4 channels on the axis where samples stand elsewhere."""
-
-    def __init__(self):
-        super().__init__()
-        torch.manual_seed(1)
-        self.conv, self.head = nn.Conv2d(2, 4, 3), nn.Linear(144, 3)
-
-    def forward(self, x):
-        x = torch.relu(self.conv(x)).permute(1, 0, 2, 3) * 2
-        return self.head(x.permute(1, 0, 2, 3).flatten(1))
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_the_size_of_a_batch_does_not_matter_where_samples_stand_on_another_axis(images, method):
-    net = ChannelsFirst()
-    patterns = fit_patterns(net, images)
-    together = raw(net, images[:4], 0, method, patterns)
-    alone = torch.cat([raw(net, images[k : k + 1], 0, method, patterns) for k in range(4)])
-    torch.testing.assert_close(together, alone, rtol=1e-4, atol=1e-6)
-    plain = raw(net, images[:4], 0, method, patterns, project=False)
-    torch.testing.assert_close(together, project(plain), rtol=1e-4, atol=1e-6)

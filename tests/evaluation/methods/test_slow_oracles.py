@@ -17,17 +17,9 @@ SIZE = 8
 def model():
     torch.manual_seed(0)
     network = nn.Sequential(
-        nn.Conv2d(2, 3, 3, padding=1),
-        nn.BatchNorm2d(3),
-        nn.ReLU(),
-        nn.MaxPool2d(2),
-        nn.Conv2d(3, 4, 3, padding=1, stride=2, bias=False),
-        nn.ReLU(),
-        nn.AvgPool2d(2),
-        nn.Flatten(),
-        nn.Linear(4, 5),
-        nn.ReLU(),
-        nn.Linear(5, 3),
+        *(nn.Conv2d(2, 3, 3, padding=1), nn.BatchNorm2d(3), nn.ReLU(), nn.MaxPool2d(2)),
+        *(nn.Conv2d(3, 4, 3, padding=1, stride=2, bias=False), nn.ReLU(), nn.AvgPool2d(2), nn.Flatten()),
+        *(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 3)),
     ).double()
     for layer in (network[0], network[8], network[10]):
         nn.init.normal_(layer.bias, std=0.3)
@@ -316,8 +308,8 @@ def test_integrated_gradients_by_hand(hand_network):
 FAULTS = [
     ("lrp-alpha-beta:alpha=3", r"alpha - beta must be 1.*alpha=3, beta=1.*try alpha=2"),
     ("deep-taylor", "needs their bounds: give low= and high="),
-    ("deep-taylor:low=-1", "both low and high"),
-    ("deep-taylor:low=1,high=0", "must be below"),
+    ("deep-taylor:low=-1", "give both, low below high, or neither"),
+    ("deep-taylor:low=1,high=0", "low=1.0, high=0.0: give both, low below high, or neither"),
 ]
 
 

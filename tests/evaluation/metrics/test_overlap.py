@@ -54,12 +54,6 @@ def test_agrees_with_scikit_learn(metric, case):
     assert value(metric(), *case) == pytest.approx(SKLEARN[metric](mask.ravel(), predicted, zero_division=0.0))
 
 
-@pytest.mark.parametrize("metric", [IoU(), Dice(), Precision(), Recall()])
-def test_a_constant_map_predicts_nothing(metric):
-    for level in (-1.0, 0.0, 0.7):
-        assert value(metric, np.full((4, 4), level), np.eye(4, dtype=bool)) == 0.0
-
-
 @given(cases(min_negatives=0))
 def test_of_matched_area_dice_precision_and_recall_are_m_gt(case):
     expected = value(MGt(), *case)
@@ -117,11 +111,10 @@ def test_a_full_mask_is_scored_and_called_trivial():
 @pytest.mark.parametrize(
     ("call", "fault"),
     [
-        ("iou:threshold=1", "no value of mm"),
         ("iou:threshold=-0.1", "from 0.0 to 1.0"),
-        ("dice:select=area,threshold=0.3", "select=area takes no threshold"),
-        ("iou:compat=aabid,threshold=0.3", "give compat alone"),
-        ("recall:compat=xaibenchmark,select=area", "give compat alone"),
+        ("dice:select=area,threshold=0.3", "selects pixels: give one"),
+        ("iou:compat=aabid,threshold=0.3", "selects pixels: give one"),
+        ("recall:compat=xaibenchmark,select=area", "selects pixels: give one"),
         ("recall:compat=aabid", "must be one of xaibenchmark"),
     ],
 )
@@ -142,11 +135,6 @@ def test_mae_is_the_mean_absolute_difference(case):
     saliency, mask = case[0].astype(np.float64), case[1]
     assert value(Mae(), *case) == pytest.approx(mae_slowly(saliency.ravel().tolist(), mask.ravel().tolist()), abs=1e-14)
     assert value(Mae(), *case) == pytest.approx(mean_absolute_error(mask.ravel(), Ranking(*case).scaled.ravel()))
-
-
-def test_mae_of_a_constant_map_is_the_masks_share():
-    for level in (-3.0, 0.0, 0.2, 1e300):
-        assert value(Mae(), np.full((4, 4), level), np.eye(4, dtype=bool)) == 0.25
 
 
 def test_empty_masks_have_a_value_and_full_ones_are_trivial():
@@ -193,11 +181,6 @@ def test_a_constant_positive_map_has_the_masks_share():
     for level in (5e-324, 0.3, 1.7e308):
         for threshold in (0.0, 0.5, 0.99):
             assert value(IoSR(threshold), np.full((4, 4), level), np.eye(4, dtype=bool)) == 0.25
-
-
-def test_no_value_is_above_the_largest():
-    with pytest.raises(SalgenError, match="no value is above the largest"):
-        create_metric("iosr:threshold=1")
 
 
 def soft_f1_slowly(saliency, mask):

@@ -269,7 +269,6 @@ def test_methods_explain_the_largest_of_several_outputs(images):
     [
         ({"id2label": {0: "hero", 2: "villain"}}, "config.id2label has numbers 0, 2: must be 0 to 1"),
         ({"id2label": {0: "hero", 1: "villain", 2: "dog"}}, "names, and the model 2 outputs"),
-        ({"id2label": ["hero", "villain"], "label2id": {"hero": 1, "villain": 0}}, "give 'hero' the numbers 0 and 1"),
         ({"id2label": {0: "cat", 1: "dog"}}, "has no single label for hero, villain; among its labels are cat; dog"),
         ({"id2label": {0: "heroes", 1: "villain"}}, "has no single label for hero; among its labels are heroes"),
     ],

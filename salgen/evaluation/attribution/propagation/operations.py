@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -66,6 +66,18 @@ MOVE = frozenset(
         *(Tensor.type_as, Tensor.view_as, Tensor.reshape_as, Tensor.expand_as),
     }
 )
+SUMS = ADD | {
+    *(torch.sub, Tensor.sub, Tensor.sub_, torch.rsub, Tensor.__rsub__, torch.subtract, Tensor.subtract),
+    *(torch.neg, Tensor.neg, torch.negative, Tensor.negative, torch.cumsum, Tensor.cumsum),
+    *(functional.interpolate, functional.unfold, functional.fold),
+}
+PRODUCTS = (SCALE - DIVISIONS) | {
+    *(Tensor.mul_, torch.multiply, Tensor.multiply, torch.einsum),
+    *(torch.matmul, Tensor.matmul, torch.mm, Tensor.mm, torch.bmm, Tensor.bmm),
+    *(torch.conv_transpose1d, torch.conv_transpose2d, torch.conv_transpose3d),
+}
+FILLED = frozenset({torch.zeros_like, torch.ones_like, Tensor.new_zeros, Tensor.new_ones, Tensor.new_full})
+READS = frozenset({Tensor.item, Tensor.tolist, Tensor.numpy, Tensor.__float__, Tensor.__bool__, Tensor.__int__})
 IN_PLACE = frozenset(
     {
         *(torch.relu_, Tensor.relu_, functional.relu_, functional.hardtanh_, Tensor.clamp_),
@@ -172,6 +184,48 @@ class Rewiring(TorchFunctionMode):
             raise self.refuse(
                 "this use of in-place operations", "use their results (x = relu(x)), or set inplace=False in the model"
             )
+
+
+class AffineNetwork(Rewiring):
+    """A forward pass of affine operations, and of those that :meth:`nonlinear` has a rule for; others are refused."""
+
+    advice: ClassVar[str]  # for the refusal
+
+    def nonlinear(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The result of an operation that is not affine; None without a rule for it."""
+        raise NotImplementedError
+
+    def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The operation itself if it is affine, else what its rule gives."""
+        if operation in DROPOUT and kwargs.get("training", True):
+            raise self.refuse("dropout that stays on", "pass training=self.training to it in the model")
+        affine = is_affine(operation, args, kwargs)
+        result = None if affine else self.nonlinear(operation, args, kwargs)
+        if result is None:
+            result = operation(*args, **kwargs)
+            matters = operation in READS or any(True for _ in tensors_in(result))
+            if matters and not affine and operation not in FILLED:
+                raise self.refuse(name_of(operation), self.advice)
+        return result
+
+
+def is_affine(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """True if the result is affine in the signals, the arguments that require a gradient.
+
+    Norms are affine where they use stored statistics instead of the signal's.
+    """
+    signals = sum(tensor.requires_grad for tensor in tensors_in((args, kwargs)))
+    first = args[0] if args else kwargs.get("input")
+    if operation is functional.batch_norm:
+        return not (kwargs.get("training") or (len(args) > 5 and args[5])) and args[1] is not None
+    if operation is functional.instance_norm:
+        return not kwargs.get("use_input_stats", True)
+    if operation in DIVISIONS:
+        rounded = kwargs.get("rounding_mode") is not None
+        return signals == 1 and isinstance(first, Tensor) and first.requires_grad and not rounded
+    if operation in LINEAR | PRODUCTS:
+        return signals == 1
+    return operation in SUMS | AVERAGE | MOVE | DROPOUT
 
 
 def rectifier(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> nn.Module | None:

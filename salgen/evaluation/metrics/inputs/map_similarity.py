@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP
-from salgen.evaluation.metrics.inputs.ranking import Values
+from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 from salgen.types import Float64
 
 WINDOW = 7  # window of structural similarity, in pixels; smaller maps take the largest odd one that fits
@@ -87,7 +87,7 @@ def _ssim(first: Values, second: Values) -> float:
 
     side = _check_size("ssim", first)
     window = min(WINDOW, side - 1 + side % 2)
-    return float(structural_similarity(_unit(first), _unit(second), win_size=window, data_range=1.0))
+    return float(structural_similarity(_scaled(first), _scaled(second), win_size=window, data_range=1.0))
 
 
 def _gradients(values: Values) -> Float64:
@@ -95,15 +95,13 @@ def _gradients(values: Values) -> Float64:
 
     _check_size("hog", values)
     cells = tuple(min(CELL, side // BLOCK) for side in values.shape)
-    histogram: Float64 = hog(_unit(values), pixels_per_cell=cells, cells_per_block=(BLOCK, BLOCK))
+    histogram: Float64 = hog(_scaled(values), pixels_per_cell=cells, cells_per_block=(BLOCK, BLOCK))
     return histogram
 
 
-def _unit(values: Values) -> Float64:
+def _scaled(values: Values) -> Float64:
     """(S - min S) / (max S - min S); zeros for a constant map."""
-    wide = values.astype(np.float64) / 2.0  # halves, so that the range of finite values is finite
-    low, high = float(wide.min()), float(wide.max())
-    return (wide - low) / (high - low) if high > low else np.zeros_like(wide)
+    return Ranking(values, np.zeros(values.shape, dtype=bool)).scaled
 
 
 def _check_size(name: str, values: Values) -> int:

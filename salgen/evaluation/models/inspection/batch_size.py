@@ -87,7 +87,7 @@ def memory_budget(device: torch.device, max_memory: float | None) -> float:
     """Bytes that may be used: `max_memory` (GB), or half of what is free."""
     if max_memory is None:
         return SHARE_OF_FREE * _free_bytes(device)
-    if isinstance(max_memory, bool) or not isinstance(max_memory, (int, float)) or not 0 < max_memory < math.inf:
+    if not 0 < max_memory < math.inf:
         raise SalgenError(f"max_memory = {max_memory!r}: must be a positive number of GB")
     return max_memory * 1e9
 

