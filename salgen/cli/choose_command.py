@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 import click
-from salgen.cli.options import max_memory, methods
+from salgen.cli.options import max_memory, methods, picture_masks, pictures_as_dataset
 from salgen.errors import SalgenError, warn
 
 
@@ -15,7 +15,7 @@ from salgen.errors import SalgenError, warn
     help="A trained model: a checkpoint's folder, PACKAGE.MODULE:FUNCTION that returns a torch module, "
     "torchvision:NAME:weights=FILE, timm:NAME:weights=FILE, huggingface:FOLDER or efficientnet-lite0.",
 )
-@click.option("--masks", metavar="PATH", multiple=True, help="Masks of a folder of images, as for salgen import.")
+@picture_masks
 @methods
 @click.option("--metric", default="average-precision", show_default=True, help="What a good map has a high value of.")
 @click.option("--limit", default=10, show_default=True, metavar="N", help="Images that are explained, at most.")
@@ -39,6 +39,7 @@ def command(
     takes the network explains them; the answer says how far the chosen one may lie below the best.
     """
     import numpy as np
+    from salgen.datasets.reading.reader import open_dataset
     from salgen.evaluation.choosing.choice import choose
     from salgen.evaluation.models.own_networks import places_called
     from salgen.evaluation.runs.given_models import trained_network
@@ -46,7 +47,7 @@ def command(
     if not out.parent.is_dir():
         raise SalgenError(f"{out}: {out.parent} is no folder")
     network, labels = trained_network(model)
-    dataset = _dataset(images, masks)
+    dataset = open_dataset(pictures_as_dataset(images, masks, model), "test")
     target = dataset.manifest.targets[dataset.manifest.default_task]
     marked = np.flatnonzero(dataset.present(target))
     if not len(marked):
@@ -71,17 +72,3 @@ def command(
     )
     click.echo(str(choice))
     click.echo(f"page: {choice.report(out)}")
-
-
-def _dataset(images: str, masks: tuple[str, ...]) -> Any:
-    """The data set, or that of a folder of pictures, which is made beside it."""
-    from salgen.datasets.format.manifest import FILE as MANIFEST
-    from salgen.datasets.importing import import_images
-    from salgen.datasets.reading.reader import open_dataset
-
-    path = Path(images)
-    if path.is_dir() and not (path / MANIFEST).exists():
-        path = import_images(path, masks=masks, parameters={"shares": (0, 0, 1)})
-    elif masks:
-        raise SalgenError(f"--masks is for a folder of pictures, and {images} is a data set with its own")
-    return open_dataset(path, "test")

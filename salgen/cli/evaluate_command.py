@@ -40,6 +40,7 @@ ALLOWED_FROM_MAPS = ("dataset", "from_maps", "metrics", "out", "replace", "limit
     help="Names of a trained network's outputs in order, or for each class of the data set the number of its output "
     "(or several: cat=281+282,dog=151).",
 )
+@shared.picture_masks
 @shared.methods
 @click.option(
     "--maps",
@@ -99,6 +100,7 @@ def command(
     pairs: tuple[str, ...],
     maps: tuple[str, ...],
     classes: str | None,
+    masks: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Explain, score and report on the data set DATASET.
@@ -117,7 +119,7 @@ def command(
             raise SalgenError("give the folder or archive of a DATASET, or the maps of a run with --from-maps")
         chosen = [*method_calls, *shared.split_names(method_names, "--methods")]
         run = evaluate(
-            dataset,
+            shared.pictures_as_dataset(dataset, masks, options["model"]),
             classes=_outputs(classes),
             methods=chosen or None,
             maps=maps,

@@ -4,6 +4,7 @@ import dataclasses
 import typing
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 import click
 from salgen.errors import SalgenError, SalgenWarning
@@ -40,6 +41,12 @@ methods = click.option(
 )
 max_memory = click.option(
     "--max-memory", metavar="GB", type=float, help="Memory for explaining.  [default: half of what is free]"
+)
+picture_masks = click.option(
+    "--masks",
+    metavar="PATH",
+    multiple=True,
+    help="Masks or annotations of a folder of pictures, as for salgen import. A data set of them is made beside it.",
 )
 n_trainings = click.option(
     "--n-trainings",
@@ -169,3 +176,16 @@ def _plain(value: Any) -> str:
     if isinstance(value, tuple):
         return (", " if any(isinstance(part, str) for part in value) else ",").join(map(str, value))
     return str(value).lower() if value in (True, False, None) else str(value)
+
+
+def pictures_as_dataset(pictures: str, masks: tuple[str, ...], model: str) -> str:
+    """The data set of pictures with masks, all for testing, at the size and crop of the network; else as given."""
+    from salgen.datasets.format.manifest import FILE
+    from salgen.datasets.importing import import_images
+    from salgen.evaluation.runs.given_models import given_inputs
+
+    if not masks:
+        return pictures
+    if (Path(pictures) / FILE).exists():
+        raise SalgenError(f"--masks is for a folder of pictures, and {pictures} is a data set")
+    return str(import_images(pictures, masks=masks, parameters={"shares": (0, 0, 1), **given_inputs(model)}))

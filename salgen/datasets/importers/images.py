@@ -59,13 +59,13 @@ class ImagesImporter(Reading):
         return {"item": item, "label": number}
 
     def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
-        """The image as a whole, resized, with the acceptable masks of the class; an empty one if there is none."""
+        """The image, cropped and resized, with the acceptable masks of the class; an empty one if there is none."""
         refuse_edit(edit)
         source, item, number = material.source, parameters["item"], parameters["label"]
         image = source.images[item]
         masks = source.masks(item, number) or [np.zeros(self.image_size, dtype=bool)]
         present = {"label": tuple(image.outlines)} if source.several else {}
-        pixels = resize_rgb(read_picture(image.path), self.image_size)
+        pixels = resize_rgb(np.ascontiguousarray(self.cropped(read_picture(image.path))), self.image_size)
         return Rendered(pixels, {"label": number}, {self.region: masks[0]}, tuple(masks[1:]), present)
 
     def region_names(self) -> list[str]:

@@ -17,7 +17,7 @@ from salgen.parameters import param
 
 NAMES = ("lime", "kernel-shap")
 
-ENDS_WEIGHT = 1e6  # of the image and of the image without any region, in KernelSHAP
+ENDS_WEIGHT = 1e6  # KernelSHAP: weight of the image, and of the image without any region
 
 
 @dataclass(frozen=True)

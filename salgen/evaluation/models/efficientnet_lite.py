@@ -55,11 +55,12 @@ class _EfficientNetLite(FromFile):
 
     def pretrained(self) -> OwnNetwork:
         """The network with its thousand classes."""
-        from salgen.evaluation.models.own_networks import IMAGENET_CLASSES, OwnNetwork, imagenet_labels
+        from salgen.evaluation.models.own_networks import IMAGENET_CLASSES, OwnNetwork, imagenet_labels, inputs_of
 
         network = self.build(3, IMAGENET_CLASSES, (224, 224))
         self.load_weights(network)
-        return OwnNetwork(network, self.normalise(3), self.cam_layer(network), imagenet_labels())
+        inputs = inputs_of(network.pretrained_cfg)  # type: ignore[arg-type]
+        return OwnNetwork(network, self.normalise(3), self.cam_layer(network), imagenet_labels(), inputs)
 
     def _tensors(self) -> dict[str, Tensor]:
         """The tensors of the package, which have another spelling and timm's order."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence, ValuesView
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 from warnings import catch_warnings
 import torch
@@ -33,6 +34,8 @@ class OwnNetwork(NamedTuple):
     normalise: nn.Module | None = None  # images in [0, 1] to what it takes, if that is known
     cam_layer: str | None = None  # the layer that it names for the CAM family, if it does
     labels: Sequence[str] = ()  # the classes of its outputs, in order; several names of one are split by commas
+    # what its preprocessing does to a picture's size, as parameters of the importer `images`
+    inputs: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def outputs(self) -> Sequence[str]:
@@ -56,6 +59,11 @@ def own_network(module: nn.Module) -> OwnNetwork:
     if isinstance(module, Classifier):
         return OwnNetwork(module.network, module.normalise, cam_layer=module.cam_layer)
     return OwnNetwork(module, normalisations.set_apart(module), getattr(module, "cam_layer", None))
+
+
+def inputs_of(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The image size and crop of timm's data config, as parameters of the importer `images`."""
+    return {"image_size": tuple(config["input_size"][1:]), "crop": config["crop_pct"]}
 
 
 def imagenet_labels() -> list[str]:
@@ -150,7 +158,10 @@ def _torchvision(call: str, weights: str) -> OwnNetwork:
         chosen = published[weights]
         transforms = chosen.transforms()
         normalise = normalisations.stated_normalisation(transforms.mean, transforms.std)
-        return OwnNetwork(get_model(name, weights=chosen, **options), normalise, labels=chosen.meta["categories"])
+        (size,), (resized,) = transforms.crop_size, transforms.resize_size
+        inputs = {"image_size": (size, size), "crop": size / resized}
+        network = get_model(name, weights=chosen, **options)
+        return OwnNetwork(network, normalise, labels=chosen.meta["categories"], inputs=inputs)
     with torch.device("meta"), catch_warnings(action="ignore", category=FutureWarning):
         template = get_model(name, weights=None, **options)  # without memory: for the name of its last weights
     if hasattr(template, "transform_input") and "transform_input" not in options:
@@ -175,10 +186,10 @@ def _timm(call: str, weights: str) -> OwnNetwork:
         raise unknown_name("model of timm", name, timm.list_models())
     if weights in ("", DEFAULT):
         network = timm.create_model(name, pretrained=True, **options)
-        of_inputs = timm.data.resolve_model_data_config(network)
+        of_inputs: dict[str, Any] = timm.data.resolve_model_data_config(network)
         labels = imagenet_labels() if network.num_classes == IMAGENET_CLASSES else ()
         normalise = normalisations.stated_normalisation(of_inputs["mean"], of_inputs["std"])
-        return OwnNetwork(network, normalise, labels=labels)
+        return OwnNetwork(network, normalise, labels=labels, inputs=inputs_of(of_inputs))
     template = timm.create_model(name, num_classes=0, **options)
     settings: Any = template.default_cfg
     tensors = without_prefixes(read_tensors(Path(weights)), template.state_dict())

@@ -249,6 +249,12 @@ def _placed(classifier: Classifier) -> Classifier:
     return classifier.eval().to("cuda" if torch.cuda.is_available() else "cpu")
 
 
+def given_inputs(model: str) -> dict[str, Any]:
+    """The image size and crop of a trained network's own preprocessing, if known, for the importer `images`."""
+    given = given_model(model)
+    return dict(given._network().inputs) if isinstance(given, GivenModel) and not is_designed(model) else {}
+
+
 def is_designed(model: str) -> bool:
     """True if a model's name, or its call, is that of a designed network."""
     name = model.partition(":")[0]

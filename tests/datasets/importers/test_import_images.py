@@ -346,3 +346,19 @@ def test_a_data_set_is_made_shown_verified_evaluated_and_published(tmp_path):
     salgen.publish(out, archive, license="CC-BY-4.0", date="2026-01-01")
     assert verify(archive, source=f"{root}:masks={boxes}") == []
     assert str(tmp_path) not in (out / "salgen.json").read_text() + (out / "README.md").read_text()
+
+
+@pytest.mark.parametrize("size", [(40, 60), (60, 40)])
+def test_the_central_square_is_taken_of_image_and_mask(size, tmp_path):
+    """At a size of its own nothing is resized, so that pixels are those of the picture."""
+    random, (rows, columns) = np.random.default_rng(0), size
+    pixels, mask = random.integers(256, size=(*size, 3), dtype=np.uint8), random.random(size) > 0.5
+    for folder, array in (("photos/cat", pixels), ("masks", mask.astype(np.uint8) * 255)):
+        (tmp_path / folder).mkdir(parents=True)
+        Image.fromarray(array).save(tmp_path / folder / "a.png")
+    parameters = {"crop": 0.5, "image_size": (20, 20), "shares": (0, 0, 1)}
+    data = salgen.import_images(tmp_path / "photos", masks=tmp_path / "masks", parameters=parameters)
+    sample = salgen.load(data, "test")[0]
+    middle = np.s_[(rows - 20) // 2 : (rows + 20) // 2, (columns - 20) // 2 : (columns + 20) // 2]
+    np.testing.assert_array_equal(np.round(sample["image"] * 255).astype(np.uint8), pixels[middle].transpose(2, 0, 1))
+    np.testing.assert_array_equal(sample["mask"], mask[middle])

@@ -383,6 +383,7 @@ def test_torchvisions_own_weights_state_inputs_and_classes(monkeypatch, tmp_path
         found = LIBRARIES["torchvision"]("squeezenet1_1", name)
         assert found.outputs == chosen.meta["categories"]
         assert found.normalise.mean.flatten().tolist() == pytest.approx([0.485, 0.456, 0.406])
+        assert found.inputs == {"image_size": (224, 224), "crop": 224 / 256}
         torch.testing.assert_close(found.module.state_dict(), module.state_dict())
 
 
@@ -397,6 +398,7 @@ def test_timms_own_weights_state_inputs_and_classes(monkeypatch):
     found = LIBRARIES["timm"]("test_resnet", "")
     assert found.normalise.mean.flatten().tolist() == pytest.approx([0.5] * 3)
     assert found.outputs[281] == "tabby, tabby cat, n02123045"
+    assert found.inputs == {"image_size": (160, 160), "crop": 0.95}
 
 
 def test_a_repository_of_hugging_face_is_fetched(hugging_face, monkeypatch):

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 import numpy as np
+from numpy.typing import NDArray
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.layouts.imported import SPLITS, UserCopy
 from salgen.datasets.layouts.mask_limits import MaskLimits, about_faults, mask_faults
@@ -39,6 +40,20 @@ class Reading(MaskLimits):
         "pixels that masks fit where EXIF turns an image: as sizes tell, stored, or upright",
         choices=("sizes", "stored", "upright"),
     )
+    crop: float = param(
+        0.0,
+        "take the central square of this share of the shorter side, as many networks do; 0 takes the whole image",
+        low=0.0,
+        high=1.0,
+    )
+
+    def cropped(self, pixels: NDArray[Any]) -> NDArray[Any]:
+        """The part of an image or mask (H, W, ...) that is resized."""
+        if not self.crop:
+            return pixels
+        side = max(1, round(self.crop * min(pixels.shape[:2])))
+        top, left = ((extent - side) // 2 for extent in pixels.shape[:2])
+        return pixels[top : top + side, left : left + side]
 
     def __post_init__(self) -> None:
         if not sum(self.shares):
@@ -85,7 +100,7 @@ class OwnImages(UserCopy):
             np.logical_or.reduce([outline.paint(image.size) for outline in outlines])
             for outlines in image.outlines[number]
         ]
-        return [resize_nearest(mask, size) for mask in painted]
+        return [resize_nearest(self.reading.cropped(mask), size) for mask in painted]
 
     @cached_property
     def samples(self) -> Mapping[str, tuple[str, int]]:
