@@ -83,7 +83,7 @@ def test_grey_pictures_fit_a_grey_network(explain):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--model", "lesion-cnn", *CALLS], "model lesion-cnn has no weights without a data set: give the folder of a"),
+        (["--model", "lesion-cnn", *CALLS], "model lesion-cnn has no weights without a data set: give a checkpoint's"),
         (["--model", "lesion-cn", *CALLS], "unknown model 'lesion-cn': did you mean 'lesion-cnn'"),
         (["--model", "explained_models:grey", *CALLS], "the network takes 1 channel, the images have 3"),
         (["--model", "explained_models:colour"], "no method was chosen"),

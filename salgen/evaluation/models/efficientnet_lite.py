@@ -22,8 +22,8 @@ NAMES = ("efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2")
 @dataclass(frozen=True)
 class _EfficientNetLite(FromFile):
     reference: ClassVar[str] = (
-        "Tan and Le 2019, EfficientNet: Rethinking model scaling for convolutional neural networks, ICML; its Lite "
-        "variants are of Liu 2020, Higher accuracy on vision models with EfficientNet-Lite, TensorFlow Blog"
+        "Tan and Le 2019, EfficientNet: Rethinking model scaling for convolutional neural networks, "
+        "doi:10.48550/arXiv.1905.11946"
     )
     quick: ClassVar[Mapping[str, Any]] = {"weights": SCRATCH}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {}, "small": {}, "full": {}}

@@ -148,7 +148,7 @@ def test_results_of_another_version_are_refused(spec, out, tmp_path):
     (tmp_path / RESULTS / NAME / SPEC).write_text('{"version": 1, "sha256": "0"}', encoding="utf-8")
     with pytest.raises(SalgenError, match="is not of salgen-bench 1"):
         method_scores(spec, tmp_path / RESULTS, main_entries(spec))
-    with pytest.raises(SalgenError, match="holds no results of"):
+    with pytest.raises(SalgenError, match="holds no results such as"):
         method_scores(spec, tmp_path / "data", main_entries(spec))
 
 

@@ -26,9 +26,10 @@ RELU_NETWORKS = {
 }
 NO_POOLED_HEAD = {"cam"}
 NO_RELU_STAGES = {"fast-cam", "fast-cam++", "poly-cam-minus", "poly-cam-plus", "poly-cam-pm"}
-NO_TRACE_OR_CEILING = {"deep-lift", "pattern-net", "pattern-attribution"}
+NO_CEILING = {"pattern-net", "pattern-attribution"}
 # In single precision a denominator near zero, or the difference of two nearly equal maps, enlarges rounding.
 ILL_CONDITIONED = {"lrp-z", "lrp-alpha-beta", "contrastive-excitation-backprop"}
+RECTIFIED = {("efficientnet-lite0", "poly-cam-minus:channels=3")}  # where no channel's removal lowers the output
 UNDEFINED = {
     "lesion-cnn": ATTENTION | NO_POOLED_HEAD,
     "scnn": ATTENTION,
@@ -37,7 +38,7 @@ UNDEFINED = {
     "resnet18": ATTENTION,
     "resnet50": ATTENTION,
     "resnext50": ATTENTION,
-    "efficientnet-lite0": ATTENTION | NO_TRACE_OR_CEILING,
+    "efficientnet-lite0": ATTENTION | NO_CEILING,
     "vit-b-16": RELU_NETWORKS | NO_POOLED_HEAD | NO_RELU_STAGES,
 }
 
@@ -101,7 +102,8 @@ def test_every_method_keeps_its_word(name, channels, kind):
         scale = float(values.abs().max())
         checks = {
             "shape": values.shape == (COUNT, *SIZE) and values.dtype == torch.float32,
-            "finite, and not zero": bool(torch.isfinite(values).all()) and scale > 0,
+            "finite": bool(torch.isfinite(values).all()),
+            "not zero": scale > 0 or (name, call) in RECTIFIED,
             "no gradient": not values.requires_grad,
             "sign": found.signed or bool((values >= 0).all()),
             "deterministic": torch.equal(alone[call].values, again[call].values),

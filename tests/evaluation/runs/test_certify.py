@@ -407,7 +407,7 @@ def test_data_that_cannot_be_rendered_again_have_no_certificates_and_a_reason(fl
 
 def test_a_source_that_is_not_there_is_a_reason(flat, tmp_path):
     found = certify([work_of(flat, DarkPixels(4), tmp_path)], source=str(tmp_path / "gone"))
-    assert "no such file or folder" in found.reason
+    assert "source 'gone': must be" in found.reason
 
 
 def test_no_more_images_are_held_than_there_are_samples_in_a_chunk(perlin):

@@ -116,7 +116,7 @@ def test_patterns_are_fitted_once_and_their_units_counted(data, folder, monkeypa
     monkeypatch.setattr("salgen.evaluation.runs.model_runner.fit_patterns", None)  # it is not fitted again
     evaluate(data, methods=["pattern-net", "pattern-attribution"], **how)
     patterns.write_bytes(b"something else")
-    with pytest.raises(SalgenError, match="is damaged"):
+    with pytest.raises(SalgenError, match="holds no patterns"):
         evaluate(data, methods=["pattern-net"], **how)
 
 

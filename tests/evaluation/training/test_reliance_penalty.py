@@ -232,11 +232,15 @@ def test_the_gradient_of_a_step_has_a_largest_norm(few, tmp_path, monkeypatch, r
     assert 1e-3 * (1 - 1e-4) < max(norms) < most * (1 + 1e-4)
 
 
-def test_the_weight_rises_over_the_first_third_and_epochs_are_twice_as_many_unless_stated():
+def test_the_weight_rises_over_the_first_third():
     settings = TrainingSettings(epochs=6, reliance=2.0)
     assert [settings.reliance_weight(epoch) for epoch in range(6)] == [0, 1, 2, 2, 2, 2]
-    (_, plain), (_, reliant) = (choose_settings("scnn", "demo", {"reliance": weight}) for weight in (0.0, 2.0))
-    assert reliant.epochs == 2 * plain.epochs
+
+
+@pytest.mark.parametrize(("scale", "times"), [("demo", 1), ("small", 2), ("full", 2)])
+def test_epochs_are_twice_as_many_but_at_scale_demo_unless_stated(scale, times):
+    (_, plain), (_, reliant) = (choose_settings("scnn", scale, {"reliance": weight}) for weight in (0.0, 2.0))
+    assert reliant.epochs == times * plain.epochs
     assert choose_settings("scnn", "demo", {"reliance": 2.0, "epochs": 5})[1].epochs == 5
 
 

@@ -1,17 +1,21 @@
 """`certificates.parquet`: for every scored sample, whether the model relied on the ground truth."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.reliance.certificate_rule import Certificate
 from salgen.evaluation.runs.artifacts.chunk_files import ARROW_TYPES
 from salgen.evaluation.runs.artifacts.run_record import CertificateSummary
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FILE = "certificates.parquet"
 

@@ -157,8 +157,7 @@ def test_a_checkpoint_is_shown_a_grid_as_it_is(base, tmp_path):
         "image-grids", tmp_path / "grids", source=str(other), parameters={"setting": "gridpg"}, scale="demo"
     )
     with pytest.raises(
-        SalgenError,
-        match=r"channels and classes of .* are 3, orange, green, violet, and those of .* green, violet, yellow",
+        SalgenError, match=r"has channels and classes \(3, 'orange', 'green', 'violet'\), and the images in the grids"
     ):
         salgen.evaluate(grids, model=f"gridpg:model={checkpoint.path}", out=tmp_path / "no", **HOW)
 
