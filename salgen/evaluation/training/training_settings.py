@@ -58,7 +58,7 @@ class TrainingSettings:
     reliance: float = param(
         0.0,
         "weight of the penalty on backgrounds that move the model; above 0 images stand on other backgrounds, beside "
-        "their twins, with twice as many epochs at scales small and full if their number is not stated",
+        "their twins, and there are twice as many epochs if their number is not stated",
         low=0.0,
     )
     max_memory_gb: float | None = param(None, "memory for decoded images; half of what is free by default", low=0.0)
@@ -96,6 +96,6 @@ def choose_settings(
         **{k: v for k, v in overrides.items() if k in of_training},
     }
     chosen = build(TrainingSettings, values, "training")
-    if chosen.reliance and "epochs" not in overrides and scale != "demo":
+    if chosen.reliance and "epochs" not in overrides:
         chosen = dataclasses.replace(chosen, epochs=2 * chosen.epochs)
     return build(plugin, model_values), chosen
