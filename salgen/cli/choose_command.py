@@ -3,22 +3,19 @@
 from pathlib import Path
 from typing import Any
 import click
-from salgen.cli.options import max_memory, methods, picture_masks, pictures_as_dataset
+from salgen.cli.options import max_memory, methods, picture_masks, pictures_as_dataset, trained_model
 from salgen.errors import SalgenError, warn
 
 
 @click.command("choose", epilog="Example: salgen choose photos --masks masks --model efficientnet-lite0")
 @click.argument("images")
-@click.option(
-    "--model",
-    required=True,
-    help="A trained model: a checkpoint's folder, PACKAGE.MODULE:FUNCTION that returns a torch module, "
-    "torchvision:NAME:weights=FILE, timm:NAME:weights=FILE, huggingface:FOLDER or efficientnet-lite0.",
-)
+@trained_model
 @picture_masks
 @methods
 @click.option("--metric", default="average-precision", show_default=True, help="What a good map has a high value of.")
-@click.option("--limit", default=10, show_default=True, metavar="N", help="Images that are explained, at most.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=10, show_default=True, metavar="N", help="Images to explain, at most."
+)
 @click.option("--budget", default=300.0, show_default=True, metavar="SECONDS", help="Time for the maps.")
 @max_memory
 @click.option(

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 import click
-from salgen.cli.options import max_memory, methods, split_names
+from salgen.cli.options import max_memory, methods, split_names, trained_model
 from salgen.errors import SalgenError, unknown_name
 
 ARRAYS, FIGURES = ".npz", (".png", ".pdf", ".svg")
@@ -11,12 +11,7 @@ ARRAYS, FIGURES = ".npz", (".png", ".pdf", ".svg")
 
 @click.command("explain", epilog="Example: salgen explain cat.jpg --model my_models:network -m grad-cam")
 @click.argument("images", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--model",
-    required=True,
-    help="A trained model: a checkpoint's folder, PACKAGE.MODULE:FUNCTION that returns a torch module, "
-    "torchvision:NAME:weights=FILE, timm:NAME:weights=FILE or huggingface:FOLDER.",
-)
+@trained_model
 @methods
 @click.option("--target", default="pred", show_default=True, help="The class to explain: pred, a number, or a name.")
 @click.option("--classes", metavar="A,B", help="The names of the model's outputs, in order.  [default: as it states]")

@@ -42,6 +42,12 @@ methods = click.option(
 max_memory = click.option(
     "--max-memory", metavar="GB", type=float, help="Memory for explaining.  [default: half of what is free]"
 )
+trained_model = click.option(
+    "--model",
+    required=True,
+    help="A trained model: a checkpoint's folder, PACKAGE.MODULE:FUNCTION that returns a torch module, "
+    "torchvision:NAME:weights=FILE, timm:NAME:weights=FILE, huggingface:FOLDER or efficientnet-lite0.",
+)
 picture_masks = click.option(
     "--masks",
     metavar="PATH",
