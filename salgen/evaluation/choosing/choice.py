@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import os
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import torch
@@ -25,10 +24,12 @@ from salgen.evaluation.attribution.method_selection import check_methods_given, 
 from salgen.evaluation.choosing import regret as regrets
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.probe import probing
+from salgen.evaluation.report.formatting import STYLE, page_text
+from salgen.evaluation.report.gallery import png_url
 from salgen.evaluation.scoring.scoring import score
 from salgen.files import write_text
 from salgen.progress import Advance, progress
-from salgen.types import Explained, Float64
+from salgen.types import Explained, Float64, SaliencyMap, plot_maps
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,8 +71,7 @@ class Choice:
     view: ModelView = field(repr=False)
     images: Any = field(repr=False)
     masks: NDArray[np.bool_] = field(repr=False)
-    targets: NDArray[np.int64] = field(repr=False)
-    maps: Mapping[str, Any] = field(repr=False)  # those of the chosen method, the habit and the worst, (N, H, W)
+    maps: Explained = field(repr=False)  # those of the chosen method, the habit and the worst
 
     @property
     def probability(self) -> dict[str, float]:
@@ -102,46 +102,20 @@ class Choice:
 
     def report(self, out: str | os.PathLike[str] = "choice.html") -> Path:
         """Write the answer, the pictures and the table as one HTML page."""
-        import jinja2
-
-        folder = Path(__file__).parent
-        pages = jinja2.Environment(loader=jinja2.FileSystemLoader(folder), autoescape=True, trim_blocks=True)
         picture = io.BytesIO()
         self.plot().savefig(picture, format="png", dpi=100)
-        page = pages.get_template("choice.html.j2").render(
-            choice=self,
-            sentences=str(self).splitlines(),
-            picture=base64.b64encode(picture.getvalue()).decode(),
-            version=version("salgen"),
-        )
-        write_text(Path(out), page)
+        values = {"choice": self, "sentences": str(self).splitlines(), "picture": png_url(picture.getvalue())}
+        known = {"style": STYLE.read_text(encoding="utf-8"), "version": version("salgen")}
+        write_text(Path(out), page_text([Path(__file__).parent], "choice.html.j2", **values, **known))
         return Path(out)
 
     def plot(self, max_images: int = 5) -> Figure:
         """The images with their masks beside the maps of the chosen method, of the habit and of the worst."""
-        import matplotlib.pyplot as plt
-
-        shown = min(len(self.images), max_images)
-        columns = ["image and mask", *self.maps]
-        figure, axes = plt.subplots(
-            shown, len(columns), squeeze=False, figsize=(2.2 * len(columns), 2.3 * shown), layout="constrained"
-        )
-        for number, row in enumerate(axes):
-            image = np.moveaxis(np.asarray(self.images[number]), 0, -1)
-            row[0].imshow(image if image.shape[2] == 3 else image[..., 0], cmap="gray", vmin=0, vmax=1)
-            row[0].contour(self.masks[number], levels=[0.5], colors="#d81b60", linewidths=1.5)
-            for ax, values in zip(row[1:], self.maps.values(), strict=True):
-                limit = float(np.abs(values[number]).max()) or 1.0
-                signed = bool((values < 0).any())
-                ax.imshow(
-                    values[number], cmap="RdBu_r" if signed else "viridis", vmin=-limit if signed else 0, vmax=limit
-                )
-        for ax, title in zip(axes[0], columns, strict=True):
-            ax.set_title(title, fontsize="small", wrap=True)
-        for ax in axes.flat:
-            ax.set_xticks([])
-            ax.set_yticks([])
-        return cast("Figure", figure)
+        figure, columns = plot_maps([self.maps], max_images), 1 + len(self.maps)
+        for ax, mask in zip(figure.axes[::columns], self.masks, strict=False):
+            ax.contour(mask, levels=[0.5], colors="#d81b60", linewidths=1.5)
+        figure.axes[0].set_title("image and mask", fontsize="small")
+        return figure
 
 
 def choose(
@@ -245,7 +219,7 @@ class _Race:
         self.methods: dict[str, Method] = {}
         self.left_out: dict[str, str] = {}
         self.scores: dict[str, list[float]] = {}  # by method, the mean of each group so far
-        self.values: dict[str, list[Any]] = {}  # by method, the maps of each group so far
+        self.maps: dict[str, list[SaliencyMap]] = {}  # by method, those of each group so far
         self.seconds: dict[str, float] = {}  # by method, of all its maps
         self.started = time.perf_counter()
 
@@ -301,7 +275,7 @@ class _Race:
         for call, maps in zip(calls, explained.values(), strict=True):
             found = score(maps, self.masks[cluster], [self.metric]).worst_case[self.metric]
             self.scores.setdefault(call, []).append(float(found.mean()))
-            self.values.setdefault(call, []).append(np.asarray(maps))
+            self.maps.setdefault(call, []).append(maps)
             self.seconds[call] = self.seconds.get(call, 0.0) + explained.seconds[call]
 
     def _known(self) -> list[str]:
@@ -346,7 +320,7 @@ class _Race:
             index=pd.Index(every, name="method"),
         ).sort_values("mean", ascending=False)
         worst = min(finished, key=means.__getitem__)
-        shown = [call for call in dict.fromkeys([best, HABIT, worst]) if call in self.values]
+        shown = [call for call in dict.fromkeys([best, HABIT, worst]) if call in finished]
         return Choice(
             method=best,
             regret=regrets.regret_of(of_methods, known.index(best)),
@@ -356,11 +330,15 @@ class _Race:
             metric=self.metric,
             chosen=self.methods[best],
             view=self.view,
-            images=self.pixels.numpy(),
+            images=self.pixels,
             masks=self.masks,
-            targets=self.targets,
-            maps={call: np.concatenate(self.values[call]) for call in shown},
+            maps=Explained({call: self._in_order(call) for call in shown}),
         )
+
+    def _in_order(self, call: str) -> SaliencyMap:
+        """A method's maps in the order of the images."""
+        maps, places = self.maps[call], np.argsort(np.concatenate(self.clusters))
+        return replace(maps[0], values=torch.cat([part.values for part in maps])[places], images=self.pixels, ids=None)
 
     def _notes(self, best: str, strongest: str, above: float, correct: int) -> tuple[str, ...]:
         count, notes = len(self.pixels), []

@@ -6,6 +6,7 @@ images within the networks of salgen-bench, pooled, as five images do not tell i
 """
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 import numpy as np
@@ -26,25 +27,22 @@ class Regret(NamedTuple):
     bound: float  # not exceeded with 95 %
 
 
-def metrics_with_covariance() -> list[str]:
-    """The metrics by which a method can be chosen."""
-    return list(pd.read_csv(TABLE, usecols=["metric"])["metric"].unique())
+@cache
+def _table() -> pd.DataFrame:
+    """A row for each metric and method, with a column for each method."""
+    return pd.read_csv(TABLE, index_col=["metric", "method"])
 
 
 def covariance_of(metric: str, methods: Sequence[str]) -> Float64:
     """Covariance (M, M) of the scores of an image by methods; one that the table lacks counts as the average one."""
-    table = pd.read_csv(TABLE, index_col="method")
-    if metric not in set(table["metric"]):
-        raise unknown_name("metric to choose by", metric, table["metric"].unique())
-    rows = table[table["metric"] == metric].drop(columns="metric")
-    own, names = rows[rows.index].to_numpy(), list(rows.index)
-    places = np.array([names.index(method) if method in names else len(names) for method in methods], int)
-    apart = own[~np.eye(len(own), dtype=bool)].mean()
-    known = np.full((len(own) + 1, len(own) + 1), apart)
-    known[:-1, :-1], known[-1, -1] = own, own.diagonal().mean()
-    found = known[np.ix_(places, places)]
-    others = (places == len(names))[:, None] & (places == len(names)) & ~np.eye(len(places), dtype=bool)
-    return np.asarray(np.where(others, apart, found))
+    metrics = _table().index.unique("metric")
+    if metric not in metrics:
+        raise unknown_name("metric to choose by", metric, metrics)
+    known = _table().loc[[metric]].droplevel("metric")
+    values, same = known[known.index].to_numpy(), np.eye(len(methods), dtype=bool)
+    average = np.where(same, values.diagonal().mean(), values[~np.eye(len(values), dtype=bool)].mean())
+    found = known.reindex(index=list(methods), columns=list(methods)).to_numpy()
+    return np.asarray(np.where(np.isnan(found), average, found))
 
 
 def draw_means(means: Float64, counts: Float64, covariance: Float64, draws: int = DRAWS) -> Float64:

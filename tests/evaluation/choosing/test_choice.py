@@ -94,6 +94,8 @@ def test_images_of_a_group_count_as_one(given):
     together = salgen.choose(network(), *given, methods=METHODS, groups=["one"] * COUNT)
     assert together.regret.expected > 2 * apart.regret.expected
     pairs = salgen.choose(network(), *given, methods={"shifted": shifted}, groups=[0, 1, 0, 1, 2, 2])
+    expected = salgen.explain(network(), given[0], method=shifted).values
+    torch.testing.assert_close(pairs.maps["shifted"].values, expected)
     assert pairs.table["mean"]["shifted"] == pytest.approx(apart.table["mean"]["shifted"])
 
 
