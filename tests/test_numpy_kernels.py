@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 import pytest
+from packaging.version import Version
 from salgen.numpy_kernels import AVX512, prefer_fast_sort
 
 VARIABLE = "NPY_DISABLE_CPU_FEATURES"
@@ -31,7 +33,7 @@ def test_it_is_told_on_zen_4_alone(told):
     assert told("Processor: ARM\n") is None
     prefer_fast_sort("/no/such/file")
     assert VARIABLE not in os.environ
-    assert told(ZEN_4) == AVX512
+    assert told(ZEN_4) == (AVX512 if Version(version("numpy")) >= Version("2.4") else None)  # older: other names
 
 
 def test_what_the_environment_says_stays(told, monkeypatch):

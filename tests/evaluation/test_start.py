@@ -5,7 +5,9 @@ import sys
 
 CODE = """
 import sys
-import torch
+import torch.utils.checkpoint
+
+of_torch = set(sys.modules)  # sympy, by torch 2.6
 import salgen
 from salgen.evaluation.runs import running
 from salgen.registry import METHODS
@@ -16,7 +18,7 @@ network = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.ReLU(), torch.n
 salgen.explain(network, torch.rand(2, 1, 8, 8), torch.tensor([0, 1]), method=["gradient", "grad-cam", "rise:n=4"])
 large = {"zennit", "torchvision", "torch._dynamo", "sympy", "captum", "sklearn", "matplotlib", "scipy.stats", "pandas"}
 large |= {"jinja2", "salgen.evaluation.report.page"}
-print(*sorted(large & set(sys.modules)))
+print(*sorted(large & set(sys.modules) - of_torch))
 """
 
 

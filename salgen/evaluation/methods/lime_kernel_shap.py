@@ -18,6 +18,7 @@ from salgen.parameters import param
 NAMES = ("lime", "kernel-shap")
 
 ENDS_WEIGHT = 1e6  # KernelSHAP: weight of the image, and of the image without any region
+RANK = 1e-10  # singular values below this share of the largest are rounding
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,8 @@ def regression(kept: Tensor, values: Tensor, weights: Tensor, ridge: float = 0.0
     if ridge:
         rows = torch.cat([rows, ridge**0.5 * torch.eye(kept.shape[1]).double()])
         goals = torch.cat([goals, goals.new_zeros(kept.shape[1])])
-    solution: Tensor = torch.linalg.lstsq(rows, goals[:, None]).solution
+    # MKL's gelsy, the default, errs where rows weigh 1e6
+    solution: Tensor = torch.linalg.lstsq(rows, goals[:, None], rcond=RANK, driver="gelsd").solution
     return solution[:, 0]
 
 

@@ -9,6 +9,7 @@ import timm
 import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
+from packaging.version import Version
 from small_networks import Normalise, batch_sizes
 from torch import nn
 import salgen
@@ -507,6 +508,7 @@ def bright_only(x):
 
 
 MAPS = np.ones((5, 6, 8))
+OLD = Version(torch.__version__) < Version("2.10")
 EXPORTED = torch.export.export(Odd(), (torch.from_numpy(IMAGES[:1]),)).module()
 
 
@@ -518,7 +520,11 @@ EXPORTED = torch.export.export(Odd(), (torch.from_numpy(IMAGES[:1]),)).module()
         (Odd(lambda x: bright_only(x + 2)), "the model .Odd. .*AssertionError: too bright for this sensor"),
         (failing_hook(Odd()), "the model .Odd. fails on an image of .2, 6, 8.*KeyError: 'logits'"),
         (Odd().to("meta"), "the model .Odd. is on the device meta"),
-        (EXPORTED, "of .2, 6, 8.*(Guard failed|invalid for input)"),
+        pytest.param(
+            EXPORTED,
+            "of .2, 6, 8.*(Guard failed|invalid for input)",
+            marks=pytest.mark.skipif(OLD, reason="before torch 2.10 an exported graph takes any size in silence"),
+        ),
         (
             timm.create_model("test_vit", num_classes=2),
             "the model .VisionTransformer. fails on .*does it take this many channels, and this size",
