@@ -1,12 +1,13 @@
 """Progress of long work: a bar with rate and time left on a terminal, plain lines on a pipe."""
 
+import io
 import math
 import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from contextlib import contextmanager, redirect_stderr
+from typing import Protocol, TextIO, TypeVar
 
 PLAIN_INTERVAL_S = 10.0
 STEADY_S = 1800.0  # units done so long ago count a third in the time that is left
@@ -40,6 +41,24 @@ def tracked(label: str, items: Collection[Item], unit: str) -> Iterator[Item]:
         for item in items:
             yield item
             advance()
+
+
+@contextmanager
+def labelled(label: str) -> Iterator[None]:
+    """Begin each line on standard error with a label, where several processes write there; there are no bars."""
+    with redirect_stderr(_Labelled(label, sys.stderr)):
+        yield
+
+
+class _Labelled(io.TextIOBase):
+    def __init__(self, label: str, stream: TextIO) -> None:
+        self.label, self.stream, self.begun = label, stream, ""
+
+    def write(self, text: str) -> int:
+        *lines, self.begun = (self.begun + text).split("\n")
+        self.stream.write("".join(f"{self.label}: {line}\n" for line in lines))
+        self.stream.flush()
+        return len(text)
 
 
 class _Pace:

@@ -5,7 +5,7 @@ import sys
 import time
 import pytest
 from salgen import progress as module
-from salgen.progress import progress
+from salgen.progress import labelled, progress
 
 
 def test_plain_lines_say_rate_and_estimate(capsys, monkeypatch):
@@ -19,6 +19,13 @@ def test_plain_lines_say_rate_and_estimate(capsys, monkeypatch):
     assert "images/s" in lines[1]
     assert lines[1].startswith("making: 4/4")
     assert "\x1b" not in "".join(lines)
+
+
+def test_lines_of_several_processes_begin_with_their_labels(capsys):
+    with labelled("signs"), progress("making", 2, "images") as advance:
+        print("half", "way", file=sys.stderr)
+        advance(2)
+    assert re.fullmatch(r"signs: half way\nsigns: making: 2/2, .* images/s\n", capsys.readouterr().err)
 
 
 def test_nothing_to_do_says_nothing(capsys):

@@ -79,7 +79,7 @@ def test_ctrl_c_stops_quickly_and_cleanly(tmp_path, whole, workers):
 def test_a_worker_that_dies_is_reported_and_the_rest_can_be_continued(tmp_path, whole, monkeypatch, fate, message):
     out = tmp_path / "squares"
     program = (
-        f"import os; from salgen.datasets.execution import worker; worker._written = lambda *_: {fate}; worker.main()"
+        f"import os; from salgen.datasets.execution import worker; worker._done = lambda *_: {fate}; worker.main()"
     )
     with monkeypatch.context() as patch:
         patch.setattr("salgen.datasets.execution.pool.WORKER", [sys.executable, "-c", program])

@@ -1,4 +1,4 @@
-"""Several processes that write shards: a pool on this machine, or Ray."""
+"""Several processes that share work: a pool on this machine, or Ray."""
 
 import os
 import pickle
@@ -7,12 +7,13 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from typing import Any
 from salgen.datasets.execution import ray_tasks
 from salgen.datasets.execution.executors import Executor
-from salgen.datasets.execution.worker import Job
+from salgen.datasets.execution.worker import Job, Work, write
 from salgen.datasets.format import manifest
 from salgen.datasets.format.shards import DATA, Shard, write_shard
 from salgen.errors import SalgenError
@@ -31,58 +32,64 @@ def write_in_parallel(job: Job, shards: Sequence[Shard], executor: Executor) -> 
     """
     if executor.name == "ray":
         return _write_with_ray(job, shards, executor)
-    return _write_here(job, shards, executor.processes)
+    return (shard for shard, _ in side_by_side(partial(write, job), shards, executor.processes))
 
 
-def _write_here(job: Job, shards: Sequence[Shard], workers: int) -> Iterator[Shard]:
-    """As :func:`write_in_parallel`, in processes that this one starts."""
-    payload = pickle.dumps(job)
-    todo: SimpleQueue[Shard] = SimpleQueue()
-    done: SimpleQueue[Shard | Exception] = SimpleQueue()
-    for shard in shards:
-        todo.put(shard)
+def side_by_side(work: Work, tasks: Sequence[Any], workers: int, threads: int = 1) -> Iterator[tuple[Any, Any]]:
+    """Do the work for each task in processes that this one starts; yields each with its value, in any order.
+
+    The first error is raised. Each process has so many `threads` for arithmetic. When the caller stops early, by an
+    exception or Ctrl-C, the processes are stopped first.
+    """
+    payload = pickle.dumps(pickle.dumps(work))
+    todo: SimpleQueue[Any] = SimpleQueue()
+    done: SimpleQueue[tuple[Any, Any] | Exception] = SimpleQueue()
+    for task in tasks:
+        todo.put(task)
     processes: list[Worker] = []
-    threads: list[threading.Thread] = []
+    servants: list[threading.Thread] = []
     try:
-        for _ in range(min(workers, len(shards))):
-            processes.append(_start())
-            threads.append(threading.Thread(target=_serve, args=(processes[-1], payload, todo, done), daemon=True))
-            threads[-1].start()
-        for _ in shards:
+        for _ in range(min(workers, len(tasks))):
+            processes.append(_start(threads))
+            servants.append(threading.Thread(target=_serve, args=(processes[-1], payload, todo, done), daemon=True))
+            servants[-1].start()
+        for _ in tasks:
             outcome = done.get()
             if isinstance(outcome, Exception):
                 raise outcome
             yield outcome
     finally:
-        _stop(processes, threads)
+        _stop(processes, servants)
 
 
-def _start() -> Worker:
-    """An interpreter with the same modules in reach, one thread for arithmetic, and out of Ctrl-C's way."""
+def _start(threads: int) -> Worker:
+    """An interpreter with the same modules in reach, so many threads for arithmetic, and out of Ctrl-C's way."""
     path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-    threads = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM")}
+    limits = {f"{library}_NUM_THREADS": str(threads) for library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM")}
     return subprocess.Popen(
         WORKER,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**os.environ, **threads, "PYTHONPATH": path},
+        env={**os.environ, **limits, "PYTHONPATH": path},
         process_group=0 if os.name == "posix" else None,
     )
 
 
-def _serve(worker: Worker, payload: bytes, todo: SimpleQueue[Shard], done: SimpleQueue[Shard | Exception]) -> None:
-    """Hand shards to one worker until none is left; runs in a thread of its own."""
+def _serve(
+    worker: Worker, payload: bytes, todo: SimpleQueue[Any], done: SimpleQueue[tuple[Any, Any] | Exception]
+) -> None:
+    """Hand tasks to one worker until none is left; runs in a thread of its own."""
     orders, answers = worker.stdin, worker.stdout
     assert orders is not None
     assert answers is not None
     try:
         orders.write(payload)
         while True:
-            shard = todo.get_nowait()
-            pickle.dump(shard, orders)
+            task = todo.get_nowait()
+            pickle.dump(task, orders)
             orders.flush()
-            fault = pickle.load(answers)
-            done.put(shard if fault is None else fault.error)
+            answer = pickle.load(answers)
+            done.put(answer.error if isinstance(answer, ray_tasks.Fault) else (task, answer))
     except Empty:
         return
     except (EOFError, OSError, ValueError, pickle.UnpicklingError):
@@ -91,7 +98,7 @@ def _serve(worker: Worker, payload: bytes, todo: SimpleQueue[Shard], done: Simpl
         done.put(ChildProcessError(f"a worker process {end} (out of memory?); use fewer workers"))
 
 
-def _stop(processes: Sequence[Worker], threads: Sequence[threading.Thread]) -> None:
+def _stop(processes: Sequence[Worker], servants: Sequence[threading.Thread]) -> None:
     """End the workers and wait until they are gone."""
     for process in processes:
         process.terminate()
@@ -101,8 +108,8 @@ def _stop(processes: Sequence[Worker], threads: Sequence[threading.Thread]) -> N
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-    for thread in threads:
-        thread.join()
+    for servant in servants:
+        servant.join()
     for process in processes:
         for pipe in (process.stdin, process.stdout):
             with suppress(OSError):  # orders that were not sent

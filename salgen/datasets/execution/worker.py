@@ -1,4 +1,4 @@
-"""A worker process: reads shards to write from standard input, answers on standard output.
+"""A worker process: reads what to do from standard input, answers on standard output.
 
 It is a plain interpreter, so a script needs no ``if __name__ == "__main__"``, and plug-ins may print what they like.
 """
@@ -8,10 +8,11 @@ import pickle
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from salgen.datasets.execution import ray_tasks
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.shards import Shard, write_shard
@@ -19,39 +20,41 @@ from salgen.errors import SalgenError
 from salgen.generators.generator import Generator
 
 Job = tuple[Generator, Manifest, Path]
+Work = Callable[[Any], Any]  # what is done with each task; both are pickled
 
 
 def main() -> None:
     """Serve until standard input ends, which it does when the parent is done or dead."""
+    commands = os.fdopen(os.dup(sys.stdin.fileno()), "rb")  # a forked child closes sys.stdin, which must be free
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a plug-in prints must not mix with the answers
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # an exception, so that temporary files are removed
     with suppress(BrokenPipeError, EOFError, SystemExit):
-        _serve(sys.stdin.buffer, answers)
+        _serve(commands, answers)
     os._exit(0)  # the thread that listens would hold up an ordinary exit
 
 
 def _serve(commands: BinaryIO, answers: BinaryIO) -> None:
-    job = _receive(commands)
-    orders: SimpleQueue[Shard | None] = SimpleQueue()
+    work = _receive(commands)
+    orders: SimpleQueue[Any] = SimpleQueue()
     threading.Thread(target=_listen, args=(commands, orders), daemon=True).start()
-    while (shard := orders.get()) is not None:
-        pickle.dump(job if isinstance(job, ray_tasks.Fault) else _written(job, shard), answers)
+    while (task := orders.get()) is not None:
+        pickle.dump(work if isinstance(work, ray_tasks.Fault) else _done(work, task), answers)
         answers.flush()
 
 
-def _receive(commands: BinaryIO) -> Job | ray_tasks.Fault:
+def _receive(commands: BinaryIO) -> Work | ray_tasks.Fault:
     try:
-        job: Job = pickle.load(commands)
+        work: Work = pickle.loads(pickle.load(commands))  # bytes first: what cannot be loaded is taken whole
     except EOFError:
         raise
     except Exception as error:  # a plug-in that this process cannot import
         fault = SalgenError(
-            f"a worker process cannot load the generator ({type(error).__name__}: {error}): "
-            "put it into a module that can be imported, or use one worker"
+            f"a worker process cannot load its work ({type(error).__name__}: {error}): "
+            "put plug-ins into modules that can be imported, or use one worker"
         )
         return ray_tasks.Fault(fault)
-    return job
+    return work
 
 
 def _listen(commands: BinaryIO, orders: SimpleQueue[Shard | None]) -> None:
@@ -60,12 +63,17 @@ def _listen(commands: BinaryIO, orders: SimpleQueue[Shard | None]) -> None:
             orders.put(pickle.load(commands))
     except EOFError:
         orders.put(None)
-        os.kill(os.getpid(), signal.SIGTERM)  # do not finish a shard that nobody waits for
+        os.kill(os.getpid(), signal.SIGTERM)  # do not finish what nobody waits for
 
 
-def _written(job: Job, shard: Shard) -> object:
+def _done(work: Work, task: Any) -> Any:
+    return ray_tasks.attempt(lambda: work(task), str(task))
+
+
+def write(job: Job, shard: Shard) -> None:
+    """Write a shard."""
     generator, described, folder = job
-    return ray_tasks.attempt(lambda: write_shard(generator, described, shard, folder), shard.path)
+    write_shard(generator, described, shard, folder)
 
 
 if __name__ == "__main__":

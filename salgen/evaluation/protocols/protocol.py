@@ -1,14 +1,24 @@
 """A paper's protocol as data, and the engine by which `salgen reproduce` runs it."""
 
+from __future__ import annotations
+
+import sys
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
+import torch
+from salgen.datasets.execution.executors import processors
+from salgen.datasets.execution.pool import side_by_side
 from salgen.datasets.making import make
+from salgen.datasets.preview.contact_sheet import contact_sheet
 from salgen.datasets.reading.reader import open_dataset
-from salgen.errors import SalgenError, unknown_name
+from salgen.errors import SalgenError, SalgenWarning, unknown_name, warn
 from salgen.evaluation.attribution.method_selection import select_methods
+from salgen.evaluation.models.inspection.batch_size import memory_budget
 from salgen.evaluation.protocols.claims import Claim, judge
 from salgen.evaluation.protocols.paper_table import PaperTable, RunFolders
 from salgen.evaluation.report import report
@@ -17,8 +27,10 @@ from salgen.evaluation.runs.running import evaluate
 from salgen.generators.factory import generator, plugin_class
 from salgen.generators.interfaces import Redrawable
 from salgen.parameters import param
+from salgen.progress import labelled
 from salgen.registry import MODELS
 
+Place = tuple[str, str, str, str, Path]  # experiment, data set, network, split, run folder
 Networks = Mapping[str, tuple[str, ...]]  # scale to the models that are trained
 OUT = "{out}"  # in the texts of a protocol: the folder of the study
 ADAM: Mapping[str, Any] = {  # without weight decay AdamW is Adam; no stop but that of the epochs
@@ -56,6 +68,18 @@ class Experiment:
     networks: Sequence[str] = ()  # the networks that take part; by default all of the data set
     first_only: bool = False  # whether only the first network on the first data set is scored
     extra_methods: bool = True  # whether the user's own methods are added
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One network on one data set; no cell needs another one's runs."""
+
+    data: Path
+    model: str
+    experiments: Sequence[Experiment]
+    extra_methods: Sequence[str]
+    options: Mapping[str, Any]  # of `salgen.evaluate`
+    reliance: bool  # whether the network is trained for reliance
 
 
 @dataclass(frozen=True)
@@ -152,56 +176,86 @@ class Protocol(ABC):
             if name not in self.datasets():
                 raise unknown_name(f"data set of {self.name}", name, self.datasets())
         common = {"scale": scale, "seed": self.seed, "max_memory": max_memory, "replace": replace}
-        experiments, runs, reliant = self.experiments(scale), RunFolders(out), RunFolders(out)
+        experiments = self.experiments(scale)
+        cells: list[Cell] = []
+        seen: set[str] = set()
         for dataset, how in self.datasets().items():
             given = {"source": how["source"].replace(OUT, str(out))} if how.get("source") else {}
             arguments = {"name": dataset, **how, **given}
             data = make(**arguments, out=out / dataset, scale=scale, seed=self.seed)
-            redrawable = issubclass(plugin_class(arguments["name"]), Redrawable)
+            _show(data, out / f"{dataset}-sheet.png")
+            options = {**common, **(given if issubclass(plugin_class(arguments["name"]), Redrawable) else {})}
             for model in self.networks_on(dataset, scale):
-                for experiment in experiments:
-                    takes_part = dataset in experiment.datasets and model in (experiment.networks or (model,))
-                    if takes_part and not (experiment.first_only and runs.of(experiment.name)):
-                        extra = extra_methods if experiment.extra_methods else ()
-                        calls = [*self.methods_for(model, experiment, scale), *extra]
-                        options = {"methods": calls, **(given if redrawable else {}), **common}
-                        self._evaluate(experiment, data, model, runs, options, reliance=False)
-                        if dataset in reliance and self.trained_network(dataset, model) is None:
-                            self._evaluate(experiment, data, model, reliant, options, reliance=True)
+                taking_part = [
+                    experiment
+                    for experiment in experiments
+                    if dataset in experiment.datasets and model in (experiment.networks or (model,))
+                    if not (experiment.first_only and experiment.name in seen)
+                ]
+                seen |= {experiment.name for experiment in taking_part}
+                for trained_so in (False, True):
+                    if not trained_so or (dataset in reliance and self.trained_network(dataset, model) is None):
+                        cells.append(Cell(data, model, taking_part, extra_methods, options, trained_so))
+        runs, reliant = RunFolders(out), RunFolders(out)
+        for cell, found in zip(cells, self._run_cells(out, cells, max_memory), strict=True):
+            for place in found:
+                (reliant if cell.reliance else runs).add(*place)
         study = self._study(runs, scale) if self.title else None
         reported = dict.fromkeys(e.name for e in experiments if e.name != self.variants)
-        cells = [splits for kind in (runs, reliant) for name in reported for splits in kind.of(name).values()]
-        folders = [folder for splits in cells for folder in splits.values()]
+        by_split = [splits for kind in (runs, reliant) for name in reported for splits in kind.of(name).values()]
+        folders = [folder for splits in by_split for folder in splits.values()]
         page = report(folders, out / "report.html", study=study)
         return Reproduction(folders, page, *((study.tables, study.findings) if study else ()))
 
-    def _evaluate(
-        self, experiment: Experiment, data: Path, model: str, runs: RunFolders, common: dict[str, Any], reliance: bool
-    ) -> None:
-        """Run one experiment with one network on one data set, once for each split."""
+    def _run_cells(self, out: Path, cells: Sequence[Cell], max_memory: float | None) -> list[list[Place]]:
+        """The runs of each cell: one after the other on a GPU, else in a process for each processor."""
+        at_once = 1 if torch.cuda.is_available() else min(len(cells), processors())
+        if at_once < 2:
+            return [self.run_cell(out, cell) for cell in cells]
+        share = memory_budget(torch.device("cpu"), max_memory) / 1e9 / at_once
+        cells = [replace(cell, options={**cell.options, "max_memory": share}) for cell in cells]
+        found: dict[int, list[Place]] = {}
+        work = partial(_run_beside_others, self, out, cells)
+        for number, (places, told) in side_by_side(work, range(len(cells)), at_once, processors() // at_once):
+            found[number] = places
+            for text in told:
+                warn(text)
+        return [found[number] for number in range(len(cells))]
+
+    def run_cell(self, out: Path, cell: Cell) -> list[Place]:
+        """Run the experiments of one network on one data set, once for each split."""
         rows = [(table, row) for table in self.tables for row in table.rows]
-        metrics = [row.metric for table, row in rows if experiment.name == (row.experiment or table.experiment)]
-        splits = open_dataset(data).spec.splits
-        for split in (split for split in experiment.splits if split in splits):
-            trained = list(runs.of(experiment.trained_in or experiment.name).get((data.name, model), {}).values())
-            given = self.trained_network(data.name, model)
-            if given is not None:
-                subject: str | Path = given.replace(OUT, str(runs.out))
-            else:
-                subject = trained[0] / f"{model}-seed0" if trained else model
-            is_trained = given is None and subject == model
-            part = split.removeprefix("test").removeprefix("_")
-            folder = experiment.folder.format(data=data.name, model=model, split=f"-{part}" if part else "")
-            run = evaluate(
-                data,
-                model=subject,
-                settings=self.settings(data.name, model, common["scale"]) if is_trained else None,
-                reliance=reliance if is_trained else None,
-                split=split,
-                out=runs.out / (f"{folder}-reliance" if reliance else folder),
-                **{"metrics": metrics or None, **experiment.arguments, **common},
-            )
-            runs.add(experiment.name, data.name, model, split, run)
+        splits, scale = open_dataset(cell.data).spec.splits, cell.options["scale"]
+        given, runs = self.trained_network(cell.data.name, cell.model), RunFolders(out)
+        places = []
+        for experiment in cell.experiments:
+            metrics = [row.metric for table, row in rows if experiment.name == (row.experiment or table.experiment)]
+            extra = cell.extra_methods if experiment.extra_methods else ()
+            for split in (split for split in experiment.splits if split in splits):
+                earlier = runs.of(experiment.trained_in or experiment.name).get((cell.data.name, cell.model), {})
+                trained = list(earlier.values())
+                if given is not None:
+                    subject: str | Path = given.replace(OUT, str(out))
+                else:
+                    subject = trained[0] / f"{cell.model}-seed0" if trained else cell.model
+                is_trained = given is None and subject == cell.model
+                part = split.removeprefix("test").removeprefix("_")
+                folder = experiment.folder.format(
+                    data=cell.data.name, model=cell.model, split=f"-{part}" if part else ""
+                )
+                run = evaluate(
+                    cell.data,
+                    model=subject,
+                    methods=[*self.methods_for(cell.model, experiment, scale), *extra],
+                    settings=self.settings(cell.data.name, cell.model, scale) if is_trained else None,
+                    reliance=cell.reliance if is_trained else None,
+                    split=split,
+                    out=out / (f"{folder}-reliance" if cell.reliance else folder),
+                    **{"metrics": metrics or None, **experiment.arguments, **cell.options},
+                )
+                places.append((experiment.name, cell.data.name, cell.model, split, run))
+                runs.add(*places[-1])
+        return places
 
     def _study(self, runs: RunFolders, scale: str) -> Study:
         """The tables, figures and judged claims of finished runs."""
@@ -224,6 +278,25 @@ class Protocol(ABC):
         )
         as_in_paper = [replace(cell, dataset=self.in_place_of(cell.dataset)) for cell in study.cells]
         return replace(study, findings=judge(self.claims, replace(study, cells=tuple(as_in_paper))))
+
+
+def _show(data: Path, sheet: Path) -> None:
+    """Draw a contact sheet and say so, unless there is one."""
+    if not sheet.exists():
+        contact_sheet(data).save(sheet)
+        print(f"{sheet} shows samples of {data.name} with their masks", file=sys.stderr, flush=True)
+
+
+def _run_beside_others(
+    protocol: Protocol, out: Path, cells: Sequence[Cell], number: int
+) -> tuple[list[Place], list[str]]:
+    """The runs of a cell in a process of its own, and what it warns of."""
+    cell = cells[number]
+    name = f"{cell.data.name} {cell.model}{' for reliance' if cell.reliance else ''}"
+    with labelled(name), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SalgenWarning)
+        places = protocol.run_cell(out, cell)
+    return places, [f"{name}: {warning.message}" for warning in caught if issubclass(warning.category, SalgenWarning)]
 
 
 def stand_in_of(dataset: str) -> str:

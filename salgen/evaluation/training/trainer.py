@@ -56,6 +56,8 @@ class Trainer:
     def prepare(cls, fabric: Fabric, classifier: nn.Module, settings: TrainingSettings, images: int) -> Trainer:
         """Set a classifier up to be trained on a split of that many images."""
         keep_freed_memory()
+        if fabric.device.type == "cpu":
+            classifier.to(memory_format=torch.channels_last)  # two thirds of the time
         batching = Batching.of(images, settings.batch_size)
         optimiser = _optimiser(classifier, settings)
         schedule = _schedule(optimiser, settings, batching.steps)
@@ -100,7 +102,7 @@ class Trainer:
         """The loss of images and twins alike, and the penalty; all in one forward pass."""
         images, twins, has_twin = (part.to(self.fabric.device) for part in shown)
         together = torch.cat([images, twins.flatten(0, 1)])
-        logits = self.network(together.contiguous(memory_format=torch.channels_last))  # faster on processors
+        logits = self.network(together)
         own, of_twins = logits[: len(images)], logits[len(images) :]
         taken, number = classes[has_twin], logits.shape[1]
         expected = twin_targets(labels[has_twin], taken, number).repeat_interleave(twins.shape[1], dim=0)

@@ -12,6 +12,8 @@ def recorded(monkeypatch):
     made, evaluated, reported = [], [], []
     splits = ("train", "val", "test", *(f"test_{variant}" for variant in VARIANTS))
     known = SimpleNamespace(spec=SimpleNamespace(splits=dict.fromkeys(splits, 4)))
+    monkeypatch.setattr(protocol, "processors", lambda: 1)  # other processes would do it
+    monkeypatch.setattr(protocol, "_show", lambda data, sheet: None)
     monkeypatch.setattr(protocol, "open_dataset", lambda data: known)
     monkeypatch.setattr(protocol, "make", lambda name, out, **how: made.append((name, how)) or out)
     monkeypatch.setattr(protocol, "evaluate", lambda data, **how: evaluated.append((data.name, how)) or how["out"])
