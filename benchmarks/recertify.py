@@ -13,8 +13,9 @@ from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.bench.published import SAMPLE, open_results, read_rows, stated_in_rows, write_rows
 from salgen.evaluation.bench.run_entry import make_data, run_name
 from salgen.evaluation.bench.versions import BenchEntry, BenchSpec, bench_spec
-from salgen.evaluation.runs.artifacts.run_record import CertificatesRecord, Conventions
+from salgen.evaluation.runs.artifacts.run_record import CertificatesRecord
 from salgen.evaluation.runs.certify import VERSION, certify
+from salgen.evaluation.runs.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import load_model
 from salgen.evaluation.runs.given_models import GivenModel
 from salgen.evaluation.runs.model_runner import ModelRunner

@@ -21,8 +21,8 @@ import salgen
 from benchmarks.marked_lesions import KINDS, registered
 from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.runs.artifacts.certificate_table import FILE
-from salgen.evaluation.runs.artifacts.run_record import Conventions
 from salgen.evaluation.runs.certify import certify
+from salgen.evaluation.runs.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan

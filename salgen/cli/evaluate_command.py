@@ -8,7 +8,7 @@ from salgen.cli import options as shared
 from salgen.cli.groups import SectionedCommand
 from salgen.datasets.execution.executors import EXECUTORS
 from salgen.errors import SalgenError
-from salgen.evaluation.runs.artifacts.run_record import Conventions
+from salgen.evaluation.runs.conventions import Conventions
 from salgen.parameters import parse_pairs
 
 ALLOWED_FROM_MAPS = ("dataset", "from_maps", "metrics", "out", "replace", "limit", "scale", "max_memory", "source")

@@ -1,15 +1,20 @@
 """`salgen find`: images of a run that a person should look at."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 import click
 from salgen.cli.groups import CommandGroup
 from salgen.cli.options import from_fields
 from salgen.errors import SalgenError
-from salgen.evaluation.diagnostics.clever_hans import FAITHFULNESS, LOCALIZATION, Suspect, Thresholds
+from salgen.evaluation.diagnostics.thresholds import FAITHFULNESS, LOCALIZATION, Thresholds
 from salgen.parameters import build, parse_call
 from salgen.registry import METHODS
+
+if TYPE_CHECKING:
+    from salgen.evaluation.diagnostics.clever_hans import Suspect
 
 run_folder = click.argument("run", type=click.Path(exists=True, file_okay=False))
 dataset = click.option("--dataset", metavar="PATH", type=click.Path(), help="The run's data set: draw the images too.")

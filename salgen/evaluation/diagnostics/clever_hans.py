@@ -3,33 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError, unknown_name
+from salgen.evaluation.diagnostics.thresholds import FAITHFULNESS, LOCALIZATION, Thresholds
 from salgen.evaluation.runs.artifacts.predictions import FILE
 from salgen.evaluation.scoring.metric_selection import bounds, create_metric, higher_is_better
 from salgen.evaluation.statistics.score_cube import ScoreCube, read_scores
-from salgen.parameters import param
 from salgen.types import Float64
-
-LOCALIZATION = "pointing-game"
-FAITHFULNESS = "insertion-auc:variant=li2020"
-
-
-@dataclass(frozen=True)
-class Thresholds:
-    """Limits of suspicion; the paper states no values.
-
-    The set is {f_c > confidence} and {localization < localization} and {faithfulness > faithfulness}. The sign turns
-    round for a metric of which less is better.
-    """
-
-    name: ClassVar[str] = "find"
-
-    confidence: float = param(0.9, "smallest probability of the class, exclusive", low=0.0, high=1.0)
-    localization: float = param(0.5, "largest localisation score (smallest where less is better), exclusive", low=0.0)
-    faithfulness: float = param(0.5, "smallest faithfulness score (largest where less is better), exclusive")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 import numpy as np
 from salgen.errors import SalgenError
-from salgen.evaluation.diagnostics import clever_hans
+from salgen.evaluation.diagnostics import clever_hans, thresholds
 from salgen.evaluation.diagnostics.metric_correlation import LEAST, correlations
 from salgen.evaluation.reliance.certificate_rule import TOLERATED, most_faulty
 from salgen.evaluation.report import figures, gallery, reliance
@@ -130,8 +130,8 @@ def render(
         made=[run.label for run in runs if run.record.dataset.generator and run.label not in imported],
         unlearnt=[(run, model) for run, model in models if model.unlearnt],
         too_few=[(run, model) for run, model in models if model.too_few],
-        suspected_by=(clever_hans.LOCALIZATION, clever_hans.FAITHFULNESS),
-        thresholds=clever_hans.Thresholds(),
+        suspected_by=(thresholds.LOCALIZATION, thresholds.FAITHFULNESS),
+        thresholds=thresholds.Thresholds(),
         titles=TITLES,
         controls=CONTROLS,
         create_metric=create_metric,
@@ -195,12 +195,12 @@ def _pictures(run: LoadedRun, sections: Sequence[Section]) -> list[gallery.Galle
 
 def suspect_counts(run: LoadedRun, model: str) -> list[dict[str, Any]]:
     """Numbers of Clever Hans candidates by each method under test, the largest first; none without both metrics."""
-    if not {clever_hans.LOCALIZATION, clever_hans.FAITHFULNESS} <= set(run.metrics):
+    if not {thresholds.LOCALIZATION, thresholds.FAITHFULNESS} <= set(run.metrics):
         return []
     probabilities, counts = clever_hans.probabilities_in(run.path), []
     for call in dict.fromkeys(call for call, _ in run.under_test(model)):
         groups = [maps for maps in clever_hans.right_maps(run.cube, call) if maps.model == model]
-        found = sum(len(maps.suspects(probabilities, clever_hans.Thresholds())) for maps in groups)
+        found = sum(len(maps.suspects(probabilities, thresholds.Thresholds())) for maps in groups)
         command = ["salgen", "find", "clever-hans", run.path.resolve().name, "-m", call, "--dataset", "DATASET"]
         examined = sum(len(maps.samples) for maps in groups)
         counts.append({"method": call, "found": found, "examined": examined, "command": command})

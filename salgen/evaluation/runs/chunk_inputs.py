@@ -8,8 +8,8 @@ import numpy as np
 from salgen.datasets.reading.reader import Batch
 from salgen.evaluation.metrics.inputs.metric_inputs import PAIRED, Counterpart, Explain, MapKind, MetricInputs
 from salgen.evaluation.runs.artifacts.predictions import Classes
-from salgen.evaluation.runs.artifacts.run_record import PREDICTED
 from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps
+from salgen.evaluation.runs.conventions import PREDICTED
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.insignificant_patch import insignificant_patches
 from salgen.evaluation.runs.plan import Plan

@@ -22,10 +22,11 @@ from salgen.evaluation.attribution.method_selection import check_some_work
 from salgen.evaluation.models.inspection.memory import give_back_freed_memory
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS
 from salgen.evaluation.runs.artifacts.predictions import write_predictions
-from salgen.evaluation.runs.artifacts.run_record import RECORD, Conventions, RunRecord
+from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name
 from salgen.evaluation.runs.artifacts.score_table import write_scores
 from salgen.evaluation.runs.certify import certify
+from salgen.evaluation.runs.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import Identity
 from salgen.evaluation.runs.given_models import GivenModel
 from salgen.evaluation.runs.measuring import estimate, measure_costs

@@ -12,7 +12,8 @@ from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.evaluation.runs.artifacts.predictions import Classes
-from salgen.evaluation.runs.artifacts.run_record import CHUNK, LABEL, PREDICTED, Conventions
+from salgen.evaluation.runs.artifacts.run_record import CHUNK
+from salgen.evaluation.runs.conventions import LABEL, PREDICTED, Conventions
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.source_run import SourceRun
 from salgen.types import Mask

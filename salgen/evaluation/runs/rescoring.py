@@ -10,8 +10,9 @@ from salgen.evaluation.attribution.file_maps import from_files
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MapKind
 from salgen.evaluation.models.inspection.batch_size import memory_budget
-from salgen.evaluation.runs.artifacts.run_record import Conventions, content_faults
+from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name
+from salgen.evaluation.runs.conventions import Conventions
 from salgen.evaluation.runs.given_models import is_designed
 from salgen.evaluation.runs.pipeline import execute_run, run_folder, run_to_extend, say_what_is_added
 from salgen.evaluation.runs.plan import Plan

@@ -16,7 +16,7 @@ from salgen.evaluation.models.inspection.batch_size import memory_budget
 from salgen.evaluation.models.inspection.compiled_network import check_compiler
 from salgen.evaluation.reliance.certificate_rule import REDRAWS
 from salgen.evaluation.reliance.rerender import Renderer
-from salgen.evaluation.runs.artifacts.run_record import LABEL, Conventions
+from salgen.evaluation.runs.conventions import LABEL, Conventions
 from salgen.evaluation.runs.evaluated_models import ChosenModels, resolve_models
 from salgen.evaluation.runs.given_methods import check_maps_cover, maps_of_files, resolve_methods
 from salgen.evaluation.runs.given_models import check_models_importable, given_model, is_designed

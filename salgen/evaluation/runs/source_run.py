@@ -27,15 +27,9 @@ from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICA
 from salgen.evaluation.runs.artifacts.certificate_table import Certification, read_certificates
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.predictions import Predictions
-from salgen.evaluation.runs.artifacts.run_record import (
-    RECORD,
-    Conventions,
-    MethodRecord,
-    ModelRecord,
-    RunRecord,
-    SourceRecord,
-)
+from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, ModelRecord, RunRecord, SourceRecord
 from salgen.evaluation.runs.artifacts.saved_maps import GALLERY, SavedMaps, check_maps, folder_name, parts_of, read_maps
+from salgen.evaluation.runs.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, load_checkpoint
 from salgen.files import copy_file, sha256_of

@@ -17,9 +17,10 @@ def test_an_error_of_one_task_is_raised():
 
 
 def test_each_process_has_its_threads():
-    assert dict(side_by_side(os.getenv, ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"], 1, threads=3)) == dict(
-        OMP_NUM_THREADS="3", OPENBLAS_NUM_THREADS="3"
-    )
+    assert dict(side_by_side(os.getenv, ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"], 1, threads=3)) == {
+        "OMP_NUM_THREADS": "3",
+        "OPENBLAS_NUM_THREADS": "3",
+    }
 
 
 def test_work_that_a_process_cannot_load_is_named():
@@ -30,7 +31,7 @@ def test_work_that_a_process_cannot_load_is_named():
     work.__module__ = "os"
     os.gone = work
     try:
-        with pytest.raises(SalgenError, match="cannot load its work .*gone.*use one worker"):
+        with pytest.raises(SalgenError, match=r"cannot load its work .*gone.*use one worker"):
             list(side_by_side(work, [1, 2], 2))
     finally:
         del os.gone

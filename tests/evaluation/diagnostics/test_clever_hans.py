@@ -6,14 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from score_rows import score_rows
 from salgen.errors import SalgenError
-from salgen.evaluation.diagnostics.clever_hans import (
-    FAITHFULNESS,
-    Thresholds,
-    clever_hans,
-    false_positives,
-    suspicious,
-    undefined,
-)
+from salgen.evaluation.diagnostics.clever_hans import clever_hans, false_positives, suspicious, undefined
+from salgen.evaluation.diagnostics.thresholds import FAITHFULNESS, Thresholds
 
 UNIT = st.one_of(st.floats(0, 1), st.sampled_from([0.5, 0.9, float("nan")]))
 

@@ -18,8 +18,8 @@ from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs import plan
 from salgen.evaluation.runs.artifacts.certificate_table import FILE
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS
-from salgen.evaluation.runs.artifacts.run_record import Conventions
 from salgen.evaluation.runs.certify import certify
+from salgen.evaluation.runs.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan

@@ -23,9 +23,9 @@ from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.runs import ray_work
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS
-from salgen.evaluation.runs.artifacts.run_record import Conventions
 from salgen.evaluation.runs.artifacts.saved_maps import read_maps
 from salgen.evaluation.runs.certify import Certifier
+from salgen.evaluation.runs.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import load_model
 from salgen.evaluation.runs.given_models import given_model
 from salgen.evaluation.runs.model_runner import ModelRunner

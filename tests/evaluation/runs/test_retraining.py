@@ -7,7 +7,7 @@ import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.metrics.inputs.changed_images import pixel_ranks
-from salgen.evaluation.runs.artifacts.run_record import Conventions
+from salgen.evaluation.runs.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan

@@ -11,8 +11,8 @@ import salgen
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.reliance.certificate_rule import TOLERATED
-from salgen.evaluation.runs.artifacts.run_record import Conventions
 from salgen.evaluation.runs.certify import certify
+from salgen.evaluation.runs.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel, train_again
 from salgen.evaluation.runs.given_models import is_designed
 from salgen.evaluation.runs.model_runner import ModelRunner

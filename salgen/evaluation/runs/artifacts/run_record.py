@@ -8,38 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 from salgen.datasets.format.manifest import RUN
 from salgen.errors import SalgenError, named, reason
-from salgen.evaluation.attribution.reductions import NATIVE, REDUCTIONS
 from salgen.evaluation.scoring.metric_selection import remember
 from salgen.evaluation.scoring.own_metrics import MetricRecord
 from salgen.files import strict_json, write_text
-from salgen.parameters import param, parse_call
+from salgen.parameters import parse_call
 from salgen.registry import METHODS
 from salgen.typed_json import from_json
 
 RECORD = RUN
 # Errors raised by content that no run writes.
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration, MemoryError)
-LABEL, PREDICTED = "label", "pred"
 CHUNK = 64  # samples that are read, explained and scored together
-
-
-@dataclass(frozen=True)
-class Conventions:
-    """Choices that hold for every method and sample of a run."""
-
-    name: ClassVar[str] = "evaluate"
-
-    limit: int | None = param(None, "only the first N samples of the split", low=1)
-    target: str = param(LABEL, "explain the true class (label), the predicted one (pred), or a class by its name")
-    mask: str | None = param(None, "region that is the ground truth; by default that of the data set's task")
-    reduce: str = param(NATIVE, "one channel reduction for every method", choices=(NATIVE, *REDUCTIONS))
-    score: str = param("logit", "explain the target's logit or margin over the best other", choices=("logit", "margin"))
-    seed: int = param(0, "seed of the methods' own randomness", low=0)
-    redraws: int | None = param(None, "redraws of a sample for its certificate; 8 by default, 59 at scale full", low=1)
-    compile: bool = param(False, "let torch.compile speed up passes without gradient; moves scores by 1e-5 at most")
 
 
 @dataclass(frozen=True, kw_only=True)
