@@ -162,12 +162,12 @@ def test_the_table_on_the_page_has_means_marks_and_bounds(study, page):
     assert "near chance" in rows[1][2]
 
 
-def test_the_section_stands_first_and_only_with_a_study(page, cells, tmp_path):
+def test_the_section_follows_the_answer_and_only_with_a_study(page, cells, tmp_path):
     found = read(page)
     check_accessible(found)
     check_alone(found)
     order = [attributes["id"] for tag, attributes in found.tags if tag == "section"]
-    assert order[:2] == ["study", "answer"]
+    assert order[:2] == ["answer", "study"]
     plain = report([cells[0].runs[0]], tmp_path / "plain.html")
     assert 'id="study"' not in plain.read_text()
     assert not (tmp_path / "grid.csv").exists()
