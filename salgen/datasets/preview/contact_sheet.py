@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 from salgen.datasets.reading.batch import Batch
-from salgen.datasets.reading.pictures import enlarged, tinted
+from salgen.datasets.reading.pictures import enlarged, outlined
 from salgen.datasets.reading.reader import Dataset, open_dataset
 
 GAP, MARGIN, LEADING, TOP = 12, 20, 20, 104
@@ -50,7 +50,7 @@ def contact_sheet(
     captions = [(name, dataset.tasks[task][label]) for name, label in zip(batch.ids, batch.labels, strict=True)]
     height, width = dataset.spec.image_size
     size = f"{len(dataset):,} samples of {height} x {width} pixels"
-    legend = "magenta: ground truth, over the image"
+    legend = "magenta outline: ground truth"
     if region:
         legend += f"; dark: outside of {region}, not scored"
     heading = f"{dataset.spec.generator}: split {dataset.split!r}, {size}", legend
@@ -96,11 +96,12 @@ def _bytes(levels: NDArray[Any], bit_depth: int) -> NDArray[np.uint8]:
 
 
 def _mask_pictures(dataset: Dataset, batch: Batch, row: int, image: NDArray[Any]) -> list[Image.Image | None]:
-    """Each acceptable mask in magenta over the image, darkened where it is not scored; None where others have more."""
+    """The image, dark where it is not scored, with each acceptable mask outlined; None where others have more."""
     scored = batch.regions[dataset.valid_region][row] if dataset.valid_region else np.ones_like(batch.masks[row])
     shown = _bytes(image, dataset.spec.bit_depth) * np.where(scored, 1.0, UNSCORED)[..., np.newaxis]
     masks = (batch.masks[row], *batch.alternatives[row])
-    return [*(enlarged(tinted(shown, mask)) for mask in masks), *[None] * (batch.acceptable.shape[1] - len(masks))]
+    pictures = [outlined(shown.astype(np.uint8), mask) for mask in masks]
+    return [*pictures, *[None] * (batch.acceptable.shape[1] - len(masks))]
 
 
 def _compose(

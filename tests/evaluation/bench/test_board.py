@@ -79,7 +79,7 @@ def test_no_method_is_best_where_networks_use_the_cause_on_fewer_than_half_of_th
         for model, share in zip(record["certificates"]["models"], shares, strict=True):
             model["coverage"] = share
     text = board(spec, folder, tmp_path / "site").read_text(encoding="utf-8")
-    assert text.index("Which networks use the cause?") < text.index(">Standing</h2>")
+    assert text.index(">Standing</h2>") < text.index("Which networks use the cause?")
     main_view = text[text.index("<details open>") : text.index("</details>")]
     assert ("No method is called the best." in main_view) == named
     assert "certified images have an order of their own" not in text, "no image is certified"
