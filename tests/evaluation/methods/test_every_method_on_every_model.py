@@ -25,7 +25,7 @@ RELU_NETWORKS = {
     *("pattern-net", "pattern-attribution"),
 }
 NO_POOLED_HEAD = {"cam"}
-NO_RELU_STAGES = {"fast-cam", "fast-cam++", "poly-cam-minus", "poly-cam-plus", "poly-cam-pm"}
+NO_RELU_STAGES = {"refine-cam", "fast-cam", "fast-cam++", "poly-cam-minus", "poly-cam-plus", "poly-cam-pm"}
 NO_CEILING = {"pattern-net", "pattern-attribution"}
 # In single precision a denominator near zero, or the difference of two nearly equal maps, enlarges rounding.
 ILL_CONDITIONED = {"lrp-z", "lrp-alpha-beta", "contrastive-excitation-backprop"}
