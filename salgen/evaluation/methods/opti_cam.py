@@ -44,10 +44,11 @@ class OptiCam(ClassActivation):
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
         channels, pixels = context.activations(layer).clamp(min=0), context.pixels
+        size = (pixels.shape[2], pixels.shape[3])
         numbers = torch.zeros_like(channels[:, :, :1, :1]).requires_grad_()
         adam = torch.optim.Adam([numbers], lr=self.rate)
         for _ in range(self.steps):
-            mask = min_max_scaled(resize(weighted(numbers.softmax(dim=1), channels), pixels.shape[2:]))
+            mask = min_max_scaled(resize(weighted(numbers.softmax(dim=1), channels), size))
             inputs = context.model.normalise(pixels * mask.to(pixels)).to(context.inputs)
             loss = -context.scores_of(inputs, context.targets).sum()
             (numbers.grad,) = torch.autograd.grad(loss, numbers)

@@ -46,8 +46,10 @@ class Xrai(Explanation):
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, 1, h, w), the same over what each region added."""
-        both = [IntegratedGradients(steps=self.steps, baselines=corner).attribute(context) for corner in ("black", 1.0)]
-        attributions = (sum(both) / 2).amax(dim=1).double().cpu().numpy()
+        black, white = (
+            IntegratedGradients(steps=self.steps, baselines=corner).attribute(context) for corner in ("black", 1.0)
+        )
+        attributions = ((black + white) / 2).amax(dim=1).double().cpu().numpy()
         images = context.inputs.double().cpu().movedim(1, -1).numpy()
         maps = [grown(values, regions(image)) for values, image in zip(attributions, images, strict=True)]
         return torch.from_numpy(np.stack(maps))[:, None].to(context.inputs)
