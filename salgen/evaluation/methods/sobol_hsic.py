@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 import numpy as np
 import torch
-from scipy.stats import qmc
 from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import (
@@ -88,6 +87,8 @@ class Sobol(Dependence):
             raise SalgenError(f"sobol: n={self.n} must be a power of two, such as {2 ** self.n.bit_length()}")
 
     def _shares(self, context: AttributionContext, cells: int) -> Float64:
+        from scipy.stats import qmc
+
         points = qmc.Sobol(2 * cells, scramble=False).random(self.n)
         first, second = points[:, :cells], points[:, cells:]
         changed = np.where(np.eye(cells, dtype=bool)[:, None], second, first)  # (cells, n, cells)
@@ -114,7 +115,7 @@ class Hsic(Dependence):
         "doi:10.48550/arXiv.2206.06219"
     )
     quick: ClassVar[Mapping[str, Any]] = {"n": 12, "cells": 3}
-    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"n": 200}}
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"n": 100}, "small": {"n": 200}}
 
     n: int = param(500, "changed images per image", low=2)
 

@@ -11,9 +11,9 @@ from salgen.registry import METHODS
 from salgen.testing.methods import small_networks, state_of
 
 EXPLAINING = [name for name in METHODS.names() if "model" in METHODS.load(name).needs]
-ATTENTION = {"attention-rollout", "raw-attention"}
+ATTENTION = {"attention-rollout", "raw-attention", "generic-attention", "ag-cam", "legrad"}
 ONE_STYLE = ATTENTION | {"cam"}
-STAGES = {"fast-cam", "fast-cam++", "poly-cam-minus", "poly-cam-plus", "poly-cam-pm"}
+STAGES = {"refine-cam", "fast-cam", "fast-cam++", "poly-cam-minus", "poly-cam-plus", "poly-cam-pm"}
 
 
 def model_for(method, network=Tidy):
