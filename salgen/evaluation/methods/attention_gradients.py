@@ -52,7 +52,7 @@ class GenericAttention(AttentionGradient):
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
-        tokens, heads = _heads(self.name, context)
+        tokens, heads = heads_of(self.name, context)
         rolled = torch.eye(heads[0].weights.shape[-1]).to(heads[0].weights)
         for one in heads:
             rolled = rolled + (one.gradient * one.weights).clamp(min=0).mean(dim=1) @ rolled
@@ -74,7 +74,7 @@ class AgCam(AttentionGradient):
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
-        tokens, heads = _heads(self.name, context)
+        tokens, heads = heads_of(self.name, context)
         return tokens.map_of(
             torch.stack([one.scores.sigmoid() * one.gradient.clamp(min=0) for one in heads]).sum(dim=(0, 2))
         )
@@ -201,7 +201,7 @@ class Heads(AttentionWeights):
         return SalgenError(f"{self.method} follows no attention with {what}: choose another network or method")
 
 
-def _heads(method: str, context: AttributionContext) -> tuple[Tokens, list[Head]]:
+def heads_of(method: str, context: AttributionContext) -> tuple[Tokens, list[Head]]:
     """The tokens, and the attention of each block that counts, in order; one pass for all methods of a batch."""
     tokens, count = tokens_of.of(method, context.model, context.inputs), len(context.inputs)
 

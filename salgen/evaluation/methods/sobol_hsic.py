@@ -127,4 +127,4 @@ class Hsic(Dependence):
         width = max(abs(float(np.median(values))), 1e-150)
         outputs = np.exp(-(((values[:, None] - values) / width) ** 2) / 2)
         centred = shares - shares.mean(axis=0)  # the centred kernel of a cell is twice their outer product
-        return 2 * np.einsum("mc,mk,kc->c", centred, outputs, centred, optimize=True).clip(min=0) / self.n**2
+        return np.asarray(2 * ((outputs @ centred) * centred).sum(axis=0).clip(min=0) / self.n**2)

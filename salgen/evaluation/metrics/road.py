@@ -104,8 +104,8 @@ def imputed(image: Float64, missing: Mask) -> Float64:
             columns.append(place[to_solve])
             weights.append(np.full(to_solve.sum(), weight))
             known[given] += weight * flat[beside[given]]
-    rows, columns, weights = (np.concatenate(parts) for parts in (rows, columns, weights))
-    system = diags_array(total) - coo_array((weights, (rows, columns)), shape=(gone.size, gone.size))
+    places = (np.concatenate(rows), np.concatenate(columns))
+    system = diags_array(total) - coo_array((np.concatenate(weights), places), shape=(gone.size, gone.size))
     solution = spsolve(system.tocsc(), known)
     filled = flat.copy()
     filled[gone] = solution.reshape(gone.size, -1)

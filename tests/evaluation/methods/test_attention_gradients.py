@@ -120,7 +120,8 @@ def test_fused_and_written_attention_of_timm_agree(kind, images):
     for fused in (True, False):
         for block in net.blocks:
             block.attn.fused_attn = fused
-        maps.append([salgen.explain(net, images, 0, method=method).values for method in METHODS])
+        chosen = [*METHODS, "transformer-attribution"]
+        maps.append([salgen.explain(net, images, 0, method=method).values for method in chosen])
     for first, second in zip(*maps, strict=True):
         assert first.std() > 0
         torch.testing.assert_close(first, second, rtol=1e-3, atol=1e-5 * float(second.max()))
@@ -167,3 +168,88 @@ def test_legrad_needs_blocks(images):
     with pytest.raises(SalgenError, match=r"legrad leaves out blocks, and finds none .*: choose generic-attention"):
         salgen.explain(Twice().eval(), images, 0, method="legrad")
     assert salgen.explain(Twice().eval(), images, 0, method="ag-cam").values.std() > 0
+
+
+def shared(function, factors, relevance):
+    """Relevance of factors in proportion to value times gradient of what they make."""
+    leaves = [factor.detach().requires_grad_() for factor in factors]
+    made = function(*leaves)
+    gradients = torch.autograd.grad(made, leaves, relevance / (made + 1e-9 * (made == 0)).detach())
+    return [(leaf * gradient).detach() for leaf, gradient in zip(leaves, gradients, strict=True)]
+
+
+def dense(weight, signal, relevance):
+    """z+ of (T, in) to (T, out): positive contributions alone, of positive and of negative inputs."""
+    parts = (signal[:, None] * weight[None]).clamp(min=0)
+    sums = parts.sum(dim=2, keepdim=True)
+    return (parts / (sums + 1e-9 * (sums == 0)) * relevance[:, :, None]).sum(dim=1)
+
+
+def residual(first, second, relevance):
+    """In proportion, then each scaled to its share of the absolute sums."""
+    parts = shared(torch.add, [first, second], relevance)
+    sums = [part.sum() for part in parts]
+    size = abs(sums[0]) + abs(sums[1])
+    return [part * (abs(total) / size * (sums[0] + sums[1]) / total) for part, total in zip(parts, sums, strict=True)]
+
+
+def slow_block_back(block, tokens, relevance):
+    """The relevance of a block's tokens (T, E) and of each head's attention, from that of its output."""
+    module, width = block.self_attention, tokens.shape[1]
+    normed = block.ln_1(tokens)
+    projected = normed @ module.in_proj_weight.T + module.in_proj_bias
+    size = width // module.num_heads
+    parts = [slice(head * size, (head + 1) * size) for head in range(module.num_heads)]
+    queries, keys, values = projected.split(width, dim=1)
+    scores = [queries[:, part] @ keys[:, part].T for part in parts]
+    weights = [(score / math.sqrt(size)).softmax(dim=1) for score in scores]
+    mixed = torch.cat([weight @ values[:, part] for weight, part in zip(weights, parts, strict=True)], dim=1)
+    attended = module.out_proj(mixed)
+    middle = tokens + attended
+    hidden = block.mlp[0](block.ln_2(middle))
+    to_middle, to_mlp = residual(middle, block.mlp(block.ln_2(middle)), relevance)
+    to_hidden = dense(block.mlp[3].weight, block.mlp[1](hidden), to_mlp)
+    to_middle = to_middle + dense(block.mlp[0].weight, block.ln_2(middle), to_hidden)
+    to_tokens, to_attended = residual(tokens, attended, to_middle)
+    to_mixed = dense(module.out_proj.weight, mixed, to_attended)
+    of_weights, of_projected = [], torch.zeros_like(projected)
+    for weight, part in zip(weights, parts, strict=True):
+        to_weight, to_value = shared(torch.matmul, [weight, values[:, part]], to_mixed[:, part])
+        of_weights.append(to_weight / 2)
+        to_query, to_key = shared(lambda q, k: q @ k.T, [queries[:, part], keys[:, part]], to_weight / 2)
+        of_projected[:, part] = to_query / 2
+        of_projected[:, width:][:, part] = to_key / 2
+        of_projected[:, 2 * width :][:, part] = to_value / 2
+    return to_tokens + dense(module.in_proj_weight, normed, of_projected), of_weights
+
+
+def slow_transformer_attribution(net, image, target):
+    weights, _, after = slow_pass(net, image)
+    gradients = [torch.autograd.grad(value(net, after[-1], target), heads, retain_graph=True) for heads in weights]
+    first = torch.cat([net.class_token, net._process_input(image[None])], dim=1)[0] + net.encoder.pos_embedding[0]
+    before = [first, *after[:-1]]
+    relevance = torch.zeros_like(first)
+    start = torch.zeros(1, 3).index_fill_(1, torch.tensor([target]), 1.0)
+    relevance[:1] = dense(net.heads[0].weight, net.encoder.ln(after[-1])[:1], start)
+    steps = []
+    for block, tokens, of_heads in zip(reversed(net.encoder.layers), before[::-1], gradients[::-1], strict=True):
+        relevance, of_weights = slow_block_back(block, tokens, relevance)
+        steps.append(sum((g * r).clamp(min=0) for g, r in zip(of_heads, of_weights, strict=True)) / len(of_weights))
+    rolled = torch.eye(17)
+    for step in reversed(steps):
+        rolled = (torch.eye(17) + step) @ rolled
+    return rolled[0, 1:]
+
+
+def test_transformer_attribution_equals_the_slow_transcription(images):
+    net = transformer(layers=2).double()
+    torch.set_default_dtype(torch.float64)
+    try:
+        pairs = enumerate(images.double())
+        expected = torch.stack([slow_transformer_attribution(net, image, k).view(1, 4, 4) for k, image in pairs])
+    finally:
+        torch.set_default_dtype(torch.float32)
+    found = salgen.explain(net, images.double(), [0, 1, 2], method="transformer-attribution", reduce=None).values
+    expected = upsampled(expected.detach())
+    assert expected.std() > 0
+    torch.testing.assert_close(found.double(), expected, rtol=1e-3, atol=1e-5 * float(expected.max()))
