@@ -1,4 +1,4 @@
-"""SRG, ROAD, infidelity, sensitivity-n, sparseness and complexity from their papers, with loops."""
+"""SRG, ROAD, IROF, infidelity, sensitivity-n, sparseness and complexity from their papers, with loops."""
 
 import math
 from itertools import pairwise
@@ -10,6 +10,7 @@ from pytorch_grad_cam.metrics.road import NoisyLinearImputer
 from small_classifiers import case, classifier
 from torch import nn
 import salgen
+from salgen.evaluation.methods.lime_kernel_shap import slic
 from salgen.evaluation.metrics.road import imputed
 from salgen.evaluation.models.classifier import Classifier
 from salgen.seeding import Stream
@@ -225,3 +226,27 @@ def test_one_pixel_an_even_map_and_no_positive_value():
     np.testing.assert_allclose(found["sparseness"][:2], [1 - 1 / 72, 0], atol=1e-12)
     np.testing.assert_allclose(found["complexity"][:2], [0, math.log(72)], atol=1e-12)
     assert found.reasons["sparseness"][2] == found.reasons["complexity"][2] == "zero_energy"
+
+
+def slow_irof(model, saliency, image, target):
+    regions = slic(torch.from_numpy(image), 6).numpy()
+    labels = sorted(np.unique(regions), key=lambda label: -saliency[regions == label].astype(float).mean())
+    means, changed, left = image.mean(axis=(1, 2)), image.copy(), [1.0]
+    for label in labels:
+        changed[:, regions == label] = means[:, None]
+        left.append(probability(model, changed, target) / probability(model, image, target))
+    return 1 - trapezoid(left)
+
+
+def test_irof_takes_out_one_region_after_the_other(model):
+    expected = [slow_irof(model, *sample[:3]) for sample in samples(model)]
+    np.testing.assert_allclose(scored(model, "irof:segments=6")["irof:segments=6"], expected, atol=1e-6)
+
+
+def test_irof_of_a_linear_model_prefers_its_contributions():
+    images = np.random.default_rng(2).random((4, 1, *SIZE)).astype(np.float32)
+    right = (images[:, 0] * np.arange(72.0).reshape(SIZE)).astype(np.float32)
+    given, model = {"images": images, "targets": np.zeros(4, dtype=int)}, Classifier(Sum().eval())
+    call = "irof:baseline=zero"
+    best, worst = (scored(model, call, maps=maps, **given)[call] for maps in (right, -right))
+    assert (best > worst).all()
