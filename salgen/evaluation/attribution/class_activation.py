@@ -67,8 +67,8 @@ def stages_of(method: str, model: ModelView, image: Tensor) -> tuple[str, ...]:
     stages = NetworkTrace.of(model, image).stages
     if not stages:
         raise SalgenError(
-            f"{method}: layer=all is the last rectified layer of each resolution, and this network has none: name "
-            "layers, joined by +"
+            f"{method}: layer=all is the last layer of each resolution that ends in a ReLU, and this network has none: "
+            "name layers, joined by +"
         )
     return stages
 

@@ -89,7 +89,7 @@ class _AttentionRelevance(RelevanceNetwork):
             raise self.refuse(
                 "a sum of signals of other shapes, or whose first axis is not the batch", "choose generic-attention"
             )
-        terms = _Rescaled.apply(input, other)  # type: ignore[no-untyped-call]
+        terms = _Rescaled.apply(input, other)
         return self.share(lambda t: t.sum(dim=-1), torch.stack(terms, dim=-1))
 
     def release(self) -> None:
@@ -107,7 +107,7 @@ class _Rescaled(torch.autograd.Function):
         return first.clone(), second.clone()
 
     @staticmethod
-    def backward(ctx: Any, *relevance: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
+    def backward(ctx: Any, *relevance: Tensor) -> tuple[Tensor, ...]:
         """The relevance of both terms."""
         sums = [part.flatten(1).sum(dim=1) for part in relevance]
         whole, size = sums[0] + sums[1], sums[0].abs() + sums[1].abs()
