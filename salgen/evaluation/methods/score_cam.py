@@ -124,7 +124,7 @@ class ReciproCam(ForwardActivation):
                 """The output with one pixel of each image."""
                 places = torch.arange(output[0].numel(), device=output.device).view(1, *output.shape[1:])
                 channels, kept = grid.channels(output), output.flatten(1).clone()
-                own = channels.flatten(2)[torch.arange(len(output)), :, pixel]
+                own = channels.flatten(2)[torch.arange(len(output), device=output.device), :, pixel]
                 kept[:, grid.channels(places).flatten()] = (own[:, :, None, None] * spots[pixel].to(own)).flatten(1)
                 return kept.view(output.shape)
 
