@@ -136,6 +136,7 @@ class BlurIg(PathMethod):
     name: ClassVar[str] = "blur-ig"
     reference: ClassVar[str] = "Xu et al. 2020, Attribution in scale and space, doi:10.48550/arXiv.2004.03383"
     shows_image: ClassVar[bool] = True
+    quick: ClassVar[Mapping[str, Any]] = {"steps": 20}
 
     steps: int = param(100, "points of the sum", low=1)
     sigma: float | None = param(
