@@ -46,7 +46,7 @@ class GenericAttention(AttentionGradient):
 
     name: ClassVar[str] = "generic-attention"
     reference: ClassVar[str] = (
-        "Chefer et al. 2021, Generic attention-model explainability for interpreting bi-modal and encoder-decoder "
+        "Chefer et al. 2021b, Generic attention-model explainability for interpreting bi-modal and encoder-decoder "
         "transformers, doi:10.48550/arXiv.2103.15679"
     )
 

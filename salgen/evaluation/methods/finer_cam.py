@@ -25,7 +25,7 @@ class FinerCam(ClassActivation):
 
     name: ClassVar[str] = "finer-cam"
     reference: ClassVar[str] = (
-        "Zhang et al. 2025, Finer-CAM: spotting the difference for fine-grained visual explanation, "
+        "Zhang et al. 2025b, Finer-CAM: spotting the difference for fine-grained visual explanation, "
         "doi:10.48550/arXiv.2501.11309"
     )
     in_all: ClassVar[bool] = False

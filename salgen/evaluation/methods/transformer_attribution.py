@@ -34,7 +34,8 @@ class TransformerAttribution(AttentionGradient):
 
     name: ClassVar[str] = "transformer-attribution"
     reference: ClassVar[str] = (
-        "Chefer et al. 2021, Transformer interpretability beyond attention visualization, doi:10.48550/arXiv.2012.09838"
+        "Chefer et al. 2021a, Transformer interpretability beyond attention visualization, "
+        "doi:10.48550/arXiv.2012.09838"
     )
 
     def check(self, model: ModelView, image: Tensor) -> None:
