@@ -39,7 +39,7 @@ class Idgi(PathMethod):
     name: ClassVar[str] = "idgi"
     reference: ClassVar[str] = (
         "Yang et al. 2023, IDGI: a framework to eliminate explanation noise from integrated gradients, "
-        "doi:10.48550/arXiv.2303.14242 (algorithm 1)"
+        "doi:10.1109/CVPR52729.2023.02272"
     )
 
     steps: int = param(50, "steps of the path", low=1)

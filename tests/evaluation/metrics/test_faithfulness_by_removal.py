@@ -1,4 +1,4 @@
-"""SRG, ROAD, IROF, infidelity, sensitivity-n, sparseness and complexity from their papers, with loops."""
+"""SRG, ROAD, IROF, SaCo, infidelity, sensitivity-n, sparseness and complexity from their papers, with loops."""
 
 import math
 from itertools import pairwise
@@ -250,3 +250,34 @@ def test_irof_of_a_linear_model_prefers_its_contributions():
     call = "irof:baseline=zero"
     best, worst = (scored(model, call, maps=maps, **given)[call] for maps in (right, -right))
     assert (best > worst).all()
+
+
+def slow_saco(model, saliency, image, target, groups):
+    """The paper's algorithm; groups of different sizes differ by a pixel at most."""
+    order, means = ordered(saliency), image.mean(axis=(1, 2))
+    means_of_map, falls = [], []
+    for group in range(groups):
+        changed = image.copy()
+        members = [place for rank, place in enumerate(order) if rank * groups // len(order) == group]
+        for row, column in members:
+            changed[:, row, column] = means
+        means_of_map.append(np.mean([float(saliency[place]) for place in members]))
+        falls.append(probability(model, image, target) - probability(model, changed, target))
+    value = total = 0
+    for i in range(groups):
+        for j in range(i + 1, groups):
+            gap = means_of_map[i] - means_of_map[j]
+            weight = gap if falls[i] >= falls[j] else -gap
+            value, total = value + weight, total + abs(weight)
+    return value / total
+
+
+@pytest.mark.parametrize("groups", [4, 10])
+def test_saco_is_the_papers_algorithm(model, groups):
+    expected = [slow_saco(model, *sample[:3], groups) for sample in samples(model)]
+    call = f"saco:groups={groups}"
+    np.testing.assert_allclose(scored(model, call)[call], expected, atol=1e-6)
+
+
+def test_saco_of_a_constant_map_is_undefined(model):
+    assert scored(model, "saco", maps=np.ones((4, *SIZE), dtype=np.float32)).reasons["saco"] == ["constant_map"] * 4
