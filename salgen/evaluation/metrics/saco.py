@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 NAMES = ("saco",)
 
+ROUNDING = 1e-5  # falls that differ by less are equal: networks answer in single precision
+
 IMAGES = tuple(kind for kind in REFERENCES if kind != "twin")
 
 
@@ -28,7 +30,8 @@ class SalienceCoefficient(ModelMetric):
     for groups of equal size. A group becomes the mean of each channel, or ``baseline``. It costs `groups` passes for
     each image.
 
-    Ties: tied pixels as in `insertion-auc`. Groups of equal means do not count.
+    Ties: tied pixels as in `insertion-auc`. Groups of equal means do not count. Falls that differ by less than 1e-5 are
+    equal.
     Undefined: ``constant_map`` where all means are equal.
     """
 
@@ -74,7 +77,7 @@ class SalienceCoefficient(ModelMetric):
             ]
         )
         first, second = np.triu_indices(self.groups, 1)
-        gaps, agree = means[:, first] - means[:, second], falls[:, first] >= falls[:, second]
+        gaps, agree = means[:, first] - means[:, second], falls[:, first] >= falls[:, second] - ROUNDING
         total = np.abs(gaps).sum(axis=1)
         flat = total <= 1e-12 * np.abs(means).sum(axis=1)
         values = np.where(agree, gaps, -gaps).sum(axis=1) / np.where(flat, 1.0, total)
