@@ -18,9 +18,9 @@ class Fem(ClassActivation):
     """For each pixel, the sum of the means of those channels that exceed their mean by `k` deviations there.
 
     The sum is rectified, which matters where means are negative. That is the paper's map. pytorch-grad-cam's sums the
-    activations instead, each channel weighted by its share of such pixels. Of N pixels none is more than sqrt(N - 1)
-    deviations above the mean, so the map of a layer of 2 x 2 is zero by default. It costs one forward pass, which all
-    share.
+    activations instead, each channel weighted by its share of such pixels. Of N pixels none is more than
+    sqrt(N - 1) deviations above the mean: by default the map of a layer of 2 x 2 is zero. It costs one forward pass,
+    which all share.
     """
 
     name: ClassVar[str] = "fem"

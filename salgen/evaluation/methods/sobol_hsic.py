@@ -67,9 +67,9 @@ class Dependence(Explanation):
 class Sobol(Dependence):
     """The total Sobol index of each cell: the share of the output's variance that goes with it, alone or with others.
 
-    Cells keep shares from a Sobol sequence, the same for each image, and Jansen's estimator compares those images with
-    the ones in which a single cell has another share. Without any variance the map is zero. It costs `n` times the
-    number of cells plus one forward passes.
+    Cells keep shares from a Sobol sequence, the same for each image. Jansen's estimator compares these images with
+    those in which a single cell has another share. Without any variance the map is zero. It costs `n` forward passes
+    for each cell, and `n` more.
     """
 
     name: ClassVar[str] = "sobol"
@@ -105,8 +105,9 @@ class Sobol(Dependence):
 class Hsic(Dependence):
     """The Hilbert-Schmidt independence criterion between the output and whether a cell is kept.
 
-    Each cell is kept in half of the changed images, at random. The kernel of cells is 1/2 - (x - y)², that of outputs a
-    radial basis function as wide as their median, as in the authors' code. It costs `n` forward passes.
+    Each cell is kept in half of the changed images, at random. The kernel of cells is 1/2 - (x - y)².
+    That of outputs is a radial basis function as wide as their median, as in the authors' code. It costs `n` forward
+    passes.
     """
 
     name: ClassVar[str] = "hsic"

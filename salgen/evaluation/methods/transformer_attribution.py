@@ -27,9 +27,9 @@ class TransformerAttribution(AttentionGradient):
     """The relevance of attention times its gradient, rectified and averaged over heads, through all blocks.
 
     From R = I on, each block adds its matrix times R. Relevance starts with 1 at the target. Dense layers take z+
-    without biases; norms, activations and softmax pass it on; products give half to each factor. As in the authors'
-    code, a residual sum shares it in proportion, then scales each term so that the terms have the shares of their
-    absolute sums. It costs two forward and two backward passes.
+    without biases; norms, activations and softmax pass it on; products give half to each factor. A residual
+    sum shares it in proportion. As in the authors' code, each term is then scaled to the share of its absolute sum. It
+    costs two forward passes, and a backward pass for each block and one more.
     """
 
     name: ClassVar[str] = "transformer-attribution"

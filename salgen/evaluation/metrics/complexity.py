@@ -36,7 +36,8 @@ class Concentration(MaskMetric):
 class Sparseness(Concentration):
     """The Gini index of the map: near 1 if few pixels hold it, 0 if all hold the same.
 
-    sum over k of (2 k - m - 1) v_k / (m sum v), with the m values v of max(S, 0) in the region from the smallest on.
+    sum over k of (2 k - m - 1) v_k / (m sum v). The m values v are those of max(S, 0) in the region, from the smallest
+    on.
     A diagnostic: a sparse map may be wrong. The paper takes absolute values, which is the same for maps that have no
     negative ones.
 

@@ -18,8 +18,8 @@ class SymmetricRelevanceGain(ModelMetric):
     """Area under the class's probability as the smallest pixels are taken out, less that for the largest first.
 
     Pixels become 0 after normalisation, or ``baseline``. Taking out the smallest ones leads over the images of
-    insertion, so the value is the area of `insertion-auc` less that of `deletion-auc` with the same ``baseline`` and
-    ``step``, and costs no pass of its own beside these. Both areas are by the trapezoidal rule. A map of chance has
+    insertion. So the value is the area of `insertion-auc` less that of `deletion-auc`, with the same ``baseline`` and
+    ``step``. It costs no pass of its own beside these. Both areas are by the trapezoidal rule. A map of chance has
     about 0.
 
     Ties: as in `insertion-auc`.

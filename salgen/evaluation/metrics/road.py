@@ -25,8 +25,8 @@ class Road(ModelMetric):
     """How much more of the class's probability is left without the smallest pixels than without the largest.
 
     Half the difference, averaged over removing 10, 20, ... 90 % of the pixels. What is removed is imputed: each missing
-    pixel is the weighted mean of its eight neighbours, 1/6 beside and 1/12 across, all at once, plus normal noise of
-    0.01 after normalisation. At a border the weights are scaled up. For each image it costs 18 passes and as many
+    pixel is the weighted mean of its eight neighbours, 1/6 beside and 1/12 across, all at once. Normal noise of 0.01
+    is added after normalisation. At a border the weights are scaled up. For each image it costs 18 passes and as many
     sparse linear systems, which take most of the time.
 
     Ties: as in `insertion-auc`.

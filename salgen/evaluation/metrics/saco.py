@@ -24,11 +24,10 @@ IMAGES = tuple(kind for kind in REFERENCES if kind != "twin")
 class SalienceCoefficient(ModelMetric):
     """Agreement of groups' means of the map with the falls of the probability without each group, over all pairs.
 
-    The pixels are cut into `groups` in the map's order, whose sizes differ by one pixel at most. For each pair with
-    means s_i >= s_j, s_i - s_j counts positively if the probability falls at least as far without the first group, and
-    negatively if not; the value is the total over the total of absolute values. The paper has sums, which is the same
-    for groups of equal size. A group becomes the mean of each channel, or ``baseline``. It costs `groups` passes for
-    each image.
+    The pixels are cut into `groups` in the map's order, whose sizes differ by one pixel at most. A pair with means
+    s_i >= s_j counts s_i - s_j if the probability falls at least as far without the first group, and s_j - s_i if not.
+    The value is the total over the total of absolute values. The paper has sums, which is the same for groups of equal
+    size. A group becomes the mean of each channel, or ``baseline``. It costs `groups` passes for each image.
 
     Ties: tied pixels as in `insertion-auc`. Groups of equal means do not count. Falls that differ by less than 1e-5 are
     equal.
