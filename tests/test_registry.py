@@ -24,7 +24,7 @@ def test_every_paper_of_a_reference_has_one_doi():
     for kind in ("methods", "metrics", "models"):
         for plugin in map(REGISTRIES[kind].load, REGISTRIES[kind].names()):
             for part in plugin.reference.split("; "):
-                if paper := re.search(r"[A-ZÀ-Þ]\w+ (et al\. |(&|and) \w+ )?(19|20)\d\d", part):
+                if paper := re.search(r"[A-ZÀ-Þ]\w+ (et al\. |(&|and) \w+ )?(19|20)\d\d[a-z]?", part):
                     found[paper[0]].add(part.partition(", doi:10.")[2])
     assert {paper for paper, dois in found.items() if dois == {""}} == {"Sorensen 1948", "Perazzi et al. 2012"}
     assert all(len(dois) == 1 for dois in found.values())

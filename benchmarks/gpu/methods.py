@@ -21,7 +21,7 @@ IMAGES, FEW = 32, 4
 # Methods that ask for hundreds or thousands of passes an image; they explain few.
 MANY_PASSES = (
     *("ablation-cam", "kernel-shap", "lime", "occlusion", "poly-cam-minus", "poly-cam-plus", "poly-cam-pm", "rise"),
-    "score-cam",
+    *("score-cam", "recipro-cam", "opti-cam", "guided-ig", "blur-ig", "xrai", "sobol", "hsic"),
 )
 
 

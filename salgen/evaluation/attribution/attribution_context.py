@@ -149,6 +149,8 @@ class Method:
     # methods with the same word here have passes in common, and a run explains them together: `"passes"` for those that
     # need a few passes; None for one that makes many of its own
     shares: ClassVar[str | None] = "passes"
+    # whether a run's ``all`` takes it; others run where they are named, so that what ``all`` costs and means stays
+    in_all: ClassVar[bool] = True
     # whether a map shows the image itself, or is a product with it: where images may not be passed on, such maps are
     # not published either
     shows_image: ClassVar[bool] = False

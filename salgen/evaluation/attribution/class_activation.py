@@ -1,16 +1,20 @@
 """The base of the CAM family: the choice of layers, and the combination of their maps."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
-from salgen.evaluation.models.inspection.layers import default_layer, layer_grid
+from salgen.evaluation.models.inspection.layers import default_layer, find_layer, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace, hooked
 from salgen.parameters import param
+
+ALL_LAYERS = "all"
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,9 @@ class ClassActivation(Explanation):
     defined_for: ClassVar[str] = "networks with a layer whose channels show an image: a map, or tokens on a grid"
     reads_gradients: ClassVar[bool] = True
 
-    layer: str | None = param(None, "dotted module names joined by +; by default the model's own choice")
+    layer: str | None = param(
+        None, "dotted module names joined by +, or all: the last of each resolution; by default the model's own choice"
+    )
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse layers that are unknown, do not run, or give no channels of an image."""
@@ -49,9 +55,22 @@ class ClassActivation(Explanation):
 
     def layers_of(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
         """The named layers, else the one that the model names, else the last that every path passes through."""
+        if self.layer == ALL_LAYERS:
+            return stages_of(self.name, model, image)
         if self.layer:
             return layer_names(self.layer)
         return (default_layer(model, image),)
+
+
+def stages_of(method: str, model: ModelView, image: Tensor) -> tuple[str, ...]:
+    """The last rectified layer of each resolution through which every path goes, fine to coarse."""
+    stages = NetworkTrace.of(model, image).stages
+    if not stages:
+        raise SalgenError(
+            f"{method}: layer=all is the last layer of each resolution that ends in a ReLU, and this network has none: "
+            "name layers, joined by +"
+        )
+    return stages
 
 
 def layer_names(text: str) -> tuple[str, ...]:
@@ -71,3 +90,19 @@ def together(maps: list[Tensor]) -> Tensor:
 def weighted(weights: Tensor, activations: Tensor) -> Tensor:
     """The sum over channels of weights times activations, (n, 1, h, w)."""
     return (weights * activations).sum(dim=1, keepdim=True)
+
+
+def differentiable(layer: str, context: AttributionContext) -> tuple[Tensor, Tensor]:
+    """Logits (n, C), and the output of the layer's last call that they come from, with the graph between them.
+
+    Attention is written out, as its fused kernels have no second derivative.
+    """
+    kept: list[Tensor] = []
+
+    def keep(_module: nn.Module, _inputs: Any, output: Tensor) -> Tensor:
+        kept.append(output if output.requires_grad else output.detach().requires_grad_())
+        return kept[-1].clone()  # what follows may work in place
+
+    with torch.enable_grad(), hooked([(find_layer(context.model, layer), keep)]), sdpa_kernel(SDPBackend.MATH):
+        logits = context.model.logits(context.inputs)
+    return logits, kept[-1]

@@ -88,11 +88,16 @@ def select_methods(
     by_call = dict(call_and_method(method) for method in named)
     if both := by_call.keys() & (outside or {}).keys():
         raise SalgenError(f"{min(both)} is the name of maps from files and of another method: give each its own")
-    by_default = DEMO_METHODS if scale == DEMO else METHODS.names()
-    chosen = METHODS.names() if ALL in requested else () if named or outside else by_default
+    by_default = DEMO_METHODS if scale == DEMO else all_methods()
+    chosen = all_methods() if ALL in requested else () if named or outside else by_default
     added = dict.fromkeys([*chosen, *(name for name in METHODS.names() if METHODS.load(name).control)])
     other_methods = [_create(name, scale) for name in added]
     return MethodSelection(by_call | dict(outside or {}), {call_text(m): m for m in other_methods})
+
+
+def all_methods() -> list[str]:
+    """The names that ``all`` stands for, sorted."""
+    return [name for name in METHODS.names() if METHODS.load(name).in_all]
 
 
 def check_methods_given(methods: Any, values: Mapping[str, Any] | None = None) -> list[Any]:

@@ -27,9 +27,14 @@ class Tokens:
     """The tokens of a transformer, and which of its attentions count."""
 
     attentions: tuple[int, ...]  # the places in the order of calls of the attentions that the logits depend on
+    layers: tuple[str, ...]  # the names of the modules that they run in
     grid: Grid  # the arrangement of the patches among the tokens
     # int64 (k,): the tokens of the last attention that the logits read: class tokens if there are any, else patches
     read: Tensor
+
+    def map_of(self, mixed: Tensor) -> Tensor:
+        """The mean over the tokens that are read of each token's share in them, (n, T, T) to (n, 1, h, w)."""
+        return self.grid.channels(mixed[:, self.read.to(mixed.device)].mean(dim=1)[:, :, None])
 
 
 @dataclass(frozen=True)
@@ -51,14 +56,13 @@ class Attention(Explanation):
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse networks with other attention, or without any."""
-        _tokens.of(self.name, model, image)
+        tokens_of.of(self.name, model, image)
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
-        tokens = _tokens.of(self.name, context.model, context.inputs)
+        tokens = tokens_of.of(self.name, context.model, context.inputs)
         attentions = context.cache.get(Tokens, lambda: _attentions(context))
-        mixed = self._mixing([attentions[number] for number in tokens.attentions])
-        return tokens.grid.channels(mixed[:, tokens.read.to(mixed.device)].mean(dim=1)[:, :, None])
+        return tokens.map_of(self._mixing([attentions[number] for number in tokens.attentions]))
 
     def _mixing(self, attentions: list[Tensor]) -> Tensor:
         """Each token's share in each other, (n, T, T), from attentions (n, T, T) in order."""
@@ -111,8 +115,9 @@ class AttentionWeights(TorchFunctionMode):
     def __init__(self, note: Callable[[Tensor, Tensor, int], None]) -> None:
         super().__init__()
         self.note = note
-        # results of a softmax, over the last of three axes or more, that no values were multiplied by
-        self.pending: dict[int, Tensor] = {}
+        # results of a softmax, over the last of three axes or more, that no values were multiplied by, and its inputs
+        self.pending: dict[int, tuple[Tensor, Tensor]] = {}
+        self.scores: Tensor | None = None  # what the noted weights are the softmax of; None within a fused kernel
 
     def __torch_function__(
         self, func: Operation, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
@@ -131,15 +136,17 @@ class AttentionWeights(TorchFunctionMode):
             return result, weights.mean(dim=1) if average else weights
         operands = list(tensors_in((args, kwargs)))[: 2 if func is torch.einsum else 1]
         shares = next((tensor for tensor in operands if id(tensor) in self.pending), None)
+        scores = None if shares is None else self.pending[id(shares)][1]
         if shares is not None and func in _PASSING | _WEIGHTING:
             del self.pending[id(shares)]
         if shares is not None and func in _WEIGHTING:
+            self.scores = scores
             self.note(shares, shares, -2)
         result = func(*args, **kwargs)
         dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
         softmax = func in _SOFTMAX and result.ndim > 2 and dim in (-1, result.ndim - 1)
         if softmax or (shares is not None and func in _PASSING):
-            self.pending[id(result)] = result
+            self.pending[id(result)] = result, operands[0] if softmax or scores is None else scores
         return result
 
 
@@ -245,7 +252,8 @@ def _find_tokens(method: str, view: ModelView, image: Tensor) -> Tokens:
     grid, beside = grids[used[-1]], read.clone()
     assert grid is not None  # it had no flaw
     beside[... if grid.pixels is None else grid.pixels] = False
-    return Tokens(tuple(used), grid, (beside if bool(beside.any()) else read).nonzero()[:, 0])
+    layers = tuple(calls[number].layer for number in used)
+    return Tokens(tuple(used), layers, grid, (beside if bool(beside.any()) else read).nonzero()[:, 0])
 
 
-_tokens = NetworkCache(_find_tokens)
+tokens_of = NetworkCache(_find_tokens)

@@ -104,17 +104,22 @@ class DeepTaylor(RelevanceMethod):
         """The lowest and highest values of the network's input `leaf`, where the first layer takes z-B."""
         if self.first == "alpha1beta0":
             return None
-        box = self._known_box(context)
+        box = known_box(context, self.low, self.high)
         lowest = context.inputs if box is None else box[0]
         if self.first == "auto" and not bool((lowest < 0).any()):
             return None
         self._check_box(context.model, context.inputs)
         return None if box is None else (box[0].to(leaf), box[1].to(leaf))
 
-    def _known_box(self, context: AttributionContext) -> Box | None:
-        if self.low is not None and self.high is not None:
-            return torch.full_like(context.inputs, self.low), torch.full_like(context.inputs, self.high)
-        if not context.model.unit_pixels:
-            return None
-        black, white = (corner.expand_as(context.inputs) for corner in context.model.corners(context.pixels))
-        return torch.minimum(black, white), torch.maximum(black, white)
+
+def known_box(context: AttributionContext, low: float | None, high: float | None) -> Box | None:
+    """The lowest and highest values of normalised images, each (n, C, h, w): as given, else those of black and white.
+
+    None where the range of pixels is not known.
+    """
+    if low is not None and high is not None:
+        return torch.full_like(context.inputs, low), torch.full_like(context.inputs, high)
+    if not context.model.unit_pixels:
+        return None
+    black, white = (corner.expand_as(context.inputs) for corner in context.model.corners(context.pixels))
+    return torch.minimum(black, white), torch.maximum(black, white)

@@ -1,4 +1,4 @@
-"""Maps that project a layer's activations on their first principal component: Eigen-CAM, Eigen Grad-CAM."""
+"""Maps that project a layer's activations on a first principal component: Eigen-CAM, Eigen Grad-CAM, KPCA-CAM."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,7 +10,7 @@ from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.class_activation import ClassActivation
 from salgen.parameters import param
 
-NAMES = ("eigen-cam", "eigen-grad-cam")
+NAMES = ("eigen-cam", "eigen-grad-cam", "kpca-cam")
 
 _SPREAD = 1e-6  # a standard deviation below this share of the values is rounding in float32
 _TIE = 1e-6
@@ -62,6 +62,58 @@ class EigenGradCam(Principal):
         "Gildenblat et al. 2021, pytorch-grad-cam: EigenGradCAM, after Muhammad and Yeasin 2020, "
         "doi:10.1109/IJCNN48605.2020.9206626"
     )
+
+
+@dataclass(frozen=True)
+class KpcaCam(Principal):
+    """The rectified projection of a layer's pixels on the first kernel principal component of their channels.
+
+    The kernel of two pixels' channels x and y, each less its mean, is tanh(gamma x·y + 1) or exp(-gamma |x - y|²). With
+    ``sign="raw"`` the pixel with the largest absolute value is positive. It costs one forward pass, and memory for
+    every pair of pixels.
+    """
+
+    name: ClassVar[str] = "kpca-cam"
+    reference: ClassVar[str] = (
+        "Karmani et al. 2024, KPCA-CAM: visual explainability of deep computer vision models using kernel PCA, "
+        "doi:10.48550/arXiv.2410.00267"
+    )
+    class_dependent: ClassVar[bool] = False
+    reads_gradients: ClassVar[bool] = False
+    in_all: ClassVar[bool] = False
+
+    kernel: str = param("sigmoid", "the kernel: tanh, or the radial basis function", choices=("sigmoid", "rbf"))
+    gamma: float | None = param(None, "scale of the kernel; default: one over the number of channels", low=0.0)
+
+    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
+        """Non-negative (n, 1, h, w); zero where the layer is constant in space."""
+        values = context.activations(layer)
+        component = kernel_component(values, self.kernel, self.gamma)
+        if self.sign == "align":
+            component = aligned(component, values)
+        return component.clamp(min=0)
+
+
+def kernel_component(values: Tensor, kernel: str, gamma: float | None) -> Tensor:
+    """Pixels projected on the first kernel principal component of their channels, (n, K, h, w) to (n, 1, h, w).
+
+    The projection is the first eigenvector of the centred kernel matrix times the root of its eigenvalue. Its entry
+    with the largest absolute value is positive.
+    """
+    columns = values.double().flatten(2)
+    size = columns.square().sum(dim=(1, 2))
+    columns = columns - columns.mean(dim=2, keepdim=True)
+    flat = columns.square().sum(dim=(1, 2)) <= _SPREAD**2 * size
+    products, scale = columns.mT @ columns, 1 / columns.shape[1] if gamma is None else gamma
+    if kernel == "sigmoid":
+        grams = (scale * products + 1).tanh()
+    else:
+        squares = products.diagonal(dim1=1, dim2=2)
+        grams = (-scale * (squares[:, :, None] + squares[:, None] - 2 * products).clamp(min=0)).exp()
+    grams = grams - grams.mean(dim=1, keepdim=True) - grams.mean(dim=2, keepdim=True) + grams.mean((1, 2), True)
+    first = _largest_positive(_first_eigenvector(grams))
+    eigenvalue = (first.mT @ grams @ first).clamp(min=0)
+    return (first * eigenvalue.sqrt()).masked_fill(flat[:, None, None], 0).view_as(values[:, :1]).to(values)
 
 
 def principal_component(values: Tensor) -> Tensor:

@@ -63,7 +63,7 @@ class FastCam(ClassActivation):
         shares = zip(self._shares(layers), layers, strict=True)
         activity = torch.stack([share * resize(self._smoe_map(layer, context), size) for share, layer in shares])
         cams = [self.class_map(layer, context) for layer in self.layers_of(context.model, context.inputs[:1])]
-        class_activation = _min_max_scaled(together(cams).sum(dim=1, keepdim=True))
+        class_activation = min_max_scaled(together(cams).sum(dim=1, keepdim=True))
         return activity.sum(dim=0) * resize(class_activation, size)
 
     def class_map(self, layer: str, context: AttributionContext) -> Tensor:
@@ -121,7 +121,7 @@ class FastCamPlusPlus(FastCam):
         return grad_cam_plus_plus(layer, context)
 
 
-def _min_max_scaled(maps: Tensor) -> Tensor:
+def min_max_scaled(maps: Tensor) -> Tensor:
     """Each map (n, 1, h, w) scaled by its own minimum and maximum; zeros where it is constant to rounding."""
     low, high = maps.amin(dim=(2, 3), keepdim=True), maps.amax(dim=(2, 3), keepdim=True)
     spread = high - low

@@ -1,16 +1,20 @@
-"""Maps that weight each channel of a layer by a forward pass: Score-CAM masks with it, Ablation-CAM removes it."""
+"""Maps of forward passes alone: each channel of a layer masks the image or is removed, or one pixel of it is kept."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.attribution_context import AttributionContext, output_param
 from salgen.evaluation.attribution.class_activation import ClassActivation, weighted
 from salgen.evaluation.models.inspection.layers import find_layer, layer_grid
 from salgen.evaluation.models.inspection.network_trace import hooked
+from salgen.parameters import param
 
-NAMES = ("score-cam", "ablation-cam")
+NAMES = ("score-cam", "ablation-cam", "recipro-cam")
 
 
 @dataclass(frozen=True)
@@ -64,31 +68,97 @@ class AblationCam(ForwardActivation):
         """Non-negative (n, 1, h, w)."""
         activations = context.activations(layer)
         owners, channels = _every_channel(activations)
-        module, axis = find_layer(context.model, layer), layer_grid(context.model, context.inputs, layer).channel_axis
-        seen: list[None] = []
-        with hooked([(module, lambda *_: seen.append(None))]), torch.no_grad():
-            context.model.logits(context.inputs[:1])
-        calls, call, removed = len(seen), 0, channels
+        axis = layer_grid(context.model, context.inputs, layer).channel_axis
+        last = LastOutput.of(layer, context)
 
         def inputs(part: slice) -> Tensor:
-            nonlocal call, removed
-            call, removed = 0, channels[part]
+            def ablate(output: Tensor) -> Tensor:
+                """The output without the channels, of a class token too."""
+                ablated = output.clone()
+                ablated.movedim(axis, 1)[torch.arange(len(output), device=output.device), channels[part]] = 0
+                return ablated
+
+            last.begin(ablate)
             return context.inputs[owners[part]]
 
-        def ablate(_module: nn.Module, _inputs: Any, output: Tensor) -> Tensor | None:
-            """In the last call, the output without the channels, of a class token too."""
-            nonlocal call
-            call += 1
-            if call < calls:
-                return None
-            ablated = output.clone()
-            ablated.movedim(axis, 1)[torch.arange(len(output), device=output.device), removed] = 0
-            return ablated
-
-        with hooked([(module, ablate)]):
+        with hooked([(find_layer(context.model, layer), last)]):
             after = context.values_of("score", owners, inputs).view(activations.shape[:2])
         falls = (context.values("score")[:, None] - after).to(activations)
         return weighted(falls[:, :, None, None], activations).clamp(min=0)
+
+
+@dataclass(frozen=True)
+class ReciproCam(ForwardActivation):
+    """The target's probability where a layer keeps one pixel alone, for each pixel.
+
+    A layer's other pixels are set to zero where it runs last; class tokens stay. With ``blur=true`` the pixel's
+    channels also stand at its eight neighbours, times 1/8 and 1/16, and at itself times 1/4. That is the spatial mask
+    of the paper's text; the authors' code leaves it out. It costs one forward pass for each pixel of the layer.
+    """
+
+    name: ClassVar[str] = "recipro-cam"
+    reference: ClassVar[str] = (
+        "Byun and Lee 2024, ReciproCAM: lightweight gradient-free class activation map for post-hoc explanations, "
+        "doi:10.48550/arXiv.2209.14074"
+    )
+    signed: ClassVar[bool] = True
+    in_all: ClassVar[bool] = False
+
+    blur: bool = param(False, "spread the kept pixel over its neighbours by a Gaussian of 3 x 3")
+    output: str = output_param()
+
+    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
+        """(n, 1, h, w): probabilities, or signed scores."""
+        grid, (n, _, height, width) = layer_grid(context.model, context.inputs, layer), context.activations(layer).shape
+        pixels, numbers = height * width, torch.arange(n * height * width, device=context.inputs.device)
+        spots = torch.eye(pixels).view(pixels, 1, height, width).to(context.activations(layer))
+        if self.blur:
+            ramp = torch.tensor([0.25, 0.5, 0.25]).to(spots)
+            spots = functional.conv2d(spots, torch.outer(ramp, ramp)[None, None], padding=1)
+        last = LastOutput.of(layer, context)
+
+        def inputs(part: slice) -> Tensor:
+            pixel = numbers[part] % pixels
+
+            def keep(output: Tensor) -> Tensor:
+                """The output with one pixel of each image."""
+                places = torch.arange(output[0].numel(), device=output.device).view(1, *output.shape[1:])
+                channels, kept = grid.channels(output), output.flatten(1).clone()
+                own = channels.flatten(2)[torch.arange(len(output), device=output.device), :, pixel]
+                kept[:, grid.channels(places).flatten()] = (own[:, :, None, None] * spots[pixel].to(own)).flatten(1)
+                return kept.view(output.shape)
+
+            last.begin(keep)
+            return context.inputs[numbers[part] // pixels]
+
+        with hooked([(find_layer(context.model, layer), last)]):
+            return context.values_of(self.output, numbers // pixels, inputs).view(n, 1, height, width)
+
+
+@dataclass
+class LastOutput:
+    """A forward hook that changes the output of a layer's last call in each pass."""
+
+    calls: int  # number of calls in a pass
+    call: int = 0
+    change: Callable[[Tensor], Tensor] = Tensor.clone
+
+    @classmethod
+    def of(cls, layer: str, context: AttributionContext) -> LastOutput:
+        """The hook for a layer, which does not change anything yet."""
+        seen: list[None] = []
+        with hooked([(find_layer(context.model, layer), lambda *_: seen.append(None))]), torch.no_grad():
+            context.model.logits(context.inputs[:1])
+        return cls(len(seen))
+
+    def begin(self, change: Callable[[Tensor], Tensor]) -> None:
+        """Change the next pass."""
+        self.call, self.change = 0, change
+
+    def __call__(self, _module: nn.Module, _inputs: Any, output: Tensor) -> Tensor | None:
+        """The changed output of the last call; None leaves an output as it is."""
+        self.call += 1
+        return self.change(output) if self.call == self.calls else None
 
 
 def _masks(channels: Tensor, images: Tensor) -> Tensor:

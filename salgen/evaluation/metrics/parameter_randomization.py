@@ -1,9 +1,11 @@
 """The dependence of a map on the model's weights."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, mean_similarity
@@ -11,6 +13,9 @@ from salgen.evaluation.metrics.inputs.metric import FITTED_METHOD, NON_FINITE_MA
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.parameters import param
+
+if TYPE_CHECKING:
+    from salgen.evaluation.models.inspection.model_view import ModelView
 
 NAMES = ("parameter-randomization",)
 
@@ -29,6 +34,9 @@ class ParameterRandomization(ModelMetric):
     - ``spearman`` and ``spearman-abs`` (of absolute values), rank correlation;
     - ``ssim`` of both maps scaled to [0, 1];
     - ``hog``, Pearson's correlation of histograms of oriented gradients.
+
+    With ``smooth=N`` each map is the mean over N noisy images instead (smooth MPRT, Hedström et al. 2024). Their noise
+    is normal, of `noise` times the image's range, before normalisation, and the same under every model.
 
     A layer is a module with a weight of two axes or more. Modules of vectors that follow it, such as its batch norm,
     belong to it. It starts anew by its own initialisation, as in `untrained`, and its batch norms at statistics 0 and
@@ -50,24 +58,28 @@ class ParameterRandomization(ModelMetric):
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"order": ORDERS, "similarity": SIMILARITIES}
     reference: ClassVar[str] = (
         "Adebayo et al. 2018, Sanity checks for saliency maps, model parameter randomization test, "
-        "doi:10.48550/arXiv.1810.03292"
+        "doi:10.48550/arXiv.1810.03292; Hedström et al. 2024, Sanity checks revisited, doi:10.48550/arXiv.2401.06465"
     )
 
     order: str = param("cascading", "the top layers together, or one layer at a time", choices=ORDERS)
     similarity: str = param("spearman", "how two maps are compared", choices=SIMILARITIES)
     layers: int | None = param(None, "the stage that counts, from 1; all of them by default", low=1)
+    smooth: int = param(0, "noisy images that each map is averaged over; 0 for the image itself", low=0)
+    noise: float = param(0.2, "standard deviation of their noise, as a share of the image's range", low=0.0)
 
     def measure(self, data: MetricInputs) -> Measured:
         """In [-1, 1]."""
         if data.fitted:
             return np.full(len(data), np.nan), [FITTED_METHOD] * len(data)
-        key = (self.name, self.order, self.layers)
+        smoothed = (self.smooth, self.noise) if self.smooth else None
+        key = (self.name, self.order, self.layers, smoothed)
         stages = data.cached(key, lambda: self._stages(data))
+        maps = data.cached((self.name, smoothed), lambda: self._explained(data, None)) if self.smooth else data.maps
         results = [
             mean_similarity(self.similarity, own, of_stages)
             if all(np.isfinite(stage_map).all() for stage_map in of_stages)
             else (math.nan, NON_FINITE_MAP)
-            for own, *of_stages in zip(data.maps, *stages, strict=True)
+            for own, *of_stages in zip(maps, *stages, strict=True)
         ]
         return np.array([value for value, _ in results], dtype=np.float64), [reason for _, reason in results]
 
@@ -84,4 +96,17 @@ class ParameterRandomization(ModelMetric):
             )
         stages = range(len(layers)) if self.layers is None else [self.layers - 1]
         models = randomised(data.view, layers, self.order == "cascading", stages, data.seed)
-        return [data.explained(data.images, data.targets, view=model) for model in models]
+        return [self._explained(data, model) for model in models]
+
+    def _explained(self, data: MetricInputs, view: ModelView | None) -> Values:
+        """Maps (N, H, W) under a model, None for the evaluated one; means over noisy images if they are smoothed."""
+        images = data.images
+        assert images is not None  # the metric's `needs` names it
+        if not self.smooth:
+            return data.explained(images, data.targets, view=view)
+        spread = self.noise * np.array([image.max() - image.min() for image in images]).reshape(-1, 1, 1, 1)
+        streams, total = data.streams(f"{self.name} smooth"), np.zeros(data.maps.shape)
+        for _ in range(self.smooth):
+            drawn = np.stack([stream.normal(images[0].size) for stream in streams]).reshape(images.shape)
+            total += data.explained((images + spread * drawn).astype(np.float32), data.targets, view=view)
+        return total / self.smooth

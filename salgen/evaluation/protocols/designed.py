@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
+from salgen.evaluation.attribution.method_selection import all_methods
 from salgen.evaluation.protocols.paper_table import PaperTable, Row
 from salgen.evaluation.protocols.protocol import OUT, Experiment, Networks, Protocol
 from salgen.parameters import by_parameters, param
@@ -73,8 +74,8 @@ class Designed(Protocol):
 
     @by_parameters(SHOWN)
     def methods(self) -> tuple[str, ...]:
-        """All methods but the controls; as ``-m designed`` those of the tables."""
-        return tuple(name for name in METHODS.names() if not METHODS.load(name).control)
+        """The methods of ``all`` but the controls; as ``-m designed`` those of the tables."""
+        return tuple(name for name in all_methods() if not METHODS.load(name).control)
 
     @property
     def tables(self) -> tuple[PaperTable, ...]:  # type: ignore[override]  # reads the generators' own words

@@ -11,10 +11,15 @@ from salgen.errors import SalgenError, warn
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.file_maps import FileMaps, Maps, paths_by_name, read_file_maps
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
-from salgen.evaluation.attribution.method_selection import DEMO, Renamed, check_methods_given, select_methods
+from salgen.evaluation.attribution.method_selection import (
+    DEMO,
+    Renamed,
+    all_methods,
+    check_methods_given,
+    select_methods,
+)
 from salgen.evaluation.runs.artifacts.run_record import RunRecord, content_faults, in_groups
 from salgen.evaluation.runs.evaluated_models import ChosenModels
-from salgen.registry import METHODS
 
 
 def resolve_methods(
@@ -46,7 +51,7 @@ def resolve_methods(
         warn(f"{call} is left out of {run}: {left_out[call].removeprefix(f'{call}: ')}")
     if requested is None and held is None and not outside and scale == DEMO:
         print(
-            f"scale demo takes {len(defined)} of {len(METHODS.names())} methods by default, controls among them; "
+            f"scale demo takes {len(defined)} of {len(all_methods())} methods by default, controls among them; "
             "-m all (from Python methods=['all']) takes all",
             file=sys.stderr,
         )

@@ -193,7 +193,7 @@ def _group(name: str, available: Collection[str]) -> dict[str, Metric]:
     return {
         call: metric
         for call, metric in every.items()
-        if name in (ALL, metric.family) and metric.needs <= set(available)
+        if metric.in_all and name in (ALL, metric.family) and metric.needs <= set(available)
     }
 
 

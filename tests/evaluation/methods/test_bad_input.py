@@ -11,15 +11,19 @@ from salgen.registry import METHODS
 from salgen.testing.methods import small_networks, state_of
 
 EXPLAINING = [name for name in METHODS.names() if "model" in METHODS.load(name).needs]
-ATTENTION = {"attention-rollout", "raw-attention"}
+ATTENTION = {"attention-rollout", "raw-attention", "generic-attention", "ag-cam", "legrad"} | {
+    "transformer-attribution"
+}
 ONE_STYLE = ATTENTION | {"cam"}
-STAGES = {"fast-cam", "fast-cam++", "poly-cam-minus", "poly-cam-plus", "poly-cam-pm"}
+STAGES = {"refine-cam", "fast-cam", "fast-cam++", "poly-cam-minus", "poly-cam-plus", "poly-cam-pm"}
 
 
 def model_for(method, network=Tidy):
     if method in ATTENTION:
         torch.manual_seed(0)
         *_, transformer = small_networks(1)
+        for parameter in transformer.parameters():
+            torch.nn.init.normal_(parameter, std=0.3)  # torchvision starts the head at zero
         return transformer.eval()
     if method == "cam":
         return Classifier(Pyramid(), cam_layer="coarse").eval()

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 import salgen
+from salgen.errors import SalgenError
 from salgen.evaluation.methods.eigen_cam import aligned, principal_component
 from salgen.seeding import Stream
 
@@ -125,7 +126,37 @@ def slow_eigen_cam(acts):
     return rectified(projection if (projection * acts.sum(axis=0)).sum() >= 0 else -projection)
 
 
+def slow_fem(acts, k=2):
+    total = np.zeros(acts.shape[1:])
+    for channel in acts:
+        mean = channel.sum() / channel.size
+        deviation = np.sqrt(((channel - mean) ** 2).sum() / channel.size)
+        for i, j in np.ndindex(total.shape):
+            total[i, j] += mean if channel[i, j] > mean + k * deviation else 0
+    return rectified(total)
+
+
+def slow_kernel_pca(acts, kernel):
+    """By all eigenvectors of the double-centred kernel matrix; aligned with the sum over channels."""
+    channels, height, width = acts.shape
+    pixels = acts.reshape(channels, -1).T
+    pixels = pixels - pixels.mean(axis=0)
+    grams = np.array([[kernel(x, y, 1 / channels) for y in pixels] for x in pixels])
+    centring = np.eye(len(pixels)) - 1 / len(pixels)
+    values, vectors = np.linalg.eigh(centring @ grams @ centring)
+    projection = (vectors[:, -1] * np.sqrt(values[-1])).reshape(height, width)
+    return rectified(projection if (projection * acts.sum(axis=0)).sum() >= 0 else -projection)
+
+
+def slow_rbf(x, y, gamma):
+    return np.exp(-gamma * ((x - y) ** 2).sum())
+
+
 SLOW = {
+    "fem": lambda acts, g: slow_fem(acts),
+    "fem:k=0.5": lambda acts, g: slow_fem(acts, 0.5),
+    "kpca-cam:sign=align": lambda acts, g: slow_kernel_pca(acts, lambda x, y, gamma: np.tanh(gamma * (x @ y) + 1)),
+    "kpca-cam:sign=align,kernel=rbf": lambda acts, g: slow_kernel_pca(acts, slow_rbf),
     "grad-cam": slow_grad_cam,
     "grad-cam++": lambda acts, g: slow_plus_plus(acts, g, g**2, g**3),
     "layer-cam": slow_layer_cam,
@@ -138,7 +169,7 @@ SLOW = {
 
 
 def enlarged(maps, size):
-    maps = torch.from_numpy(np.stack(maps))[:, None].float()
+    maps = torch.stack([torch.as_tensor(one) for one in maps])[:, None].float()
     return nn.functional.interpolate(maps, size=size, mode="bilinear", align_corners=False)
 
 
@@ -174,6 +205,123 @@ def test_smooth_grad_cam_plus_plus_equals_the_slow_transcription(network):
     found = salgen.explain(net, images, TARGETS, method=call, ids=names, seed=4).values
     assert expected.max() > 0
     torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5 * float(expected.max()))
+
+
+def head(net, images, acts):
+    """The logits if the last ReLU gives these activations."""
+    handle = net.relu2.register_forward_hook(lambda *_: acts)
+    logits = net(images)
+    handle.remove()
+    return logits
+
+
+def slow_shapley_cam(net, image, acts, target):
+    """With the whole Hessian of the logit plus the log of its probability."""
+
+    def utility(values):
+        logits = head(net, image, values.view_as(acts))[0]
+        return logits[target] + torch.log(torch.exp(logits[target]) / torch.exp(logits).sum())
+
+    flat = acts.flatten()
+    first = torch.autograd.functional.jacobian(utility, flat)
+    second = torch.autograd.functional.hessian(utility, flat)
+    weights = (first - second @ flat / 2).view_as(acts)[0]
+    return sum(weight.mean() * channel for weight, channel in zip(weights, acts[0], strict=True)).clamp(min=0)
+
+
+def slow_finer_cam(net, image, acts, target):
+    """Against both other classes, the nearer first, though the order does not matter."""
+    values = acts.clone().requires_grad_()
+    logits = head(net, image, values)[0]
+    shares = torch.exp(logits) / torch.exp(logits).sum()
+    others = [other for other in range(3) if other != target]
+    top = sum(shares[other] * (logits[target] - 0.5 * logits[other]) for other in others)
+    (gradient,) = torch.autograd.grad(top / sum(shares[other] for other in others), values)
+    return sum(gradient[0, k].mean() * acts[0, k] for k in range(acts.shape[1])).clamp(min=0)
+
+
+def slow_recipro_cam(net, image, acts, target, ramp=(0, 1, 0)):
+    _, _, height, width = acts.shape
+    found = torch.zeros(height, width)
+    for i in range(height):
+        for j in range(width):
+            kept = torch.zeros_like(acts)
+            for di in (-1, 0, 1):
+                for dj in (-1, 0, 1):
+                    if 0 <= i + di < height and 0 <= j + dj < width:
+                        kept[:, :, i + di, j + dj] = ramp[1 + di] * ramp[1 + dj] * acts[:, :, i, j]
+            found[i, j] = head(net, image, kept)[0].detach().softmax(dim=0)[target]
+    return found
+
+
+def slow_opti_cam(net, image, acts, target, steps=3, rate=0.2):
+    """Adam written out from its paper."""
+    numbers, mean, square = torch.zeros(acts.shape[1]).double(), 0, 0
+    for step in range(1, steps + 1):
+        leaf = numbers.clone().requires_grad_()
+        mixed = ((torch.exp(leaf) / torch.exp(leaf).sum())[:, None, None] * acts[0]).sum(dim=0)
+        mask = nn.functional.interpolate(mixed[None, None], (8, 10), mode="bilinear", align_corners=False)
+        mask = (mask - mask.min()) / (mask.max() - mask.min())
+        (gradient,) = torch.autograd.grad(-net(image * mask)[0, target], leaf)
+        mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
+        corrected = mean / (1 - 0.9**step), square / (1 - 0.999**step)
+        numbers = numbers - rate * corrected[0] / (corrected[1].sqrt() + 1e-8)
+    return (numbers.softmax(dim=0)[:, None, None] * acts[0]).sum(dim=0)
+
+
+WITH_PASSES = {
+    "shapley-cam": slow_shapley_cam,
+    "finer-cam:alpha=0.5": slow_finer_cam,
+    "recipro-cam": slow_recipro_cam,
+    "recipro-cam:blur=true": lambda *given: slow_recipro_cam(*given, ramp=(0.25, 0.5, 0.25)),
+    "opti-cam:steps=3,rate=0.2": slow_opti_cam,
+}
+
+
+@pytest.mark.parametrize("method", WITH_PASSES)
+def test_equals_the_slow_transcription_with_passes_of_its_own(method, network):
+    net, images = network
+    net, images = net.double(), images.double()
+    expected = []
+    for image, target in zip(images.split(1), TARGETS.tolist(), strict=True):
+        acts = torch.from_numpy(activations_and_gradients(net, image, "relu2")[0])
+        expected.append(WITH_PASSES[method](net, image, acts, target).detach())
+    expected = enlarged(expected, images.shape[2:])[:, 0]
+    found = salgen.explain(net, images, TARGETS, method=f"{method}{',' if ':' in method else ':'}layer=relu2").values
+    assert expected.max() > 0
+    torch.testing.assert_close(found, expected.float(), rtol=1e-4, atol=1e-6 * float(expected.max()))
+
+
+def test_refine_cam_is_the_product_of_scaled_maps(network):
+    net, images = network
+    expected = 1
+    for layer in ("relu1", "relu2"):
+        acts, g = activations_and_gradients(net, images, layer)
+        maps = enlarged([slow_plus_plus(a, b, b**2, b**3) for a, b in zip(acts, g, strict=True)], (8, 10))[:, 0]
+        low, high = maps.amin(dim=(1, 2), keepdim=True), maps.amax(dim=(1, 2), keepdim=True)
+        expected = expected * (maps - low) / (high - low)
+    found = salgen.explain(net, images, TARGETS, method="refine-cam").values
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("method", ["grad-cam", "fem", "score-cam"])
+def test_all_layers_are_the_last_of_each_resolution(method, network):
+    net, images = network
+    found = salgen.explain(net, images, TARGETS, method=method, layer="all").values
+    assert torch.equal(found, salgen.explain(net, images, TARGETS, method=method, layer="relu1+relu2").values)
+
+
+def test_all_layers_need_a_rectified_one():
+    net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Tanh(), nn.Flatten(), nn.Linear(96, 2))
+    with pytest.raises(SalgenError, match=r"grad-cam: layer=all is the last layer .* ends in a ReLU, .* name layers"):
+        salgen.explain(net, torch.zeros(1, 1, 8, 10), 0, method="grad-cam", layer="all")
+
+
+def test_finer_cam_needs_another_class():
+    net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(96, 1))
+    net.multi_label = True
+    with pytest.raises(SalgenError, match="finer-cam compares classes, and this model has one: choose grad-cam"):
+        salgen.explain(net, torch.rand(1, 1, 8, 10), 0, method="finer-cam")
 
 
 def by_svd(values):

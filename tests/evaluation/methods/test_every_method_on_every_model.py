@@ -18,14 +18,16 @@ COUNT, CLASSES, SIZE = 3, 3, (33, 40)
 TARGETS = [0, 1, 2]
 IDS = ["a", "b", "c"]
 
-ATTENTION = {"attention-rollout", "raw-attention"}
+ATTENTION = {"attention-rollout", "raw-attention", "generic-attention", "ag-cam", "legrad"} | {
+    "transformer-attribution"
+}
 RELU_NETWORKS = {
     *("guided-backprop", "deconvnet", "guided-grad-cam", "deep-lift"),
     *("deep-taylor", "excitation-backprop", "contrastive-excitation-backprop"),
     *("pattern-net", "pattern-attribution"),
 }
 NO_POOLED_HEAD = {"cam"}
-NO_RELU_STAGES = {"fast-cam", "fast-cam++", "poly-cam-minus", "poly-cam-plus", "poly-cam-pm"}
+NO_RELU_STAGES = {"refine-cam", "fast-cam", "fast-cam++", "poly-cam-minus", "poly-cam-plus", "poly-cam-pm"}
 NO_CEILING = {"pattern-net", "pattern-attribution"}
 # In single precision a denominator near zero, or the difference of two nearly equal maps, enlarges rounding.
 ILL_CONDITIONED = {"lrp-z", "lrp-alpha-beta", "contrastive-excitation-backprop"}

@@ -66,6 +66,7 @@ class Arranged(nn.Module):
 
 METHODS = [
     *("cam", "grad-cam", "grad-cam++", "xgrad-cam", "hires-cam", "layer-cam", "eigen-cam", "eigen-grad-cam"),
+    *("fem", "kpca-cam", "finer-cam", "shapley-cam", "recipro-cam", "opti-cam:steps=3"),
     *("score-cam", "ablation-cam", "smooth-grad-cam++", "guided-grad-cam", "excitation-backprop"),
     *("fast-cam:layers=layer", "poly-cam-plus:layers=layer"),
 ]

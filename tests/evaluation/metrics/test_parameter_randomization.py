@@ -9,6 +9,7 @@ from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, simila
 from salgen.evaluation.models.inspection.fresh_weights import layers_of, randomised
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.scoring.metric_selection import choose_metrics
+from salgen.seeding import Stream
 from salgen.testing.methods import state_of
 
 IMAGES = np.random.default_rng(0).random((4, 1, 12, 13)).astype(np.float32)
@@ -58,6 +59,28 @@ def test_is_the_mean_similarity_over_the_stages(model, order, by):
         for k, at in enumerate(LAYERS):
             alone = [similarities(name, own[i], [stages[k][i]])[0] for i in range(4)]
             np.testing.assert_allclose(found[call + at], alone, atol=1e-4)
+
+
+def test_smooth_maps_are_means_over_the_same_noisy_images(model):
+    streams = [Stream(0, f"{NAME} smooth", name) for name in IDS]
+    spread = 0.2 * np.array([image.max() - image.min() for image in IMAGES]).reshape(-1, 1, 1, 1)
+    noisy = []
+    for _ in range(3):
+        noise = np.stack([stream.normal(12 * 13) for stream in streams]).reshape(IMAGES.shape)
+        noisy.append((IMAGES + spread * noise).astype(np.float32))
+    view = ModelView.of(model)
+    stages = randomised(view, layers_of(view, torch.tensor(IMAGES[:1])), True, range(3), 0)
+    own, *others = (
+        np.mean(
+            [salgen.explain(one, images, TARGETS, method="gradient", ids=IDS).values.numpy() for images in noisy], 0
+        )
+        for one in (view, *stages)
+    )
+    expected = [np.mean(similarities("spearman", own[i], [maps[i] for maps in others])) for i in range(4)]
+    call = f"{NAME}:smooth=3"
+    found = scored(model, [call, NAME], "gradient")
+    np.testing.assert_allclose(found[call], expected, atol=1e-4)
+    assert not np.allclose(found[call], found[NAME], atol=1e-3)
 
 
 @pytest.mark.parametrize("by", ["sobel", "random", "intensity"])

@@ -16,7 +16,7 @@ from torch import nn
 import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.attribution.method_selection import DEMO_METHODS, select_methods
+from salgen.evaluation.attribution.method_selection import DEMO_METHODS, all_methods, select_methods
 from salgen.evaluation.runs import pipeline
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, RESULT_COLUMNS
 from salgen.evaluation.runs.gallery_maps import first_of_each_class
@@ -82,7 +82,7 @@ def test_scale_demo_takes_a_dozen_methods_and_says_how_to_get_all(run, data, tmp
     controls = {name for name in METHODS.names() if METHODS.load(name).control}
     assert named == (controls | set(DEMO_METHODS)) - {"attention-rollout"}
     said = capsys.readouterr().err
-    assert f"takes {len(controls) + 12} of {len(METHODS.names())} methods by default" in said
+    assert f"takes {len(controls) + 12} of {len(all_methods())} methods by default" in said
     reason = "the network has no attention by a softmax that depends on the image"
     assert f"1 of {len(controls) + 13} methods left out: attention-rollout ({reason})" in said
     assert "-m all (from Python methods=['all']) takes all" in said

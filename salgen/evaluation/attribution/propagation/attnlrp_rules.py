@@ -24,6 +24,7 @@ class _Network(Protocol):
 
     def keep(self, function: Function, signal: Tensor) -> Tensor: ...
     def share(self, function: Function, signal: Tensor) -> Tensor: ...
+    def weigh(self, softmax: Function, scores: Tensor) -> Tensor: ...
     def scale(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor: ...
     def linear(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor: ...
     def add(self, input: Any, other: Any) -> Tensor: ...
@@ -46,6 +47,11 @@ def _kept(network: _Network, operation: Operation, *args: Any, **kwargs: Any) ->
     signal, *options = _only_signal(network, operation, args, kwargs)
     new = {**kwargs, "inplace": False} if kwargs.get("inplace") else kwargs
     return network.keep(lambda t: operation(t, *options, **new), signal)
+
+
+def _softmax(network: _Network, operation: Operation, *args: Any, **kwargs: Any) -> Tensor:
+    signal, *options = _only_signal(network, operation, args, kwargs)
+    return network.weigh(lambda t: operation(t, *options, **kwargs), signal)
 
 
 def _shared(network: _Network, operation: Operation, *args: Any, **kwargs: Any) -> Tensor:
@@ -216,7 +222,7 @@ def _weights(network: _Network, query: Tensor, key: Tensor, mask: Tensor | None,
     factor = query.shape[-1] ** -0.5 if scale is None else scale
     scores = _bilinear(network, torch.matmul, query, key.transpose(-2, -1))
     scaled = network.keep(lambda t: t * factor, scores)
-    return network.share(lambda t: torch.softmax(t if mask is None else t + mask, dim=-1), scaled)
+    return network.weigh(lambda t: torch.softmax(t if mask is None else t + mask, dim=-1), scaled)
 
 
 def _multi_head_attention(
@@ -266,7 +272,7 @@ RULES: dict[Operation, Rule] = {
     **dict.fromkeys({torch.max, Tensor.max, torch.min, Tensor.min, torch.minimum, Tensor.minimum}, _winner),
     # AttnLRP, proposition 3.1: R(x) = x (R - s sum R), the Taylor expansion at x, is value times gradient of R / s.
     # What its constant term has is lost: here relevance is not conserved.
-    **dict.fromkeys({functional.softmax, torch.softmax, Tensor.softmax}, _shared),
+    **dict.fromkeys({functional.softmax, torch.softmax, Tensor.softmax}, _softmax),
     **dict.fromkeys({torch.mul, Tensor.mul, Tensor.mul_, torch.multiply, Tensor.multiply}, _product),
     **dict.fromkeys(DIVISIONS, _quotient),
     **dict.fromkeys({torch.matmul, Tensor.matmul, torch.bmm, Tensor.bmm, torch.einsum}, _bilinear),

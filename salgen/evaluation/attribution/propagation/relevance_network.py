@@ -138,6 +138,10 @@ class RelevanceNetwork(ops.Rewiring):
         """Relevance in proportion to value times gradient, which are the contributions to a linear function."""
         return self.run(_Applied(function), lambda: self._rules.sharing, signal)
 
+    def weigh(self, softmax: Function, scores: Tensor) -> Tensor:
+        """Attention weights, or another softmax of scores."""
+        return self.share(softmax, scores)
+
     def scale(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         """Each value times its weight plus its bias, by the rule of a batch norm with no linear map before it."""
         scaling = Affine(_scale_values, signal, weight, bias, position=-1, elementwise=True)

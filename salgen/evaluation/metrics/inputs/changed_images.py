@@ -104,7 +104,7 @@ def stepwise_probabilities(
     """
     per_step, count = pixels_per_step(data.saliency.shape[1:], step), len(steps)
     device = before.device
-    ranks = _resize_nearest(ranks_of(data), (before.shape[2], before.shape[3])).to(device)
+    ranks = ranks_at(data, (before.shape[2], before.shape[3])).to(device)
     items = torch.arange(len(data) * count, device=device)
     owners, changed = items // count, ((items % count + steps.start) * per_step).int()
 
@@ -139,8 +139,9 @@ def _of_targets(probabilities: Tensor, targets: Tensor) -> Tensor:
     return (probabilities * score_gradient(probabilities, targets, "logit")).sum(dim=1)
 
 
-def _resize_nearest(ranks: Tensor, size: tuple[int, int]) -> Tensor:
-    """Ranks (N, H, W) of the nearest pixels, (N, h, w)."""
+def ranks_at(data: MetricInputs, size: tuple[int, int]) -> Tensor:
+    """The ranks of the nearest pixels at another size, int32 (N, h, w)."""
+    ranks = ranks_of(data)
     rows, columns = (
         (2 * torch.arange(count) + 1) * side // (2 * count) for side, count in zip(ranks.shape[1:], size, strict=True)
     )

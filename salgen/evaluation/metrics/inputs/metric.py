@@ -71,6 +71,8 @@ class Metric:
     # scale name to the parameters in which a run differs from the fields' defaults, the papers'
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     reference: ClassVar[str]  # paper and equation
+    # whether ``all`` and the families take it; others are computed where they are named, so that groups cost the same
+    in_all: ClassVar[bool] = True
     version: ClassVar[str] = "1"  # changes whenever a value does
 
 

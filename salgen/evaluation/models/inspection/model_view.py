@@ -127,6 +127,10 @@ class ModelView:
         """(N, K): softmax, or sigmoid where logits are independent."""
         return logits.sigmoid() if self.independent else logits.softmax(dim=1)
 
+    def log_probabilities(self, logits: Tensor) -> Tensor:
+        """The logarithms of :meth:`probabilities`, exact where a probability rounds to 0."""
+        return nn.functional.logsigmoid(logits) if self.independent else logits.log_softmax(dim=1)
+
     def scores(self, inputs: Tensor, targets: Tensor, score: str) -> Tensor:
         """The explained value (N,) of normalised inputs: target logit, or its margin over the best other."""
 

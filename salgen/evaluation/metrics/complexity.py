@@ -1,0 +1,78 @@
+"""How few pixels hold a map: its Gini index and its entropy."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+import numpy as np
+from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY, MaskMetric
+from salgen.evaluation.metrics.inputs.ranking import Ranking
+
+NAMES = ("sparseness", "complexity")
+
+
+@dataclass(frozen=True)
+class Concentration(MaskMetric):
+    """A number of the positive values within the scored region, whatever the mask."""
+
+    family: ClassVar[str] = "diagnostic"
+    needs: ClassVar[frozenset[str]] = frozenset()
+    higher_is_better: ClassVar[bool | None] = None
+    in_all: ClassVar[bool] = False
+
+    def __call__(self, ranking: Ranking, **_: Any) -> tuple[float, str]:
+        """The value, and a reason where it is undefined."""
+        values = np.sort(np.maximum(ranking.saliency[ranking.region].astype(np.float64), 0.0))
+        if not values[-1] > 0:
+            return math.nan, ZERO_ENERGY
+        values /= values[-1]  # so that no sum overflows
+        return self._of(values / values.sum()), ""
+
+    def _of(self, shares: Any) -> float:
+        """The number, by rising shares (m,) that sum to 1."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Sparseness(Concentration):
+    """The Gini index of the map: near 1 if few pixels hold it, 0 if all hold the same.
+
+    sum over k of (2 k - m - 1) v_k / (m sum v). The m values v are those of max(S, 0) in the region, from the smallest
+    on.
+    A diagnostic: a sparse map may be wrong. The paper takes absolute values, which is the same for maps that have no
+    negative ones.
+
+    Ties: count alike in any order.
+    Undefined: ``zero_energy`` when no value is positive.
+    """
+
+    name: ClassVar[str] = "sparseness"
+    reference: ClassVar[str] = (
+        "Chalasani et al. 2020, Concise explanations of neural networks using adversarial training, "
+        "doi:10.48550/arXiv.1810.06583"
+    )
+
+    def _of(self, shares: Any) -> float:
+        count = len(shares)
+        return float(np.clip((2 * np.arange(1, count + 1) - count - 1) @ shares / count, 0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class Complexity(Concentration):
+    """The entropy of the map in nats: 0 if one pixel holds it, the logarithm of their number if all hold the same.
+
+    -sum over i of p_i log p_i, with p = max(S, 0) / sum max(S, 0) in the region. A diagnostic: a simple map may be
+    wrong. The paper takes absolute values, which is the same for maps that have no negative ones.
+
+    Ties: count alike in any order.
+    Undefined: ``zero_energy`` when no value is positive.
+    """
+
+    name: ClassVar[str] = "complexity"
+    bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    reference: ClassVar[str] = (
+        "Bhatt et al. 2020, Evaluating and aggregating feature-based model explanations, doi:10.48550/arXiv.2005.00631"
+    )
+
+    def _of(self, shares: Any) -> float:
+        present = shares[shares > 0]
+        return float(max(-(present * np.log(present)).sum(), 0.0))

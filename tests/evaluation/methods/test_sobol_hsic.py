@@ -1,0 +1,109 @@
+"""Sobol and HSIC attribution from the papers' estimators, with loops and whole kernel matrices."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import qmc
+from small_networks import Tidy
+from torch import nn
+import salgen
+from salgen.errors import SalgenError
+from salgen.seeding import Stream
+
+
+@pytest.fixture
+def images():
+    return torch.rand(2, 1, 8, 8, generator=torch.Generator().manual_seed(1))
+
+
+def score(net, image, shares, side=3):
+    """The first logit of an image (1, 8, 8) whose cells keep these shares of it."""
+    kept = image.clone()
+    for y in range(8):
+        for x in range(8):
+            kept[:, y, x] *= shares[y * side // 8 * side + x * side // 8]
+    return float(net(kept[None]).detach()[0, 0])
+
+
+def slow_sobol(net, image, n=8, cells=9):
+    points = qmc.Sobol(2 * cells, scramble=False).random(n)
+    plain = [score(net, image, point[:cells]) for point in points]
+    mean = sum(plain) / n
+    variance = sum((value - mean) ** 2 for value in plain) / (n - 1)
+    found = []
+    for cell in range(cells):
+        total = 0
+        for point, value in zip(points, plain, strict=True):
+            changed = point[:cells].copy()
+            changed[cell] = point[cells + cell]
+            total += (value - score(net, image, changed)) ** 2
+        found.append(total / (2 * n * variance))
+    return found
+
+
+def slow_hsic(net, image, number, n=20, cells=9):
+    draws = Stream(3, "hsic", f"name-{number}").uniform(n * cells).reshape(n, cells)
+    kept = np.zeros((n, cells))
+    for cell in range(cells):
+        for draw in np.argsort(draws[:, cell])[: n // 2]:
+            kept[draw, cell] = 1
+    values = np.array([score(net, image, row) for row in kept])
+    width = np.median(values)
+    outputs = np.array([[np.exp(-((a - b) ** 2) / (2 * width**2)) for b in values] for a in values])
+    centring = np.eye(n) - 1 / n
+    found = []
+    for cell in range(cells):
+        inputs = np.array([[1 + 0.5 - (a - b) ** 2 for b in kept[:, cell]] for a in kept[:, cell]])
+        found.append(np.trace(inputs @ centring @ outputs @ centring) / n**2)
+    return found
+
+
+def test_sobol_equals_the_slow_transcription(images):
+    net = Tidy()
+    found = salgen.explain(net, images, 0, method="sobol:n=8,cells=3,output=score")
+    assert found.native_resolution == (3, 3)
+    expected = torch.tensor([slow_sobol(net, image) for image in images]).view(2, 1, 3, 3).float()
+    torch.testing.assert_close(found.values[:, None], enlarged(expected), rtol=1e-3, atol=1e-5)
+
+
+def test_hsic_equals_the_slow_transcription(images):
+    net = Tidy()
+    options = {"ids": ["name-0", "name-1"], "seed": 3}
+    found = salgen.explain(net, images, 0, method="hsic:n=20,cells=3,output=score", **options).values
+    expected = [slow_hsic(net, image, number) for number, image in enumerate(images)]
+    expected = torch.tensor(expected).view(2, 1, 3, 3).float()
+    assert expected.std() > 0
+    torch.testing.assert_close(found[:, None], enlarged(expected), rtol=1e-3, atol=1e-5 * float(expected.max()))
+
+
+def enlarged(maps):
+    return nn.functional.interpolate(maps, (8, 8), mode="bilinear", align_corners=False)
+
+
+class Cells(nn.Module):
+    """The first logit is a sum over cells of 2 x 2 pixels, with weights 0, 1, 2 and 3."""
+
+    def forward(self, x):
+        value = (nn.functional.avg_pool2d(x, 4) * torch.tensor([[0.0, 1], [2, 3]])).sum(dim=(1, 2, 3))
+        return torch.stack([value, -value], dim=1)
+
+
+def test_of_a_sum_the_indices_are_shares_of_squared_weights():
+    """Total and first-order indices agree, and sum to 1; one that does not count has exactly 0."""
+    image = torch.ones(1, 1, 8, 8)
+    found = salgen.explain(Cells(), image, 0, method="sobol:n=1024,cells=2,output=score").values[0, ::7, ::7]
+    torch.testing.assert_close(found, torch.tensor([[0.0, 1], [4, 9]]) / 14, rtol=0, atol=0.01)
+    assert found[0, 0] == 0
+    kept = salgen.explain(Cells(), image, 0, method="hsic:n=2000,cells=2,output=score").values[0, ::7, ::7]
+    assert kept[0, 0] < 0.02 * kept[1, 1]
+    assert kept[0, 1] < kept[1, 0] < kept[1, 1]
+
+
+def test_an_output_that_never_changes_depends_on_nothing():
+    for method in ("sobol:n=4,cells=2", "hsic:n=4,cells=2"):
+        assert not salgen.explain(Cells(), torch.zeros(1, 1, 8, 8), 0, method=method).values.any()
+
+
+def test_a_number_that_is_no_power_of_two_is_refused():
+    with pytest.raises(SalgenError, match=r"sobol: n=24 must be a power of two, such as 32"):
+        salgen.explain(Cells(), torch.zeros(1, 1, 8, 8), 0, method="sobol:n=24")

@@ -1,0 +1,283 @@
+"""SRG, ROAD, IROF, SaCo, infidelity, sensitivity-n, sparseness and complexity from their papers, with loops."""
+
+import math
+from itertools import pairwise
+import captum.metrics
+import numpy as np
+import pytest
+import torch
+from pytorch_grad_cam.metrics.road import NoisyLinearImputer
+from small_classifiers import case, classifier
+from torch import nn
+import salgen
+from salgen.evaluation.methods.lime_kernel_shap import slic
+from salgen.evaluation.metrics.road import imputed
+from salgen.evaluation.models.classifier import Classifier
+from salgen.seeding import Stream
+
+SIZE = (8, 9)
+IDS = ["name-0", "name-1", "name-2", "name-3"]
+
+
+def probability(model, inputs, target):
+    with torch.no_grad():
+        return model.network(torch.as_tensor(inputs)[None]).softmax(dim=1)[0, target].item()
+
+
+@pytest.fixture(scope="module")
+def model():
+    torch.manual_seed(0)
+    return classifier(SIZE)
+
+
+def scored(model, call, **changes):
+    given = {**case(SIZE), **changes}
+    return salgen.score(metrics=call, model=model, ids=IDS, seed=5, **given)
+
+
+def samples(model):
+    given = case(SIZE)
+    images = model.normalise(torch.from_numpy(given["images"]).double()).numpy()
+    return zip(given["maps"], images, given["targets"], IDS, strict=True)
+
+
+def curve(model, image, order, target, step):
+    """Probabilities as pixels become 0, in that order."""
+    image, found = image.copy(), []
+    for place in range(0, len(order) + step, step):
+        found.append(probability(model, image, target))
+        for row, column in order[place : place + step]:
+            image[:, row, column] = 0
+    return found
+
+
+def trapezoid(values):
+    return sum((a + b) / 2 for a, b in pairwise(values)) / (len(values) - 1)
+
+
+def ordered(saliency):
+    places = [(row, column) for row in range(SIZE[0]) for column in range(SIZE[1])]
+    return sorted(places, key=lambda place: -saliency[place])
+
+
+@pytest.mark.parametrize("step", [1, 9])
+def test_srg_is_the_area_between_both_orders_of_removal(model, step):
+    expected = [
+        trapezoid(curve(model, image, ordered(saliency)[::-1], target, step))
+        - trapezoid(curve(model, image, ordered(saliency), target, step))
+        for saliency, image, target, _ in samples(model)
+    ]
+    found = scored(model, f"srg:step={step}")[f"srg:step={step}"]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    both = scored(model, [f"insertion-auc:step={step},baseline=zero", f"deletion-auc:step={step}"])
+    first, second = both.values()
+    np.testing.assert_allclose(found, first - second, atol=1e-9)
+
+
+def test_what_is_imputed_is_what_pytorch_grad_cam_imputes():
+    draws = np.random.default_rng(0)
+    image, missing = draws.normal(size=(3, 12, 10)), draws.random((12, 10)) < 0.7
+    kept = torch.from_numpy((~missing).astype(np.float64))
+    expected = NoisyLinearImputer(noise=0)(torch.from_numpy(image).float(), kept).numpy()
+    np.testing.assert_allclose(imputed(image, missing), expected, atol=1e-5)
+    assert np.array_equal(imputed(image, missing)[:, ~missing], image[:, ~missing])
+    assert not imputed(image, np.ones((12, 10), dtype=bool)).any()
+
+
+def slow_road(model, saliency, image, target, name):
+    noise = Stream(5, "road", name).normal(image.size).reshape(image.shape)
+    order, total = ordered(saliency), 0
+    for share in range(1, 10):
+        count = round(share / 10 * len(order))
+        left = []
+        for gone in (order[-count:], order[:count]):
+            missing = np.zeros(SIZE, dtype=bool)
+            for place in gone:
+                missing[place] = True
+            filled = np.where(missing, imputed(image, missing) + 0.01 * noise, image)
+            left.append(probability(model, filled, target))
+        total += (left[0] - left[1]) / 2 / 9
+    return total
+
+
+def test_road_is_half_the_difference_of_both_orders(model):
+    expected = [slow_road(model, *sample) for sample in samples(model)]
+    np.testing.assert_allclose(scored(model, "road")["road"], expected, atol=1e-6)
+
+
+def slow_falls(model, saliency, image, target, masks):
+    """Sums and falls."""
+    before = probability(model, image, target)
+    pairs = [
+        (saliency[m].astype(float).sum(), before - probability(model, np.where(m, 0, image), target)) for m in masks
+    ]
+    return np.array(pairs).T
+
+
+def squares(name, draws, side=2):
+    stream = Stream(5, "infidelity", name)
+    for _ in range(draws):
+        top, left = (int(stream.integers(length - side + 1, 1)[0]) for length in SIZE)
+        mask = np.zeros(SIZE, dtype=bool)
+        mask[top : top + side, left : left + side] = True
+        yield mask
+
+
+def test_infidelity_is_the_least_squared_error_of_any_scale(model):
+    expected = []
+    for saliency, image, target, name in samples(model):
+        sums, falls = slow_falls(model, saliency, image, target, squares(name, 20))
+        (scale,), (left,), *_ = np.linalg.lstsq(sums[:, None], falls, rcond=None)
+        assert np.isfinite(scale)
+        expected.append(left / 20)
+    np.testing.assert_allclose(scored(model, "infidelity:draws=20")["infidelity:draws=20"], expected, atol=1e-7)
+
+
+def test_infidelity_is_captums_normalised_one(model):
+    """captum is given the same squares, as ones; it calls its scaled value `normalize`."""
+    for number, (saliency, image, target, name) in enumerate(samples(model)):
+        masks = iter(squares(name, 20))
+
+        def perturb(inputs, masks=masks):
+            gone = torch.from_numpy(np.stack([next(masks) for _ in range(len(inputs))]))[:, None].expand_as(inputs)
+            return gone.to(inputs) / inputs.shape[1], torch.where(gone, torch.zeros_like(inputs), inputs)
+
+        def ask(inputs, target=target):
+            return model.network(inputs).softmax(dim=1)[:, target]
+
+        inputs = torch.from_numpy(image)[None]
+        attributions = torch.from_numpy(saliency).double().expand_as(inputs)
+        theirs = captum.metrics.infidelity(
+            ask, perturb, inputs, attributions, n_perturb_samples=20, max_examples_per_batch=20, normalize=True
+        )
+        ours = scored(model, "infidelity:draws=20")["infidelity:draws=20"][number]
+        assert ours == pytest.approx(theirs.item(), rel=1e-4)
+
+
+def test_sensitivity_n_is_pearsons_correlation(model):
+    expected = []
+    for saliency, image, target, name in samples(model):
+        stream, masks = Stream(5, "sensitivity-n", name), []
+        for _ in range(15):
+            mask = np.zeros(72, dtype=bool)
+            mask[stream.permutation(72)[:7]] = True
+            masks.append(mask.reshape(SIZE))
+        expected.append(np.corrcoef(slow_falls(model, saliency, image, target, masks))[0, 1])
+    found = scored(model, "sensitivity-n:draws=15,share=0.1")["sensitivity-n:draws=15,share=0.1"]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+class Sum(nn.Module):
+    """A nearly linear model: both are exact on its own weights."""
+
+    def forward(self, x):
+        value = 0.01 * (x[:, 0] * torch.arange(72.0).view(SIZE).to(x)).sum(dim=(1, 2)) / 72
+        return torch.stack([value, -value], dim=1)
+
+
+def test_of_a_linear_model_its_contributions_are_perfect_and_their_negatives_worst():
+    images = np.random.default_rng(2).random((4, 1, *SIZE)).astype(np.float32)
+    given = {"images": images, "targets": np.zeros(4, dtype=int)}
+    right = (images[:, 0] * np.arange(72.0).reshape(SIZE)).astype(np.float32)
+    noise = np.random.default_rng(3).random(right.shape).astype(np.float32)
+    model = Classifier(Sum().eval())
+    calls = ["infidelity", "sensitivity-n", "srg"]
+    best, worst, chance = (scored(model, calls, maps=maps, **given) for maps in (right, -right, noise))
+    assert (best["infidelity"] < 1e-6).all()
+    assert (best["infidelity"] < 0.1 * chance["infidelity"]).all()
+    np.testing.assert_allclose(best["sensitivity-n"], 1, atol=1e-3)
+    np.testing.assert_allclose(worst["sensitivity-n"], -1, atol=1e-3)
+    assert (best["srg"] > chance["srg"]).all()
+    assert (worst["srg"] < 0).all()
+
+
+def test_a_map_that_says_nothing(model):
+    found = scored(model, ["sensitivity-n", "infidelity", "srg"], maps=np.zeros((4, *SIZE), dtype=np.float32))
+    assert found.reasons["sensitivity-n"] == ["constant_map"] * 4
+    assert np.isnan(found["sensitivity-n"]).all()
+    assert np.isfinite(found["infidelity"]).all()
+    assert np.abs(found["srg"]).max() < 1
+
+
+def slow_gini(values):
+    return sum(abs(a - b) for a in values for b in values) / (2 * len(values) ** 2 * np.mean(values))
+
+
+def slow_entropy(values):
+    shares = [value / sum(values) for value in values]
+    return -sum(share * math.log(share) for share in shares if share)
+
+
+@pytest.mark.parametrize(("name", "slow"), [("sparseness", slow_gini), ("complexity", slow_entropy)])
+def test_concentration_is_its_formula_within_the_region(name, slow):
+    maps = np.random.default_rng(1).normal(size=(3, *SIZE)).astype(np.float32)
+    region = np.zeros((3, *SIZE), dtype=bool)
+    region[:, 2:6, 1:7] = True
+    expected = [slow(np.maximum(one[2:6, 1:7].astype(float), 0).ravel()) for one in maps]
+    np.testing.assert_allclose(salgen.score(maps, metrics=name, valid=region)[name], expected, rtol=1e-9)
+
+
+def test_one_pixel_an_even_map_and_no_positive_value():
+    maps = np.zeros((3, *SIZE))
+    maps[0, 3, 4] = 2
+    maps[1] = 0.7
+    maps[2] = -1
+    found = salgen.score(maps, metrics=["sparseness", "complexity"])
+    np.testing.assert_allclose(found["sparseness"][:2], [1 - 1 / 72, 0], atol=1e-12)
+    np.testing.assert_allclose(found["complexity"][:2], [0, math.log(72)], atol=1e-12)
+    assert found.reasons["sparseness"][2] == found.reasons["complexity"][2] == "zero_energy"
+
+
+def slow_irof(model, saliency, image, target):
+    regions = slic(torch.from_numpy(image), 6).numpy()
+    labels = sorted(np.unique(regions), key=lambda label: -saliency[regions == label].astype(float).mean())
+    means, changed, left = image.mean(axis=(1, 2)), image.copy(), [1.0]
+    for label in labels:
+        changed[:, regions == label] = means[:, None]
+        left.append(probability(model, changed, target) / probability(model, image, target))
+    return 1 - trapezoid(left)
+
+
+def test_irof_takes_out_one_region_after_the_other(model):
+    expected = [slow_irof(model, *sample[:3]) for sample in samples(model)]
+    np.testing.assert_allclose(scored(model, "irof:segments=6")["irof:segments=6"], expected, atol=1e-6)
+
+
+def test_irof_of_a_linear_model_prefers_its_contributions():
+    images = np.random.default_rng(2).random((4, 1, *SIZE)).astype(np.float32)
+    right = (images[:, 0] * np.arange(72.0).reshape(SIZE)).astype(np.float32)
+    given, model = {"images": images, "targets": np.zeros(4, dtype=int)}, Classifier(Sum().eval())
+    call = "irof:baseline=zero"
+    best, worst = (scored(model, call, maps=maps, **given)[call] for maps in (right, -right))
+    assert (best > worst).all()
+
+
+def slow_saco(model, saliency, image, target, groups):
+    """The paper's algorithm; groups of different sizes differ by a pixel at most."""
+    order, means = ordered(saliency), image.mean(axis=(1, 2))
+    means_of_map, falls = [], []
+    for group in range(groups):
+        changed = image.copy()
+        members = [place for rank, place in enumerate(order) if rank * groups // len(order) == group]
+        for row, column in members:
+            changed[:, row, column] = means
+        means_of_map.append(np.mean([float(saliency[place]) for place in members]))
+        falls.append(probability(model, image, target) - probability(model, changed, target))
+    value = total = 0
+    for i in range(groups):
+        for j in range(i + 1, groups):
+            gap = means_of_map[i] - means_of_map[j]
+            weight = gap if falls[i] >= falls[j] else -gap
+            value, total = value + weight, total + abs(weight)
+    return value / total
+
+
+@pytest.mark.parametrize("groups", [4, 10])
+def test_saco_is_the_papers_algorithm(model, groups):
+    expected = [slow_saco(model, *sample[:3], groups) for sample in samples(model)]
+    call = f"saco:groups={groups}"
+    np.testing.assert_allclose(scored(model, call)[call], expected, atol=1e-6)
+
+
+def test_saco_of_a_constant_map_is_undefined(model):
+    assert scored(model, "saco", maps=np.ones((4, *SIZE), dtype=np.float32)).reasons["saco"] == ["constant_map"] * 4
