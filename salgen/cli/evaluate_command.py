@@ -41,6 +41,7 @@ ALLOWED_FROM_MAPS = ("dataset", "from_maps", "metrics", "out", "replace", "limit
     "(or several: cat=281+282,dog=151).",
 )
 @shared.picture_masks
+@shared.picture_labels
 @shared.methods
 @click.option(
     "--maps",
@@ -101,13 +102,15 @@ def command(
     maps: tuple[str, ...],
     classes: str | None,
     masks: tuple[str, ...],
+    labels: str | None,
     **options: Any,
 ) -> None:
     """Explain, score and report on the data set DATASET.
 
     A registered model is trained first. An interrupted run resumes. Methods and metrics are added to a finished run of
     the same experiment. Controls (random, sobel, oracle and others) are always added. --set takes training settings
-    and parameters of the model; salgen train --help lists them.
+    and parameters of the model (salgen train --help lists them); with --masks those of salgen import, such as
+    mask_values=1,3.
     """
     from salgen.evaluation.runs.running import evaluate
 
@@ -117,14 +120,17 @@ def command(
     else:
         if dataset is None:
             raise SalgenError("give the folder or archive of a DATASET, or the maps of a run with --from-maps")
+        if labels is not None and not masks:
+            raise SalgenError("--labels is for a folder of pictures: give their --masks too")
+        of_pictures = parse_pairs(pairs) if masks else None
         chosen = [*method_calls, *shared.split_names(method_names, "--methods")]
         run = evaluate(
-            shared.pictures_as_dataset(dataset, masks, options["model"]),
+            shared.pictures_as_dataset(dataset, masks, options["model"], labels, of_pictures),
             classes=_outputs(classes),
             methods=chosen or None,
             maps=maps,
             metrics=shared.split_calls(metrics) or None,
-            settings=parse_pairs(pairs),
+            settings={} if masks else parse_pairs(pairs),
             **options,
         )
     from salgen.evaluation.report import console_summary, report  # here, as it imports for a second
