@@ -40,7 +40,7 @@ methods = click.option(
     "library, see docs/own_methods.md.",
 )
 max_memory = click.option(
-    "--max-memory", metavar="GB", type=float, help="Memory for explaining.  [default: half of what is free]"
+    "--max-memory", metavar="GB", type=float, help="Memory for explaining.  [default: half of the free]"
 )
 trained_model = click.option(
     "--model",
@@ -56,10 +56,7 @@ picture_masks = click.option(
     "folder.",
 )
 picture_labels = click.option(
-    "--labels",
-    metavar="FILE",
-    type=click.Path(),
-    help="A table of the pictures' labels, as for salgen import.  [default: labels.csv or the folders of DATASET]",
+    "--labels", metavar="FILE", type=click.Path(), help="A table of the pictures' labels, as for salgen import."
 )
 n_trainings = click.option(
     "--n-trainings",

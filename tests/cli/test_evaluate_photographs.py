@@ -123,3 +123,22 @@ def test_a_network_that_is_wrong_on_every_photograph_is_said(photos, capsys):
     assert evaluated(model="wrong") == 0
     assert json.loads(Path("run/run.json").read_text())["models"][0]["accuracy"] == 0
     assert "test accuracy 0.0%" in capsys.readouterr().out
+
+
+def test_by_default_photographs_are_explained_by_the_quick_methods(photos, monkeypatch, capsys):
+    """A small choice stands for all methods, as the group is tested elsewhere."""
+    given = {}
+    monkeypatch.setattr("salgen.evaluation.runs.running.evaluate", lambda _, **options: given.update(options) or "run")
+    monkeypatch.setattr("salgen.evaluation.report.report", lambda _: "page")
+    monkeypatch.setattr("salgen.evaluation.report.console_summary", lambda _: "summary")
+    words = ["--masks", "masks", "--model", "shade_models:right", "--set", "image_size=16,16"]
+    assert main(["evaluate", "photos", *words]) == 0
+    assert given["methods"] == ["quick"]
+    assert main(["evaluate", "photos-salgen", "--model", "shade_models:right"]) == 0
+    assert given["methods"] is None
+
+
+def test_what_quick_leaves_out_is_said(photos, capsys):
+    assert evaluated("-m", "quick", "-m", "occlusion") == 0
+    said = capsys.readouterr().err
+    assert "quick leaves out score-cam, ablation-cam, rise, lime, kernel-shap, which take hundreds of passes" in said
