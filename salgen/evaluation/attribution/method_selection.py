@@ -91,9 +91,12 @@ def select_methods(
     if both := by_call.keys() & (outside or {}).keys():
         raise SalgenError(f"{min(both)} is the name of maps from files and of another method: give each its own")
     by_default = DEMO_METHODS if scale == DEMO else METHODS.names()
-    quick = [name for name in METHODS.names() if name not in DEAR]
-    chosen = METHODS.names() if ALL in requested else quick if QUICK in requested else ()
-    chosen = chosen or (() if named or outside else by_default)
+    if ALL in requested:
+        chosen: Iterable[str] = METHODS.names()
+    elif QUICK in requested:
+        chosen = [name for name in METHODS.names() if name not in DEAR]
+    else:
+        chosen = () if named or outside else by_default
     added = dict.fromkeys([*chosen, *(name for name in METHODS.names() if METHODS.load(name).control)])
     other_methods = [_create(name, scale) for name in added]
     return MethodSelection(by_call | dict(outside or {}), {call_text(m): m for m in other_methods})
