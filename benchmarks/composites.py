@@ -1,0 +1,104 @@
+"""Composite evidence beside certificates: ``python -m benchmarks.composites FOLDER`` fills the table of reliance.md.
+
+Where images can be drawn again, each has a certificate, and composite evidence too. This compares the two, image by
+image, on those that a network classifies rightly: Cohen's kappa, sensitivity (the share of certified images with
+evidence) and specificity (the share of the others without). Intervals are of 1,000 draws of clusters. Networks are
+those of salgen-bench, for pets trained here at scale demo, plainly and for reliance. FOLDER keeps what was made.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+import numpy as np
+import pandas as pd
+import salgen
+from salgen.datasets.reading.reader import Dataset, open_dataset
+from salgen.evaluation.bench.run_entry import make_data
+from salgen.evaluation.bench.versions import bench_spec
+from salgen.evaluation.diagnostics.markdown import markdown_table
+from salgen.evaluation.reliance.composites import FILLINGS
+from salgen.evaluation.runs.artifacts.run_record import Conventions
+from salgen.evaluation.runs.certify import certify
+from salgen.evaluation.runs.composing import compose
+from salgen.evaluation.runs.evaluated_models import load_model
+from salgen.evaluation.runs.model_runner import ModelRunner
+from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.training.training_settings import RELIANCE
+
+RESULTS = Path(__file__).parents[1] / "results"
+IMAGES, DRAWS = 100, 1000
+MAJORITY, ALIKE = "two of three", "where all agree"
+
+
+def networks(folder: Path) -> Iterator[tuple[Dataset, Path]]:
+    """Data sets, each with a trained network."""
+    spec = bench_spec()
+    data = {entry.data.name: entry.data for entry in spec.entries}
+    for name in ("bam", "multi-objects"):
+        made = open_dataset(make_data(spec, data[name], folder / name, recipes_only=True), "test")
+        for checkpoint in sorted(RESULTS.glob(f"{name}-scnn-*/scnn-seed*")):
+            yield made, checkpoint
+    pets = salgen.make("drawn-pets", folder / "drawn-pets", scale="demo")
+    for kind, reliance in (("plain", 0.0), ("reliance", RELIANCE)):
+        checkpoint = folder / f"drawn-pets-scnn-{kind}" / "scnn-seed0"
+        salgen.train(pets, checkpoint, model="scnn", scale="demo", settings={"reliance": reliance})
+        yield open_dataset(pets, "test"), checkpoint
+
+
+def verdicts(dataset: Dataset, checkpoint: Path, run: Path) -> pd.DataFrame:
+    """A row for each image that the network classifies rightly: its certificate, and the evidence of each filling."""
+    run.mkdir(parents=True, exist_ok=True)
+    plan = Plan.of(dataset, Conventions(limit=IMAGES), [load_model(dataset, checkpoint, run)], {}, {})
+    runner = ModelRunner(plan, plan.models[0], run)
+    certify([runner])
+    certificates = pd.read_parquet(run / "certificates.parquet", partitioning=None).set_index("sample_id")
+    evidence = compose(runner).pivot(index="sample_id", columns="filling", values="composite_evidence")
+    rows = certificates[["cluster", "correct", "certified"]].join(evidence)
+    rows = rows[rows["correct"] & rows["certified"].notna()].astype({"certified": bool})
+    return rows.assign(network=f"{checkpoint.parent.name}-{checkpoint.name}")
+
+
+def agreement(rows: pd.DataFrame, column: str) -> list[float]:
+    """Cohen's kappa, sensitivity and specificity."""
+    found, true = rows[column].to_numpy(bool), rows["certified"].to_numpy(bool)
+    observed = np.mean(found == true)
+    chance = found.mean() * true.mean() + (1 - found.mean()) * (1 - true.mean())
+    kappa = (observed - chance) / (1 - chance) if chance < 1 else np.nan
+    return [kappa, found[true].mean() if true.any() else np.nan, 1 - found[~true].mean() if (~true).any() else np.nan]
+
+
+def line(name: str, rows: pd.DataFrame, column: str) -> list[str]:
+    """A row of the table, with intervals of drawn clusters."""
+    random, groups = np.random.default_rng(0), [group for _, group in rows.groupby("cluster")]
+    drawn = []
+    for _ in range(DRAWS):
+        chosen = random.integers(len(groups), size=len(groups))
+        drawn.append(agreement(pd.concat([groups[number] for number in chosen]), column))
+    low, high = np.nanpercentile(np.array(drawn), [2.5, 97.5], axis=0)
+    cells = zip(agreement(rows, column), low, high, strict=True)
+    return [name, column, str(len(rows)), f"{rows['certified'].mean():.2f}",
+            *(f"{value:.2f} ({least:.2f} to {most:.2f})" for value, least, most in cells)]  # fmt: skip
+
+
+def main(folder: Path) -> None:
+    """Print the table and write it into the page."""
+    found: dict[str, list[pd.DataFrame]] = {}
+    for dataset, checkpoint in networks(folder):
+        rows = verdicts(dataset, checkpoint, folder / "runs" / f"{checkpoint.parent.name}-{checkpoint.name}")
+        found.setdefault(dataset.name, []).append(rows)
+        print(dataset.name, checkpoint, f"{rows['certified'].mean():.2f}", file=sys.stderr, flush=True)
+    tables = {name: pd.concat(parts) for name, parts in found.items()}
+    tables["all"] = pd.concat([rows.assign(cluster=name + rows["cluster"]) for name, rows in tables.items()])
+    lines = []
+    for name, rows in tables.items():
+        votes = rows[[*FILLINGS]].sum(axis=1)
+        rows = rows.assign(**{MAJORITY: votes >= 2})
+        lines += [line(name, rows, column) for column in (*FILLINGS, MAJORITY)]
+        alike = rows[votes.isin([0, len(FILLINGS)])].assign(**{ALIKE: votes == len(FILLINGS)})
+        lines.append(line(name, alike, ALIKE))
+    heads = ["data", "filling", "images", "certified", "kappa", "sensitivity", "specificity"]
+    print(markdown_table(heads, lines))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
