@@ -17,8 +17,8 @@ from benchmarks.filled_pages import filled
 from salgen.evaluation.bench.versions import bench_spec
 from salgen.evaluation.runs.artifacts.certificate_table import COLUMNS as CERTIFICATE_COLUMNS
 from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
+from salgen.evaluation.runs.artifacts.composite_table import COLUMNS as COMPOSITE_COLUMNS
 from salgen.evaluation.runs.artifacts.predictions import Predictions, predictions_table
-from salgen.evaluation.runs.composing import COLUMNS as COMPOSITE_COLUMNS
 from salgen.evaluation.statistics.comparisons import Comparison
 from salgen.evaluation.statistics.run_tables import write_tables
 from salgen.evaluation.statistics.summary import SummaryRow

@@ -8,6 +8,7 @@ from PIL import Image
 import salgen
 from salgen.cli.main import main
 from salgen.datasets.reading.reader import open_dataset
+from salgen.errors import SalgenError
 
 MODEL = """
 import torch
@@ -158,3 +159,8 @@ def test_a_network_with_imagenet_weights_explains_the_sample_photographs(tmp_pat
     (summary,) = run.record.composites
     assert summary.fillings == run.composites.groupby("filling")["composite_evidence"].mean().to_dict()
     assert "Composite evidence" in Path("run/report.html").read_text()
+    assert salgen.verify("run") == []
+    Path("run/composites.parquet").unlink()
+    assert salgen.verify("run") == ["run/composites.parquet is missing: the run is not finished"]
+    with pytest.raises(SalgenError, match="no composite evidence: it is for imported images, five or more"):
+        _ = salgen.load("run").composites

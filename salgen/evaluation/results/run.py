@@ -20,10 +20,10 @@ from salgen.evaluation.report.page import report
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun, read_runs
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.composite_table import FILE as COMPOSITES
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
 from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps, check_maps, maps_name, read_maps
-from salgen.evaluation.runs.composing import FILE as COMPOSITES
 from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.comparisons import COMPARISONS, Comparison
 from salgen.evaluation.statistics.score_cube import ALL, SCORES, SUBSETS

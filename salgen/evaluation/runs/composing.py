@@ -5,30 +5,22 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import get_type_hints
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
-from salgen.evaluation.reliance.composites import FEWEST, FILLINGS, CompositeEvidence, composite_evidence
-from salgen.evaluation.runs.artifacts.chunk_files import ARROW_TYPES, PARTS, provenance
+from salgen.evaluation.reliance.composites import FEWEST, FILLINGS, composite_evidence
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS, provenance
+from salgen.evaluation.runs.artifacts.composite_table import COLUMNS, FILE
 from salgen.evaluation.runs.artifacts.run_record import CompositeSummary
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.files import atomic_path
 from salgen.sources import OWN_COPY
 from salgen.types import Float32, Float64
 
-FILE = "composites.parquet"
 MOST = 256  # samples, which are held in memory together
 VERSION = "1"  # changes whenever the evidence may
-COLUMNS = {
-    "model": pa.string(),
-    "training_seed": pa.int64(),
-    "sample_id": pa.string(),
-    "cluster": pa.string(),
-    **{name: ARROW_TYPES[kind] for name, kind in get_type_hints(CompositeEvidence).items()},
-}
 
 
 def compose_run(runners: Sequence[ModelRunner]) -> list[CompositeSummary]:
@@ -38,7 +30,9 @@ def compose_run(runners: Sequence[ModelRunner]) -> list[CompositeSummary]:
     """
     plan, path = runners[0].plan, runners[0].run / FILE
     path.unlink(missing_ok=True)  # left by another run, with other models
-    if plan.source_run is not None or plan.dataset.spec.source != OWN_COPY:
+    if plan.source_run is not None:  # whose file is copied
+        return list(plan.source_run.record.composites)
+    if plan.dataset.spec.source != OWN_COPY:
         return []
     if len({plan.dataset.clusters[number] for number in plan.scored[:MOST]}) <= FEWEST:
         return []
