@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 import numpy as np
 import pandas as pd
 import salgen
@@ -49,6 +50,9 @@ def networks(folder: Path) -> Iterator[tuple[Dataset, Path]]:
 def verdicts(dataset: Dataset, checkpoint: Path, run: Path) -> pd.DataFrame:
     """A row for each image that the network classifies rightly: its certificate, and the evidence of each filling."""
     run.mkdir(parents=True, exist_ok=True)
+    kept = run / "verdicts.parquet"
+    if kept.is_file():
+        return pd.read_parquet(kept)
     plan = Plan.of(dataset, Conventions(limit=IMAGES), [load_model(dataset, checkpoint, run)], {}, {})
     runner = ModelRunner(plan, plan.models[0], run)
     certify([runner])
@@ -56,29 +60,30 @@ def verdicts(dataset: Dataset, checkpoint: Path, run: Path) -> pd.DataFrame:
     evidence = compose(runner).pivot(index="sample_id", columns="filling", values="composite_evidence")
     rows = certificates[["cluster", "correct", "certified"]].join(evidence)
     rows = rows[rows["correct"] & rows["certified"].notna()].astype({"certified": bool})
-    return rows.assign(network=f"{checkpoint.parent.name}-{checkpoint.name}")
+    rows.to_parquet(kept)
+    return rows
 
 
-def agreement(rows: pd.DataFrame, column: str) -> list[float]:
-    """Cohen's kappa, sensitivity and specificity."""
-    found, true = rows[column].to_numpy(bool), rows["certified"].to_numpy(bool)
-    observed = np.mean(found == true)
-    chance = found.mean() * true.mean() + (1 - found.mean()) * (1 - true.mean())
-    kappa = (observed - chance) / (1 - chance) if chance < 1 else np.nan
-    return [kappa, found[true].mean() if true.any() else np.nan, 1 - found[~true].mean() if (~true).any() else np.nan]
+def agreement(found: Any, true: Any, weights: Any) -> list[float]:
+    """Cohen's kappa, sensitivity and specificity of verdicts (N,) that count `weights` times."""
+    share = weights / weights.sum()
+    said, is_true, both = share @ found, share @ true, share @ (found & true)
+    chance = said * is_true + (1 - said) * (1 - is_true)
+    observed = 1 - said - is_true + 2 * both
+    return [(observed - chance) / (1 - chance), both / is_true, (1 - said - is_true + both) / (1 - is_true)]
 
 
 def line(name: str, rows: pd.DataFrame, column: str) -> list[str]:
     """A row of the table, with intervals of drawn clusters."""
-    random, groups = np.random.default_rng(0), [group for _, group in rows.groupby("cluster")]
-    drawn = []
-    for _ in range(DRAWS):
-        chosen = random.integers(len(groups), size=len(groups))
-        drawn.append(agreement(pd.concat([groups[number] for number in chosen]), column))
+    found, true = rows[column].to_numpy(bool), rows["certified"].to_numpy(bool)
+    cluster, names = pd.factorize(rows["cluster"])
+    draws = np.random.default_rng(0).multinomial(len(names), np.full(len(names), 1 / len(names)), size=DRAWS)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        drawn = [agreement(found, true, counts[cluster]) for counts in draws]
+        value = agreement(found, true, np.ones(len(rows)))
     low, high = np.nanpercentile(np.array(drawn), [2.5, 97.5], axis=0)
-    cells = zip(agreement(rows, column), low, high, strict=True)
-    return [name, column, str(len(rows)), f"{rows['certified'].mean():.2f}",
-            *(f"{value:.2f} ({least:.2f} to {most:.2f})" for value, least, most in cells)]  # fmt: skip
+    cells = [f"{mean:.2f} ({least:.2f} to {most:.2f})" for mean, least, most in zip(value, low, high, strict=True)]
+    return [name, column, str(len(rows)), f"{true.mean():.2f}", *cells]
 
 
 def main(folder: Path) -> None:
@@ -88,8 +93,9 @@ def main(folder: Path) -> None:
         rows = verdicts(dataset, checkpoint, folder / "runs" / f"{checkpoint.parent.name}-{checkpoint.name}")
         found.setdefault(dataset.name, []).append(rows)
         print(dataset.name, checkpoint, f"{rows['certified'].mean():.2f}", file=sys.stderr, flush=True)
-    tables = {name: pd.concat(parts) for name, parts in found.items()}
-    tables["all"] = pd.concat([rows.assign(cluster=name + rows["cluster"]) for name, rows in tables.items()])
+    tables = {name: pd.concat(parts, ignore_index=True) for name, parts in found.items()}
+    of_all = [rows.assign(cluster=name + rows["cluster"]) for name, rows in tables.items()]
+    tables["all"] = pd.concat(of_all, ignore_index=True)
     lines = []
     for name, rows in tables.items():
         votes = rows[[*FILLINGS]].sum(axis=1)

@@ -50,7 +50,7 @@ run.means.round(2)
 
 # %%
 # A mask says where people see the object. Whether the network uses it is another question. Photographs can't be drawn
-# again, so there are no certificates; :doc:`composite evidence </reliance>` is the weaker answer.
+# again, so there are no certificates; :doc:`composite evidence </reliance>` is a hint, not to be relied on.
 
 run.composites.pivot(index="sample_id", columns="filling", values="composite_evidence")
 

@@ -44,7 +44,7 @@ def answer(run: LoadedRun, model: str) -> list[str]:
     for evidence in (one for one in run.record.composites if one.name == model):
         relies = f"{model} seed {evidence.seed} relies on the object for {evidence.all_fillings:.0%}"
         lines.append(
-            f"{relies} of {evidence.samples} images by composite evidence, which is no certificate; "
+            f"{relies} of {evidence.samples} images by composite evidence, which is not to be relied on; "
             f"fillings disagree on {evidence.disagreement:.0%}"
         )
     lines += [_warning(run, second) for second in run.second_models if second.unlearnt or second.too_few]
