@@ -1,6 +1,6 @@
 """A real network on photographs: ``python -m benchmarks.real_network RUN`` fills the tables of docs/real_network.md.
 
-RUN is made by ``salgen evaluate PHOTOS --masks TRIMAPS --set mask_values=1,3 --model efficientnet-lite0``. Networks of
+RUN is made as the page says. Networks of
 salgen-bench are those that were trained for reliance; their scores are means over clusters and trainings.
 """
 
