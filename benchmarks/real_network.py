@@ -1,7 +1,7 @@
 """A real network on photographs: ``python -m benchmarks.real_network RUN`` fills the tables of docs/real_network.md.
 
-RUN is made as the page says. Networks of
-salgen-bench are those that were trained for reliance; their scores are means over clusters and trainings.
+RUN is made as the page says. Networks of salgen-bench are those that were trained for reliance. Their scores are means
+over images and trainings.
 """
 
 import sys
@@ -36,7 +36,7 @@ class Tables:
         return markdown_table(["method", *SHOWN], lines)
 
     def networks(self) -> str:
-        """Each network of salgen-bench: does its order hold here, and what does its best method cost?"""
+        """Each network of salgen-bench: does its order hold here, and what does its best method cost here?"""
         lines = []
         own = self.means[[name for name in self.means.index if is_method(name)]]
         for folder in sorted(RESULTS.glob("*-reliance")):

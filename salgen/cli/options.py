@@ -197,8 +197,8 @@ def pictures_as_dataset(
 ) -> str:
     """The data set of pictures with masks, all for testing, at the size and crop of the network; else as given.
 
-    `parameters` are those of the importer `images`. It is made in the current folder, as pictures may lie where nothing
-    can be written.
+    `parameters` are those of the importer `images`, None where the command has no option for them. It is made in the
+    current folder, as pictures may lie where nothing can be written.
     """
     from salgen.datasets.format.manifest import FILE
     from salgen.datasets.importing import import_images
@@ -211,9 +211,6 @@ def pictures_as_dataset(
         raise SalgenError(f"--masks is for a folder of pictures, and {pictures} is a data set")
     chosen = {"shares": (0, 0, 1), **given_inputs(model), **(parameters or {})}
     if not chosen.get("mask_values"):
-        refuse_several_levels(masks)
-    return str(
-        import_images(
-            pictures, f"{Path(pictures).resolve().name}-salgen", masks=masks, labels=labels, parameters=chosen
-        )
-    )
+        refuse_several_levels(masks, "salgen import --set" if parameters is None else "--set")
+    made = f"{Path(pictures).resolve().name}-salgen"
+    return str(import_images(pictures, made, masks=masks, labels=labels, parameters=chosen))
