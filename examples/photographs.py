@@ -32,7 +32,7 @@ data = salgen.import_images(photographs, parameters=size)
 
 # %%
 # Labels are matched to the network's outputs by their names. ``methods=["quick"]`` takes all methods but those of
-# hundreds of passes an image: six minutes of a processor for twenty photographs. A few are quicker still. On the
+# hundreds of passes an image: eight minutes of a core for twenty photographs. A few are quicker still. On the
 # command line all of this is one line::
 #
 #     salgen evaluate photographs --masks photographs/masks --model efficientnet-lite0

@@ -209,7 +209,8 @@ def pictures_as_dataset(
         return pictures
     if (Path(pictures) / FILE).exists():
         raise SalgenError(f"--masks is for a folder of pictures, and {pictures} is a data set")
-    chosen = {"shares": (0, 0, 1), **given_inputs(model), **(parameters or {})}
+    stated = {key.replace("-", "_"): value for key, value in (parameters or {}).items()}
+    chosen = {"shares": (0, 0, 1), **given_inputs(model), **stated}
     if not chosen.get("mask_values"):
         refuse_several_levels(masks, "salgen import --set" if parameters is None else "--set")
     made = f"{Path(pictures).resolve().name}-salgen"

@@ -67,7 +67,7 @@ def trimaps():
 @pytest.mark.parametrize(("values", "share"), [("1", 1 / 16), ("1,3", 1 / 4)])
 def test_the_levels_of_trimaps_that_mark_the_feature_are_named(photos, values, share):
     trimaps()
-    assert evaluated("--set", f"mask_values={values}") == 0
+    assert evaluated("--set", f"mask-values={values}") == 0
     assert open_dataset("photos-salgen", "test")[0]["mask"].mean() == share
 
 
