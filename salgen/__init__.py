@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from salgen.datasets.archives.unpacking import unpack
     from salgen.datasets.importing import import_images
     from salgen.datasets.making import make
+    from salgen.datasets.sample_photographs import sample_photographs
     from salgen.errors import SalgenError
     from salgen.evaluation.attribution.explaining import explain
     from salgen.evaluation.attribution.patterns import fit_patterns
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Run", "SalgenError", "bench", "choose", "collate", "evaluate", "explain", "fit_patterns", "generator",
     "import_images", "leaderboard", "list_generators", "list_importers", "list_methods", "list_metrics", "list_models",
-    "load", "make", "open", "publish", "push_to_hub", "report", "rescore", "score", "sweep", "train", "unpack",
-    "verify",
+    "load", "make", "open", "publish", "push_to_hub", "report", "rescore", "sample_photographs", "score", "sweep",
+    "train", "unpack", "verify",
 ]  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from benchmarks.filled_pages import filled
 from salgen.evaluation.bench.versions import bench_spec
 from salgen.evaluation.runs.artifacts.certificate_table import COLUMNS as CERTIFICATE_COLUMNS
 from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
+from salgen.evaluation.runs.artifacts.composite_table import COLUMNS as COMPOSITE_COLUMNS
 from salgen.evaluation.runs.artifacts.predictions import Predictions, predictions_table
 from salgen.evaluation.statistics.comparisons import Comparison
 from salgen.evaluation.statistics.run_tables import write_tables
@@ -88,6 +89,7 @@ def columns_in_code():
     return {
         "scores.parquet": {name: type_name(kind) for name, kind in RESULT_COLUMNS.items()},
         "certificates.parquet": {name: type_name(kind) for name, kind in CERTIFICATE_COLUMNS.items()},
+        "composites.parquet": {name: type_name(kind) for name, kind in COMPOSITE_COLUMNS.items()},
         "predictions.parquet": {field.name: type_name(field.type) for field in predictions},
         "summary.csv": dict.fromkeys(summary),
         "comparisons.csv": dict.fromkeys(comparisons),

@@ -41,6 +41,7 @@ ALLOWED_FROM_MAPS = ("dataset", "from_maps", "metrics", "out", "replace", "limit
     "(or several: cat=281+282,dog=151).",
 )
 @shared.picture_masks
+@shared.picture_labels
 @shared.methods
 @click.option(
     "--maps",
@@ -53,7 +54,8 @@ ALLOWED_FROM_MAPS = ("dataset", "from_maps", "metrics", "out", "replace", "limit
     "--methods",
     "method_names",
     metavar="A,B",
-    help="Names, all, or a protocol's name.  [default: without -m the run's, else all, at scale demo a dozen]",
+    help="Names, all, quick (without those of hundreds of passes an image), or a protocol's name.  [default: "
+    "without -m the run's, else all, at scale demo a dozen, with --masks quick]",
 )
 @click.option(
     "--metrics",
@@ -70,14 +72,14 @@ ALLOWED_FROM_MAPS = ("dataset", "from_maps", "metrics", "out", "replace", "limit
     type=click.Choice(EXECUTORS),
     default="local",
     show_default=True,
-    help="Explain and score in this process, or in workers of Ray, with a GPU each where there are any.",
+    help="Work in this process, or in Ray's.",
 )
 @click.option(
     "--ray-address",
     metavar="HOST:PORT",
     help="A running Ray, or auto. Its machines must share DATASET, RUN and model.  [default: start one]",
 )
-@click.option("--workers", type=int, metavar="N", help="Processes of a Ray that starts here.  [default: one per core]")
+@click.option("--workers", type=int, metavar="N", help="Processes of that Ray.  [default: one per core]")
 @click.option("--source", metavar="PATH", help="The material that DATASET was made from, if not the generator's own.")
 @click.option("--split", metavar="SPLIT", help="Split to evaluate on.  [default: test]")
 @shared.scale
@@ -101,13 +103,14 @@ def command(
     maps: tuple[str, ...],
     classes: str | None,
     masks: tuple[str, ...],
+    labels: str | None,
     **options: Any,
 ) -> None:
     """Explain, score and report on the data set DATASET.
 
     A registered model is trained first. An interrupted run resumes. Methods and metrics are added to a finished run of
     the same experiment. Controls (random, sobel, oracle and others) are always added. --set takes training settings
-    and parameters of the model; salgen train --help lists them.
+    and parameters of the model (salgen train --help), with --masks those of salgen import.
     """
     from salgen.evaluation.runs.running import evaluate
 
@@ -117,14 +120,17 @@ def command(
     else:
         if dataset is None:
             raise SalgenError("give the folder or archive of a DATASET, or the maps of a run with --from-maps")
+        if labels is not None and not masks:
+            raise SalgenError("--labels is for a folder of pictures: give their --masks too")
+        of_pictures = parse_pairs(pairs) if masks else None
         chosen = [*method_calls, *shared.split_names(method_names, "--methods")]
         run = evaluate(
-            shared.pictures_as_dataset(dataset, masks, options["model"]),
+            shared.pictures_as_dataset(dataset, masks, options["model"], labels, of_pictures),
             classes=_outputs(classes),
-            methods=chosen or None,
+            methods=chosen or (["quick"] if masks and not maps else None),
             maps=maps,
             metrics=shared.split_calls(metrics) or None,
-            settings=parse_pairs(pairs),
+            settings={} if masks else parse_pairs(pairs),
             **options,
         )
     from salgen.evaluation.report import console_summary, report  # here, as it imports for a second

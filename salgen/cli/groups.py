@@ -30,7 +30,7 @@ SECTIONS = {
     "Model": ("model", "classes", "paired_model", "paired_task"),
     "Methods and maps": ("method_calls", "method_names", "maps", "from_maps", "keep_maps", "target", "reduce", "score"),
     "Metrics": ("metrics", "mask", "redraws", "shape"),
-    "Data": ("masks", "dose", "train", "val", "test", "split", "limit", "source"),
+    "Data": ("masks", "labels", "dose", "train", "val", "test", "split", "limit", "source"),
     "Training": ("scale", "pairs", "training_pairs", "n_trainings", "reliance"),
     "Output": ("out", "replace"),
     "Machine": ("max_memory", "executor", "ray_address", "workers", "compile"),

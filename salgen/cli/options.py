@@ -40,7 +40,7 @@ methods = click.option(
     "library, see docs/own_methods.md.",
 )
 max_memory = click.option(
-    "--max-memory", metavar="GB", type=float, help="Memory for explaining.  [default: half of what is free]"
+    "--max-memory", metavar="GB", type=float, help="Memory for explaining.  [default: half of the free]"
 )
 trained_model = click.option(
     "--model",
@@ -52,7 +52,11 @@ picture_masks = click.option(
     "--masks",
     metavar="PATH",
     multiple=True,
-    help="Masks or annotations of a folder of pictures, as for salgen import. A data set of them is made beside it.",
+    help="Masks or annotations of a folder of pictures, as for salgen import. They become a data set in the current "
+    "folder.",
+)
+picture_labels = click.option(
+    "--labels", metavar="FILE", type=click.Path(), help="A table of the pictures' labels, as for salgen import."
 )
 n_trainings = click.option(
     "--n-trainings",
@@ -184,14 +188,30 @@ def _plain(value: Any) -> str:
     return str(value).lower() if value in (True, False, None) else str(value)
 
 
-def pictures_as_dataset(pictures: str, masks: tuple[str, ...], model: str) -> str:
-    """The data set of pictures with masks, all for testing, at the size and crop of the network; else as given."""
+def pictures_as_dataset(
+    pictures: str,
+    masks: tuple[str, ...],
+    model: str,
+    labels: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+) -> str:
+    """The data set of pictures with masks, all for testing, at the size and crop of the network; else as given.
+
+    `parameters` are those of the importer `images`, None where the command has no option for them. It is made in the
+    current folder, as pictures may lie where nothing can be written.
+    """
     from salgen.datasets.format.manifest import FILE
     from salgen.datasets.importing import import_images
+    from salgen.datasets.layouts.own_images.open_images import refuse_several_levels
     from salgen.evaluation.runs.given_models import given_inputs
 
     if not masks:
         return pictures
     if (Path(pictures) / FILE).exists():
         raise SalgenError(f"--masks is for a folder of pictures, and {pictures} is a data set")
-    return str(import_images(pictures, masks=masks, parameters={"shares": (0, 0, 1), **given_inputs(model)}))
+    stated = {key.replace("-", "_"): value for key, value in (parameters or {}).items()}
+    chosen = {"shares": (0, 0, 1), **given_inputs(model), **stated}
+    if not chosen.get("mask_values"):
+        refuse_several_levels(masks, "salgen import --set" if parameters is None else "--set")
+    made = f"{Path(pictures).resolve().name}-salgen"
+    return str(import_images(pictures, made, masks=masks, labels=labels, parameters=chosen))

@@ -13,7 +13,9 @@ from salgen.import_paths import split_name
 from salgen.parameters import call_text, parse_call
 from salgen.registry import METHODS, PROTOCOLS
 
-ALL, DEMO = "all", "demo"
+ALL, QUICK, DEMO = "all", "quick", "demo"
+# What the group `quick` leaves out: methods that take hundreds of passes an image, one for each mask or channel.
+DEAR = ("score-cam", "ablation-cam", "occlusion", "rise", "lime", "kernel-shap")
 # The default at scale demo: one to three of each family, the best known and cheap first. Patterns are missing, as they
 # are fitted to the training images, and the kin of those that are here.
 DEMO_METHODS = (
@@ -75,21 +77,26 @@ def select_methods(
 ) -> MethodSelection:
     """Methods by their calls, the controls always among them.
 
-    Calls are names, calls with parameters, groups (``all``, a protocol's name), or methods. None means no others than
-    the `earlier` ones of a run's record and the maps from `outside`; without any, ``all``, or at scale demo
-    `DEMO_METHODS`. The scale's defaults hold for parameters that a call does not set.
+    Calls are names, calls with parameters, methods, or groups: ``all``, ``quick`` (all but `DEAR`), a protocol's name.
+    None means no others than the `earlier` ones of a run's record and the maps from `outside`; without any, ``all``, or
+    at scale demo `DEMO_METHODS`. The scale's defaults hold for parameters that a call does not set.
     """
     requested = list(calls or [])
     named = [METHODS.create(*parse_call(call)) if isinstance(call, str) else call for call in earlier]
     for call in requested:
         in_protocol = isinstance(call, str) and call in PROTOCOLS.entries
-        given = PROTOCOLS.load(call).methods if in_protocol else [] if call == ALL else [call]
+        given = PROTOCOLS.load(call).methods if in_protocol else [] if call in (ALL, QUICK) else [call]
         named += [_create(method, scale) for method in given]
     by_call = dict(call_and_method(method) for method in named)
     if both := by_call.keys() & (outside or {}).keys():
         raise SalgenError(f"{min(both)} is the name of maps from files and of another method: give each its own")
     by_default = DEMO_METHODS if scale == DEMO else all_methods()
-    chosen = all_methods() if ALL in requested else () if named or outside else by_default
+    if ALL in requested:
+        chosen: Iterable[str] = all_methods()
+    elif QUICK in requested:
+        chosen = [name for name in all_methods() if name not in DEAR]
+    else:
+        chosen = () if named or outside else by_default
     added = dict.fromkeys([*chosen, *(name for name in METHODS.names() if METHODS.load(name).control)])
     other_methods = [_create(name, scale) for name in added]
     return MethodSelection(by_call | dict(outside or {}), {call_text(m): m for m in other_methods})

@@ -26,6 +26,7 @@ MEANINGS = {
     "comparisons.csv": "tests of each pair of methods, corrected for their number",
     predictions.FILE: "what the models say of every image of the split",
     "certificates.parquet": "for which samples it is certain that the model relies on the feature",
+    "composites.parquet": "what composites of photographs say of the model's reliance, which is no certificate",
     "run.json": "how it was made: versions, settings, conventions, times",
     "report.html": "all of it as a page to read, with nothing to load from elsewhere",
     "gallery.npz": "some samples with every method's map, as the page shows them",

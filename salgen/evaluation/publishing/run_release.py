@@ -20,6 +20,7 @@ from salgen.evaluation.report.page import PAGE, render
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.runs.artifacts import predictions
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.composite_table import FILE as COMPOSITES
 from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, RunRecord, content_faults
 from salgen.evaluation.runs.artifacts.saved_maps import GALLERY, folder_name, parts_of
 from salgen.evaluation.runs.source_run import DATA, checkpoint_files, checkpoint_of
@@ -55,7 +56,9 @@ def published_run(
     with _data(folder, record, pixels) as (data, images):
         contents = Contents(record, console_summary([folder]), images, all(checkpoints))
         names = [*TABLES, *record.maps]
-        names += [name for name in (CERTIFICATES, *((GALLERY,) if images else ())) if (folder / name).is_file()]
+        names += [
+            name for name in (CERTIFICATES, COMPOSITES, *((GALLERY,) if images else ())) if (folder / name).is_file()
+        ]
         models = [path for checkpoint in checkpoints if checkpoint for path in checkpoint_files(checkpoint)]
         files: dict[str, Path | bytes] = {name: folder / name for name in names}
         files |= {path.relative_to(folder).as_posix(): path for path in models}

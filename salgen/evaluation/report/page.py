@@ -10,6 +10,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics import clever_hans, thresholds
 from salgen.evaluation.diagnostics.metric_correlation import LEAST, correlations
 from salgen.evaluation.reliance.certificate_rule import TOLERATED, most_faulty
+from salgen.evaluation.reliance.composites import BACKGROUNDS
 from salgen.evaluation.report import figures, gallery, reliance
 from salgen.evaluation.report.formatting import STYLE, and_list, call_name, page_text, templates
 from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, grid_csv, image_grid, read_grid, variants_figure
@@ -144,6 +145,7 @@ def render(
         alpha=ALPHA,
         most_faulty=most_faulty,
         tolerated=TOLERATED,
+        backgrounds=BACKGROUNDS,
         by_model=reliance.by_model,
         mostly_uncertified=reliance.mostly_uncertified,
         and_list=and_list,

@@ -20,6 +20,7 @@ from salgen.evaluation.report.page import report
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun, read_runs
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.composite_table import FILE as COMPOSITES
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
 from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps, check_maps, maps_name, read_maps
@@ -114,6 +115,19 @@ class Run(os.PathLike[str]):
         if not (self / CERTIFICATES).is_file():
             raise SalgenError(f"{self.path} has no certificates: {self.record.certificates.reason}")
         return pd.read_parquet(self / CERTIFICATES, partitioning=None)
+
+    @cached_property
+    def composites(self) -> pd.DataFrame:
+        """Composite evidence about each photograph by each filling, as in ``composites.parquet``; see docs/reliance.md.
+
+        Raises
+        ------
+        SalgenError
+            If the run has none: images can be drawn again, or are fewer than five.
+        """
+        if not (self / COMPOSITES).is_file():
+            raise SalgenError(f"{self.path} has no composite evidence: it is for imported images, five or more")
+        return pd.read_parquet(self / COMPOSITES, partitioning=None)
 
     @property
     def left_out(self) -> dict[str, str]:

@@ -12,7 +12,10 @@ from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.file_maps import FileMaps, Maps, paths_by_name, read_file_maps
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.attribution.method_selection import (
+    ALL,
+    DEAR,
     DEMO,
+    QUICK,
     Renamed,
     all_methods,
     check_methods_given,
@@ -53,6 +56,12 @@ def resolve_methods(
         print(
             f"scale demo takes {len(defined)} of {len(all_methods())} methods by default, controls among them; "
             "-m all (from Python methods=['all']) takes all",
+            file=sys.stderr,
+        )
+    if given and QUICK in given and ALL not in given and (dear := [name for name in DEAR if name not in defined]):
+        print(
+            f"quick leaves out {', '.join(dear)}, which take hundreds of passes an image: -m all (from Python "
+            "methods=['all']) takes them too",
             file=sys.stderr,
         )
     if others := {call: why for call, why in left_out.items() if call not in selection.named}:

@@ -26,6 +26,7 @@ from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name
 from salgen.evaluation.runs.artifacts.score_table import write_scores
 from salgen.evaluation.runs.certify import certify
+from salgen.evaluation.runs.composing import compose_run
 from salgen.evaluation.runs.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import Identity
 from salgen.evaluation.runs.given_models import GivenModel
@@ -171,6 +172,7 @@ def _execute(plan: Plan, run: Path, started: float, *, source: str | None, execu
             _warn_of_chance(runner)
         elsewhere = partial(workers.certify, source=source) if workers else None
         certificates = plan.source_run.certificates if plan.source_run else certify(runners, source, elsewhere)
+    composites = compose_run(runners)
     give_back_freed_memory()
     models = [(model.name, model.seed) for model in plan.models]
     write_predictions(run, plan.dataset.ids, models, [runner.predictions for runner in runners])
@@ -183,7 +185,7 @@ def _execute(plan: Plan, run: Path, started: float, *, source: str | None, execu
     if plan.keep_maps:
         keep_for_scoring(plan.dataset, plan.models, run)
     write_tables(run)
-    run_record(runners, certificates, monotonic() - started).write(run)  # last: the run is finished
+    run_record(runners, certificates, composites, monotonic() - started).write(run)  # last: the run is finished
     return run
 
 

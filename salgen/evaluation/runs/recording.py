@@ -22,7 +22,12 @@ from salgen.evaluation.training.checkpoints import read_card
 from salgen.parameters import to_json
 
 
-def run_record(runners: Sequence[ModelRunner], certificates: Certification, seconds: float) -> records.RunRecord:
+def run_record(
+    runners: Sequence[ModelRunner],
+    certificates: Certification,
+    composites: list[records.CompositeSummary],
+    seconds: float,
+) -> records.RunRecord:
     """The record of how a run was made, for the report and its readers."""
     plan = runners[0].plan
     return records.RunRecord(
@@ -49,6 +54,7 @@ def run_record(runners: Sequence[ModelRunner], certificates: Certification, seco
             without_mask=plan.considered - len(plan.scored),
         ),
         certificates=_certificates(plan, certificates),
+        composites=composites,
         timings={"evaluate_seconds": round(seconds, 3)},
         notes=[note for note in _notes(plan, certificates.reason) if note],
         maps={name: key for runner in runners for name, key in runner.kept_maps.items()},

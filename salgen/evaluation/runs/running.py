@@ -96,9 +96,10 @@ def evaluate(
         otherwise as the first one. Its maps of the same images explain their class of that task.
     methods
         Calls such as ``"lrp-alpha-beta:alpha=1,beta=0"``, or groups: ``"all"`` for all that are defined for the
-        model, or a protocol's name. None takes those of the run that `out` holds, else ``"all"``, at scale demo a dozen
-        that stand for their families (``DEMO_METHODS`` in :mod:`salgen.evaluation.attribution.method_selection`). The
-        controls are always added. Also functions of (network, normalised inputs, targets), classes and objects of
+        model, ``"quick"`` for those but a few that take hundreds of passes an image, or a protocol's name. None takes
+        those of the run that `out` holds, else ``"all"``, at scale demo a dozen that stand for their families
+        (``DEMO_METHODS`` in :mod:`salgen.evaluation.attribution.method_selection`). The controls are always added.
+        Also functions of (network, normalised inputs, targets), classes and objects of
         captum, pytorch-grad-cam and zennit, or ``"package.module:name"`` of one of these; a dict names them. One that
         the model does not allow, or that fails, is left out with a warning, unless no other works. See
         docs/own_methods.md.

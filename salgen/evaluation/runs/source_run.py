@@ -25,6 +25,7 @@ from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.certificate_table import Certification, read_certificates
+from salgen.evaluation.runs.artifacts.composite_table import FILE as COMPOSITES
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.predictions import Predictions
 from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, ModelRecord, RunRecord, SourceRecord
@@ -129,8 +130,8 @@ class SourceRun:
         return Certification(reason=self.record.certificates.reason)
 
     def copy_files(self, run: Path) -> None:
-        """Copy certificates and the report's pictures into another run; those of an earlier one do not stay there."""
-        for name in (CERTIFICATES, GALLERY):
+        """Copy certificates, composites and the report's pictures into another run, where no earlier ones stay."""
+        for name in (CERTIFICATES, COMPOSITES, GALLERY):
             (run / name).unlink(missing_ok=True)
             if (self.folder / name).is_file():
                 copy_file(self.folder / name, run / name)

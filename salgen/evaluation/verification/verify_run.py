@@ -20,6 +20,7 @@ from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
 from salgen.evaluation.report.gallery import GALLERY, read_gallery
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.certificate_table import read_certificates
+from salgen.evaluation.runs.artifacts.composite_table import FILE as COMPOSITES
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
 from salgen.evaluation.runs.artifacts.saved_maps import check_maps, folder_name, maps_name, read_maps
@@ -72,18 +73,20 @@ TABLES: dict[str, Callable[[Path], Any]] = {
     COMPARISONS: Path.read_text,
     PREDICTIONS: pq.read_table,
     CERTIFICATES: read_certificates,
+    COMPOSITES: pq.read_table,
     GALLERY: read_gallery,
 }
 
 
 def table_problems(path: Path, read: Callable[[Path], Any], record: RunRecord) -> Iterator[str]:
-    """A table that is missing or cannot be read; certificates and pictures need not be there."""
+    """A table that is missing or cannot be read; certificates, composites and pictures need not be there."""
+    needed = {CERTIFICATES: record.certificates.models, COMPOSITES: record.composites, GALLERY: False}
     if path.is_file():
         try:
             read(path)
         except (pa.ArrowException, OSError, ValueError) as error:
             yield f"{path} cannot be read ({reason(error)}): fetch the archive or evaluate again"
-    elif path.name != GALLERY and (path.name != CERTIFICATES or record.certificates.models):
+    elif needed.get(path.name, True):
         yield f"{path} is missing: the run is not finished"
 
 

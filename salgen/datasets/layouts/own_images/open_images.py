@@ -6,18 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
+import numpy as np
 from salgen.datasets.layouts.broken import broken_items
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
+from salgen.datasets.layouts.mask_levels import CLASSES, VOID, VOID_COLOUR, WITH_VOID
 from salgen.datasets.layouts.own_images.annotated_tables import is_table, masks_named_in
 from salgen.datasets.layouts.own_images.annotation_formats import read_annotations_at
 from salgen.datasets.layouts.own_images.annotations import Annotations, Object, in_order
-from salgen.datasets.layouts.own_images.image_tree import ImageTree, Skipped
+from salgen.datasets.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below
 from salgen.datasets.layouts.own_images.label_table import LabelRow, marks_objects, metadata_in, read_labels
 from salgen.datasets.layouts.own_images.outlines import MaskPicture, Outline, Turned
 from salgen.datasets.layouts.own_images.own_images import LICENSE, OwnImage, OwnImages, Reading
 from salgen.datasets.layouts.own_images.own_split import about_splits, assign_splits
 from salgen.datasets.layouts.own_images.upright_pictures import Header, header_of, masks_told
 from salgen.errors import SalgenError, unknown_name, warn
+from salgen.generators.drawing.pictures import levels_of, opened
 
 STORED, UPRIGHT = "stored", "upright"
 SAID = {
@@ -123,6 +126,33 @@ def open_images(text: str, reading: Reading) -> OwnImages:
     about = " ".join(filter(None, [about_splits(stated, reading.shares), skipped.sentence, noted.sentence]))
     of_files = {f"images/{item}": split for item, split in splits.items()}
     return OwnImages(LICENSE, files, of_files, images, classes, about, reading)
+
+
+def refuse_several_levels(places: Iterable[str | Path], option: str) -> None:
+    """Raise a SalgenError for the first mask picture in some folders that has several levels besides 0 and void.
+
+    `option` is what the user may write to name the levels. Soft edges count as one level. What cannot be read is left
+    to the import.
+    """
+    masks = {str(path): [path] for folder in map(Path, places) if folder.is_dir() for path in pictures_below(folder)}
+    damaged = broken_items(masks)
+    for name, said in masks_told({name: paths for name, paths in masks.items() if name not in damaged}, ()):
+        if said not in (CLASSES, WITH_VOID):
+            continue
+        with opened(Path(name)) as picture:
+            levels = np.atleast_3d(levels_of(picture))[..., :3]
+        colours = {tuple(colour) for colour in np.unique(levels.reshape(-1, levels.shape[2]), axis=0).tolist()}
+        if any(len(set(colour)) > 1 for colour in colours):
+            if len(colours - {(0, 0, 0), VOID_COLOUR}) > 1:
+                raise SalgenError(f"{name}: has several colours: save a mask whose object is white and all else black")
+            continue
+        numbers = sorted({colour[0] for colour in colours})
+        named = [number for number in numbers if number and not (number == VOID and said == WITH_VOID)]
+        if len(named) > 1:
+            raise SalgenError(
+                f"{name}: has the levels {', '.join(map(str, numbers))}: say which are the object, as in "
+                f"{option} mask_values={named[0]},{named[-1]}"
+            )
 
 
 def _damaged_masks(

@@ -157,6 +157,18 @@ class CertificatesRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CompositeSummary:
+    """The shares of a model's samples with composite evidence, which is no certificate."""
+
+    name: str
+    seed: int
+    samples: int
+    fillings: dict[str, float]  # by the filling of removed objects
+    all_fillings: float  # evidence from each filling
+    disagreement: float  # evidence from some fillings, but not all
+
+
+@dataclass(frozen=True, kw_only=True)
 class SourceRecord:
     """The run whose maps were scored."""
 
@@ -191,6 +203,7 @@ class RunRecord:
     conventions: dict[str, Any] = field(default_factory=dict)
     samples: SampleCounts
     certificates: CertificatesRecord
+    composites: list[CompositeSummary] = field(default_factory=list)  # of imported images
     timings: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     # files of maps that the run keeps, each with the digest of everything that its maps depend on

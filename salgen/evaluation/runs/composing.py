@@ -1,0 +1,94 @@
+"""Composite evidence of a run, for imported images, which cannot be drawn again: ``composites.parquet``."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
+from salgen.evaluation.reliance.composites import FEWEST, FILLINGS, composite_evidence
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS, provenance
+from salgen.evaluation.runs.artifacts.composite_table import COLUMNS, FILE
+from salgen.evaluation.runs.artifacts.run_record import CompositeSummary
+from salgen.evaluation.runs.model_runner import ModelRunner
+from salgen.files import atomic_path
+from salgen.sources import OWN_COPY
+from salgen.types import Float32, Float64
+
+MOST = 256  # samples, which are held in memory together
+VERSION = "1"  # changes whenever the evidence may
+
+
+def compose_run(runners: Sequence[ModelRunner]) -> list[CompositeSummary]:
+    """Write ``composites.parquet`` of imported images, and summarise it for each model.
+
+    Other runs have none, nor have those of fewer images than composites take.
+    """
+    plan, path = runners[0].plan, runners[0].run / FILE
+    path.unlink(missing_ok=True)  # left by another run, with other models
+    if plan.source_run is not None:  # whose file is copied
+        return list(plan.source_run.record.composites)
+    if plan.dataset.spec.source != OWN_COPY:
+        return []
+    if len({plan.dataset.clusters[number] for number in plan.scored[:MOST]}) <= FEWEST:
+        return []
+    tables = [_kept(runner) for runner in runners]
+    _write(pd.concat(tables), path)
+    return [_summary(runner, table) for runner, table in zip(runners, tables, strict=True)]
+
+
+def compose(runner: ModelRunner) -> pd.DataFrame:
+    """A row for each of the first `MOST` scored samples and each filling, with a model's composite evidence."""
+    plan, model = runner.plan, runner.model
+    chosen = list(plan.scored[:MOST])
+    (batch,) = plan.dataset.batches(len(chosen), chosen)
+
+    def ask(images: Float32) -> Float64:
+        predictor = BatchedPredictor(model.view, images, plan.max_memory)
+        return np.asarray(predictor.original_logits.cpu().double().numpy())
+
+    targets = plan.targets(batch.labels, lambda: runner.predictions.predicted[chosen])
+    masks = np.asarray(plan.masks(batch).any(axis=1))
+    shown = batch.present(plan.task)[np.arange(len(batch)), targets] if model.view.multi_label else None
+    found = composite_evidence(batch.images, masks, batch.clusters, batch.labels, targets, ask, shown=shown)
+    rows = [
+        {"model": model.name, "training_seed": model.seed, "sample_id": name, "cluster": cluster,
+         **dataclasses.asdict(evidence)}
+        for name, cluster, of_sample in zip(batch.ids, batch.clusters, found, strict=True)
+        for evidence in of_sample
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _kept(runner: ModelRunner) -> pd.DataFrame:
+    """A model's evidence, from the file of a run that goes on, or computed and kept there."""
+    key = {**runner.depends_on(list(runner.plan.scored[:MOST]), runner.device), "composites": VERSION,
+           "target": runner.plan.conventions.target}  # fmt: skip
+    path = runner.run / PARTS / f"composites-{provenance(key)}.parquet"
+    if not path.is_file():
+        table = compose(runner)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(table, path)
+    return pd.read_parquet(path, partitioning=None)
+
+
+def _write(table: pd.DataFrame, path: Path) -> None:
+    with atomic_path(path) as temporary:
+        pq.write_table(pa.Table.from_pandas(table, pa.schema(COLUMNS), preserve_index=False), temporary)
+
+
+def _summary(runner: ModelRunner, table: pd.DataFrame) -> CompositeSummary:
+    votes = table.groupby("sample_id", sort=False)["composite_evidence"].sum()
+    shares = table.groupby("filling", sort=False)["composite_evidence"].mean()
+    return CompositeSummary(
+        name=runner.model.name,
+        seed=runner.model.seed,
+        samples=len(votes),
+        fillings={name: float(shares[name]) for name in FILLINGS},
+        all_fillings=float((votes == len(FILLINGS)).mean()),
+        disagreement=float(votes.between(1, len(FILLINGS) - 1).mean()),
+    )
