@@ -20,9 +20,9 @@ from salgen.evaluation.bench.run_entry import make_data
 from salgen.evaluation.bench.versions import bench_spec
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.evaluation.reliance.composites import FILLINGS
-from salgen.evaluation.runs.artifacts.run_record import Conventions
 from salgen.evaluation.runs.certify import certify
 from salgen.evaluation.runs.composing import compose
+from salgen.evaluation.runs.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import load_model
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan

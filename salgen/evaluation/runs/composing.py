@@ -19,7 +19,7 @@ from salgen.files import atomic_path
 from salgen.sources import OWN_COPY
 from salgen.types import Float32, Float64
 
-MOST = 256  # samples, which are held in memory together
+MOST = 100  # samples, which are held in memory together and take up to 78 passes each
 VERSION = "1"  # changes whenever the evidence may
 
 
