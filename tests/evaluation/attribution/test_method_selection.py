@@ -5,7 +5,13 @@ import pytest
 import torch
 from torch import nn
 from salgen.errors import SalgenError, UndefinedMethodError
-from salgen.evaluation.attribution.method_selection import DEAR, DEMO_METHODS, check_some_work, select_methods
+from salgen.evaluation.attribution.method_selection import (
+    DEAR,
+    DEMO_METHODS,
+    all_methods,
+    check_some_work,
+    select_methods,
+)
 from salgen.evaluation.methods.gradient import Gradient
 from salgen.evaluation.runs.artifacts.run_record import in_groups
 from salgen.registry import METHODS, PROTOCOLS
@@ -52,9 +58,9 @@ def test_scale_demo_takes_a_dozen_by_default_and_all_on_demand():
 
 
 def test_quick_is_all_but_those_of_hundreds_of_passes():
-    assert set(select_methods(["quick"]).methods) == set(METHODS.names()) - set(DEAR)
+    assert set(select_methods(["quick"]).methods) == set(all_methods()) - set(DEAR)
     assert "rise" in select_methods(["quick", "rise"]).named
-    assert set(select_methods(["quick", "all"]).methods) == set(METHODS.names()) > set(DEAR)
+    assert set(select_methods(["quick", "all"]).methods) == set(all_methods()) > set(DEAR)
 
 
 def test_the_page_names_the_methods_of_scale_demo():
