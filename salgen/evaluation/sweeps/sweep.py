@@ -1,5 +1,6 @@
 """`salgen sweep`: a data set and a run for each dose, and one page of curves and thresholds."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,8 @@ def sweep(
     folder = Path("sweeps") / f"{name}-{chosen.parameter}" if out is None else Path(out)
     with sole_writer(folder):
         data, runs = [], []
-        for value in chosen.values:
+        for number, value in enumerate(chosen.values, 1):
+            print(f"dose {number} of {len(chosen.values)}: {chosen.parameter} = {value:g}", file=sys.stderr, flush=True)
             place = folder / f"{chosen.parameter}={value:g}"
             place.mkdir(parents=True, exist_ok=True)
             values = {**parameters, chosen.parameter: value}

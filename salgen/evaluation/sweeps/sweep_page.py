@@ -12,12 +12,21 @@ import numpy as np
 from salgen.command_line import COMMAND
 from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.report import page
-from salgen.evaluation.report.formatting import STYLE, page_text
+from salgen.evaluation.report.formatting import STYLE, and_list, page_text
 from salgen.evaluation.report.runs import LoadedRun
 from salgen.evaluation.results.run import COLOURS
 from salgen.evaluation.sweeps.dose import Dose
 from salgen.evaluation.sweeps.psychometric import Axis, Curves
-from salgen.evaluation.sweeps.thresholds import FOUND, OUTCOMES, Threshold, Trials
+from salgen.evaluation.sweeps.thresholds import (
+    EVERYWHERE,
+    FOUND,
+    NOT_MONOTONE,
+    NOT_REACHED,
+    OUTCOMES,
+    UNDECIDED,
+    Threshold,
+    Trials,
+)
 from salgen.files import atomic_path, write_text
 
 if TYPE_CHECKING:
@@ -26,7 +35,15 @@ if TYPE_CHECKING:
 
 MODEL = "model"
 SHEET, DOSES = "curves.png", "doses.png"
+STABLE = {"pdf.fonttype": 42, "svg.hashsalt": "salgen", "svg.fonttype": "none"}  # fonts as text; the same bytes
 COLUMNS = 4  # panels side by side
+WORDS = {
+    EVERYWHERE: "find the cause at every dose",
+    FOUND: "from a threshold on",
+    UNDECIDED: "are undecided",
+    NOT_MONOTONE: "lose it again at an easier dose",
+    NOT_REACHED: "find it at no dose",
+}
 ENOUGH = 5  # trainings from which on intervals cover what they say, simulated in docs/thresholds.md
 
 
@@ -65,6 +82,30 @@ class Sweep:
         """The number of trainings of each dose."""
         return int(self.subjects[0].trials.sums.shape[1])
 
+    @property
+    def verdict(self) -> list[str]:
+        """The answer in sentences: the model, the methods by outcome, and the floors that do as well."""
+        (model,) = [subject for subject in self.subjects if subject.role == MODEL]
+        row, dose = model.threshold, self.dose.parameter
+        where = {
+            FOUND: f"from {dose} {row.threshold:.3g} on ({self.interval(model)})",
+            EVERYWHERE: "at every dose",
+            NOT_REACHED: "at no dose",
+        }.get(row.outcome, f"nobody knows where ({row.outcome})")
+        said = [f"The model is halfway from chance to right {where}."]
+        methods = [subject for subject in self.in_order if subject.role == "method"]
+        counts = [(name, sum(subject.threshold.outcome == name for subject in methods)) for name in OUTCOMES]
+        words = and_list([f"{count} {WORDS[name]}" for name, count in counts if count])
+        said.append(f"Of {len(methods)} method{'s' * (len(methods) > 1)}, {words}.")
+        found = [subject for subject in methods if subject.threshold.outcome == FOUND][:3]
+        if found:
+            first = and_list([f"{subject.name} ({subject.threshold.threshold:.3g})" for subject in found])
+            said.append(f"First of those with a threshold: {first}.")
+        good = [s.name for s in self.in_order if s.role == "floor" and s.threshold.outcome in (EVERYWHERE, FOUND)]
+        if good:
+            said.append(f"So do floors, which know nothing of the network: {and_list(good)}.")
+        return said
+
     def _standing(self, subject: Subject) -> tuple[int, float, str]:
         row = subject.threshold
         place = row.threshold * (-1 if self.axis.falling else 1) if row.outcome == FOUND else 0.0
@@ -95,10 +136,15 @@ def write_page(sweep: Sweep, folder: Path) -> None:
 
 
 def write_folder_page(folder: Path, template: str, figures: Mapping[str, Figure], **values: Any) -> None:
-    """Write figures as PNG files, and ``report.html`` from a template of this folder that shows them."""
+    """Write figures as PNG, SVG and PDF files, and ``report.html`` from a template of this folder that shows them."""
+    from matplotlib import rc_context
+
     for name, figure in figures.items():
         with atomic_path(folder / name) as temporary:
             figure.savefig(temporary, format="png", dpi=110, metadata={"Software": None})
+        for form, undated in (("svg", {"Date": None}), ("pdf", {"CreationDate": None})):
+            with atomic_path((folder / name).with_suffix(f".{form}")) as temporary, rc_context(STABLE):
+                figure.savefig(temporary, format=form, metadata=undated)
     known = {
         "style": STYLE.read_text(encoding="utf-8"),
         "command": shlex.join(COMMAND.get() or ()),

@@ -1,6 +1,7 @@
 """A sweep from doses to thresholds, stopped and continued."""
 
 import csv
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 import numpy as np
@@ -28,7 +29,7 @@ ARGUMENTS = {
     "n_trainings": 2,
     "reliance": False,
 }
-WRITTEN = ("thresholds.csv", "curves.png", "doses.png", "report.html")
+WRITTEN = ("thresholds.csv", "curves.png", "curves.svg", "curves.pdf", "doses.png", "report.html")
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*has not learnt the task")
 
@@ -82,6 +83,7 @@ def test_the_table_has_a_row_for_each_subject_in_order(folder):
         means = [float(by_name[one.name][f"mean_{dose:g}"]) for dose in sweep.dose.values]
         assert means == pytest.approx(one.trials.means, rel=1e-5)
     page = (folder / "report.html").read_text(encoding="utf-8")
+    assert re.search(r"The model is halfway from chance to right .*\. Of \d methods?, \d .*\.", page)
     assert all(name in page for name in by_name)
 
 
