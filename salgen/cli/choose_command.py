@@ -16,7 +16,7 @@ from salgen.errors import SalgenError, warn
 @click.option(
     "--limit", type=click.IntRange(1), default=10, show_default=True, metavar="N", help="Images to explain, at most."
 )
-@click.option("--budget", default=300.0, show_default=True, metavar="SECONDS", help="Time for the maps.")
+@click.option("--budget", default=240.0, show_default=True, metavar="SECONDS", help="Time for the maps.")
 @max_memory
 @click.option(
     "--out", metavar="FILE", type=click.Path(path_type=Path), default="choice.html", show_default=True, help="The page."

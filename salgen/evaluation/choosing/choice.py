@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,7 +17,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 from torch import nn
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.attribution import arguments
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.explaining import explain
@@ -34,9 +35,14 @@ from salgen.types import Explained, Float64, SaliencyMap, plot_maps
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+SCALE = "small"  # whose methods salgen-bench measured: full ones take up to eight times as long
 RACE = 0.01  # a method whose chance of being best is lower is not computed for further images
 SURE = 0.95
-FEW = 3
+FEW = {  # by the number of clusters; docs/which_method.md has the regrets
+    1: "One independent image is too few to be sure: with five the regret is about a sixth.",
+    2: "Two independent images are too few to be sure: with five the regret is about a third.",
+}
+BUDGET = 240.0  # seconds, so that all is done within five minutes
 HABIT = "grad-cam"
 CEILING = "oracle"
 
@@ -102,8 +108,11 @@ class Choice:
 
     def report(self, out: str | os.PathLike[str] = "choice.html") -> Path:
         """Write the answer, the pictures and the table as one HTML page."""
-        picture = io.BytesIO()
-        self.plot().savefig(picture, format="png", dpi=100)
+        import matplotlib.pyplot as plt
+
+        picture, figure = io.BytesIO(), self.plot()
+        figure.savefig(picture, format="png", dpi=100)
+        plt.close(figure)
         values = {"choice": self, "sentences": str(self).splitlines(), "picture": png_url(picture.getvalue())}
         known = {"style": STYLE.read_text(encoding="utf-8"), "version": version("salgen")}
         write_text(Path(out), page_text([Path(__file__).parent], "choice.html.j2", **values, **known))
@@ -128,7 +137,7 @@ def choose(
     metric: str = "average-precision",
     groups: Sequence[Any] | None = None,
     preprocess: Any = None,
-    budget: float = 300.0,
+    budget: float = BUDGET,
     seed: int = 0,
     max_memory: float | None = None,
 ) -> Choice:
@@ -151,6 +160,7 @@ def choose(
         The class to explain of each image, integers (N,); by default the predicted one.
     methods
         As :func:`salgen.explain` takes several; by default all that the network takes, but those with patterns.
+        Parameters that a call leaves open are those of scale small, as in salgen-bench.
     metric
         ``"average-precision"``, ``"roc-auc"``, ``"m-gt"``, ``"relevance-mass"`` or ``"prec99"``.
     groups
@@ -158,7 +168,7 @@ def choose(
     preprocess
         How images in [0, 1] become the network's inputs, see :func:`salgen.explain`.
     budget
-        Seconds for the maps. A method for which there is no time is left out, with its reason.
+        Seconds for the maps. A method that would not finish is left out, with its reason.
     seed
         Seed of stochastic methods.
     max_memory
@@ -186,7 +196,7 @@ def choose(
         raise SalgenError("a mask is empty or covers its whole image: give images whose mask says where the cause is")
     view = ModelView.of(network).prepared(preprocess, pixels.shape[1])
     arguments.check_range(pixels, view.unit_pixels)
-    predicted = view.logits(pixels).argmax(dim=1).cpu().numpy()
+    predicted = view.logits(view.normalise(view.like(pixels))).argmax(dim=1).cpu().numpy()
     stated = arguments.check_targets(targets, len(pixels))
     classes = predicted if stated is None else stated.numpy()
     race = _Race(view, pixels, truth, classes, _clusters(groups, len(pixels)), metric, budget, seed, max_memory)
@@ -227,7 +237,7 @@ class _Race:
         """Explain and score; the table and the reasons are then there."""
         regrets.covariance_of(self.metric, [])  # raises for a metric without one
         given = None if wanted is None else check_methods_given(wanted)
-        selected = select_methods(given)
+        selected = select_methods(given, SCALE)
         lacking = {"patterns": "is fitted to training images: evaluate a data set with salgen evaluate"}
         self.methods, self.left_out = selected.defined_for(self.view, self.pixels[:1], lacking)
         self.methods = {call: m for call, m in self.methods.items() if not call.startswith(CEILING)}
@@ -243,7 +253,7 @@ class _Race:
         """Seconds of the first image by each method; most passes are counted and not run."""
         found = {}
         for call in calls:
-            with probing() as probe:
+            with probing() as probe, warnings.catch_warnings(action="ignore", category=SalgenWarning):
                 explain(self.view, self.pixels[:1], self.targets[:1], method=[self.methods[call]], **self.options)
             found[call] = probe.seconds
         return found
@@ -258,7 +268,8 @@ class _Race:
             if number and self._known():
                 chances = dict(zip(self._known(), regrets.chances_of_best(self._draws()), strict=True))
                 running = [call for call in running if self.methods[call].control or chances[call] >= RACE]
-            if cost and running and cost * len(cluster) > self.budget - (time.perf_counter() - self.started):
+            rest = sum(map(len, self.clusters[number:]))
+            if cost and running and cost * rest > self.budget - (time.perf_counter() - self.started):
                 total = cost * len(self.pixels)
                 self.left_out[calls[0]] = f"takes about {total:.0f} s for these images: give a longer budget (--budget)"
                 running = []
@@ -341,18 +352,21 @@ class _Race:
         return replace(maps[0], values=torch.cat([part.values for part in maps])[places], images=self.pixels, ids=None)
 
     def _notes(self, best: str, strongest: str, above: float, correct: int) -> tuple[str, ...]:
-        count, notes = len(self.pixels), []
+        count, clusters, notes = len(self.pixels), len(self.clusters), []
         if above < SURE:
             notes.append(
                 f"{best} is not surely better than {strongest}, a map that ignores the network: give more images, or "
                 "believe none of these methods."
             )
-        if len(self.clusters) < FEW:
-            notes.append(f"{len(self.clusters)} independent images are few: with five the regret is a third.")
+        if clusters in FEW:
+            notes.append(FEW[clusters])
         if correct < count:
             notes.append(
-                f"The network predicts another class on {count - correct} of {count} images, whose maps explain the "
-                "class that was given: its reason may be another than the mask there."
+                f"The network predicts another class on {count - correct} of {count} images. Maps explain the class "
+                "that was given, so its reason may lie outside the mask there."
             )
-        notes.append("The masks say what a map should mark. Nobody knows whether the network uses that.")
+        notes.append(
+            "A mask marks the object, and nobody knows whether the network uses that: a method may be right where it "
+            "misses the mask."
+        )
         return tuple(notes)

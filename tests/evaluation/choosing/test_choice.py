@@ -1,5 +1,6 @@
 """The choice of a method for a network, from images with masks."""
 
+import time
 import numpy as np
 import pytest
 import torch
@@ -73,20 +74,49 @@ def test_the_best_method_is_chosen_and_the_worst_given_up(given):
     torch.testing.assert_close(more, salgen.explain(network(), given[0][:2], method=best).values)
 
 
-def test_the_answer_is_a_sentence_with_its_limits(given):
+@pytest.fixture(scope="module")
+def answers(given):
+    """Choices by what there is to say of their limits."""
     images, masks = given
-    choice = salgen.choose(network(), images, masks, methods=METHODS)
-    answer, *notes = str(choice).splitlines()
+    return {
+        "plain": salgen.choose(network(), images, masks, methods=METHODS),
+        "one image": salgen.choose(network(), images[:1], masks[:1], methods=METHODS),
+        "two images": salgen.choose(network(), images[:2], masks[:2], methods=METHODS),
+        "wrong": salgen.choose(network(), images, masks, targets=[1, 1, 0, 0, 0, 0], methods=METHODS),
+        "useless": salgen.choose(network(), images, masks, methods={"inverse": inverse}),
+    }
+
+
+def test_the_answer_is_a_sentence(answers):
+    answer = str(answers["plain"]).splitlines()[0]
     assert answer.startswith(f"For this network take bright: average-precision 1.00 on your {COUNT} images; about 0.0")
     assert "below the best of 3 methods, at most" in answer
     assert "Surely no better than a map that ignores the network: inverse" in answer
-    assert notes == ["The masks say what a map should mark. Nobody knows whether the network uses that."]
-    few = salgen.choose(network(), images[:1], masks[:1], targets=[1], methods=METHODS)
-    assert "on your 1 image;" in str(few)
-    assert any(note.startswith("1 independent images are few") for note in few.notes)
-    assert any("predicts another class on 1 of 1 images" in note for note in few.notes)
-    useless = salgen.choose(network(), images, masks, methods={"inverse": inverse})
-    assert any("inverse is not surely better than" in note and "believe none" in note for note in useless.notes)
+    assert "on your 1 image;" in str(answers["one image"])
+
+
+@pytest.mark.parametrize(
+    ("limit", "case"),
+    [
+        ("A mask marks the object, and nobody knows whether the network uses that", None),
+        ("One independent image is too few", "one image"),
+        ("Two independent images are too few", "two images"),
+        ("The network predicts another class on 2 of 6 images", "wrong"),
+        ("inverse is not surely better than", "useless"),
+    ],
+)
+def test_each_limit_has_its_sentence_where_it_holds_on_the_terminal_and_on_the_page(answers, limit, case, tmp_path):
+    for name, choice in answers.items():
+        assert (limit in str(choice)) == (limit in choice.report(tmp_path / "page.html").read_text())
+        assert (limit in str(choice)) == (case in (None, name))
+
+
+def test_predictions_are_those_of_normalised_images(given):
+    """Without the ReLU the network gives class 0 where green is above one half on average: here if normalised alone."""
+    without_relu = nn.Sequential(*(layer for layer in network() if not isinstance(layer, nn.ReLU)))
+    brighter = ([-1.0] * 3, [1.0] * 3)
+    choice = salgen.choose(without_relu, *given, preprocess=brighter, methods=METHODS, targets=[0] * COUNT)
+    assert "predicts another class" not in str(choice)
 
 
 def test_images_of_a_group_count_as_one(given):
@@ -103,7 +133,7 @@ def test_images_of_a_group_count_as_one(given):
 
 def test_all_methods_that_the_network_takes_are_tried(given):
     choice = salgen.choose(network(), *given)
-    assert {"gradient", "grad-cam", "occlusion", "rise", "lrp-z"} <= set(choice.table.index)
+    assert {"gradient", "grad-cam", "occlusion", "rise:n=500", "lrp-z"} <= set(choice.table.index)
     assert {"random", "sobel"} <= set(choice.table.index[choice.table["floor"]])
     assert "fitted to training images" in choice.left_out["pattern-net"]
     assert choice.table["mean"][choice.method] == choice.table[~choice.table["floor"]]["mean"].max()
@@ -113,6 +143,19 @@ def test_a_method_without_time_is_left_out(given):
     choice = salgen.choose(network(), *given, methods=["gradient", "rise:n=3000"], budget=0.0)
     assert "give a longer budget" in choice.left_out["rise:n=3000"]
     assert choice.method == "gradient"
+
+
+def test_no_time_goes_into_a_method_that_cannot_finish(given):
+    calls = []
+
+    def slow(model, inputs, targets):
+        calls.append(len(inputs))
+        time.sleep(0.5)
+        return inverse(model, inputs, targets)
+
+    choice = salgen.choose(network(), *given, methods={"gradient": "gradient", "slow": slow}, budget=2.0)
+    assert "takes about 3 s for these images" in choice.left_out["slow"]
+    assert calls == [1]  # that its time was measured by
 
 
 def test_the_page_has_the_answer_the_pictures_and_every_method(given, tmp_path):
