@@ -7,6 +7,8 @@ import torch
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
+from salgen.evaluation.choosing.choice import WITHOUT_MASKS, most_disputed
+from salgen.types import Explained, SaliencyMap
 
 SIDE, COUNT = 16, 6
 
@@ -167,6 +169,46 @@ def test_the_page_has_the_answer_the_pictures_and_every_method(given, tmp_path):
     assert [ax.get_title() for ax in choice.plot().axes[:2]] == ["image and mask", "bright"]
 
 
+CHEAP = ["gradient", "grad-cam", "eigen-cam", "guided-backprop"]
+
+
+@pytest.fixture(scope="module")
+def unmarked(given):
+    return salgen.choose(network(), given[0], methods=[*CHEAP, "rise"])
+
+
+def test_without_masks_the_method_is_chosen_by_deletion(given, unmarked):
+    images, classes = given[0], [0] * COUNT
+    deletion = {}
+    for call, maps in salgen.explain(network(), images, classes, method=CHEAP).items():
+        scores = salgen.score(maps, None, ["deletion-auc"], model=network(), images=images, targets=classes)
+        deletion[call] = scores["deletion-auc"].mean()
+    assert unmarked.method == min(deletion, key=deletion.get)
+    assert unmarked.table["mean"][CHEAP].to_dict() == pytest.approx({c: 1 - value for c, value in deletion.items()})
+    assert "takes many passes" in unmarked.left_out["rise:n=500"]
+
+
+def test_without_masks_the_answer_begins_with_what_it_is_worth_and_ends_with_what_to_mark(unmarked, tmp_path):
+    worth, answer, *_, ask = str(unmarked).splitlines()
+    assert worth.startswith(f"Without masks a choice lies about {WITHOUT_MASKS.expected:.2f} average precision below")
+    assert f"take {unmarked.method}, the best of {len(CHEAP)} methods by deletion on your {COUNT} images" in answer
+    assert ask.startswith(f"Draw masks on the images {', '.join(map(str, unmarked.to_mark))} (counted from 0)")
+    assert len(set(unmarked.to_mark)) == 5
+    assert "A mask marks the object" not in str(unmarked)
+    text = unmarked.report(tmp_path / "page.html").read_text()
+    assert all(line in text for line in (worth, answer, ask))
+
+
+def test_images_on_which_methods_disagree_come_first():
+    """The more of an image's rows the second method turns round, the less the two agree there."""
+    maps = torch.rand(4, 28, 28, generator=torch.Generator().manual_seed(0))
+    other = maps.clone()
+    for image, rows in ((2, 28), (0, 14), (3, 7)):
+        other[image, :rows] *= -1
+    both = {name: SaliencyMap(of, name, None, True, (28, 28)) for name, of in {"a": maps, "b": other}.items()}
+    assert most_disputed(Explained(both)) == (2, 0, 3, 1)
+
+
 @pytest.mark.parametrize(
     ("how", "says"),
     [
@@ -178,6 +220,11 @@ def test_the_page_has_the_answer_the_pictures_and_every_method(given, tmp_path):
 def test_wrong_arguments_are_said(given, how, says):
     with pytest.raises(SalgenError, match=says):
         salgen.choose(network(), *given, **{"methods": METHODS, **how})
+
+
+def test_a_metric_of_masks_needs_masks(given):
+    with pytest.raises(SalgenError, match="metric 'roc-auc' needs masks: give masks, or leave metric out"):
+        salgen.choose(network(), given[0], metric="roc-auc")
 
 
 @pytest.mark.parametrize("fill", [True, False])
