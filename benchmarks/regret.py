@@ -1,6 +1,7 @@
 """What choosing a method from few masks costs: ``python -m benchmarks.regret`` fills the tables of which_method.md.
 
 ``--write`` writes the covariance that salgen ships, and ``--run RUN`` prints the same figures for a run of your own.
+``--photographs DATASET`` chooses for EfficientNet-Lite0 by five photographs, and the others confirm it or not.
 
 Each network of salgen-bench that was trained for reliance is left out with all networks of its kind and all data sets
 of its family. The covariance, and the board's order, come from the others. Masks are drawn 60 times for each number of
@@ -15,6 +16,8 @@ import numpy as np
 import pandas as pd
 import salgen
 from benchmarks.filled_pages import filled
+from benchmarks.without_masks import photographs
+from salgen.evaluation.choosing.race import RACE
 from salgen.evaluation.choosing.regret import TABLE, covariance_of, draw_means, regret_of
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.registry import METHODS
@@ -115,14 +118,15 @@ def lost(means: pd.Series, preferred: Iterable[str]) -> float:
 
 
 def without_asking(every: Sequence[World]) -> pd.DataFrame:
-    """By network, the regret of choices that need no mask of one's own."""
+    """By network, the regret of choices that need no mask of one's own; stand-ins for the first trainings alone."""
     by_insertion, stand_ins = worlds(TWIN), pd.read_csv(STAND_INS, index_col=["world", "method"])
     rows = {}
     for world, insertion in zip(every, by_insertion, strict=True):
         means = world.scores.mean()[[call for call in world.scores if is_method(call)]]
         others = pd.DataFrame([other.scores.mean() - other.scores.mean().max() for other in world.others(every)])
         board = others.dropna(axis=1).mean().sort_values(ascending=False).index
-        of_world = stand_ins.loc[world.name].dropna(axis=1).drop(columns="truth")
+        measured = stand_ins.drop(columns="truth")[stand_ins.index.get_level_values("world") == world.name]
+        of_world = measured.droplevel("world").dropna(axis=1, how="all")
         rows[world.name] = {
             **{name: lost(means, values.sort_values(ascending=False).index) for name, values in of_world.items()},
             "insertion from the twin": lost(means, insertion.scores.mean().sort_values(ascending=False).index),
@@ -149,6 +153,26 @@ def of_run(path: str) -> pd.DataFrame:
     names = list(scores.columns)
     print({name: round(float(mean), 3) for name, mean in scores.mean().sort_values(ascending=False).items()})
     return trials(scores, pd.DataFrame(covariance_of(HEADLINE, names), names, names))
+
+
+def confirmed(path: str) -> str:
+    """The choice by five photographs of a data set, and its regret on the others among methods not given up."""
+    data = photographs(path)
+    numbers = np.arange(len(data.pixels))
+    five = np.linspace(0, len(numbers) - 1, 5).round().astype(int)
+    found = []
+    for part in (five, np.setdiff1d(numbers, five)):
+        images, masks, targets = data.pixels[part], data.masks[part], data.targets[part]
+        rivals = {*found[0].table.index[found[0].table["chance"] >= RACE], HABITS[0]} if found else None
+        found.append(salgen.choose(data.view, images, masks, targets=targets, methods=rivals))
+    first, second = found
+    whole = ~second.table["floor"] & (second.table["images"] == len(second.images))
+    means = second.table.loc[whole, "mean"]
+    best, chosen, habit = means.idxmax(), first.method, HABITS[0]
+    return (
+        f"{first}\n{len(second.images)} other photographs, {len(means)} methods: {best} is best with {means[best]:.3f}, "
+        f"{chosen} has {means[chosen]:.3f} (regret {means[best] - means[chosen]:.3f}), {habit} {means[habit]:.3f}"
+    )
 
 
 def as_table(found: pd.DataFrame) -> str:
@@ -182,7 +206,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="write the table of covariances that salgen ships")
     parser.add_argument("--run", help="print the same for a run of your own")
+    parser.add_argument("--photographs", help="a data set of photographs with classes of ImageNet and masks")
     asked = parser.parse_args()
+    if asked.photographs:
+        print(confirmed(asked.photographs))
+        return
     if asked.run:
         print(as_table(of_run(asked.run)))
         return

@@ -55,8 +55,9 @@ class ByDeletion(Judge):
 
     def scores(self, maps: SaliencyMap, cluster: NDArray[np.int64]) -> Float64:
         """By the network's passes of changed images."""
-        asked = {"model": self.view, "images": self.pixels[cluster], "targets": self.targets[cluster]}
-        return 1 - score(maps, None, [self.metric], **asked).worst_case[self.metric]
+        pixels, targets = self.pixels[cluster], self.targets[cluster]
+        found = score(maps, None, [self.metric], model=self.view, images=pixels, targets=targets)
+        return 1 - found.worst_case[self.metric]
 
     def draws(self, scores: Mapping[str, Sequence[float]]) -> Float64:
         """Means over clusters that are drawn again (bootstrap)."""

@@ -223,7 +223,7 @@ class Run(os.PathLike[str]):
         by_cluster = rows.groupby(["cluster", "method"])["value_worst_case"].mean().unstack().dropna()
         if by_cluster.empty:
             raise SalgenError(f"{self.path} has no image that every method has a value of {metric} for")
-        scores = {call: list(values) for call, values in by_cluster.items()}
+        scores = {str(call): list(values) for call, values in by_cluster.items()}
         correct = rows.drop_duplicates("sample_id")["correct"]
         wrong = 0 if self.record.conventions.get("target") == "pred" else int((~correct).sum())
         notes = [
@@ -232,12 +232,12 @@ class Run(os.PathLike[str]):
             if (line["name"], line["seed"]) == (name, trained)
         ]
         if unfit := no_verdict(tables, name):
-            notes = [f"Nothing can be recommended: {unfit}."]
+            notes = [f"Do not believe it yet: {unfit}."]
         return Recommendation.of(
             scores,
             from_few(metric, scores),
             [call for call in scores if tables.role(call) == FLOOR],
-            images=rows.groupby("method")["sample_id"].nunique(),
+            images=dict(rows.groupby("method")["sample_id"].nunique()),
             seconds={entry.call: entry.seconds / max(1, entry.maps) for entry in self.record.methods},
             notes=[*(notes or [MASKS_MARK_OBJECTS]), *wrong_class(wrong, len(correct))],
             left_out=self.left_out,
