@@ -163,15 +163,13 @@ def confirmed(path: str) -> str:
     found = []
     for part in (five, np.setdiff1d(numbers, five)):
         images, masks, targets = data.pixels[part], data.masks[part], data.targets[part]
-        rivals = {*found[0].table.index[found[0].table["chance"] >= RACE], HABITS[0]} if found else None
+        rivals = list(found[0].table.index[found[0].table["chance"] >= RACE]) if found else None
         found.append(salgen.choose(data.view, images, masks, targets=targets, methods=rivals))
     first, second = found
-    whole = ~second.table["floor"] & (second.table["images"] == len(second.images))
-    means = second.table.loc[whole, "mean"]
-    best, chosen, habit = means.idxmax(), first.method, HABITS[0]
+    best, row = float(second.table["mean"][second.method]), second.table.loc[first.method]
     return (
-        f"{first}\n{len(second.images)} other photographs, {len(means)} methods: {best} is best with {means[best]:.3f}, "
-        f"{chosen} has {means[chosen]:.3f} (regret {means[best] - means[chosen]:.3f}), {habit} {means[habit]:.3f}"
+        f"{first}\n{len(second.images)} others: {second.method} {best:.3f} is the best of {len(second.probability)}, "
+        f"{first.method} has {row['mean']:.3f} on {row['images']}: a regret of {best - row['mean']:.3f}"
     )
 
 

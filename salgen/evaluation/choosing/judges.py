@@ -12,6 +12,8 @@ from salgen.evaluation.scoring.scoring import score
 from salgen.seeding import Stream
 from salgen.types import Float64, SaliencyMap
 
+DELETION = "deletion-auc"
+
 
 class Judge(Protocol):
     """Scores maps, the higher the better, and says how far the means of a few images may be off."""
@@ -51,13 +53,13 @@ class ByDeletion(Judge):
     pixels: torch.Tensor
     targets: NDArray[np.int64]
     cheap_alone: ClassVar[bool] = True
-    metric: str = "deletion-auc"
+    metric: str = f"1 - {DELETION}"
 
     def scores(self, maps: SaliencyMap, cluster: NDArray[np.int64]) -> Float64:
         """By the network's passes of changed images."""
         pixels, targets = self.pixels[cluster], self.targets[cluster]
-        found = score(maps, None, [self.metric], model=self.view, images=pixels, targets=targets)
-        return 1 - found.worst_case[self.metric]
+        found = score(maps, None, [DELETION], model=self.view, images=pixels, targets=targets)
+        return 1 - found.worst_case[DELETION]
 
     def draws(self, scores: Mapping[str, Sequence[float]]) -> Float64:
         """Means over clusters that are drawn again (bootstrap)."""

@@ -22,6 +22,7 @@ from salgen.types import Explained, SaliencyMap
 SCALE = "small"  # whose methods salgen-bench measured: full ones take up to eight times as long
 RACE = 0.01  # a method whose chance of being best is lower is not computed for further images
 CEILING = "oracle"
+MANY_PASSES = "takes many passes, and without masks only methods of a few are compared"
 LACKING = {"patterns": "is fitted to training images: evaluate a data set with salgen evaluate"}
 
 
@@ -55,7 +56,9 @@ class Race:
         cheap = [call for call, method in self.methods.items() if method.control or method.shares == "passes"]
         dear = [call for call in self.methods if call not in cheap]
         if self.judge.cheap_alone:
-            self.left_out |= dict.fromkeys(dear, "takes many passes: without masks only methods of a few are compared")
+            self.left_out |= dict.fromkeys(
+                dear, "takes many passes, and without masks only methods of a few are compared"
+            )
             dear = []
         costs = self._costs(dear)
         with progress("choose a method", len(self.clusters) * (len(cheap) + len(costs)), "maps") as advance:
@@ -63,9 +66,8 @@ class Race:
             for call in sorted(costs, key=costs.__getitem__):
                 self._race([call], advance, costs[call])
         if not any(len(self.scores[call]) == len(self.clusters) for call in self._known()):
-            raise SalgenError(
-                f"no method could be computed within {self.budget:g} s: give a longer budget, or fewer images"
-            )
+            whys = [f"{call} {why}" for call, why in self.left_out.items() if call in self.methods]
+            raise SalgenError(f"no method can be chosen: {'; '.join(whys[:3])}")
 
     @property
     def images(self) -> Mapping[str, int]:

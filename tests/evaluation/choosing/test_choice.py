@@ -222,6 +222,18 @@ def test_wrong_arguments_are_said(given, how, says):
         salgen.choose(network(), *given, **{"methods": METHODS, **how})
 
 
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"methods": ["rise"]}, "rise:n=500 takes many passes, and without masks only methods of a few are compared"),
+        ({"methods": ["rise"], "budget": 0.0, "masks": ...}, "rise:n=500 takes about .* give a longer budget"),
+    ],
+)
+def test_why_no_method_can_be_chosen_is_said(given, how, says):
+    with pytest.raises(SalgenError, match=f"no method can be chosen: {says}"):
+        salgen.choose(network(), given[0], **{**how, "masks": given[1] if "masks" in how else None})
+
+
 def test_a_metric_of_masks_needs_masks(given):
     with pytest.raises(SalgenError, match="metric 'roc-auc' needs masks: give masks, or leave metric out"):
         salgen.choose(network(), given[0], metric="roc-auc")
