@@ -17,7 +17,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution import arguments
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.explaining import explain
-from salgen.evaluation.choosing.judges import ByDeletion, ByMasks, Judge
+from salgen.evaluation.choosing.judges import ByFaithfulness, ByMasks, Judge
 from salgen.evaluation.choosing.race import RACE, Race
 from salgen.evaluation.choosing.recommendation import MASKS_MARK_OBJECTS, Recommendation, wrong_class
 from salgen.evaluation.choosing.regret import Regret, covariance_of
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 HEADLINE = "average-precision"
 BUDGET = 240.0  # seconds, so that all is done within five minutes
 HABIT = "grad-cam"
-# Of choices by deletion on the networks of salgen-bench, in average precision: mean, and 95 % quantile. From
-# `python -m benchmarks.regret`, which a test repeats.
+# Of choices by insertion minus deletion on the networks of salgen-bench, in average precision: mean, and 95 % quantile,
+# from `python -m benchmarks.regret`, which a test repeats.
 WITHOUT_MASKS = Regret(0.09, 0.3)
 WITH_FIVE = 0.01
 TO_MARK = 5
@@ -69,8 +69,8 @@ class Choice(Recommendation):
         )
         count = len(self.images)
         answer = (
-            f"Until then take {self.method}, the best of {len(self.probability)} methods by deletion on your {count} "
-            f"image{'s' * (count > 1)}: without the pixels of its maps the network gives its class up first."
+            f"Until then take {self.method}, the best of {len(self.probability)} methods by insertion minus deletion "
+            f"on your {count} image{'s' * (count > 1)}: its pixels decide most whether the network finds its class."
         )
         return "\n".join([worth, answer, *self.notes])
 
@@ -121,8 +121,9 @@ def choose(
     the means and from how scores of methods vary together over images, which salgen-bench measured
     (:mod:`salgen.evaluation.choosing.regret`).
 
-    Without masks, methods of a few passes are compared by deletion: how early the network gives its class up as pixels
-    are taken out in a map's order. Such a choice is worth less, which the answer says first, with the images to mark.
+    Without masks, methods of a few passes are compared by insertion minus deletion: how early the network finds its
+    class as pixels come in a map's order, and gives it up as they go. Such a choice is worth less, as the answer says
+    first, and it ends with the images to mark.
 
     Parameters
     ----------
@@ -178,7 +179,7 @@ def choose(
     predicted = view.logits(view.normalise(view.like(pixels))).argmax(dim=1).cpu().numpy()
     stated = arguments.check_targets(targets, len(pixels))
     classes = predicted if stated is None else stated.numpy()
-    judge: Judge = ByDeletion(view, pixels, classes) if truth is None else ByMasks(metric, truth)
+    judge: Judge = ByFaithfulness(view, pixels, classes) if truth is None else ByMasks(metric, truth)
     clusters = _clusters(groups, len(pixels))
     race = Race(view, pixels, classes, clusters, judge, budget, seed=seed, max_memory=max_memory)
     race.run(methods)
@@ -198,6 +199,7 @@ def _choice(race: Race, masks: NDArray[np.bool_] | None, notes: Sequence[str], m
         notes=notes,
         left_out=race.left_out,
         metric=race.judge.metric,
+        bounds=race.judge.bounds,
     )
     finished = [call for call in found.table.index if counts[call] == len(race.pixels) and call not in race.floors]
     shown = [call for call in dict.fromkeys([found.method, HABIT, finished[-1]]) if call in finished]

@@ -12,7 +12,7 @@ from salgen.evaluation.scoring.scoring import score
 from salgen.seeding import Stream
 from salgen.types import Float64, SaliencyMap
 
-DELETION = "deletion-auc"
+INSERTION, DELETION = "insertion-auc", "deletion-auc"
 
 
 class Judge(Protocol):
@@ -20,6 +20,7 @@ class Judge(Protocol):
 
     metric: str  # its name
     cheap_alone: ClassVar[bool]  # whether methods of many passes are left out, and none is given up on the way
+    bounds: ClassVar[tuple[float, float]]  # of scores
 
     def scores(self, maps: SaliencyMap, cluster: NDArray[np.int64]) -> Float64:
         """The score of each map of the images with these numbers."""
@@ -35,6 +36,7 @@ class ByMasks(Judge):
     metric: str
     masks: NDArray[np.bool_]
     cheap_alone: ClassVar[bool] = False
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def scores(self, maps: SaliencyMap, cluster: NDArray[np.int64]) -> Float64:
         """By the metric; a map that failed has its worst value."""
@@ -46,20 +48,25 @@ class ByMasks(Judge):
 
 
 @dataclass(frozen=True)
-class ByDeletion(Judge):
-    """How far the probability of the explained class falls as pixels are taken out in the map's order: 1 - deletion."""
+class ByFaithfulness(Judge):
+    """Insertion minus deletion, after the symmetric relevance gain of Blücher et al. 2024, doi:10.48550/arXiv.2401.06654.
+
+    It needs no mask: it is how early the network finds its class as pixels come in the map's order, and how early it
+    gives it up as they go. Of three stand-ins for masks it chooses best, see docs/which_method.md.
+    """
 
     view: ModelView
     pixels: torch.Tensor
     targets: NDArray[np.int64]
     cheap_alone: ClassVar[bool] = True
-    metric: str = f"1 - {DELETION}"
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    metric: str = f"{INSERTION} - {DELETION}"
 
     def scores(self, maps: SaliencyMap, cluster: NDArray[np.int64]) -> Float64:
         """By the network's passes of changed images."""
         pixels, targets = self.pixels[cluster], self.targets[cluster]
-        found = score(maps, None, [DELETION], model=self.view, images=pixels, targets=targets)
-        return 1 - found.worst_case[DELETION]
+        found = score(maps, None, [INSERTION, DELETION], model=self.view, images=pixels, targets=targets)
+        return found.worst_case[INSERTION] - found.worst_case[DELETION]
 
     def draws(self, scores: Mapping[str, Sequence[float]]) -> Float64:
         """Means over clusters that are drawn again (bootstrap)."""

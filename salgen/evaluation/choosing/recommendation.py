@@ -58,13 +58,15 @@ class Recommendation:
         *,
         images: Mapping[str, int],
         seconds: Mapping[str, float],
+        bounds: tuple[float, float] = (0.0, 1.0),
         notes: Sequence[str] = (),
         **more: Any,
     ) -> Self:
         """The method with the largest mean of those with a score of every cluster.
 
         `scores` are the means of the first clusters by method, `draws` (D, M) true means of these methods, `floors`
-        those that ignore the network, `images` the number of each method's images, and `seconds` those of a map.
+        those that ignore the network, `images` the number of each method's images, `seconds` those of a map, and
+        `bounds` the least and the largest score.
         """
         every = list(scores)
         known = [call for call in every if call not in floors]
@@ -73,7 +75,7 @@ class Recommendation:
         best = max((call for call in known if len(scores[call]) == clusters), key=means.__getitem__)
         of_known = draws[:, [every.index(call) for call in known]]
         chances = dict(zip(known, chances_of_best(of_known), strict=True))
-        low, high = np.clip(np.quantile(draws, [(1 - SURE) / 2, (1 + SURE) / 2], axis=0), 0, 1)
+        low, high = np.clip(np.quantile(draws, [(1 - SURE) / 2, (1 + SURE) / 2], axis=0), *bounds)
         columns = {
             "mean": means.values(),
             "low": low,

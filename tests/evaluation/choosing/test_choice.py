@@ -177,21 +177,22 @@ def unmarked(given):
     return salgen.choose(network(), given[0], methods=[*CHEAP, "rise"])
 
 
-def test_without_masks_the_method_is_chosen_by_deletion(given, unmarked):
-    images, classes = given[0], [0] * COUNT
-    deletion = {}
+def test_without_masks_the_method_is_chosen_by_insertion_minus_deletion(given, unmarked):
+    images, classes, metrics = given[0], [0] * COUNT, ["insertion-auc", "deletion-auc"]
+    expected = {}
     for call, maps in salgen.explain(network(), images, classes, method=CHEAP).items():
-        scores = salgen.score(maps, None, ["deletion-auc"], model=network(), images=images, targets=classes)
-        deletion[call] = scores["deletion-auc"].mean()
-    assert unmarked.method == min(deletion, key=deletion.get)
-    assert unmarked.table["mean"][CHEAP].to_dict() == pytest.approx({c: 1 - value for c, value in deletion.items()})
+        inserted, deleted = salgen.score(maps, None, metrics, model=network(), images=images, targets=classes).values()
+        expected[call] = inserted.mean() - deleted.mean()
+    assert unmarked.method == max(expected, key=expected.get)
+    assert unmarked.table["mean"][CHEAP].to_dict() == pytest.approx(expected)
     assert "takes many passes" in unmarked.left_out["rise:n=500"]
 
 
 def test_without_masks_the_answer_begins_with_what_it_is_worth_and_ends_with_what_to_mark(unmarked, tmp_path):
     worth, answer, *_, ask = str(unmarked).splitlines()
     assert worth.startswith(f"Without masks a choice lies about {WITHOUT_MASKS.expected:.2f} average precision below")
-    assert f"take {unmarked.method}, the best of {len(CHEAP)} methods by deletion on your {COUNT} images" in answer
+    assert f"take {unmarked.method}, the best of {len(CHEAP)} methods by insertion minus deletion" in answer
+    assert f"on your {COUNT} images" in answer
     assert ask.startswith(f"Draw masks on the images {', '.join(map(str, unmarked.to_mark))} (counted from 0)")
     assert len(set(unmarked.to_mark)) == 5
     assert "A mask marks the object" not in str(unmarked)
