@@ -49,7 +49,7 @@ class ByMasks(Judge):
 
 @dataclass(frozen=True)
 class ByFaithfulness(Judge):
-    """Insertion minus deletion, after the symmetric relevance gain of Blücher et al. 2024, doi:10.48550/arXiv.2401.06654.
+    """Insertion minus deletion, akin to the symmetric relevance gain of Blücher et al. 2024, arXiv:2401.06654.
 
     It needs no mask: it is how early the network finds its class as pixels come in the map's order, and how early it
     gives it up as they go. Of three stand-ins for masks it chooses best, see docs/which_method.md.
