@@ -19,7 +19,8 @@ class Judge(Protocol):
     """Scores maps, the higher the better, and says how far the means of a few images may be off."""
 
     metric: str  # its name
-    cheap_alone: ClassVar[bool]  # whether methods of many passes are left out, and none is given up on the way
+    # whether methods of many passes and controls are left out, and no method is given up on the way
+    cheap_alone: ClassVar[bool]
     bounds: ClassVar[tuple[float, float]]  # of scores
 
     def scores(self, maps: SaliencyMap, cluster: NDArray[np.int64]) -> Float64:

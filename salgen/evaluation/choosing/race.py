@@ -56,10 +56,8 @@ class Race:
         cheap = [call for call, method in self.methods.items() if method.control or method.shares == "passes"]
         dear = [call for call in self.methods if call not in cheap]
         if self.judge.cheap_alone:
-            self.left_out |= dict.fromkeys(
-                dear, "takes many passes, and without masks only methods of a few are compared"
-            )
-            dear = []
+            self.left_out |= dict.fromkeys(dear, MANY_PASSES)
+            dear, cheap = [], [call for call in cheap if not self.methods[call].control]
         costs = self._costs(dear)
         with progress("choose a method", len(self.clusters) * (len(cheap) + len(costs)), "maps") as advance:
             self._race(cheap, advance)
