@@ -17,8 +17,9 @@ help: ## List what make can do
 
 install: $(VENV)/.installed ## Create .venv and install salgen
 
-demo: $(VENV)/.installed ## Make data, train, explain, score: two to six minutes, ends with demo/report.html
+demo: $(VENV)/.installed ## Make data, train, explain, score, choose a method: two to six minutes; demo/report.html
 	$(BIN)/salgen reproduce budding2021 --scale demo --out demo $(DEMO_METHODS) --reliance perlin-lesions
+	$(BIN)/salgen choose demo/perlin-lesions-run
 
 test: $(VENV)/.installed-test $(VENV)/.tried-noise ## Run the tests
 	$(PYTEST) --numprocesses auto --dist worksteal

@@ -1,19 +1,23 @@
-"""What choosing a method from few masks costs: ``python -m benchmarks.regret`` fills the table of which_method.md.
+"""What choosing a method from few masks costs: ``python -m benchmarks.regret`` fills the tables of which_method.md.
 
 ``--write`` writes the covariance that salgen ships, and ``--run RUN`` prints the same figures for a run of your own.
+``--photographs DATASET`` chooses for EfficientNet-Lite0 by five photographs, and the others confirm it or not.
 
-Each network of salgen-bench that was trained for reliance is left out with its whole data set. The covariance comes
-from the others. Masks are drawn 60 times for each number of them. A cluster counts as one mask.
+Each network of salgen-bench that was trained for reliance is left out with all networks of its kind and all data sets
+of its family. The covariance, and the board's order, come from the others. Masks are drawn 60 times for each number of
+them. A cluster counts as one mask.
 """
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import salgen
 from benchmarks.filled_pages import filled
+from benchmarks.without_masks import photographs
+from salgen.evaluation.choosing.race import RACE
 from salgen.evaluation.choosing.regret import TABLE, covariance_of, draw_means, regret_of
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.registry import METHODS
@@ -25,13 +29,23 @@ MASKS = (1, 2, 3, 5, 10)
 REPEATS, DRAWS = 60, 400
 ROUNDING = 1e-9
 CEILING = "oracle"
+FAMILY = {"perlin": "lesions", "mri": "lesions", "bam": "composites", "multi": "composites"}  # by the name's first word
+TWIN = "insertion-auc:step=256,baseline=twin"
+STAND_INS, PHOTOGRAPHS = RESULTS / "without_masks.csv", "photographs-efficientnet-lite0"
+HABITS = ("grad-cam", "integrated-gradients")
 
 
 class World(NamedTuple):
     """One trained network."""
 
-    data: str
+    name: str  # as results/without_masks.csv has it
+    family: str  # of its data set
+    kind: str  # of network
     scores: pd.DataFrame  # mean score of each cluster (rows) by each method (columns)
+
+    def others(self, every: Sequence["World"]) -> list["World"]:
+        """Networks of other kinds on data sets of other families."""
+        return [other for other in every if other.family != self.family and other.kind != self.kind]
 
 
 def worlds(metric: str) -> Iterator[World]:
@@ -39,10 +53,12 @@ def worlds(metric: str) -> Iterator[World]:
     for folder in sorted(RESULTS.glob("*-reliance")):
         rows = pd.read_parquet(folder / "scores.parquet")
         rows = rows[(rows["metric"] == metric) & rows["correct"] & ~rows["method"].str.startswith(CEILING)]
-        data = "-".join(folder.name.split("-")[: 1 if folder.name.startswith("bam") else 2])
-        for _, of_training in rows.groupby("training_seed"):
+        words = folder.name.removesuffix("-reliance").split("-")
+        data = 1 if words[0] == "bam" else 2
+        for seed, of_training in rows.groupby("training_seed"):
             table = of_training.groupby(["cluster", "method"])["value"].mean().unstack()
-            yield World(data, table.dropna(axis=1))
+            family, kind = FAMILY.get(words[0], words[1]), "-".join(words[data:])
+            yield World(f"{folder.name}-seed{seed}", family, kind, table.dropna(axis=1))
 
 
 def pooled_covariance(chosen: Sequence[World]) -> pd.DataFrame:
@@ -50,18 +66,18 @@ def pooled_covariance(chosen: Sequence[World]) -> pd.DataFrame:
     names = sorted(set().union(*(world.scores.columns for world in chosen)))
     total = pd.DataFrame(0.0, names, names)
     freedom = total.copy()
-    for _, scores in chosen:
-        columns = scores.columns
+    for world in chosen:
+        scores, columns = world.scores, world.scores.columns
         total.loc[columns, columns] += scores.cov() * (len(scores) - 1)
         freedom.loc[columns, columns] += len(scores) - 1
     return total / freedom.where(freedom > 0)
 
 
 def completed(covariance: pd.DataFrame) -> pd.DataFrame:
-    """With the average covariance for pairs that are missing, and without negative eigenvalues, which those bring."""
+    """With the average for what is missing, and without negative eigenvalues, which that brings."""
     values = covariance.to_numpy(copy=True)
-    apart = ~np.eye(len(values), dtype=bool)
-    values[np.isnan(values)] = np.nanmean(values[apart])
+    for part in (np.eye(len(values), dtype=bool), ~np.eye(len(values), dtype=bool)):
+        values[part & np.isnan(values)] = np.nanmean(values[part])
     along, axes = np.linalg.eigh(values)
     return pd.DataFrame((axes * np.maximum(along, 0)) @ axes.T, covariance.index, covariance.columns)
 
@@ -74,7 +90,7 @@ def is_method(call: str) -> bool:
 def trials(scores: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
     """By number of masks: mean regret, that which is stated, its bound, and the share of bounds that hold."""
     random, rows = np.random.default_rng(0), []
-    scores = scores[[name for name in scores if name in known and is_method(name)]]
+    scores = scores[[name for name in scores if is_method(name)]]
     covariance, values = known.loc[scores.columns, scores.columns].to_numpy(), scores.to_numpy()
     true = values.mean(axis=0)
     for count in (count for count in MASKS if count <= len(values)):
@@ -88,12 +104,44 @@ def trials(scores: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
 
 
 def calibration(every: Sequence[World]) -> pd.DataFrame:
-    """The mean of trials over networks, each with the covariance of other data sets."""
+    """The mean of trials over networks, each with the covariance of the others."""
     found = []
     for world in every:
-        others = [other for other in every if other.data != world.data]
-        found.append(trials(world.scores, completed(pooled_covariance(others))))
+        known = pooled_covariance(world.others(every)).reindex(index=world.scores.columns, columns=world.scores.columns)
+        found.append(trials(world.scores, completed(known)))
     return pd.concat(found).groupby("masks").mean()
+
+
+def lost(means: pd.Series, preferred: Iterable[str]) -> float:
+    """The regret of the first of the preferred methods that the network takes, given the methods' means."""
+    return float(means.max() - means[next(call for call in preferred if call in means)])
+
+
+def without_asking(every: Sequence[World]) -> pd.DataFrame:
+    """By network, the regret of choices that need no mask of one's own; stand-ins for the first trainings alone."""
+    by_insertion, stand_ins = worlds(TWIN), pd.read_csv(STAND_INS, index_col=["world", "method"])
+    rows = {}
+    for world, insertion in zip(every, by_insertion, strict=True):
+        means = world.scores.mean()[[call for call in world.scores if is_method(call)]]
+        others = pd.DataFrame([other.scores.mean() - other.scores.mean().max() for other in world.others(every)])
+        board = others.dropna(axis=1).mean().sort_values(ascending=False).index
+        measured = stand_ins.drop(columns="truth")[stand_ins.index.get_level_values("world") == world.name]
+        of_world = measured.droplevel("world").dropna(axis=1, how="all")
+        rows[world.name] = {
+            **{name: lost(means, values.sort_values(ascending=False).index) for name, values in of_world.items()},
+            "insertion from the twin": lost(means, insertion.scores.mean().sort_values(ascending=False).index),
+            "the best on other data and networks": lost(means, board),
+            **{f"always `{habit}`": lost(means, [habit]) for habit in HABITS},
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def on_photographs() -> pd.Series:
+    """The regret of choices without masks on photographs, among methods of a few passes."""
+    rows = pd.read_csv(STAND_INS, index_col=["world", "method"]).loc[PHOTOGRAPHS]
+    by = {name: rows[name].sort_values(ascending=False).index for name in rows if name != "truth"}
+    by |= {f"always `{habit}`": [habit] for habit in HABITS if habit in rows.index}
+    return pd.Series({name: lost(rows["truth"], order) for name, order in by.items()})
 
 
 def of_run(path: str) -> pd.DataFrame:
@@ -107,6 +155,24 @@ def of_run(path: str) -> pd.DataFrame:
     return trials(scores, pd.DataFrame(covariance_of(HEADLINE, names), names, names))
 
 
+def confirmed(path: str) -> str:
+    """The choice by five photographs of a data set, and its regret on the others among methods not given up."""
+    data = photographs(path)
+    numbers = np.arange(len(data.pixels))
+    five = np.linspace(0, len(numbers) - 1, 5).round().astype(int)
+    found = []
+    for part in (five, np.setdiff1d(numbers, five)):
+        images, masks, targets = data.pixels[part], data.masks[part], data.targets[part]
+        rivals = list(found[0].table.index[found[0].table["chance"] >= RACE]) if found else None
+        found.append(salgen.choose(data.view, images, masks, targets=targets, methods=rivals))
+    first, second = found
+    best, row = float(second.table["mean"][second.method]), second.table.loc[first.method]
+    return (
+        f"{first}\n{len(second.images)} others: {second.method} {best:.3f} is the best of {len(second.probability)}, "
+        f"{first.method} has {row['mean']:.3f} on {row['images']}: a regret of {best - row['mean']:.3f}"
+    )
+
+
 def as_table(found: pd.DataFrame) -> str:
     """The trials in Markdown."""
     rows = [[str(row.Index), *(f"{value:.3f}" for value in row[1:])] for row in found.itertuples()]
@@ -114,11 +180,23 @@ def as_table(found: pd.DataFrame) -> str:
 
 
 class Tables:
-    """The table of docs/which_method.md."""
+    """The tables of docs/which_method.md."""
+
+    def __init__(self) -> None:
+        self.every = list(worlds(HEADLINE))
 
     def calibration(self) -> str:
         """Regret by the number of masks."""
-        return as_table(calibration(list(worlds(HEADLINE))))
+        return as_table(calibration(self.every))
+
+    def comparison(self) -> str:
+        """Regret of choices without masks, the least first."""
+        found, photographs = without_asking(self.every), on_photographs()
+        rows = [
+            [name, f"{mean:.3f}", f"{found[name].quantile(0.95):.2f}", f"{photographs.get(name, np.nan):.3f}"]
+            for name, mean in found.mean().sort_values().items()
+        ]
+        return markdown_table(["choice by", "mean regret", "95 % of networks", "photographs"], rows).replace("nan", "")
 
 
 def main() -> None:
@@ -126,7 +204,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="write the table of covariances that salgen ships")
     parser.add_argument("--run", help="print the same for a run of your own")
+    parser.add_argument("--photographs", help="a data set of photographs with classes of ImageNet and masks")
     asked = parser.parse_args()
+    if asked.photographs:
+        print(confirmed(asked.photographs))
+        return
     if asked.run:
         print(as_table(of_run(asked.run)))
         return

@@ -20,12 +20,28 @@ def mine(model, inputs, targets):
     return inputs
 """
 
+MARKED = """
+images, masks = torch.rand(3, 3, 16, 16), torch.zeros(3, 16, 16, dtype=bool)
+masks[:, 4:9, 4:9] = True
+"""
+
 
 def block(page, words):
     """The page's block of Python that has such words."""
     found = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.S)
     (text,) = (code for code in found if words in code)
     return text
+
+
+@pytest.mark.filterwarnings("ignore::salgen.errors.SalgenWarning")
+def test_a_method_is_chosen_for_a_network(tmp_path, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "my_models", raising=False)
+    (tmp_path / "my_models.py").write_text(PROJECT + MARKED)
+    found = {}
+    exec(block("README.md", "salgen.choose"), found)
+    assert capsys.readouterr().out.startswith(f"For this network take {found['choice'].method}: average-precision ")
+    assert found["maps"].values.shape == (3, 16, 16)
 
 
 @pytest.mark.filterwarnings("ignore::salgen.errors.SalgenWarning")

@@ -1,9 +1,12 @@
 """`salgen choose`: pictures with masks, a trained network, an answer and its page."""
 
+from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from run_folders import make_run
 from salgen.cli.main import main
+from salgen.datasets.annotation.annotated_dataset import Annotation
 from salgen.evaluation.runs.given_models import given_inputs
 
 MODELS = """
@@ -59,6 +62,35 @@ def test_pictures_with_masks_are_enough(photos, capsys):
     assert "input-x-gradient" in (photos / "choice.html").read_text()
     assert main(["choose", "photos-salgen", *asked, "--out", "again.html", "--metric", "roc-auc"]) == 0
     assert "take input-x-gradient: roc-auc" in capsys.readouterr().out
+
+
+def test_without_masks_the_answer_asks_for_some_and_goes_on_with_what_is_drawn(photos, capsys):
+    assert main(["choose", "photos", "--model", "spot_models:spots", "-m", "gradient", "-m", "grad-cam"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Without masks a choice lies about")
+    files = (
+        next(line for line in out.splitlines() if line.startswith("these are: "))
+        .removeprefix("these are: ")
+        .split(", ")
+    )
+    assert len(set(files)) == 5
+    assert "draw:  salgen annotate photos\n" in out
+    assert "again: salgen choose photos --masks photos-annotated --model spot_models:spots\n" in out
+    drawn = Annotation.at("photos").masks
+    for name in files[:3]:
+        drawn.write("anna", name, np.asarray(Image.open(photos / "masks" / Path(name).name)) > 0)
+    assert main(["choose", "photos", "--masks", "photos-annotated", "--model", "spot_models:spots", *METHODS]) == 0
+    assert "on your 3 images" in capsys.readouterr().out
+
+
+def test_a_finished_run_has_its_scores(tmp_path, capsys):
+    run = make_run(
+        tmp_path / "run", methods=("gradient", "random"), samples=8, pictures=0, metrics=("average-precision",)
+    )
+    assert main(["choose", str(run)]) == 0
+    assert capsys.readouterr().out.startswith("For this network take gradient: average-precision ")
+    assert main(["choose", str(run), "--model", "lesion-cnn"]) == 2
+    assert "leave --model and --masks out" in capsys.readouterr().err
 
 
 def test_pictures_with_masks_are_evaluated_too(photos, capsys):

@@ -36,6 +36,17 @@ def target_of(path: str | os.PathLike[str], out: str | os.PathLike[str] | None) 
     return folder.with_name(f"{folder.name}-annotated") if out is None else Path(out)
 
 
+def _work_of(target: Path) -> Path:
+    """The folder of the masks that a data set is made of."""
+    return target.with_name(f"{target.name}-source")
+
+
+def drawn_by(path: str | os.PathLike[str]) -> list[Path]:
+    """The masks' folders of those who drew on images, given the data set's folder that is or will be made of them."""
+    drawn = DrawnMasks(_work_of(Path(path)) / "masks")
+    return [drawn.folder_of(name) for name in drawn.annotators]
+
+
 @dataclass(frozen=True)
 class Annotation:
     """Images, what is drawn on them, and what is to become of it.
@@ -64,7 +75,7 @@ class Annotation:
     ) -> Self:
         """Annotation of the images at a path, begun or gone on with; `out` is by default ``PATH-annotated``."""
         folder, target = Path(path) if Path(path).name else Path(path).resolve(), target_of(path, out)
-        work = target.with_name(f"{target.name}-source")
+        work = _work_of(target)
         if target.exists() and not (work / "masks").is_dir():
             raise SalgenError(f"{target} holds something else than what was drawn here: give another folder OUT")
         pictures = images_to_annotate(folder, work, None if labels is None else Path(labels), split)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import io
 import os
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 import numpy as np
-import pandas as pd
 import torch
 from numpy.typing import NDArray
 from torch import nn
@@ -20,81 +17,64 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution import arguments
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.explaining import explain
-from salgen.evaluation.attribution.method_selection import check_methods_given, select_methods
-from salgen.evaluation.choosing import regret as regrets
+from salgen.evaluation.choosing.judges import ByFaithfulness, ByMasks, Judge
+from salgen.evaluation.choosing.race import RACE, Race
+from salgen.evaluation.choosing.recommendation import MASKS_MARK_OBJECTS, Recommendation, wrong_class
+from salgen.evaluation.choosing.regret import Regret, covariance_of
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.probe import probing
 from salgen.evaluation.report.formatting import STYLE, page_text
 from salgen.evaluation.report.gallery import png_url
-from salgen.evaluation.scoring.scoring import score
 from salgen.files import write_text
-from salgen.progress import Advance, progress
-from salgen.types import Explained, Float64, SaliencyMap, plot_maps
+from salgen.types import Explained, plot_maps
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-RACE = 0.01  # a method whose chance of being best is lower is not computed for further images
-SURE = 0.95
-FEW = 3
+HEADLINE = "average-precision"
+BUDGET = 240.0  # seconds, so that all is done within five minutes
 HABIT = "grad-cam"
-CEILING = "oracle"
+# Of choices by insertion minus deletion on the networks of salgen-bench, in average precision: mean, and 95 % quantile,
+# from `python -m benchmarks.regret`, which a test repeats.
+WITHOUT_MASKS = Regret(0.10, 0.33)
+ON_PHOTOGRAPHS = 0.32  # the same of one network and 19 photographs
+WITH_FIVE = 0.01
+TO_MARK = 5
+GRID = 14  # maps are compared at this many places along each side
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
-    """The method for a network, how sure that is, and what it is compared with.
+class Choice(Recommendation):
+    """A recommendation with the network and the images that it is made from.
 
     Attributes
     ----------
-    method
-        The call of the chosen method.
-    regret
-        How far its mean score may lie below that of the best method on such images: `expected`, and `bound`, which 95 %
-        of choices stay within.
-    table
-        A row for each method, the best first: ``mean``, ``low`` and ``high`` (95 %), ``chance`` of being the best,
-        ``images``, ``seconds`` of a map, and ``floor`` for maps that ignore the network.
-    left_out
-        By method, why it has no row.
-    notes
-        What to know before the method is believed.
+    to_mark
+        Numbers of the images whose masks would tell most, if there are no masks yet: those on which the methods that
+        may be the best disagree most.
     """
 
-    method: str
-    regret: regrets.Regret
-    table: pd.DataFrame
-    left_out: dict[str, str]
-    notes: tuple[str, ...]
-    metric: str
+    to_mark: tuple[int, ...]
     chosen: Method = field(repr=False)
     view: ModelView = field(repr=False)
     images: Any = field(repr=False)
-    masks: NDArray[np.bool_] = field(repr=False)
+    masks: NDArray[np.bool_] | None = field(repr=False)
     maps: Explained = field(repr=False)  # those of the chosen method, the habit and the worst
 
-    @property
-    def probability(self) -> dict[str, float]:
-        """The chance of each method to be the best on such images."""
-        return dict(self.table.loc[~self.table["floor"], "chance"])
-
-    @cached_property
-    def avoid(self) -> list[str]:
-        """Methods that are surely no better than a map that ignores the network."""
-        rows = self.table[~self.table["floor"]]
-        return list(rows.index[rows["beats_floor"] < 1 - SURE])
-
     def __str__(self) -> str:
-        """The answer, in two sentences, and the notes."""
-        count, mean = len(self.images), float(self.table["mean"][self.method])
-        answer = (
-            f"For this network take {self.method}: {self.metric} {mean:.2f} on your {count} image{'s' * (count > 1)}; "
-            f"about {self.regret.expected:.2f} below the best of {len(self.probability)} methods, at most "
-            f"{self.regret.bound:.2f} with 95 %."
+        """The answer and the notes; without masks first what such a choice is worth."""
+        if self.masks is not None:
+            return super().__str__()
+        worth = (
+            f"Without masks a choice lies about {self.regret.expected:.2f} average precision below the best method, at "
+            f"most {self.regret.bound:.2f} for 95 % of small networks, and {ON_PHOTOGRAPHS:.2f} on photographs; with "
+            f"five masks about {WITH_FIVE:.2f}."
         )
-        if self.avoid:
-            answer += f" Surely no better than a map that ignores the network: {', '.join(self.avoid)}."
-        return "\n".join([answer, *self.notes])
+        count = len(self.images)
+        answer = (
+            f"Until then take {self.method}, the best of {len(self.probability)} methods by insertion minus deletion "
+            f"on your {count} image{'s' * (count > 1)}: its pixels decide most whether the network finds its class."
+        )
+        return "\n".join([worth, answer, *self.notes])
 
     def explain(self, images: Any, targets: Any = None, **options: Any) -> Any:
         """Maps of more images by the chosen method, see :func:`salgen.explain`."""
@@ -102,8 +82,11 @@ class Choice:
 
     def report(self, out: str | os.PathLike[str] = "choice.html") -> Path:
         """Write the answer, the pictures and the table as one HTML page."""
-        picture = io.BytesIO()
-        self.plot().savefig(picture, format="png", dpi=100)
+        import matplotlib.pyplot as plt
+
+        picture, figure = io.BytesIO(), self.plot()
+        figure.savefig(picture, format="png", dpi=100)
+        plt.close(figure)
         values = {"choice": self, "sentences": str(self).splitlines(), "picture": png_url(picture.getvalue())}
         known = {"style": STYLE.read_text(encoding="utf-8"), "version": version("salgen")}
         write_text(Path(out), page_text([Path(__file__).parent], "choice.html.j2", **values, **known))
@@ -112,23 +95,24 @@ class Choice:
     def plot(self, max_images: int = 5) -> Figure:
         """The images with their masks beside the maps of the chosen method, of the habit and of the worst."""
         figure, columns = plot_maps([self.maps], max_images), 1 + len(self.maps)
-        for ax, mask in zip(figure.axes[::columns], self.masks, strict=False):
-            ax.contour(mask, levels=[0.5], colors="#d81b60", linewidths=1.5)
-        figure.axes[0].set_title("image and mask", fontsize="small")
+        if self.masks is not None:
+            for ax, mask in zip(figure.axes[::columns], self.masks, strict=False):
+                ax.contour(mask, levels=[0.5], colors="#d81b60", linewidths=1.5)
+            figure.axes[0].set_title("image and mask", fontsize="small")
         return figure
 
 
 def choose(
     network: nn.Module,
     images: Any,
-    masks: Any,
+    masks: Any = None,
     *,
     targets: Any = None,
     methods: Any = None,
-    metric: str = "average-precision",
+    metric: str = HEADLINE,
     groups: Sequence[Any] | None = None,
     preprocess: Any = None,
-    budget: float = 300.0,
+    budget: float = BUDGET,
     seed: int = 0,
     max_memory: float | None = None,
 ) -> Choice:
@@ -139,6 +123,10 @@ def choose(
     the means and from how scores of methods vary together over images, which salgen-bench measured
     (:mod:`salgen.evaluation.choosing.regret`).
 
+    Without masks, methods of a few passes are compared by insertion minus deletion: how early the network finds its
+    class as pixels come in a map's order, and gives it up as they go. Such a choice is worth less, as the answer says
+    first, and it ends with the images to mark.
+
     Parameters
     ----------
     network
@@ -146,19 +134,20 @@ def choose(
     images
         Floating-point array or tensor (N, C, H, W), in [0, 1] if `preprocess` or a ``Normalize`` follows.
     masks
-        bool (N, H, W): what a right map marks.
+        bool (N, H, W): what a right map marks; None if there are none yet.
     targets
         The class to explain of each image, integers (N,); by default the predicted one.
     methods
         As :func:`salgen.explain` takes several; by default all that the network takes, but those with patterns.
+        Parameters that a call leaves open are those of scale small, as in salgen-bench.
     metric
-        ``"average-precision"``, ``"roc-auc"``, ``"m-gt"``, ``"relevance-mass"`` or ``"prec99"``.
+        ``"average-precision"``, ``"roc-auc"``, ``"m-gt"``, ``"relevance-mass"`` or ``"prec99"``; of masks.
     groups
         The subject or scene of each image, of any type: images of one group count as one.
     preprocess
         How images in [0, 1] become the network's inputs, see :func:`salgen.explain`.
     budget
-        Seconds for the maps. A method for which there is no time is left out, with its reason.
+        Seconds for the maps. A method that would not finish is left out, with its reason.
     seed
         Seed of stochastic methods.
     max_memory
@@ -181,17 +170,69 @@ def choose(
     For this network take full-grad: average-precision 0.83 on your 5 images; about 0.02 below ...
     """
     pixels = arguments.check_images(images)
-    truth = arguments.check_masks(masks, pixels).numpy()
-    if not truth.any(axis=(1, 2)).all() or truth.all(axis=(1, 2)).any():
+    truth = None if masks is None else arguments.check_masks(masks, pixels).numpy()
+    if truth is not None and (not truth.any(axis=(1, 2)).all() or truth.all(axis=(1, 2)).any()):
         raise SalgenError("a mask is empty or covers its whole image: give images whose mask says where the cause is")
+    if truth is None and metric != HEADLINE:
+        raise SalgenError(f"metric {metric!r} needs masks: give masks, or leave metric out")
+    covariance_of(metric, [])  # raises for a metric without one
     view = ModelView.of(network).prepared(preprocess, pixels.shape[1])
     arguments.check_range(pixels, view.unit_pixels)
-    predicted = view.logits(pixels).argmax(dim=1).cpu().numpy()
+    predicted = view.logits(view.normalise(view.like(pixels))).argmax(dim=1).cpu().numpy()
     stated = arguments.check_targets(targets, len(pixels))
     classes = predicted if stated is None else stated.numpy()
-    race = _Race(view, pixels, truth, classes, _clusters(groups, len(pixels)), metric, budget, seed, max_memory)
+    judge: Judge = ByFaithfulness(view, pixels, classes) if truth is None else ByMasks(metric, truth)
+    clusters = _clusters(groups, len(pixels))
+    race = Race(view, pixels, classes, clusters, judge, budget, seed=seed, max_memory=max_memory)
     race.run(methods)
-    return race.choice(int((classes == predicted).sum()))
+    notes = wrong_class(int((classes != predicted).sum()), len(pixels))
+    return _choice(race, truth, [*notes, *([] if truth is None else [MASKS_MARK_OBJECTS])], metric)
+
+
+def _choice(race: Race, masks: NDArray[np.bool_] | None, notes: Sequence[str], metric: str) -> Choice:
+    """What the race says, with the maps to show."""
+    counts = race.images
+    found = Recommendation.of(
+        race.scores,
+        race.judge.draws(race.scores),
+        race.floors,
+        images=counts,
+        seconds={call: spent / counts[call] for call, spent in race.spent.items()},
+        notes=notes,
+        left_out=race.left_out,
+        metric=race.judge.metric,
+        bounds=race.judge.bounds,
+    )
+    finished = [call for call in found.table.index if counts[call] == len(race.pixels) and call not in race.floors]
+    shown = [call for call in dict.fromkeys([found.method, HABIT, finished[-1]]) if call in finished]
+    values = dict(vars(found))
+    to_mark: tuple[int, ...] = ()
+    if masks is None:
+        rivals = [call for call in finished if found.probability[call] >= RACE]
+        to_mark = most_disputed(race.maps(rivals))
+        numbers = ", ".join(map(str, to_mark))
+        ask = (
+            f"Draw masks on the images {numbers} (counted from 0) and choose again: on these the methods that may be "
+            "best disagree most."
+        )
+        values |= {"regret": WITHOUT_MASKS, "notes": (*notes, ask)}
+    return Choice(
+        **values,
+        to_mark=to_mark,
+        chosen=race.methods[found.method],
+        view=race.view,
+        images=race.pixels,
+        masks=masks,
+        maps=race.maps(shown),
+    )
+
+
+def most_disputed(maps: Explained) -> tuple[int, ...]:
+    """The numbers of the images on which maps differ most: the least mean correlation of their ranks."""
+    values = torch.stack([nn.functional.adaptive_avg_pool2d(of.values, GRID).flatten(1) for of in maps.values()])
+    ranks = values.argsort(dim=2).argsort(dim=2).double().cpu()
+    agreement = [float(torch.corrcoef(of_image).mean()) for of_image in ranks.unbind(dim=1)]
+    return tuple(np.argsort(agreement, kind="stable")[:TO_MARK].tolist())
 
 
 def _clusters(groups: Sequence[Any] | None, count: int) -> list[NDArray[np.int64]]:
@@ -204,155 +245,3 @@ def _clusters(groups: Sequence[Any] | None, count: int) -> list[NDArray[np.int64
     for number, group in enumerate(groups):
         by_group.setdefault(group, []).append(number)
     return [np.array(numbers) for numbers in by_group.values()]
-
-
-class _Race:
-    """Methods that explain one group of images after another, as long as they may be the best."""
-
-    def __init__(
-        self, view: ModelView, pixels: torch.Tensor, masks: NDArray[np.bool_], targets: NDArray[np.int64],
-        clusters: list[NDArray[np.int64]], metric: str, budget: float, seed: int, max_memory: float | None,
-    ) -> None:  # fmt: skip
-        self.view, self.pixels, self.masks, self.targets = view, pixels, masks, targets
-        self.clusters, self.metric, self.budget = clusters, metric, budget
-        self.options = {"seed": seed, "max_memory": max_memory}
-        self.methods: dict[str, Method] = {}
-        self.left_out: dict[str, str] = {}
-        self.scores: dict[str, list[float]] = {}  # by method, the mean of each group so far
-        self.maps: dict[str, list[SaliencyMap]] = {}  # by method, those of each group so far
-        self.seconds: dict[str, float] = {}  # by method, of all its maps
-        self.started = time.perf_counter()
-
-    def run(self, wanted: Any) -> None:
-        """Explain and score; the table and the reasons are then there."""
-        regrets.covariance_of(self.metric, [])  # raises for a metric without one
-        given = None if wanted is None else check_methods_given(wanted)
-        selected = select_methods(given)
-        lacking = {"patterns": "is fitted to training images: evaluate a data set with salgen evaluate"}
-        self.methods, self.left_out = selected.defined_for(self.view, self.pixels[:1], lacking)
-        self.methods = {call: m for call, m in self.methods.items() if not call.startswith(CEILING)}
-        cheap = [call for call, method in self.methods.items() if method.control or method.shares == "passes"]
-        costs = self._costs([call for call in self.methods if call not in cheap])
-        work = len(self.clusters) * (len(cheap) + len(costs))
-        with progress("choose a method", work, "methods and images") as advance:
-            self._race(cheap, advance)
-            for call in sorted(costs, key=costs.__getitem__):
-                self._race([call], advance, costs[call])
-
-    def _costs(self, calls: Sequence[str]) -> dict[str, float]:
-        """Seconds of the first image by each method; most passes are counted and not run."""
-        found = {}
-        for call in calls:
-            with probing() as probe:
-                explain(self.view, self.pixels[:1], self.targets[:1], method=[self.methods[call]], **self.options)
-            found[call] = probe.seconds
-        return found
-
-    def _race(self, calls: Sequence[str], advance: Advance, cost: float = 0.0) -> None:
-        """Explain group after group by these methods; those that cannot be the best any more drop out.
-
-        `cost` is the time in seconds that one dear method takes for an image; cheap ones always have time.
-        """
-        running = list(calls)
-        for number, cluster in enumerate(self.clusters):
-            if number and self._known():
-                chances = dict(zip(self._known(), regrets.chances_of_best(self._draws()), strict=True))
-                running = [call for call in running if self.methods[call].control or chances[call] >= RACE]
-            if cost and running and cost * len(cluster) > self.budget - (time.perf_counter() - self.started):
-                total = cost * len(self.pixels)
-                self.left_out[calls[0]] = f"takes about {total:.0f} s for these images: give a longer budget (--budget)"
-                running = []
-            advance(len(calls) - len(running))
-            if running:
-                self._explain(running, cluster)
-            advance(len(running))
-
-    def _explain(self, calls: Sequence[str], cluster: NDArray[np.int64]) -> None:
-        explained: Explained = explain(
-            self.view, self.pixels[cluster], self.targets[cluster], method=[self.methods[call] for call in calls],
-            ids=[str(number) for number in cluster], **self.options,
-        )  # fmt: skip
-        for call, maps in zip(calls, explained.values(), strict=True):
-            found = score(maps, self.masks[cluster], [self.metric]).worst_case[self.metric]
-            self.scores.setdefault(call, []).append(float(found.mean()))
-            self.maps.setdefault(call, []).append(maps)
-            self.seconds[call] = self.seconds.get(call, 0.0) + explained.seconds[call]
-
-    def _known(self) -> list[str]:
-        return [call for call in self.scores if not self.methods[call].control]
-
-    def _draws(self, calls: Sequence[str] | None = None) -> Float64:
-        """Draws (D, M) of the true means of methods, by default of all but controls."""
-        calls = self._known() if calls is None else calls
-        means, counts = (np.array([of(self.scores[call]) for call in calls]) for of in (np.mean, len))
-        return regrets.draw_means(means, counts, regrets.covariance_of(self.metric, calls))
-
-    def choice(self, correct: int) -> Choice:
-        """The method with the largest mean of those that were not given up."""
-        known = self._known()
-        if not known:
-            raise SalgenError(
-                f"no method could be computed within {self.budget:g} s: give a longer budget, or fewer images"
-            )
-        every = list(self.scores)
-        draws = self._draws(every)
-        of_methods = draws[:, [every.index(call) for call in known]]
-        means = {call: float(np.mean(values)) for call, values in self.scores.items()}
-        finished = [call for call in known if len(self.scores[call]) == len(self.clusters)]
-        best = max(finished, key=means.__getitem__)
-        floors = [call for call in every if self.methods[call].control]
-        strongest = max(floors, key=means.__getitem__)
-        low, high = np.clip(np.quantile(draws, [(1 - SURE) / 2, (1 + SURE) / 2], axis=0), 0, 1)
-        chances = dict(zip(known, regrets.chances_of_best(of_methods), strict=True))
-        above = (draws > draws[:, [every.index(strongest)]]).mean(axis=0)
-        images = [sum(map(len, self.clusters[: len(self.scores[call])])) for call in every]
-        table = pd.DataFrame(
-            {
-                "mean": [means[call] for call in every],
-                "low": low,
-                "high": high,
-                "chance": [chances.get(call, np.nan) for call in every],
-                "beats_floor": above,
-                "images": images,
-                "seconds": [self.seconds[call] / count for call, count in zip(every, images, strict=True)],
-                "floor": [call in floors for call in every],
-            },
-            index=pd.Index(every, name="method"),
-        ).sort_values("mean", ascending=False)
-        worst = min(finished, key=means.__getitem__)
-        shown = [call for call in dict.fromkeys([best, HABIT, worst]) if call in finished]
-        return Choice(
-            method=best,
-            regret=regrets.regret_of(of_methods, known.index(best)),
-            table=table,
-            left_out=self.left_out,
-            notes=self._notes(best, strongest, float(above[every.index(best)]), correct),
-            metric=self.metric,
-            chosen=self.methods[best],
-            view=self.view,
-            images=self.pixels,
-            masks=self.masks,
-            maps=Explained({call: self._in_order(call) for call in shown}),
-        )
-
-    def _in_order(self, call: str) -> SaliencyMap:
-        """A method's maps in the order of the images."""
-        maps, places = self.maps[call], np.argsort(np.concatenate(self.clusters))
-        return replace(maps[0], values=torch.cat([part.values for part in maps])[places], images=self.pixels, ids=None)
-
-    def _notes(self, best: str, strongest: str, above: float, correct: int) -> tuple[str, ...]:
-        count, notes = len(self.pixels), []
-        if above < SURE:
-            notes.append(
-                f"{best} is not surely better than {strongest}, a map that ignores the network: give more images, or "
-                "believe none of these methods."
-            )
-        if len(self.clusters) < FEW:
-            notes.append(f"{len(self.clusters)} independent images are few: with five the regret is a third.")
-        if correct < count:
-            notes.append(
-                f"The network predicts another class on {count - correct} of {count} images, whose maps explain the "
-                "class that was given: its reason may be another than the mask there."
-            )
-        notes.append("The masks say what a map should mark. Nobody knows whether the network uses that.")
-        return tuple(notes)

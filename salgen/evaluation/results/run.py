@@ -14,9 +14,13 @@ import numpy as np
 import pandas as pd
 from salgen.errors import SalgenError, unknown_name, warn
 from salgen.evaluation.attribution.reductions import SIGNED
+from salgen.evaluation.choosing.judges import from_few
+from salgen.evaluation.choosing.recommendation import MASKS_MARK_OBJECTS, Recommendation, wrong_class
+from salgen.evaluation.choosing.regret import covariance_of
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.evaluation.report.console import accuracy_line, answer, no_verdict
 from salgen.evaluation.report.page import report
+from salgen.evaluation.report.reliance import reliance_lines
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun, read_runs
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
@@ -206,6 +210,54 @@ class Run(os.PathLike[str]):
             raise SalgenError(f"{first} and {second} are not compared: name two methods or floors that have values")
         return test
 
+    def choose(
+        self, metric: str = "average-precision", *, model: str | None = None, seed: int | None = None
+    ) -> Recommendation:
+        """The method for one trained network of the run, by the scores that the run has; see :func:`salgen.choose`.
+
+        Parameters
+        ----------
+        metric
+            One that :func:`salgen.choose` takes and the run has.
+        model, seed
+            The model and its training seed, where the run has several; the first one by default.
+
+        Raises
+        ------
+        SalgenError
+            If a name is unknown, or the run lacks the metric.
+        """
+        name, tables = self._model(model), self._tables
+        trained = self._seed(name, seed)
+        covariance_of(_one_of(f"metric of {self.path}", metric, tables.metrics), [])
+        rows = self.scores
+        rows = rows[(rows["model"] == name) & (rows["training_seed"] == trained) & (rows["metric"] == metric)]
+        rows = rows[(rows["variant"] == tables.variant_of(metric)) & rows["value_worst_case"].notna()]
+        rows = rows[rows["method"].map(tables.role) != CEILING]
+        by_cluster = rows.groupby(["cluster", "method"])["value_worst_case"].mean().unstack().dropna()
+        if by_cluster.empty:
+            raise SalgenError(f"{self.path} has no image that every method has a value of {metric} for")
+        scores = {str(call): list(values) for call, values in by_cluster.items()}
+        correct = rows.drop_duplicates("sample_id")["correct"]
+        wrong = 0 if self.record.conventions.get("target") == "pred" else int((~correct).sum())
+        notes = [
+            f"The network relies on the mask for {line['coverage']:.0%} of the images."
+            for line in reliance_lines(tables)
+            if (line["name"], line["seed"]) == (name, trained)
+        ]
+        if unfit := no_verdict(tables, name):
+            notes = [f"Do not believe it yet: {unfit}."]
+        return Recommendation.of(
+            scores,
+            from_few(metric, scores),
+            [call for call in scores if tables.role(call) == FLOOR],
+            images=dict(rows.groupby("method")["sample_id"].nunique()),
+            seconds={entry.call: entry.seconds / max(1, entry.maps) for entry in self.record.methods},
+            notes=[*(notes or [MASKS_MARK_OBJECTS]), *wrong_class(wrong, len(correct))],
+            left_out=self.left_out,
+            metric=metric,
+        )
+
     def maps(self, method: str, *, model: str | None = None, seed: int | None = None) -> SaliencyMap:
         """The maps of the scored samples by one method, values float32 (N, H, W); the run must have kept them.
 
@@ -222,12 +274,9 @@ class Run(os.PathLike[str]):
             If a name is unknown, or the run did not keep maps (``keep_maps=True``).
         """
         name = self._model(model)
-        seeds = [trained.seed for trained in self.record.models if trained.name == name]
-        if seed is not None and seed not in seeds:
-            raise unknown_name(f"training seed of {self.path}", str(seed), list(map(str, seeds)))
         methods = {entry.call: entry for entry in self.record.methods}
         method = self._method(method, list(methods))
-        parts = list(self._saved(name, seeds[0] if seed is None else seed, method))
+        parts = list(self._saved(name, self._seed(name, seed), method))
         if not parts:
             raise SalgenError(f"{self.path} holds no maps of {method}: evaluate with keep_maps=True (--keep-maps)")
         return SaliencyMap(
@@ -295,6 +344,12 @@ class Run(os.PathLike[str]):
         if model is None and len(names) > 1:
             raise SalgenError(f"{self.path} has several models: give model=, one of {', '.join(names)}")
         return names[0] if model is None else _one_of(f"model of {self.path}", model, names)
+
+    def _seed(self, model: str, seed: int | None) -> int:
+        seeds = [trained.seed for trained in self.record.models if trained.name == model]
+        if seed is not None and seed not in seeds:
+            raise unknown_name(f"training seed of {self.path}", str(seed), list(map(str, seeds)))
+        return seeds[0] if seed is None else seed
 
     def _key(self, model: str, method: str) -> Key:
         keys = {key[0]: key for key in self._tables.keys(model)}

@@ -1,11 +1,14 @@
 """The choice of a method for a network, from images with masks."""
 
+import time
 import numpy as np
 import pytest
 import torch
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
+from salgen.evaluation.choosing.choice import WITHOUT_MASKS, most_disputed
+from salgen.types import Explained, SaliencyMap
 
 SIDE, COUNT = 16, 6
 
@@ -73,20 +76,49 @@ def test_the_best_method_is_chosen_and_the_worst_given_up(given):
     torch.testing.assert_close(more, salgen.explain(network(), given[0][:2], method=best).values)
 
 
-def test_the_answer_is_a_sentence_with_its_limits(given):
+@pytest.fixture(scope="module")
+def answers(given):
+    """Choices by what there is to say of their limits."""
     images, masks = given
-    choice = salgen.choose(network(), images, masks, methods=METHODS)
-    answer, *notes = str(choice).splitlines()
+    return {
+        "plain": salgen.choose(network(), images, masks, methods=METHODS),
+        "one image": salgen.choose(network(), images[:1], masks[:1], methods=METHODS),
+        "two images": salgen.choose(network(), images[:2], masks[:2], methods=METHODS),
+        "wrong": salgen.choose(network(), images, masks, targets=[1, 1, 0, 0, 0, 0], methods=METHODS),
+        "useless": salgen.choose(network(), images, masks, methods={"inverse": inverse}),
+    }
+
+
+def test_the_answer_is_a_sentence(answers):
+    answer = str(answers["plain"]).splitlines()[0]
     assert answer.startswith(f"For this network take bright: average-precision 1.00 on your {COUNT} images; about 0.0")
     assert "below the best of 3 methods, at most" in answer
     assert "Surely no better than a map that ignores the network: inverse" in answer
-    assert notes == ["The masks say what a map should mark. Nobody knows whether the network uses that."]
-    few = salgen.choose(network(), images[:1], masks[:1], targets=[1], methods=METHODS)
-    assert "on your 1 image;" in str(few)
-    assert any(note.startswith("1 independent images are few") for note in few.notes)
-    assert any("predicts another class on 1 of 1 images" in note for note in few.notes)
-    useless = salgen.choose(network(), images, masks, methods={"inverse": inverse})
-    assert any("inverse is not surely better than" in note and "believe none" in note for note in useless.notes)
+    assert "on your 1 image;" in str(answers["one image"])
+
+
+@pytest.mark.parametrize(
+    ("limit", "case"),
+    [
+        ("A mask marks the object, and nobody knows whether the network uses that", None),
+        ("One independent image is too few", "one image"),
+        ("Two independent images are too few", "two images"),
+        ("The network predicts another class on 2 of 6 images", "wrong"),
+        ("inverse is not surely better than", "useless"),
+    ],
+)
+def test_each_limit_has_its_sentence_where_it_holds_on_the_terminal_and_on_the_page(answers, limit, case, tmp_path):
+    for name, choice in answers.items():
+        assert (limit in str(choice)) == (limit in choice.report(tmp_path / "page.html").read_text())
+        assert (limit in str(choice)) == (case in (None, name))
+
+
+def test_predictions_are_those_of_normalised_images(given):
+    """Without the ReLU the network gives class 0 where green is above one half on average: here if normalised alone."""
+    without_relu = nn.Sequential(*(layer for layer in network() if not isinstance(layer, nn.ReLU)))
+    brighter = ([-1.0] * 3, [1.0] * 3)
+    choice = salgen.choose(without_relu, *given, preprocess=brighter, methods=METHODS, targets=[0] * COUNT)
+    assert "predicts another class" not in str(choice)
 
 
 def test_images_of_a_group_count_as_one(given):
@@ -103,7 +135,7 @@ def test_images_of_a_group_count_as_one(given):
 
 def test_all_methods_that_the_network_takes_are_tried(given):
     choice = salgen.choose(network(), *given)
-    assert {"gradient", "grad-cam", "occlusion", "rise", "lrp-z"} <= set(choice.table.index)
+    assert {"gradient", "grad-cam", "occlusion", "rise:n=500", "lrp-z"} <= set(choice.table.index)
     assert {"random", "sobel"} <= set(choice.table.index[choice.table["floor"]])
     assert "fitted to training images" in choice.left_out["pattern-net"]
     assert choice.table["mean"][choice.method] == choice.table[~choice.table["floor"]]["mean"].max()
@@ -115,6 +147,19 @@ def test_a_method_without_time_is_left_out(given):
     assert choice.method == "gradient"
 
 
+def test_no_time_goes_into_a_method_that_cannot_finish(given):
+    calls = []
+
+    def slow(model, inputs, targets):
+        calls.append(len(inputs))
+        time.sleep(0.5)
+        return inverse(model, inputs, targets)
+
+    choice = salgen.choose(network(), *given, methods={"gradient": "gradient", "slow": slow}, budget=2.0)
+    assert "takes about 3 s for these images" in choice.left_out["slow"]
+    assert calls == [1]  # that its time was measured by
+
+
 def test_the_page_has_the_answer_the_pictures_and_every_method(given, tmp_path):
     choice = salgen.choose(network(), *given, methods=METHODS)
     text = choice.report(tmp_path / "page.html").read_text()
@@ -122,6 +167,47 @@ def test_the_page_has_the_answer_the_pictures_and_every_method(given, tmp_path):
     assert "data:image/png;base64," in text
     assert all(f'<th scope="row">{call}</th>' in text for call in choice.table.index)
     assert [ax.get_title() for ax in choice.plot().axes[:2]] == ["image and mask", "bright"]
+
+
+CHEAP = ["gradient", "grad-cam", "eigen-cam", "guided-backprop"]
+
+
+@pytest.fixture(scope="module")
+def unmarked(given):
+    return salgen.choose(network(), given[0], methods=[*CHEAP, "rise"])
+
+
+def test_without_masks_the_method_is_chosen_by_insertion_minus_deletion(given, unmarked):
+    images, classes, metrics = given[0], [0] * COUNT, ["insertion-auc", "deletion-auc"]
+    expected = {}
+    for call, maps in salgen.explain(network(), images, classes, method=CHEAP).items():
+        inserted, deleted = salgen.score(maps, None, metrics, model=network(), images=images, targets=classes).values()
+        expected[call] = inserted.mean() - deleted.mean()
+    assert unmarked.method == max(expected, key=expected.get)
+    assert unmarked.table["mean"][CHEAP].to_dict() == pytest.approx(expected)
+    assert "takes many passes" in unmarked.left_out["rise:n=500"]
+
+
+def test_without_masks_the_answer_begins_with_what_it_is_worth_and_ends_with_what_to_mark(unmarked, tmp_path):
+    worth, answer, *_, ask = str(unmarked).splitlines()
+    assert worth.startswith(f"Without masks a choice lies about {WITHOUT_MASKS.expected:.2f} average precision below")
+    assert f"take {unmarked.method}, the best of {len(CHEAP)} methods by insertion minus deletion" in answer
+    assert f"on your {COUNT} images" in answer
+    assert ask.startswith(f"Draw masks on the images {', '.join(map(str, unmarked.to_mark))} (counted from 0)")
+    assert len(set(unmarked.to_mark)) == 5
+    assert "A mask marks the object" not in str(unmarked)
+    text = unmarked.report(tmp_path / "page.html").read_text()
+    assert all(line in text for line in (worth, answer, ask))
+
+
+def test_images_on_which_methods_disagree_come_first():
+    """The more of an image's rows the second method turns round, the less the two agree there."""
+    maps = torch.rand(4, 28, 28, generator=torch.Generator().manual_seed(0))
+    other = maps.clone()
+    for image, rows in ((2, 28), (0, 14), (3, 7)):
+        other[image, :rows] *= -1
+    both = {name: SaliencyMap(of, name, None, True, (28, 28)) for name, of in {"a": maps, "b": other}.items()}
+    assert most_disputed(Explained(both)) == (2, 0, 3, 1)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +221,23 @@ def test_the_page_has_the_answer_the_pictures_and_every_method(given, tmp_path):
 def test_wrong_arguments_are_said(given, how, says):
     with pytest.raises(SalgenError, match=says):
         salgen.choose(network(), *given, **{"methods": METHODS, **how})
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"methods": ["rise"]}, "rise:n=500 takes many passes, and without masks only methods of a few are compared"),
+        ({"methods": ["rise"], "budget": 0.0, "masks": ...}, "rise:n=500 takes about .* give a longer budget"),
+    ],
+)
+def test_why_no_method_can_be_chosen_is_said(given, how, says):
+    with pytest.raises(SalgenError, match=f"no method can be chosen: {says}"):
+        salgen.choose(network(), given[0], **{**how, "masks": given[1] if "masks" in how else None})
+
+
+def test_a_metric_of_masks_needs_masks(given):
+    with pytest.raises(SalgenError, match="metric 'roc-auc' needs masks: give masks, or leave metric out"):
+        salgen.choose(network(), given[0], metric="roc-auc")
 
 
 @pytest.mark.parametrize("fill", [True, False])

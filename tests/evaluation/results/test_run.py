@@ -166,3 +166,36 @@ def test_what_a_run_does_not_hold(run, tmp_path):
     assert isinstance(rescored.summary, pd.DataFrame)
     with pytest.raises(SalgenError, match=r"holds no maps of gradient: evaluate with keep_maps=True"):
         rescored.maps("gradient")
+
+
+def test_the_recommended_method_has_the_largest_mean_of_one_training(run):
+    found = run.choose()
+    rows = run.scores[
+        (run.scores["metric"] == "average-precision") & (run.scores["variant"] == run.record.headline_variant)
+    ]
+    means = rows.groupby("method")["value_worst_case"].mean()
+    floors = found.table.index[found.table["floor"]]
+    assert set(found.table.index) == set(means.index) - {"oracle", "oracle-7x7", "oracle-edges"}
+    assert found.method == means[CALLS].idxmax()
+    assert found.table["mean"].to_dict() == pytest.approx(means[found.table.index].to_dict())
+    assert {"center", "random"} <= set(floors)
+    assert found.table["images"].unique().tolist() == [run.record.samples.with_mask]
+    assert "Do not believe it yet: the model has not learnt the task" in str(found)
+
+
+def test_the_recommendation_says_how_far_the_network_relies_on_the_mask(run, learnt):
+    (line,) = run.record.certificates.models
+    assert f"The network relies on the mask for {line.coverage:.0%} of the images." in str(run.choose())
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"metric": "prec99"}, "metric of"),
+        ({"metric": "idr"}, "unknown metric to choose by"),
+        ({"seed": 7}, "training seed"),
+    ],
+)
+def test_what_cannot_be_recommended_is_said(run, asked, says):
+    with pytest.raises(SalgenError, match=says):
+        run.choose(**asked)

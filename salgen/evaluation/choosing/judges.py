@@ -1,0 +1,83 @@
+"""What maps are judged by while a method is chosen: masks, or the network itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from salgen.evaluation.choosing.regret import DRAWS, covariance_of, draw_means
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.scoring.scoring import score
+from salgen.seeding import Stream
+from salgen.types import Float64, SaliencyMap
+
+INSERTION, DELETION = "insertion-auc", "deletion-auc"
+
+
+class Judge(Protocol):
+    """Scores maps, the higher the better, and says how far the means of a few images may be off."""
+
+    metric: str  # its name
+    # whether methods of many passes and controls are left out, and no method is given up on the way
+    cheap_alone: ClassVar[bool]
+    bounds: ClassVar[tuple[float, float]]  # of scores
+
+    def scores(self, maps: SaliencyMap, cluster: NDArray[np.int64]) -> Float64:
+        """The score of each map of the images with these numbers."""
+
+    def draws(self, scores: Mapping[str, Sequence[float]]) -> Float64:
+        """Draws (D, M) of the true means of methods, given the means of their first clusters."""
+
+
+@dataclass(frozen=True)
+class ByMasks(Judge):
+    """A metric against masks, bool (N, H, W); its covariance over images is that of salgen-bench."""
+
+    metric: str
+    masks: NDArray[np.bool_]
+    cheap_alone: ClassVar[bool] = False
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    def scores(self, maps: SaliencyMap, cluster: NDArray[np.int64]) -> Float64:
+        """By the metric; a map that failed has its worst value."""
+        return score(maps, self.masks[cluster], [self.metric]).worst_case[self.metric]
+
+    def draws(self, scores: Mapping[str, Sequence[float]]) -> Float64:
+        """Normal around the means."""
+        return from_few(self.metric, scores)
+
+
+@dataclass(frozen=True)
+class ByFaithfulness(Judge):
+    """Insertion minus deletion, akin to the symmetric relevance gain of Blücher et al. 2024, arXiv:2401.06654.
+
+    It needs no mask: it is how early the network finds its class as pixels come in the map's order, and how early it
+    gives it up as they go. Of three stand-ins for masks it chooses best, see docs/which_method.md.
+    """
+
+    view: ModelView
+    pixels: torch.Tensor
+    targets: NDArray[np.int64]
+    cheap_alone: ClassVar[bool] = True
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    metric: str = f"{INSERTION} - {DELETION}"
+
+    def scores(self, maps: SaliencyMap, cluster: NDArray[np.int64]) -> Float64:
+        """By the network's passes of changed images."""
+        pixels, targets = self.pixels[cluster], self.targets[cluster]
+        found = score(maps, None, [INSERTION, DELETION], model=self.view, images=pixels, targets=targets)
+        return found.worst_case[INSERTION] - found.worst_case[DELETION]
+
+    def draws(self, scores: Mapping[str, Sequence[float]]) -> Float64:
+        """Means over clusters that are drawn again (bootstrap)."""
+        values = np.array(list(scores.values()))
+        count = values.shape[1]
+        drawn = Stream("choosing without masks").integers(count, DRAWS * count).reshape(DRAWS, count)
+        return np.asarray(values[:, drawn].mean(axis=2).T)
+
+
+def from_few(metric: str, scores: Mapping[str, Sequence[float]]) -> Float64:
+    """Draws (D, M) of the true means of methods under a metric, given the means of their first clusters."""
+    means, counts = (np.array([of(values) for values in scores.values()]) for of in (np.mean, len))
+    return draw_means(means, counts, covariance_of(metric, list(scores)))
