@@ -21,7 +21,7 @@ class Judge(Protocol):
     metric: str  # its name
     # whether methods of many passes and controls are left out, and no method is given up on the way
     cheap_alone: ClassVar[bool]
-    bounds: ClassVar[tuple[float, float]]  # of scores
+    bounds: ClassVar[tuple[float, float]]  # least and largest score
 
     def scores(self, maps: SaliencyMap, cluster: NDArray[np.int64]) -> Float64:
         """The score of each map of the images with these numbers."""
@@ -52,8 +52,8 @@ class ByMasks(Judge):
 class ByFaithfulness(Judge):
     """Insertion minus deletion, akin to the symmetric relevance gain of Blücher et al. 2024, arXiv:2401.06654.
 
-    It needs no mask: it is how early the network finds its class as pixels come in the map's order, and how early it
-    gives it up as they go. Of three stand-ins for masks it chooses best, see docs/which_method.md.
+    It needs no mask. Pixels come in the map's order, or go. How early does the network find its class, or give it up?
+    Of three stand-ins for masks it chooses best, see docs/which_method.md.
     """
 
     view: ModelView

@@ -68,7 +68,7 @@ class _AttentionRelevance(RelevanceNetwork):
 
     def __init__(self, method: str, leaf: Tensor) -> None:
         super().__init__(method, leaf)
-        self.weights: list[Tensor] = []  # of each attention, in the order of calls
+        self.weights: list[Tensor] = []  # one for each attention, in the order of calls
 
     def weigh(self, softmax: Function, scores: Tensor) -> Tensor:
         """Each weight takes the relevance of its score."""

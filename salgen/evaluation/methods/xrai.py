@@ -13,11 +13,11 @@ from salgen.types import Float64
 
 NAMES = ("xrai",)
 
-SIDE = 224  # that images are segmented at, and that the next two are for
-RADIUS = 5  # of the dilation of a segment
+SIDE = 224  # pixels at which images are segmented; the next two are for these
+RADIUS = 5  # by which a segment is dilated
 LEAST = 50  # pixels that a segment has to add
-SCALES = (50, 100, 150, 250, 500, 1200)  # of the segmentations
-SMOOTHING, SMALLEST = 0.8, 150  # of each of them
+SCALES = (50, 100, 150, 250, 500, 1200)  # one for each segmentation
+SMOOTHING, SMALLEST = 0.8, 150  # for each segmentation
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Xrai(Explanation):
 
     Integrated gradients from black and from white are averaged, and of the channels the largest counts. Regions are
     Felzenszwalb segments of six scales, each dilated. Step by step the region with the highest mean over its new pixels
-    is added, until none adds enough; the pixels that are left get their mean. Radius and least number of pixels are the
+    is added, until none adds enough. The pixels that are left get their mean. Radius and least number of pixels are the
     authors', for a side of 224, and shrink with the image. It costs twice `steps` forward and backward passes.
     """
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NAMES = ("infidelity", "sensitivity-n")
 
 IMAGES = tuple(kind for kind in REFERENCES if kind != "twin")
-SIDE = 1 / 4  # of a square, as a share of the image's shorter side
+SIDE = 1 / 4  # side of a square, as a share of the image's shorter one
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ IMAGES = tuple(kind for kind in REFERENCES if kind != "twin")
 class SalienceCoefficient(ModelMetric):
     """Agreement of groups' means of the map with the falls of the probability without each group, over all pairs.
 
-    The pixels are cut into `groups` in the map's order, whose sizes differ by one pixel at most. A pair with means
-    s_i >= s_j counts s_i - s_j if the probability falls at least as far without the first group, and s_j - s_i if not.
+    The pixels are cut into `groups` in the map's order, whose sizes differ by one pixel at most. A pair has means
+    s_i >= s_j. It counts s_i - s_j if the probability falls at least as far without the first group, else s_j - s_i.
     The value is the total over the total of absolute values. The paper has sums, which is the same for groups of equal
     size. A group becomes the mean of each channel, or ``baseline``. It costs `groups` passes for each image.
 

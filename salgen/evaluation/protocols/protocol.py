@@ -78,7 +78,7 @@ class Cell:
     model: str
     experiments: Sequence[Experiment]
     extra_methods: Sequence[str]
-    options: Mapping[str, Any]  # of `salgen.evaluate`
+    options: Mapping[str, Any]  # for `salgen.evaluate`
     reliance: bool  # whether the network is trained for reliance
 
 

@@ -203,7 +203,7 @@ class RunRecord:
     conventions: dict[str, Any] = field(default_factory=dict)
     samples: SampleCounts
     certificates: CertificatesRecord
-    composites: list[CompositeSummary] = field(default_factory=list)  # of imported images
+    composites: list[CompositeSummary] = field(default_factory=list)  # for imported images
     timings: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     # files of maps that the run keeps, each with the digest of everything that its maps depend on
