@@ -18,7 +18,7 @@ from salgen.evaluation.attribution import arguments
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.choosing.judges import ByFaithfulness, ByMasks, Judge
-from salgen.evaluation.choosing.race import RACE, Race
+from salgen.evaluation.choosing.race import HABIT, RACE, Race
 from salgen.evaluation.choosing.recommendation import MASKS_MARK_OBJECTS, Recommendation, wrong_class
 from salgen.evaluation.choosing.regret import Regret, covariance_of
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 HEADLINE = "average-precision"
 BUDGET = 240.0  # seconds, so that all is done within five minutes
-HABIT = "grad-cam"
 # Of choices by insertion minus deletion on the networks of salgen-bench, in average precision: mean, and 95 % quantile,
 # from `python -m benchmarks.regret`, which a test repeats.
 WITHOUT_MASKS = Regret(0.10, 0.33)
