@@ -130,8 +130,8 @@ class Race:
         pixels, targets, ids = self.pixels[cluster], self.targets[cluster], [str(number) for number in cluster]
         methods = [self.methods[call] for call in calls]
         explained: Explained = explain(self.view, pixels, targets, method=methods, ids=ids, **self.options)
-        for call, maps in zip(calls, explained.values(), strict=True):
+        for call, (name, maps) in zip(calls, explained.items(), strict=True):
             found = self.judge.scores(maps, cluster)
             self.scores.setdefault(call, []).append(float(found.mean()))
             self.parts.setdefault(call, []).append(maps)
-            self.spent[call] = self.spent.get(call, 0.0) + explained.seconds[call]
+            self.spent[call] = self.spent.get(call, 0.0) + explained.seconds[name]

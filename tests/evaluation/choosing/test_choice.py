@@ -7,6 +7,8 @@ import torch
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
+from salgen.evaluation.choosing import choice as choice_module
+from salgen.evaluation.choosing import race
 from salgen.evaluation.choosing.choice import WITHOUT_MASKS, most_disputed
 from salgen.types import Explained, SaliencyMap
 
@@ -119,6 +121,15 @@ def test_predictions_are_those_of_normalised_images(given):
     brighter = ([-1.0] * 3, [1.0] * 3)
     choice = salgen.choose(without_relu, *given, preprocess=brighter, methods=METHODS, targets=[0] * COUNT)
     assert "predicts another class" not in str(choice)
+
+
+def test_the_habit_is_shown_though_it_can_hardly_be_best(given, monkeypatch):
+    for module in (choice_module, race):
+        monkeypatch.setattr(module, "HABIT", "inverse")
+    choice = salgen.choose(network(), *given, methods={"best": "input-x-gradient", "inverse": inverse})
+    assert list(choice.maps) == ["best", "inverse"]
+    assert choice.table["images"]["inverse"] == COUNT
+    assert "inverse" in choice.avoid
 
 
 def test_images_of_a_group_count_as_one(given):
