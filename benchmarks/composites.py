@@ -21,7 +21,7 @@ from salgen.evaluation.bench.versions import bench_spec
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.evaluation.reliance.composites import FILLINGS
 from salgen.evaluation.runs.certify import certify
-from salgen.evaluation.runs.composing import compose
+from salgen.evaluation.runs.composing import compose, not_filled
 from salgen.evaluation.runs.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import load_model
 from salgen.evaluation.runs.model_runner import ModelRunner
@@ -57,7 +57,9 @@ def verdicts(dataset: Dataset, checkpoint: Path, run: Path) -> pd.DataFrame:
     runner = ModelRunner(plan, plan.models[0], run)
     certify([runner])
     certificates = pd.read_parquet(run / "certificates.parquet", partitioning=None).set_index("sample_id")
-    evidence = compose(runner).pivot(index="sample_id", columns="filling", values="composite_evidence")
+    evidence = compose(runner, not_filled(plan)).pivot(
+        index="sample_id", columns="filling", values="composite_evidence"
+    )
     rows = certificates[["cluster", "correct", "certified"]].join(evidence)
     rows = rows[rows["correct"] & rows["certified"].notna()].astype({"certified": bool})
     rows.to_parquet(kept)

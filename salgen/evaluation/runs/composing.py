@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
@@ -15,9 +15,13 @@ from salgen.evaluation.runs.artifacts.chunk_files import PARTS, provenance
 from salgen.evaluation.runs.artifacts.composite_table import COLUMNS, FILE
 from salgen.evaluation.runs.artifacts.run_record import CompositeSummary
 from salgen.evaluation.runs.model_runner import ModelRunner
+from salgen.evaluation.runs.plan import Plan
 from salgen.files import atomic_path
 from salgen.sources import OWN_COPY
 from salgen.types import Float32, Float64
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST = 100  # samples, which are held in memory together and take up to 78 passes each
 VERSION = "1"  # changes whenever the evidence may
@@ -34,17 +38,31 @@ def compose_run(runners: Sequence[ModelRunner]) -> list[CompositeSummary]:
         return list(plan.source_run.record.composites)
     if plan.dataset.spec.source != OWN_COPY:
         return []
-    if len({plan.dataset.clusters[number] for number in plan.scored[:MOST]}) <= FEWEST:
+    chosen = not_filled(plan)
+    if len({plan.dataset.clusters[number] for number in chosen}) <= FEWEST:
         return []
-    tables = [_kept(runner) for runner in runners]
+    import pandas as pd  # takes half a second
+
+    tables = [_kept(runner, chosen) for runner in runners]
     _write(pd.concat(tables), path)
     return [_summary(runner, table) for runner, table in zip(runners, tables, strict=True)]
 
 
-def compose(runner: ModelRunner) -> pd.DataFrame:
-    """A row for each of the first `MOST` scored samples and each filling, with a model's composite evidence."""
+def not_filled(plan: Plan) -> list[int]:
+    """Those of the first `MOST` scored samples whose object leaves something of the image."""
+    first = list(plan.scored[:MOST])
+    if not first:
+        return []
+    (batch,) = plan.dataset.batches(len(first), first)
+    masks = np.asarray(plan.masks(batch).any(axis=1))
+    return [number for number, mask in zip(first, masks, strict=True) if not mask.all()]
+
+
+def compose(runner: ModelRunner, chosen: list[int]) -> pd.DataFrame:
+    """A row for each of the chosen samples and each filling, with a model's composite evidence."""
+    import pandas as pd
+
     plan, model = runner.plan, runner.model
-    chosen = list(plan.scored[:MOST])
     (batch,) = plan.dataset.batches(len(chosen), chosen)
 
     def ask(images: Float32) -> Float64:
@@ -64,16 +82,16 @@ def compose(runner: ModelRunner) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _kept(runner: ModelRunner) -> pd.DataFrame:
+def _kept(runner: ModelRunner, chosen: list[int]) -> pd.DataFrame:
     """A model's evidence, from the file of a run that goes on, or computed and kept there."""
-    key = {**runner.depends_on(list(runner.plan.scored[:MOST]), runner.device), "composites": VERSION,
+    key = {**runner.depends_on(chosen, runner.device), "composites": VERSION,
            "target": runner.plan.conventions.target}  # fmt: skip
     path = runner.run / PARTS / f"composites-{provenance(key)}.parquet"
     if not path.is_file():
-        table = compose(runner)
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write(table, path)
-    return pd.read_parquet(path, partitioning=None)
+        _write(compose(runner, chosen), path)
+    table: pd.DataFrame = pq.read_table(path, partitioning=None).to_pandas()
+    return table
 
 
 def _write(table: pd.DataFrame, path: Path) -> None:
