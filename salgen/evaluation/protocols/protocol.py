@@ -72,7 +72,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Cell:
-    """One network on one data set; no cell needs another one's runs."""
+    """One network on one data set. Cells run in any order, but for those that take another one's network."""
 
     data: Path
     model: str
@@ -196,9 +196,14 @@ class Protocol(ABC):
                 for trained_so in (False, True):
                     if not trained_so or (dataset in reliance and self.trained_network(dataset, model) is None):
                         cells.append(Cell(data, model, taking_part, extra_methods, options, trained_so))
+        found: dict[int, list[Place]] = {}
+        for waits in (False, True):
+            numbers = [number for number, cell in enumerate(cells) if self._waits(cell) is waits]
+            part = self._run_cells(out, [cells[number] for number in numbers], max_memory)
+            found |= dict(zip(numbers, part, strict=True))
         runs, reliant = RunFolders(out), RunFolders(out)
-        for cell, found in zip(cells, self._run_cells(out, cells, max_memory), strict=True):
-            for place in found:
+        for number, cell in enumerate(cells):
+            for place in found[number]:
                 (reliant if cell.reliance else runs).add(*place)
         study = self._study(runs, scale) if self.title else None
         reported = dict.fromkeys(e.name for e in experiments if e.name != self.variants)
@@ -206,6 +211,10 @@ class Protocol(ABC):
         folders = [folder for splits in by_split for folder in splits.values()]
         page = report(folders, out / "report.html", study=study)
         return Reproduction(folders, page, *((study.tables, study.findings) if study else ()))
+
+    def _waits(self, cell: Cell) -> bool:
+        """True if a cell takes a network that another one trains."""
+        return OUT in (self.trained_network(cell.data.name, cell.model) or "")
 
     def _run_cells(self, out: Path, cells: Sequence[Cell], max_memory: float | None) -> list[list[Place]]:
         """The runs of each cell: one after the other on a GPU, else in a process for each processor."""

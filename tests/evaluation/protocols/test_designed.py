@@ -69,3 +69,14 @@ def test_grids_are_of_the_images_that_the_network_inside_was_trained_on(run, tmp
     assert shares["gridpg on gridpg-grids"]["gradient"] < 0.99
     assert len(list((tmp_path / "out").rglob("weights.safetensors"))) == 1
     assert str(tmp_path) not in found.page.read_text(encoding="utf-8")
+
+
+def test_the_network_in_grids_is_trained_before_it_is_taken(recorded, tmp_path, monkeypatch):
+    rounds, usual = [], Designed._run_cells
+    monkeypatch.setattr(
+        Designed, "_run_cells", lambda self, out, cells, most: rounds.append(cells) or usual(self, out, cells, most)
+    )
+    Designed().run(tmp_path, "demo")
+    first, then = ({cell.data.name for cell in cells} for cells in rounds)
+    assert designed.CELLS in first
+    assert then == {name for name, (_, _, network) in DATASETS.items() if network in designed.GRIDS}
