@@ -32,6 +32,7 @@ NO_CEILING = {"pattern-net", "pattern-attribution"}
 # In single precision a denominator near zero, or the difference of two nearly equal maps, enlarges rounding.
 ILL_CONDITIONED = {"lrp-z", "lrp-alpha-beta", "contrastive-excitation-backprop"}
 RECTIFIED = {("efficientnet-lite0", "poly-cam-minus:channels=3")}  # where no channel's removal lowers the output
+A_PASS_A_CHANNEL = {"score-cam", "ablation-cam"}  # of which EfficientNet has 1,280
 UNDEFINED = {
     "lesion-cnn": ATTENTION | NO_POOLED_HEAD,
     "scnn": ATTENTION,
@@ -81,6 +82,8 @@ def test_every_method_keeps_its_word(name, channels, kind):
     methods, left_out = quick_methods().defined_for(model, images[:1])
     assert {call.partition(":")[0] for call in left_out} == UNDEFINED[name]
     assert not any("\n" in why for why in left_out.values())
+    if name == "efficientnet-lite0" and not repeats.torture:
+        methods = {call: of for call, of in methods.items() if of.name not in A_PASS_A_CHANNEL}
     patterns = fit_patterns(model, images_of(channels, count=8)) if "pattern-net" in methods else None
     before = state_of(model)
 
