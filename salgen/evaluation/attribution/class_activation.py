@@ -56,20 +56,25 @@ class ClassActivation(Explanation):
     def layers_of(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
         """The named layers, else the one that the model names, else the last that every path passes through."""
         if self.layer == ALL_LAYERS:
-            return stages_of(self.name, model, image)
+            return self.all_layers(model, image)
         if self.layer:
             return layer_names(self.layer)
         return (default_layer(model, image),)
 
+    def all_layers(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
+        """The last rectified layer of each resolution."""
+        refusal = (
+            f"{self.name}: layer=all is the last layer of each resolution that ends in a ReLU, and this network has "
+            "none: name layers, joined by +"
+        )
+        return stages_of(model, image, refusal)
 
-def stages_of(method: str, model: ModelView, image: Tensor) -> tuple[str, ...]:
-    """The last rectified layer of each resolution through which every path goes, fine to coarse."""
+
+def stages_of(model: ModelView, image: Tensor, refusal: str) -> tuple[str, ...]:
+    """The last rectified layer of each resolution through which every path goes, fine to coarse; else an error."""
     stages = NetworkTrace.of(model, image).stages
     if not stages:
-        raise SalgenError(
-            f"{method}: layer=all is the last layer of each resolution that ends in a ReLU, and this network has none: "
-            "name layers, joined by +"
-        )
+        raise SalgenError(refusal)
     return stages
 
 

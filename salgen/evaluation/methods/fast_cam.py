@@ -6,13 +6,12 @@ import torch
 from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.class_activation import ClassActivation, layer_names, together
+from salgen.evaluation.attribution.class_activation import ClassActivation, layer_names, stages_of, together
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.methods.grad_cam import grad_cam, grad_cam_plus_plus
 from salgen.evaluation.models.inspection.layers import layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 from salgen.parameters import param
 
 NAMES = ("fast-cam", "fast-cam++")
@@ -73,13 +72,11 @@ class FastCam(ClassActivation):
     def _rectified(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
         if self.layers:
             return layer_names(self.layers)
-        stages = NetworkTrace.of(model, image).stages
-        if not stages:
-            raise SalgenError(
-                f"{self.name} needs layers that end in a ReLU, and this network has none: choose another method, "
-                "such as grad-cam or layer-cam"
-            )
-        return stages
+        refusal = (
+            f"{self.name} needs layers that end in a ReLU, and this network has none: choose another method, such as "
+            "grad-cam or layer-cam"
+        )
+        return stages_of(model, image, refusal)
 
     def _smoe_map(self, layer: str, context: AttributionContext) -> Tensor:
         """The squashed SMOE scale of a layer, (n, 1, h, w)."""

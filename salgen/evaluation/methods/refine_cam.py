@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 from torch import Tensor
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.class_activation import ClassActivation, stages_of
+from salgen.evaluation.attribution.class_activation import ClassActivation
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.methods.fast_cam import min_max_scaled
 from salgen.evaluation.methods.grad_cam import grad_cam_plus_plus
@@ -30,7 +30,7 @@ class RefineCam(ClassActivation):
 
     def layers_of(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
         """The named layers, else the last of each resolution."""
-        return super().layers_of(model, image) if self.layer else stages_of(self.name, model, image)
+        return super().layers_of(model, image) if self.layer else self.all_layers(model, image)
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """One channel in [0, 1], (n, 1, h, w)."""

@@ -134,14 +134,18 @@ def test_the_first_block_left_alone_counts_in_legrad(net, images):
     torch.testing.assert_close(found, upsampled(slow_legrad(alone, images[0], 0).view(1, 1, 4, 4)).detach())
 
 
-def test_masked_attention_is_refused_in_one_line(images):
-    class Masked(nn.Module):
-        def __init__(self):
-            super().__init__()
-            torch.manual_seed(3)
-            self.embed, self.attention = nn.Conv2d(3, 8, 8, 8), nn.MultiheadAttention(8, 2, batch_first=True)
-            self.head = nn.Linear(8, 2)
+class OneAttention(nn.Module):
+    """The parts of a network with one attention."""
 
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(3)
+        self.embed, self.attention = nn.Conv2d(3, 8, 8, 8), nn.MultiheadAttention(8, 2, batch_first=True)
+        self.head = nn.Linear(8, 2)
+
+
+def test_masked_attention_is_refused_in_one_line(images):
+    class Masked(OneAttention):
         def forward(self, x):
             tokens = self.embed(x).flatten(2).mT
             mixed, _ = self.attention(tokens, tokens, tokens, attn_mask=torch.zeros(16, 16))
@@ -152,13 +156,7 @@ def test_masked_attention_is_refused_in_one_line(images):
 
 
 def test_legrad_needs_blocks(images):
-    class Twice(nn.Module):
-        def __init__(self):
-            super().__init__()
-            torch.manual_seed(3)
-            self.embed, self.attention = nn.Conv2d(3, 8, 8, 8), nn.MultiheadAttention(8, 2, batch_first=True)
-            self.head = nn.Linear(8, 2)
-
+    class Twice(OneAttention):
         def forward(self, x):
             tokens = self.embed(x).flatten(2).mT
             for _ in range(2):
