@@ -20,7 +20,15 @@ def test_a_version_never_changes():
     assert hashlib.sha256(content).hexdigest() == bench_spec().digest == DIGESTS[VERSION]
 
 
-@pytest.mark.parametrize("data", bench_spec().data, ids=lambda data: data.name)
+# Drawing the others takes minutes; each generator's first pixels are held by tests/generators/golden.json.
+QUICK = ("perlin-lesions", "mri-lesions", "coloured-cells", "logic-slots")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [pytest.param(data, marks=() if data.name in QUICK else pytest.mark.torture) for data in bench_spec().data],
+    ids=lambda data: data.name,
+)
 def test_its_data_sets_are_those_that_this_salgen_makes(data, tmp_path):
     make_data(bench_spec(), data, tmp_path / data.name, recipes_only=True, workers=1)
 

@@ -83,7 +83,8 @@ def test_every_method_keeps_its_word(name, channels, kind):
     assert {call.partition(":")[0] for call in left_out} == UNDEFINED[name]
     assert not any("\n" in why for why in left_out.values())
     if name == "efficientnet-lite0" and not repeats.torture:
-        methods = {call: of for call, of in methods.items() if of.name not in A_PASS_A_CHANNEL}
+        few = list(methods.items())[::3]
+        methods = {call: of for call, of in few if of.name not in A_PASS_A_CHANNEL}
     patterns = fit_patterns(model, images_of(channels, count=8)) if "pattern-net" in methods else None
     before = state_of(model)
 

@@ -7,7 +7,8 @@ from marked_trees import write_benchmark
 from salgen.evaluation.protocols import saliency_bench
 from salgen.evaluation.protocols.saliency_bench import CNNS, DATASETS, METHODS, VIT, SaliencyBench
 from salgen.evaluation.training.training_settings import choose_settings
-from salgen.generators.factory import generator
+from salgen.generators.factory import plugin_class
+from salgen.parameters import build
 
 # PG on security-xai of which the paper's Table 3 follows, instead of those in its Table 2: the same last digits.
 SECURITY_PG = {"resnet18": ".2985 .3120 .2225 .3305 .3420 .3301", "vgg19": ".2765 .2876 .2470 .3058 .3153 .3184"}
@@ -54,7 +55,7 @@ def test_full_is_the_papers_training_and_each_data_set_has_a_stand_in():
     assert own.datasets()["pet-xai"] == {"source": "/p"}
     assert list(own.datasets()) == ["pet-xai", "multi-objects"]
     for name, how in protocol.datasets().items():
-        generator(name, scale="demo", **how["parameters"])
+        build(plugin_class(name), how["parameters"])
     for model in (*CNNS, VIT):
         settings = protocol.settings("pet-xai", model, "full")
         rate = 1e-4 if model == "vgg19" else 1e-3
