@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Every count of channels, units and groups in these networks is a multiple of this.
 STEPS = 32
+OUTPUT_STRIDE = "pixels from one cell of the last maps to the next; fewer for small images"
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Convolutional(FromTorchvision):
     smallest: ClassVar[int] = 1  # pixels that each side of an image must have at least
 
     width: float = param(1.0, "share of the architecture's channels, in steps of 1/32", low=1 / STEPS, high=4.0)
+    output_stride: int = param(32, OUTPUT_STRIDE, choices=(8, 16, 32))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -49,7 +51,34 @@ class Convolutional(FromTorchvision):
             resized = _resized_layer(module, name, self.seams, channels, share)
             if resized is not None:
                 network.set_submodule(name, resized.apply(he_uniform))
+        refine(network, 32 // self.output_stride)
         return network
+
+
+def refine(network: nn.Module, times: int) -> None:
+    """Make all maps `times` finer: the first layers that halve them keep their size."""
+    from torch import nn
+
+    module: Any
+    for module in network.modules():
+        if times > 1 and isinstance(module, nn.Conv2d) and module.stride != (1, 1):
+            module.stride = (1, 1)
+            times //= 2
+        elif times > 1 and isinstance(module, nn.MaxPool2d):
+            module.kernel_size = 2 * module.padding + 1
+            module.stride = 1
+            times //= 2
+
+
+def for_channels(network: nn.Module, name: str, channels: int) -> None:
+    """Replace the layer that sees the image, where it takes another number of channels."""
+    from torch import nn
+
+    module: Any = network.get_submodule(name)
+    if module.in_channels != channels:
+        size = module.out_channels, module.kernel_size, module.stride, module.padding
+        first = nn.Conv2d(channels, *size, bias=module.bias is not None)
+        network.set_submodule(name, first.apply(he_uniform))
 
 
 def _resized_layer(module: nn.Module, name: str, seams: Seams, channels: int, share: Fraction) -> nn.Module | None:

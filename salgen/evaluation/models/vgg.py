@@ -11,7 +11,7 @@ from salgen.evaluation.models.weight_sources import Seams
 if TYPE_CHECKING:
     from torch import nn
 
-NAMES = ("vgg16", "vgg19")
+NAMES = ("vgg16", "vgg19", "vgg11-bn")
 
 
 @dataclass(frozen=True)
@@ -46,3 +46,16 @@ class VGG19(_VGG):
 
     name: ClassVar[str] = "vgg19"
     architecture: ClassVar[str] = "vgg19"
+
+
+@dataclass(frozen=True)
+class VGG11BN(_VGG):
+    """Eight 3x3 convolutions with batch norm in five blocks, and three dense layers."""
+
+    name: ClassVar[str] = "vgg11-bn"
+    architecture: ClassVar[str] = "vgg11_bn"
+    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "demo": {"learning_rate": 2e-3, "epochs": 12},
+        "small": {"learning_rate": 2e-3, "epochs": 12},
+    }
+    seams: ClassVar[Seams] = Seams(input="features.0", offset="features.1.running_mean", logits="classifier.6")

@@ -17,6 +17,7 @@ from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.models.weight_files import read_tensors
 from salgen.files import strict_json, write_bytes, write_text
+from salgen.parameters import to_json
 from salgen.registry import MODELS
 from salgen.spec import LARGEST_SIDE
 from salgen.typed_json import from_json
@@ -170,6 +171,8 @@ def check_fits(trained: LoadedCheckpoint, dataset: Dataset, any_task: bool = Fal
 
 def check_same(place: Path, existing: TrainingConfig, wanted: TrainingConfig) -> None:
     """Raise a SalgenError with the first difference if `place` holds another training."""
+    known = to_json(MODELS.create(existing.model, existing.parameters))  # with parameters that are younger than it
+    existing = replace(existing, parameters=known)
     for item in fields(TrainingConfig):
         there, here = getattr(existing, item.name), getattr(wanted, item.name)
         if not item.compare or there == here:

@@ -32,16 +32,20 @@ NO_CEILING = {"pattern-net", "pattern-attribution"}
 # In single precision a denominator near zero, or the difference of two nearly equal maps, enlarges rounding.
 ILL_CONDITIONED = {"lrp-z", "lrp-alpha-beta", "contrastive-excitation-backprop"}
 RECTIFIED = {("efficientnet-lite0", "poly-cam-minus:channels=3")}  # where no channel's removal lowers the output
-A_PASS_A_CHANNEL = {"score-cam", "ablation-cam"}  # of which EfficientNet has 1,280
+A_PASS_A_CHANNEL = {"score-cam", "ablation-cam"}
+WIDE = ("efficientnet-lite0", "mobilenet-v2")  # of 1,280 channels
 UNDEFINED = {
     "lesion-cnn": ATTENTION | NO_POOLED_HEAD,
     "scnn": ATTENTION,
     "vgg16": ATTENTION | NO_POOLED_HEAD,
     "vgg19": ATTENTION | NO_POOLED_HEAD,
+    "vgg11-bn": ATTENTION | NO_POOLED_HEAD,
     "resnet18": ATTENTION,
     "resnet50": ATTENTION,
     "resnext50": ATTENTION,
     "efficientnet-lite0": ATTENTION | NO_CEILING,
+    "mobilenet-v2": ATTENTION | NO_CEILING,
+    "convnext-tiny": ATTENTION | RELU_NETWORKS | NO_POOLED_HEAD | NO_RELU_STAGES,
     "vit-b-16": RELU_NETWORKS | NO_POOLED_HEAD | NO_RELU_STAGES,
 }
 
@@ -82,7 +86,7 @@ def test_every_method_keeps_its_word(name, channels, kind):
     methods, left_out = quick_methods().defined_for(model, images[:1])
     assert {call.partition(":")[0] for call in left_out} == UNDEFINED[name]
     assert not any("\n" in why for why in left_out.values())
-    if name == "efficientnet-lite0" and not repeats.torture:
+    if name in WIDE and not repeats.torture:
         few = list(methods.items())[::3]
         methods = {call: of for call, of in few if of.name not in A_PASS_A_CHANNEL}
     patterns = fit_patterns(model, images_of(channels, count=8)) if "pattern-net" in methods else None

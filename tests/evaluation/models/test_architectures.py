@@ -8,6 +8,7 @@ import torch
 import torchvision
 from torch import nn
 from salgen.errors import SalgenError
+from salgen.evaluation.models.convolutional import Convolutional
 from salgen.evaluation.models.normalisation import imagenet_normalisation
 from salgen.evaluation.runs.given_models import is_designed
 from salgen.registry import MODELS
@@ -18,10 +19,13 @@ TORCHVISION = {
     "resnet18": ("resnet18", 11_689_512, "layer4.1"),
     "resnet50": ("resnet50", 25_557_032, "layer4.2"),
     "resnext50": ("resnext50_32x4d", 25_028_904, "layer4.2"),
+    "vgg11-bn": ("vgg11_bn", 132_868_840, "features.27"),
+    "mobilenet-v2": ("mobilenet_v2", 3_504_872, "features.18"),
+    "convnext-tiny": ("convnext_tiny", 28_589_128, "features.7"),
     "vit-b-16": ("vit_b_16", 86_567_656, "vit.encoder.layers.encoder_layer_11.ln_1"),
 }
 NAMES = [name for name in MODELS.names() if not is_designed(name)]
-CONVOLUTIONAL = [name for name in TORCHVISION if name != "vit-b-16"]
+CONVOLUTIONAL = [name for name in TORCHVISION if issubclass(MODELS.load(name), Convolutional)]
 
 
 def quick(name):
@@ -102,6 +106,19 @@ def test_any_width_has_sizes_that_fit_together(name, width):
     plugin = MODELS.create(name, {"width": width})
     with torch.device("meta"):
         assert plugin.build(1, 3, (32, 32)).eval()(torch.rand(2, 1, 32, 32)).shape == (2, 3)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "output_stride" in MODELS.load(name).__dataclass_fields__])
+def test_maps_are_as_fine_as_the_output_stride_says(name):
+    found = []
+    for stride in (32, 16, 8):
+        plugin = MODELS.create(name, {**MODELS.load(name).quick, "output_stride": stride})
+        network, sizes = plugin.build(1, 2, (64, 96)).eval(), []
+        layer = "features" if name.startswith("vgg") else plugin.cam_layer(network)  # VGG's pools to 7x7 after it
+        network.get_submodule(layer).register_forward_hook(lambda *call, sizes=sizes: sizes.append(call[-1].shape[2:]))
+        assert network(torch.rand(1, 1, 64, 96)).shape == (1, 2)
+        found.append(tuple(sizes[0]))
+    assert found == [(2, 3), (4, 6), (8, 12)]
 
 
 @pytest.mark.parametrize(

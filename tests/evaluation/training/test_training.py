@@ -1,5 +1,6 @@
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 import numpy as np
@@ -207,6 +208,18 @@ def test_a_finished_training_is_not_repeated(tmp_path, monkeypatch):
     assert again.card == first.card
     for name, tensor in first.classifier.state_dict().items():
         assert torch.equal(tensor, again.classifier.state_dict()[name])
+
+
+def test_a_card_from_before_a_parameter_of_the_model_is_of_the_same_training(tmp_path):
+    first = train("squares", tmp_path / "c", settings=SMALL)
+    card = json.loads((tmp_path / "c" / CARD).read_text())
+    del card["parameters"]["batch_norm"]
+    (tmp_path / "c" / CARD).write_text(json.dumps(card))
+    again = train("squares", tmp_path / "c", settings=SMALL)
+    assert again.card == replace(first.card, parameters=card["parameters"])
+    assert "batch_norm = True there, False here" in error_of(
+        train, "squares", tmp_path / "c", settings=SMALL | {"batch_norm": False}
+    )
 
 
 @pytest.mark.parametrize(
