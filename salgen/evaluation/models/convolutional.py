@@ -59,13 +59,13 @@ def refine(network: nn.Module, times: int) -> None:
     """Make all maps `times` finer: the first layers that halve them keep their size."""
     from torch import nn
 
-    module: Any
     for module in network.modules():
         if times > 1 and isinstance(module, nn.Conv2d) and module.stride != (1, 1):
             module.stride = (1, 1)
             times //= 2
         elif times > 1 and isinstance(module, nn.MaxPool2d):
-            module.kernel_size = 2 * module.padding + 1
+            padding: Any = module.padding
+            module.kernel_size = 2 * padding + 1
             module.stride = 1
             times //= 2
 
