@@ -1,6 +1,7 @@
 """`salgen choose`: the saliency method for one's own network, from a few images with masks."""
 
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 import click
@@ -60,25 +61,11 @@ def _as_dataset(images: str, masks: tuple[str, ...], model: str, folder: Path) -
     drawn = [person for path in masks for person in drawn_by(path)]
     if (Path(images) / FILE).exists() or (masks and not drawn):
         return pictures_as_dataset(images, masks, model)
+    nothing = folder / "nothing.json"
+    nothing.write_text('{"images": [], "annotations": [], "categories": []}', encoding="utf-8")
     parameters = {"shares": (0, 0, 1), **given_inputs(model)}
-    return str(
-        import_images(
-            images, folder / "pictures", masks=drawn or [_unused_masks(images, folder)], parameters=parameters
-        )
-    )
-
-
-def _unused_masks(pictures: str, folder: Path) -> Path:
-    """A folder with a mask for each picture, as the importer refuses pictures of which none is marked."""
-    import numpy as np
-    from salgen.datasets.annotation.drawn_masks import DrawnMasks
-    from salgen.datasets.annotation.images_to_annotate import images_to_annotate
-
-    masks = DrawnMasks(folder / "masks")
-    for image in images_to_annotate(Path(pictures), folder).images:
-        upper_half = np.arange(image.size[0])[:, None] < image.size[0] // 2
-        masks.write("nobody", image.item, np.broadcast_to(upper_half, image.size))
-    return masks.folder_of("nobody")
+    warnings.filterwarnings("ignore", "no image that can be used has a mask")
+    return str(import_images(images, folder / "pictures", masks=drawn or [nothing], parameters=parameters))
 
 
 def _choose(

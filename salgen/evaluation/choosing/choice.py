@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution import arguments
 from salgen.evaluation.attribution.attribution_context import Method
@@ -21,11 +21,13 @@ from salgen.evaluation.choosing.judges import ByFaithfulness, ByMasks, Judge
 from salgen.evaluation.choosing.race import HABIT, RACE, Race
 from salgen.evaluation.choosing.recommendation import MASKS_MARK_OBJECTS, Recommendation, wrong_class
 from salgen.evaluation.choosing.regret import Regret, covariance_of
+from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
 from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.reliance import composites
 from salgen.evaluation.report.formatting import STYLE, page_text
 from salgen.evaluation.report.gallery import png_url
 from salgen.files import write_text
-from salgen.types import Explained, plot_maps
+from salgen.types import Explained, Float32, Float64, plot_maps
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -185,7 +187,36 @@ def choose(
     race = Race(view, pixels, classes, clusters, judge, budget, seed=seed, max_memory=max_memory)
     race.run(methods)
     notes = wrong_class(int((classes != predicted).sum()), len(pixels))
-    return _choice(race, truth, [*notes, *([] if truth is None else [MASKS_MARK_OBJECTS])], metric)
+    if truth is not None:
+        notes += [MASKS_MARK_OBJECTS, *_composite_note(view, pixels, truth, clusters, classes, max_memory)]
+    return _choice(race, truth, notes, metric)
+
+
+def _composite_note(
+    view: ModelView,
+    pixels: Tensor,
+    masks: NDArray[np.bool_],
+    clusters: Sequence[NDArray[np.int64]],
+    classes: NDArray[np.int64],
+    max_memory: float | None,
+) -> list[str]:
+    """A note on how many images have composite evidence, if there are enough images in [0, 1] for it."""
+    if len(clusters) <= composites.FEWEST or not view.unit_pixels:
+        return []
+    names = np.empty(len(pixels), dtype=object)
+    for number, members in enumerate(clusters):
+        names[members] = str(number)
+
+    def ask(images: Float32) -> Float64:
+        logits = BatchedPredictor(view, images, max_memory).original_logits
+        return np.asarray(logits.cpu().double().numpy())
+
+    evidence = composites.composite_evidence(pixels.float().cpu().numpy(), masks, names.tolist(), classes, classes, ask)
+    relied_on = sum(all(one.composite_evidence for one in of_image) for of_image in evidence)
+    return [
+        f"By composite evidence the network relies on the masked object on {relied_on} of {len(pixels)} images. Do not "
+        "rely on this: it agrees only moderately with certificates where these are known."
+    ]
 
 
 def _choice(race: Race, masks: NDArray[np.bool_] | None, notes: Sequence[str], metric: str) -> Choice:

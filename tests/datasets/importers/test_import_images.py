@@ -11,7 +11,7 @@ import salgen
 from salgen.datasets.layouts.own_images.outlines import Polygons
 from salgen.datasets.layouts.own_images.own_split import by_shares
 from salgen.datasets.making import make
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.verification.verifying import verify
 
 FORMATS = {
@@ -362,3 +362,14 @@ def test_the_central_square_is_taken_of_image_and_mask(size, tmp_path):
     middle = np.s_[(rows - 20) // 2 : (rows + 20) // 2, (columns - 20) // 2 : (columns + 20) // 2]
     np.testing.assert_array_equal(np.round(sample["image"] * 255).astype(np.uint8), pixels[middle].transpose(2, 0, 1))
     np.testing.assert_array_equal(sample["mask"], mask[middle])
+
+
+def test_pictures_of_which_none_is_marked_become_a_data_set_without_scores(images, tmp_path):
+    nothing = tmp_path / "nothing.json"
+    nothing.write_text(json.dumps({"images": [], "annotations": [], "categories": []}))
+    labels = own.write_labels(tmp_path / "labels.csv")
+    with pytest.warns(SalgenWarning, match="no image that can be used has a mask or an annotation, so none can"):
+        out = salgen.import_images(images, tmp_path / "out", masks=nothing, labels=labels, workers=1)
+    dataset = salgen.load(out)
+    assert len(dataset)
+    assert not any(dataset[number]["mask"].any() for number in range(len(dataset)))

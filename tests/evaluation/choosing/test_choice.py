@@ -256,3 +256,20 @@ def test_a_mask_must_mark_something(given, fill):
     images, masks = given
     with pytest.raises(SalgenError, match="a mask is empty or covers its whole image"):
         salgen.choose(network(), images, np.full_like(masks, fill), methods=METHODS)
+
+
+@pytest.mark.parametrize(("channel", "relied_on"), [(1, COUNT), (0, 0)])
+def test_composite_evidence_says_whether_the_network_relies_on_the_masked_object(given, channel, relied_on):
+    sees = network()
+    weights = torch.zeros(3)
+    weights[channel] = 1.0  # of green, which the square alone has much of, or of red, which is everywhere
+    sees[0].weight.data.copy_(weights.view(1, 3, 1, 1))
+    found = salgen.choose(sees, *given, methods=METHODS, preprocess=nn.Identity())
+    assert f"relies on the masked object on {relied_on} of {COUNT} images. Do not rely on this" in str(found)
+
+
+@pytest.mark.parametrize("groups", [[0, 0, 1, 1, 2, 2], None])
+def test_composite_evidence_takes_five_independent_images_in_unit_range(given, groups):
+    preprocess = None if groups is None else nn.Identity()
+    found = salgen.choose(network(), *given, methods=METHODS, groups=groups, preprocess=preprocess)
+    assert "omposite" not in str(found)

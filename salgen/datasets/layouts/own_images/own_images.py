@@ -12,7 +12,7 @@ from salgen.datasets.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.layouts.imported import SPLITS, UserCopy
 from salgen.datasets.layouts.mask_limits import MaskLimits, about_faults, mask_faults
 from salgen.datasets.layouts.own_images.outlines import MaskPicture, Outline
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, warn
 from salgen.generators.drawing.pictures import resize_nearest
 from salgen.parameters import param
 from salgen.types import Mask
@@ -129,15 +129,15 @@ class OwnImages(UserCopy):
         depends_on = ["own images", self.digest, list(reading.image_size), reading.min_mask, list(reading.mask_values),
                       list(self.classes), reading.exif]  # fmt: skip
         faults = mask_faults("masks", depends_on, masked, fault)
-        if all(faults):
-            raise SalgenError(self._no_truth(masked))
+        if not masked:
+            warn("no image that can be used has a mask or an annotation, so none can be scored")
+        elif all(faults):
+            raise SalgenError(self._no_truth(masked[0]))
         return " ".join(filter(None, [f"Images of the user: {of_splits}.", self.about, without, about_faults(faults)]))
 
-    def _no_truth(self, masked: Sequence[str]) -> str:
+    def _no_truth(self, first_masked: str) -> str:
         """Why there is nothing to score, with what to do."""
-        if not masked:
-            return "no image that can be used has a mask or an annotation: give those that belong to these images"
-        item, number = self.samples[masked[0]]
+        item, number = self.samples[first_masked]
         outline = self.images[item].outlines[number][0][0]
         first = str(outline.path) if isinstance(outline, MaskPicture) else item
         return (
