@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 import salgen
 from benchmarks.filled_pages import filled
-from benchmarks.without_masks import photographs
+from benchmarks.without_masks import DIFFERENCE, PHOTOGRAPHS, photographs
+from benchmarks.without_masks import TABLE as JUDGED
 from salgen.evaluation.choosing.race import RACE
 from salgen.evaluation.choosing.regret import TABLE, covariance_of, draw_means, regret_of
 from salgen.evaluation.diagnostics.markdown import markdown_table
@@ -31,14 +32,14 @@ ROUNDING = 1e-9
 CEILING = "oracle"
 FAMILY = {"perlin": "lesions", "mri": "lesions", "bam": "composites", "multi": "composites"}  # by the name's first word
 TWIN = "insertion-auc:step=256,baseline=twin"
-STAND_INS, PHOTOGRAPHS = RESULTS / "without_masks.csv", "photographs-efficientnet-lite0"
+STAND_INS = (DIFFERENCE, "insertion-auc", "deletion-auc", "grids of halved images", "grids of whole images")
 HABITS = ("grad-cam", "integrated-gradients")
 
 
 class World(NamedTuple):
     """One trained network."""
 
-    name: str  # as results/without_masks.csv has it
+    name: str  # as results/judges.parquet has it
     family: str  # of its data set
     kind: str  # of network
     scores: pd.DataFrame  # mean score of each cluster (rows) by each method (columns)
@@ -119,14 +120,14 @@ def lost(means: pd.Series, preferred: Iterable[str]) -> float:
 
 def without_asking(every: Sequence[World]) -> pd.DataFrame:
     """By network, the regret of choices that need no mask of one's own; stand-ins for the first trainings alone."""
-    by_insertion, stand_ins = worlds(TWIN), pd.read_csv(STAND_INS, index_col=["world", "method"])
+    by_insertion, judged = worlds(TWIN), pd.read_parquet(JUDGED)
+    judged = judged[judged["judge"].isin(STAND_INS)]
     rows = {}
     for world, insertion in zip(every, by_insertion, strict=True):
         means = world.scores.mean()[[call for call in world.scores if is_method(call)]]
         others = pd.DataFrame([other.scores.mean() - other.scores.mean().max() for other in world.others(every)])
         board = others.dropna(axis=1).mean().sort_values(ascending=False).index
-        measured = stand_ins.drop(columns="truth")[stand_ins.index.get_level_values("world") == world.name]
-        of_world = measured.droplevel("world").dropna(axis=1, how="all")
+        of_world = judged[judged["world"] == world.name].pivot(index="method", columns="judge", values="value")
         rows[world.name] = {
             **{name: lost(means, values.sort_values(ascending=False).index) for name, values in of_world.items()},
             "insertion from the twin": lost(means, insertion.scores.mean().sort_values(ascending=False).index),
@@ -138,10 +139,11 @@ def without_asking(every: Sequence[World]) -> pd.DataFrame:
 
 def on_photographs() -> pd.Series:
     """The regret of choices without masks on photographs, among methods of a few passes."""
-    rows = pd.read_csv(STAND_INS, index_col=["world", "method"]).loc[PHOTOGRAPHS]
-    by = {name: rows[name].sort_values(ascending=False).index for name in rows if name != "truth"}
+    judged = pd.read_parquet(JUDGED)
+    rows = judged[judged["world"] == PHOTOGRAPHS].pivot(index="method", columns="judge", values="value")
+    by = {name: rows[name].sort_values(ascending=False).index for name in STAND_INS if name in rows}
     by |= {f"always `{habit}`": [habit] for habit in HABITS if habit in rows.index}
-    return pd.Series({name: lost(rows["truth"], order) for name, order in by.items()})
+    return pd.Series({name: lost(rows[HEADLINE], order) for name, order in by.items()})
 
 
 def of_run(path: str) -> pd.DataFrame:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from salgen.evaluation.attribution.explaining import explain
     from salgen.evaluation.attribution.patterns import fit_patterns
     from salgen.evaluation.bench import benchmark as bench
-    from salgen.evaluation.bench.benchmark import leaderboard
+    from salgen.evaluation.bench.benchmark import judge, leaderboard
     from salgen.evaluation.choosing.choice import choose
     from salgen.evaluation.publishing.publishing import publish, push_to_hub
     from salgen.evaluation.report import report
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Run", "SalgenError", "bench", "choose", "collate", "evaluate", "explain", "fit_patterns", "generator",
-    "import_images", "leaderboard", "list_generators", "list_importers", "list_methods", "list_metrics", "list_models",
-    "load", "make", "open", "publish", "push_to_hub", "report", "rescore", "sample_photographs", "score", "sweep",
-    "train", "unpack", "verify",
+    "import_images", "judge", "leaderboard", "list_generators", "list_importers", "list_methods", "list_metrics",
+    "list_models", "load", "make", "open", "publish", "push_to_hub", "report", "rescore", "sample_photographs", "score",
+    "sweep", "train", "unpack", "verify",
 ]  # fmt: skip
 
 

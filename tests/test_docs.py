@@ -14,6 +14,7 @@ from run_folders import make_run
 import salgen
 from benchmarks import findings, regret, threshold_tables
 from benchmarks.filled_pages import filled
+from benchmarks.without_masks import DIFFERENCE
 from salgen.evaluation.bench.versions import bench_spec
 from salgen.evaluation.choosing.choice import ON_PHOTOGRAPHS, WITHOUT_MASKS
 from salgen.evaluation.runs.artifacts.certificate_table import COLUMNS as CERTIFICATE_COLUMNS
@@ -55,9 +56,9 @@ def test_the_regret_of_choices_without_masks_is_that_of_the_published_results():
     page = (ROOT / "docs" / "which_method.md").read_text(encoding="utf-8")
     tables = regret.Tables()
     assert tables.comparison() in page, "run python -m benchmarks.regret"
-    lost = regret.without_asking(tables.every)["insertion - deletion (SRG)"]
+    lost = regret.without_asking(tables.every)[DIFFERENCE]
     assert pytest.approx((lost.mean(), lost.quantile(0.95)), abs=0.005) == tuple(WITHOUT_MASKS)
-    assert regret.on_photographs()["insertion - deletion (SRG)"] == pytest.approx(ON_PHOTOGRAPHS, abs=0.005)
+    assert regret.on_photographs()[DIFFERENCE] == pytest.approx(ON_PHOTOGRAPHS, abs=0.005)
 
 
 @pytest.mark.parametrize(

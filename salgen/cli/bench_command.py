@@ -59,6 +59,27 @@ def table(results: str, reliance: bool, samples: str) -> None:
     click.echo(benchmark.table(results, reliance=reliance, samples=samples))
 
 
+@command.command("judges", epilog="Example: salgen bench judges")
+@results_folder
+def judges(results: str) -> None:
+    """Show how well metrics without masks, and masks as people draw them, choose a method.
+
+    regret: how far the chosen method lies below the best, in average precision, with a 95 % interval over data sets.
+    order: Spearman's correlation with the true order. pairs: the share of pairs in the right order. passes: of the
+    network for a map. photos: regret on a network of photographs.
+    """
+    from salgen.evaluation.bench import benchmark
+
+    table = benchmark.judges(results).reset_index()
+    ends = zip(table["regret_low"], table["regret_high"], strict=True)
+    table["95 %"] = [f"{low:.2f} to {high:.2f}" for low, high in ends]
+    table["passes"] = table["passes"].round().astype("Int64")
+    names = {"judge": "choice by", "regret": "regret", "95 %": "95 %", "rank_correlation": "order", "pairs": "pairs",
+             "passes": "passes", "photographs": "photos"}  # fmt: skip
+    shown = table[list(names)].rename(columns=names)
+    click.echo(shown.to_string(index=False, na_rep="", float_format="{:.2f}".format))
+
+
 @command.command("rank", epilog="Example: salgen bench rank my_methods:mine --quick")
 @click.argument("method", metavar="METHOD")
 @results_folder

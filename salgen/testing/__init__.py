@@ -8,7 +8,8 @@ Each check raises AssertionError with the law that was broken, so a third party'
 
 from salgen.testing.generators import check_generator
 from salgen.testing.importers import check_importer
+from salgen.testing.method_laws import check_laws
 from salgen.testing.methods import check_method
 from salgen.testing.metrics import check_metric
 
-__all__ = ["check_generator", "check_importer", "check_method", "check_metric"]
+__all__ = ["check_generator", "check_importer", "check_laws", "check_method", "check_metric"]

@@ -5,8 +5,11 @@ import secrets
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+import pandas as pd
 from salgen.errors import SalgenError, warn
 from salgen.evaluation.bench import fetch_results
+from salgen.evaluation.bench import judges as judge_metrics
 from salgen.evaluation.bench.board import board, is_results
 from salgen.evaluation.bench.rank_method import rank_method
 from salgen.evaluation.bench.rankings import main_entries, method_scores, standing_by, uncertified_data
@@ -15,7 +18,7 @@ from salgen.evaluation.bench.verify_results import result_problems
 from salgen.evaluation.bench.versions import bench_spec
 from salgen.evaluation.leaderboard import site
 
-__all__ = ["Standing", "fetch", "rank", "table", "verify"]
+__all__ = ["Standing", "fetch", "judge", "judges", "rank", "table", "verify"]
 
 StrPath = str | os.PathLike[str]
 RESULTS = "salgen-bench/results"
@@ -98,6 +101,50 @@ def verify(results: StrPath = RESULTS, *, seed: int | None = None) -> list[str]:
     drawn = 1 + secrets.randbelow(2**31) if seed is None else seed
     print(f"seed {drawn}", file=sys.stderr)
     return list(result_problems(bench_spec(), Path(results), seed=drawn))
+
+
+def judges(results: StrPath = RESULTS) -> pd.DataFrame:
+    """How well metrics that need no mask, and masks as people draw them, choose a method.
+
+    Each judge scored maps of ten images by the methods of a few passes, on networks that were trained for reliance.
+
+    Parameters
+    ----------
+    results
+        The folder of results.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each judge, the least ``regret`` first: how far the method with its highest mean lies below the best
+        one, in average precision. ``rank_correlation`` (Spearman) and ``pairs`` (share ordered rightly) are with the
+        true order. Each has a 95 % interval over data sets, ``_low`` and ``_high``. ``networks`` and ``passes`` (of
+        the network for a map) are counts, ``worst`` is the data set with the largest regret.
+    """
+    return judge_metrics.standing_of_judges(judge_metrics.stored_agreements(Path(results)))
+
+
+def judge(metric: Any, results: StrPath = RESULTS) -> pd.DataFrame:
+    """How well a metric that needs no mask chooses a method, on the frozen networks of salgen-bench.
+
+    Parameters
+    ----------
+    metric
+        As :func:`salgen.score` takes one: ``"road"``, an instance, or a function.
+    results
+        The folder of results, with its checkpoints.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each network: ``data``, ``kind``, and ``regret``, ``rank_correlation``, ``pairs`` and ``passes`` as
+        :func:`judges` has them.
+
+    Examples
+    --------
+    >>> salgen.judge("saco", "results")["regret"].mean()  # doctest: +SKIP
+    """
+    return judge_metrics.judge_metric(bench_spec(), metric, Path(results))
 
 
 def leaderboard(runs: StrPath | Sequence[StrPath], out: StrPath = "leaderboard") -> Path:

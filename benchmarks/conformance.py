@@ -1,0 +1,124 @@
+"""Which exact laws saliency methods of four libraries keep: ``python -m benchmarks.conformance`` fills conformance.md.
+
+Each library is called as its documentation shows, by one function for all of its methods.
+"""
+
+import warnings
+from collections.abc import Iterator
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+import captum.attr
+import pytorch_grad_cam
+import torch
+from pytorch_grad_cam.utils.model_targets import ClassifierOutputTarget
+from torch import Tensor, nn
+import salgen
+from benchmarks.filled_pages import filled
+from salgen.evaluation.diagnostics.markdown import markdown_table
+from salgen.testing.method_laws import COMPLETE, LAWS, Explain, check_laws
+
+PAGE = Path(__file__).parents[1] / "docs" / "conformance.md"
+OF_CAPTUM: dict[str, dict[str, Any]] = {
+    "Saliency": {"abs": False},
+    "InputXGradient": {},
+    "IntegratedGradients": {},
+    "GuidedBackprop": {},
+    "Deconvolution": {},
+    "DeepLift": {},
+    "LRP": {},
+    "GuidedGradCam": {},
+    "Occlusion": {"sliding_window_shapes": (1, 3, 3)},
+    "FeatureAblation": {},
+    "ShapleyValueSampling": {"n_samples": 3},
+    "KernelShap": {"n_samples": 50},
+    "Lime": {"n_samples": 50},
+}
+OF_GRAD_CAM = (
+    "GradCAM", "GradCAMPlusPlus", "XGradCAM", "HiResCAM", "LayerCAM", "EigenCAM", "EigenGradCAM", "AblationCAM",
+    "ScoreCAM", "FullGrad",
+)  # fmt: skip
+OF_ZENNIT = ("EpsilonPlus", "EpsilonAlpha2Beta1", "EpsilonPlusFlat", "GuidedBackprop", "ExcitationBackprop")
+OF_SALGEN = (
+    "gradient", "input-x-gradient", "integrated-gradients", "guided-backprop", "deconvnet", "deep-lift", "lrp-epsilon",
+    "guided-grad-cam", "occlusion:window=3", "kernel-shap:n=50", "lime:n=50", "grad-cam", "grad-cam++", "layer-cam",
+    "eigen-cam", "ablation-cam", "score-cam", "full-grad", "excitation-backprop",
+)  # fmt: skip
+PROMISE = {"IntegratedGradients", "DeepLift", "ShapleyValueSampling", "integrated-gradients", "deep-lift"}
+ON_A_LAYER = {"GuidedGradCam"}
+
+
+def by_captum(name: str, network: nn.Module, inputs: Tensor, targets: Tensor) -> Any:
+    """Maps of captum."""
+    layer = [network.features[-2]] if name in ON_A_LAYER else []  # type: ignore[index]
+    return getattr(captum.attr, name)(network, *layer).attribute(inputs, target=targets, **OF_CAPTUM[name])
+
+
+def by_grad_cam(name: str, network: nn.Module, inputs: Tensor, targets: Tensor) -> Any:
+    """Maps of pytorch-grad-cam, of the last convolution."""
+    with getattr(pytorch_grad_cam, name)(network, [network.features[-2]]) as cam:  # type: ignore[index]
+        return cam(inputs, [ClassifierOutputTarget(int(target)) for target in targets])
+
+
+def by_zennit(name: str, network: nn.Module, inputs: Tensor, targets: Tensor) -> Any:
+    """Maps of a composite of zennit."""
+    from zennit import composites
+    from zennit.attribution import Gradient
+
+    with Gradient(network, getattr(composites, name)()) as attributor:
+        return attributor(inputs, torch.eye(3, dtype=inputs.dtype)[targets])[1]
+
+
+def by_salgen(name: str, network: nn.Module, inputs: Tensor, targets: Tensor) -> Any:
+    """Maps of salgen."""
+    return salgen.explain(network, inputs, targets, method=name, reduce=None).values
+
+
+def methods() -> Iterator[tuple[str, str, Explain]]:
+    """Library, method, and the function."""
+    for library, names, function in (
+        ("captum", OF_CAPTUM, by_captum),
+        ("grad-cam", OF_GRAD_CAM, by_grad_cam),
+        ("zennit", OF_ZENNIT, by_zennit),
+        ("salgen", OF_SALGEN, by_salgen),
+    ):
+        try:
+            version(library)
+        except PackageNotFoundError:
+            continue
+        yield from ((library, name, partial(function, name)) for name in names)
+
+
+class Tables:
+    """The tables of the page."""
+
+    def laws(self) -> str:
+        """The laws, numbered."""
+        return markdown_table(["law", ""], [[str(number), law] for number, law in enumerate(LAWS, 1)])
+
+    def libraries(self) -> str:
+        """For each method the laws that do not hold, with what was found."""
+        numbers = {law: number for number, law in enumerate(LAWS, 1)}
+        rows = []
+        for library, name, explain in methods():
+            found = check_laws(explain, complete=name in PROMISE)
+            broken = [f"{numbers[row.law]}: {_short(row.found)}" for row in found.itertuples() if not row.holds]
+            kept = f"{found['holds'].sum()} of {len(found)}"
+            rows.append([f"{library} {version(library)}", f"`{name}`", kept, "; ".join(broken)])
+        return markdown_table(["library", "method", "laws kept", "not kept"], rows)
+
+
+def _short(text: str) -> str:
+    return text.replace("|", "/").partition("\n")[0][:90]
+
+
+def main() -> None:
+    """Fill the page."""
+    warnings.simplefilter("ignore")
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), Tables()), encoding="utf-8")
+    print(COMPLETE, "is asked of", ", ".join(sorted(PROMISE)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""How well metrics choose a method: agreement with the truth by hand, and a metric on a frozen network."""
+
+import itertools
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+import salgen
+from salgen.cli.main import main
+from salgen.errors import SalgenError
+from salgen.evaluation.bench import judges
+from salgen.evaluation.bench.judges import BY_CHANCE, BY_HABIT, FILE, TRUTH, FrozenWorld, agreement, agreements
+
+VALUES = st.lists(st.integers(0, 4), min_size=3, max_size=7)
+
+
+@given(VALUES, VALUES)
+def test_agreement_is_that_of_a_slow_count(judged, true):
+    count = min(len(judged), len(true))
+    judged, true = judged[:count], true[:count]
+    methods = list("abcdefg"[:count])
+    found = agreement(pd.Series(judged, methods, dtype=float), pd.Series(true, methods, dtype=float))
+    chosen = [t for j, t in zip(judged, true, strict=True) if j == max(judged)]
+    assert found.regret == pytest.approx(max(true) - sum(chosen) / len(chosen))
+    right = [
+        0.5 if judged[a] == judged[b] else float((judged[a] > judged[b]) == (true[a] > true[b]))
+        for a, b in itertools.combinations(range(count), 2)
+        if true[a] != true[b]
+    ]
+    assert found.pairs == pytest.approx(np.mean(right) if right else np.nan, nan_ok=True)
+
+
+def rows(world, data, truth, **judged):
+    columns = [(TRUTH, method, value, np.nan) for method, value in truth.items()]
+    columns += [(name, method, value, 7.0) for name, by in judged.items() for method, value in by.items()]
+    table = pd.DataFrame(columns, columns=["judge", "method", "value", "passes"])
+    return table.assign(world=world, data=data, kind="scnn")
+
+
+TRUTHS = {"grad-cam": 0.5, "gradient": 0.8, "rise": 0.9}
+GOOD, BAD = {"grad-cam": 0.1, "gradient": 0.2}, {"grad-cam": 3.0, "gradient": 2.0}
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Two networks of one data set and one of another, and photographs."""
+    of = [("a-seed0", "a"), ("a-seed1", "a"), ("b-seed0", "b"), ("photographs-x", judges.PHOTOGRAPHS)]
+    pd.concat([rows(*world, TRUTHS, good=GOOD, bad=BAD) for world in of]).to_parquet(tmp_path / FILE)
+    return tmp_path
+
+
+def test_the_regret_is_against_the_best_of_all_methods_and_photographs_stand_apart(results):
+    table = judges.standing_of_judges(judges.stored_agreements(results))
+    assert list(table.index[:1]) == ["good"]
+    assert table["regret"].to_dict() == pytest.approx({
+        "good": 0.1, "bad": 0.4, BY_HABIT: 0.4, BY_CHANCE: 0.9 - sum(TRUTHS.values()) / 3,
+    })  # fmt: skip
+    assert table.loc[["good", "bad"], "rank_correlation"].tolist() == pytest.approx([1, -1])
+    assert table.loc["good", ["networks", "passes", "photographs"]].tolist() == pytest.approx([3, 7, 0.1])
+
+
+def test_the_command_prints_the_table_within_80_columns(results, tmp_path, capsys):
+    assert main(["bench", "judges", "--results", str(results)]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "good" in out.splitlines()[1]
+    (results / FILE).unlink()
+    assert main(["bench", "judges", "--results", str(results)]) == 2
+    assert f"{FILE} is missing: fetch the results again" in capsys.readouterr().err
+
+
+class Spots:
+    """Twelve images with a bright square that one class has, as a data set gives them."""
+
+    def batches(self, count):
+        random = np.random.default_rng(0)
+        images = random.uniform(0, 0.3, (12, 1, 16, 16)).astype(np.float32)
+        masks = np.zeros((12, 16, 16), bool)
+        masks[::2, 4:9, 5:10] = True
+        images[:, 0][masks] += 0.6
+        self.images = images, masks, np.arange(12) % 2
+        batch = type("Batch", (), dict(zip(("images", "masks", "labels"), self.images, strict=True)))
+        return iter([batch])
+
+
+def network():
+    sees = nn.Sequential(nn.Conv2d(1, 2, 1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten())
+    sees[0].weight.data.copy_(torch.tensor([1.0, -1.0]).view(2, 1, 1, 1))
+    sees[0].bias.data.copy_(torch.tensor([-0.5, 0.02]))
+    return sees
+
+
+def test_a_network_judges_by_its_passes_and_by_changed_masks():
+    truth = pd.Series({"gradient": 0.3, "grad-cam": 0.9})
+    dataset = Spots()
+    world = FrozenWorld.of("w", network(), dataset, np.array([0, 1]), 12, truth, data="spots", kind="cnn")
+    assert len(world.images)
+    assert world.masks.any(axis=(1, 2)).all()
+    found = world.judged({"saco": judges.by_metric("saco"), "masks": judges.by_masks(lambda mask: mask)})
+    by = found.set_index(["judge", "method"])["value"]
+    assert by["masks", "input-x-gradient"] == pytest.approx(1)
+    assert by[TRUTH].to_dict() == truth.to_dict()
+    costs = found.groupby("judge")["passes"].first()
+    assert costs["masks"] == 0
+    assert costs["saco"] > 1
+    table = agreements(found[found["method"].isin(truth.index)])
+    assert set(table["judge"]) == {"saco", "masks", BY_HABIT, BY_CHANCE}
+
+
+@pytest.mark.parametrize(
+    ("metric", "says"),
+    [
+        ("sparseness", "metric sparseness is a diagnostic: neither higher nor lower is better"),
+        (["saco", "road"], "stands for several: judge one at a time"),
+    ],
+)
+def test_what_is_no_judge_is_said(metric, says):
+    with pytest.raises(SalgenError, match=says):
+        judges.by_metric(metric)
+
+
+def test_a_metric_is_judged_on_every_frozen_network(monkeypatch):
+    truth = pd.Series({"gradient": 0.3, "input-x-gradient": 0.9})
+    made = [
+        FrozenWorld.of(name, network(), Spots(), np.array([0, 1]), 12, truth, data="spots", kind="cnn") for name in "ab"
+    ]
+    monkeypatch.setattr(judges, "frozen_worlds", lambda *_: made)
+    monkeypatch.setattr(FrozenWorld, "methods", lambda _: {name: name for name in truth.index})
+    found = salgen.judge("saco")
+    assert list(found.index) == ["a", "b"]
+    assert set(found["regret"].round(6)) <= {0.0, 0.3, 0.6}  # 0.3 where it gives both methods the same value
+    assert found.equals(salgen.judge("saco"))
