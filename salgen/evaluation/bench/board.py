@@ -222,7 +222,7 @@ def standing_figure(standing: Standing, datasets: Sequence[str], title: str) -> 
     """Methods in SVG, the best on top, with interval, mean, and places on `datasets`; pale if unlike the first."""
     differs = standing.p_values[0] <= ALPHA
     labels = [(call(method), FLOOR if pale else METHOD) for method, pale in zip(standing.methods, differs, strict=True)]
-    chart = Chart(labels, 0.0, 1.0, title, apart=False)
+    chart = Chart(labels, 0.0, 1.0, title, "mean place: 0 best, 1 worst", apart=False)
     for number, (label, role) in enumerate(labels):
         mean, low, high = (float(of[number]) for of in (standing.places, standing.low, standing.high))
         y = chart.y(number)
