@@ -11,7 +11,7 @@ from itertools import count, takewhile
 from pathlib import Path
 from textwrap import fill
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from salgen.errors import SalgenError, unknown_name, warn
@@ -339,7 +339,8 @@ class Run(os.PathLike[str]):
             _, ax = plt.subplots(figsize=(width, 1.4 + 0.24 * len(ordered)), layout="constrained")
         for place, key in enumerate(ordered):
             row, role = rows[key], run.role(key[0])
-            style = {"color": COLOURS[role], "markerfacecolor": "white" if key in worse else COLOURS[role]}
+            inside = "white" if key in worse else COLOURS[role]
+            style: dict[str, Any] = {"color": COLOURS[role], "markerfacecolor": inside}
             ax.plot([row.ci_low, row.ci_high], [place, place], color=COLOURS[role], linewidth=1.5)
             ax.plot(row.mean, place, "o", markersize=5, **style)
             name = f"{role}, significantly worse than the best" if key in worse else role
