@@ -215,7 +215,7 @@ def _write(path: Path, template: str, **values: Any) -> None:
         "saturated": SATURATED,
         "interval_note": NOTE,
     }
-    write_text(path, page_text([folder, STYLE.parent], template, **known, **values))
+    write_text(path, page_text([folder], template, **known, **values))
 
 
 def standing_figure(standing: Standing, datasets: Sequence[str], title: str) -> str:
