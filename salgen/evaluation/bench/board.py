@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -84,9 +84,7 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
     ]
     groups = list(read_groups(spec, results))
     views = [group for group in groups if group.kind == groups[0].kind]
-    by_network = dict(_by_network(spec, results))
-    standings = [*(group.standing for group in groups), *(standing for _, standing in by_network.values())]
-    names = sorted({method for one in standings for method in one.methods})
+    names = sorted({method for group in groups for method in group.standing.methods})
     pages = dict(zip(names, page_names(names), strict=True))
     scores = rankings.method_scores(spec, results, rankings.main_entries(spec), metrics=spec.all_metrics)
     scored = {metric for rows in scores.values() for metric in rows["metric"].unique()}
@@ -121,7 +119,6 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
             figure=standing_figure(main_group.standing, main_group.datasets, main_group.title),
             by_metric=rankings.standing_by(spec, scores, metrics),
             metrics=metrics,
-            by_network=by_network,
             agreement=rankings.metric_agreement(scores, metrics),
         )
         for method in names:
@@ -180,15 +177,6 @@ def bibtex(spec: BenchSpec, date: str, release: str) -> str:
   note = {{Results of {date} by salgen {release}, digest {spec.digest[:12]}}}
 }}
 """
-
-
-def _by_network(spec: BenchSpec, results: Path) -> Iterator[tuple[str, tuple[list[str], Standing]]]:
-    """For each data set with several networks that have results: their names, and the order of methods over them."""
-    for data in spec.data:
-        entries = [entry for entry in spec.entries if entry.data is data and (results / entry.name).is_dir()]
-        if len(data.networks) > 1 and entries:
-            scores = rankings.method_scores(spec, results, entries)
-            yield data.name, (list(scores), rankings.standing_by(spec, scores))
 
 
 def _gallery(results: Path, of_data: Sequence[NetworkResult], order: Sequence[str]) -> Gallery | None:

@@ -78,7 +78,7 @@ function latex(table) {
   const cell = (one) => {
     const marks = [...(one.querySelector(".marks")?.textContent ?? "")].map((mark) => MARKS[mark]).join("");
     const { low, high } = one.dataset;
-    const text = escaped(words(one));
+    const text = escaped(words(one) + (one.dataset.unit ? ` (${one.dataset.unit})` : ""));
     const interval = defined(low ?? "") ? ` {\\scriptsize [${[low, high].map((end) => Number(end).toFixed(3)).join(", ")}]}` : "";
     return (one.matches(".best") ? `\\textbf{${text}}` : text) + (marks ? `$^{${marks}}$` : "") + interval;
   };

@@ -43,6 +43,7 @@ function filtered(table, form) {
   const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase().replace(/\s+/g, " ")]));
   const selects = [...form.querySelectorAll("select")];
   const { text, controls } = form.elements;
+  const title = table.caption.textContent;
 
   function filter() {
     const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -55,6 +56,8 @@ function filtered(table, form) {
       row.hidden = !fits;
       shown += fits;
     }
+    const chosen = selects.map((select) => select.selectedOptions[0]).filter((option) => option.value);
+    table.caption.textContent = [title, ...chosen.map((option) => option.textContent)].join(", ");
     const all = rows.filter((row) => row.dataset.group === form.elements.group?.value).length;
     count.textContent = shown === all ? `${shown} rows` : `${shown} of ${all} rows`;
     for (const part of document.querySelectorAll("[data-of]")) part.hidden = part.dataset.of !== form.elements.group.value;

@@ -159,6 +159,13 @@ def test_the_standing_is_sorted_and_filtered(site, watched):
     page.get_by_label("Family").select_option("gradient")
     page.reload()  # the address holds the view
     assert sorted(shown()) == ["gradient", "input-x-gradient"]
+    assert page.locator("table[data-filtered] caption").text_content().endswith("lesion-cnn, gradient")
+    for form, head in (("CSV", "Ahead of Grad-CAM unit"), ("LaTeX", r"Ahead of Grad-CAM (\%)")):
+        with page.expect_download() as started:
+            page.get_by_role("button", name=f"{form} of Standing").click()
+        saved = started.value.path().read_text(encoding="utf-8")
+        rows = re.findall("^(gradient|input-x-gradient|grad-cam|sobel)[ ,]", saved, re.MULTILINE)
+        assert (head in saved, sorted(rows)) == (True, ["gradient", "input-x-gradient"])
 
 
 @pytest.mark.parametrize(("shares", "named"), [((0.25, 0.5), True), ((0.25, 0.75), False)])
@@ -206,9 +213,9 @@ def test_a_method_that_only_another_network_has_has_a_page(spec, results, tmp_pa
     rows = pd.read_parquet(other / "scores.parquet")
     rows.assign(method=rows["method"].replace("grad-cam", "raw-attention")).to_parquet(other / "scores.parquet")
     text = board(wider, folder, tmp_path / "site").read_text(encoding="utf-8")
-    networks = text[text.index('<section id="networks">') : text.index('<section id="agreement">')]
-    assert "perlin-lesions-resnet18-reliance" in networks
-    assert "methods/raw-attention.html" in networks
+    (number,) = re.findall(r'<option value="(\d+)">resnet18<', text)
+    assert {"raw-attention", "gradient", "sobel"} <= {method for method, *_ in rows_of(text, number)}
+    assert "methods/raw-attention.html" in text
     page = (tmp_path / "site" / "methods" / "raw-attention.html").read_text(encoding="utf-8")
     assert "It is defined on none of the networks that methods are ranked by" in page
     row = pd.read_csv(other / "summary.csv").query("method == 'raw-attention'").iloc[0]
