@@ -43,7 +43,8 @@ class BoardGroup(NamedTuple):
 def read_groups(spec: BenchSpec, results: Path) -> Iterator[BoardGroup]:
     """The groups that have results, first all data sets by networks trained for reliance on all images."""
     checks = read_checks(spec, results)
-    costs = dict(checks.loc[checks["measure"] == PASSES, ["subject", "value"]].itertuples(index=False))
+    passes = checks[checks["measure"] == PASSES]
+    costs = dict(zip(passes["subject"], passes["value"], strict=True))
     every = {samples: method_scores(spec, results, spec.entries, samples=samples, floors=True) for samples in SUBSETS}
     for kind, title, samples, entries in _choices(spec):
         scores = {entry.name: every[samples][entry.name] for entry in entries if entry.name in every[samples]}
