@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 import numpy as np
 import pandas as pd
 from salgen.evaluation.bench import rankings
+from salgen.evaluation.bench.board_rows import against_floors, read_groups
 from salgen.evaluation.bench.method_checks import PASSES, THRESHOLD, read_checks
 from salgen.evaluation.bench.published import SPEC, open_results, read_summary
 from salgen.evaluation.bench.run_entry import run_name
@@ -21,26 +22,16 @@ from salgen.evaluation.leaderboard.site import INDEX, page_names, site_folder
 from salgen.evaluation.report.figures import ROW, Chart, bar, mean_dot
 from salgen.evaluation.report.formatting import STYLE, call, page_text
 from salgen.evaluation.report.gallery import GALLERY, SATURATED, Gallery, legend_urls, make_gallery, read_gallery
+from salgen.evaluation.report.page import SCRIPTS
 from salgen.evaluation.report.runs import FLOOR, METHOD
 from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord
 from salgen.evaluation.statistics.mean_intervals import NOTE
-from salgen.evaluation.statistics.score_cube import ALL, SUBSETS
 from salgen.files import write_text
 from salgen.parameters import parse_call
-from salgen.registry import METRICS
+from salgen.registry import GENERATORS, METRICS
 
 PICTURED = 8  # methods whose maps a data set's page shows
 METHODS, DATA = "methods", "data"
-
-
-class BoardView(NamedTuple):
-    """An order of methods: over all data sets, by networks of one kind of training, on some of the samples."""
-
-    title: str
-    samples: str
-    standing: Standing
-    datasets: list[str]
-    uncertified: list[str]  # data sets on fewer than half of whose samples the networks use the cause, if all count
 
 
 @dataclass(frozen=True)
@@ -91,28 +82,43 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
         for entry, split in spec.tests
         if (results / (name := run_name(entry, split))).is_dir()
     ]
-    views = list(_views(spec, results))
-    by_network = dict(_by_network(spec, results))
-    standings = [*(view.standing for view in views), *(standing for _, standing in by_network.values())]
-    names = sorted({method for one in standings for method in one.methods})
+    groups = list(read_groups(spec, results))
+    views = [group for group in groups if group.kind == groups[0].kind]
+    names = sorted({method for group in groups for method in group.standing.methods})
     pages = dict(zip(names, page_names(names), strict=True))
     scores = rankings.method_scores(spec, results, rankings.main_entries(spec), metrics=spec.all_metrics)
     scored = {metric for rows in scores.values() for metric in rows["metric"].unique()}
     metrics = [metric for metric in spec.all_metrics if metric in scored]
     checks, meanings = read_checks(spec, results), _meanings(spec)
-    common: dict[str, Any] = {"spec": spec, "alpha": ALPHA, "pages": pages, "headlines": list(spec.headlines.values())}
+    floors = against_floors(spec, results)
+    main_group = groups[0]
+    common: dict[str, Any] = {
+        "spec": spec,
+        "alpha": ALPHA,
+        "pages": pages,
+        "headlines": list(spec.headlines.values()),
+        "first": main_group,
+        "main": [entry.name for entry in rankings.main_entries(spec)],
+    }
+    date = max(one.record.created for one in found)[:10]
+    release = " and ".join(sorted({one.record.versions["salgen"] for one in found}))
+    table = pd.concat([group.rows.assign(kind=group.kind, group=group.title) for group in groups])
     with site_folder(out) as site:
         _write(
             site / INDEX,
             "board.html.j2",
             **common,
             results=found,
-            main=[entry.name for entry in rankings.main_entries(spec)],
+            groups=groups,
             views=views,
-            figure=standing_figure(views[0].standing, views[0].datasets, views[0].title),
+            date=date,
+            release=release,
+            csv=table.to_csv(index=False, float_format="%.6g", lineterminator="\n"),
+            bibtex=bibtex(spec, date, release),
+            choices={name: list(dict.fromkeys(table[name])) for name in ("family", "cost")},
+            figure=standing_figure(main_group.standing, main_group.datasets, main_group.title),
             by_metric=rankings.standing_by(spec, scores, metrics),
             metrics=metrics,
-            by_network=by_network,
             agreement=rankings.metric_agreement(scores, metrics),
         )
         for method in names:
@@ -123,6 +129,8 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
                 method=method,
                 results=[one for one in found if method in set(one.summary["method"])],
                 views=[(one, one.standing.methods.index(method)) for one in views if method in one.standing.methods],
+                row=next(main_group.rows[main_group.rows["method"] == method].itertuples(), None),
+                floors=floors[floors["method"] == method].sort_values("difference", ascending=False),
                 record={one.name: one.method(method) for one in found},
                 checks=list(checks[checks["subject"] == method].itertuples()),
                 meanings=meanings,
@@ -130,9 +138,17 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
         for data in spec.data:
             of_data = [one for one in found if one.record.dataset.name == data.name]
             if of_data:
-                gallery = _gallery(results, of_data, views[0].standing.methods)
+                gallery = _gallery(results, of_data, main_group.standing.methods)
                 page = site / DATA / f"{data.name}.html"
-                _write(page, "board_data.html.j2", **common, data=data, results=of_data, gallery=gallery)
+                _write(
+                    page,
+                    "board_data.html.j2",
+                    **common,
+                    data=data,
+                    results=of_data,
+                    gallery=gallery,
+                    **_about(data.name, floors),
+                )
     return out / INDEX
 
 
@@ -146,25 +162,21 @@ def _meanings(spec: BenchSpec) -> dict[str, str]:
     }
 
 
-def _views(spec: BenchSpec, results: Path) -> Iterator[BoardView]:
-    for reliance in (True, False):
-        entries = [entry for entry in rankings.main_entries(spec, reliance=reliance) if (results / entry.name).is_dir()]
-        for samples in SUBSETS if entries else ():
-            scores = rankings.method_scores(spec, results, entries, samples=samples)
-            datasets = [entry.data.name for entry in entries if entry.name in scores]
-            if datasets:  # perhaps no image is certified
-                title = f"Networks trained {'for reliance' if reliance else 'plainly'}, {samples} images"
-                uncertified = rankings.uncertified_data(spec, results, entries) if samples == ALL else []
-                yield BoardView(title, samples, rankings.standing_by(spec, scores), datasets, uncertified)
+def _about(name: str, floors: pd.DataFrame) -> dict[str, Any]:
+    """What a data set shows, and the methods' differences from its strongest floor, the best first."""
+    of_data = floors[floors["dataset"] == name].sort_values("difference", ascending=False)
+    return {"summary": GENERATORS.entries[name].summary, "floors": of_data}
 
 
-def _by_network(spec: BenchSpec, results: Path) -> Iterator[tuple[str, tuple[list[str], Standing]]]:
-    """For each data set with several networks that have results: their names, and the order of methods over them."""
-    for data in spec.data:
-        entries = [entry for entry in spec.entries if entry.data is data and (results / entry.name).is_dir()]
-        if len(data.networks) > 1 and entries:
-            scores = rankings.method_scores(spec, results, entries)
-            yield data.name, (list(scores), rankings.standing_by(spec, scores))
+def bibtex(spec: BenchSpec, date: str, release: str) -> str:
+    """The entry by which a paper cites these results."""
+    return f"""@misc{{salgen-bench-{spec.version},
+  title = {{salgen-bench {spec.version}: which saliency methods can be believed?}},
+  author = {{{{salgen contributors}}}},
+  year = {{{date[:4]}}},
+  note = {{Results of {date} by salgen {release}, digest {spec.digest[:12]}}}
+}}
+"""
 
 
 def _gallery(results: Path, of_data: Sequence[NetworkResult], order: Sequence[str]) -> Gallery | None:
@@ -182,15 +194,23 @@ def _write(path: Path, template: str, **values: Any) -> None:
     styles = STYLE, folder.parent / "leaderboard" / "index.css"
     style = "".join(one.read_text(encoding="utf-8") for one in styles)
     path.parent.mkdir(parents=True, exist_ok=True)
-    known = {"style": style, "mark": MARK, "legend": legend_urls(), "saturated": SATURATED, "interval_note": NOTE}
-    write_text(path, page_text([folder, STYLE.parent], template, **known, **values))
+    scripts = [STYLE.with_name(name).read_text(encoding="utf-8") for name in SCRIPTS]
+    known = {
+        "style": style,
+        "scripts": scripts,
+        "mark": MARK,
+        "legend": legend_urls(),
+        "saturated": SATURATED,
+        "interval_note": NOTE,
+    }
+    write_text(path, page_text([folder], template, **known, **values))
 
 
 def standing_figure(standing: Standing, datasets: Sequence[str], title: str) -> str:
     """Methods in SVG, the best on top, with interval, mean, and places on `datasets`; pale if unlike the first."""
     differs = standing.p_values[0] <= ALPHA
     labels = [(call(method), FLOOR if pale else METHOD) for method, pale in zip(standing.methods, differs, strict=True)]
-    chart = Chart(labels, 0.0, 1.0, title, apart=False)
+    chart = Chart(labels, 0.0, 1.0, title, "mean place: 0 best, 1 worst", apart=False)
     for number, (label, role) in enumerate(labels):
         mean, low, high = (float(of[number]) for of in (standing.places, standing.low, standing.high))
         y = chart.y(number)

@@ -14,6 +14,7 @@ from salgen.evaluation.report.gallery import GALLERY, LEVELS, read_gallery, stro
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
 from salgen.evaluation.scoring.metric_selection import bounds, higher_is_better
+from salgen.evaluation.statistics.comparison_groups import is_ceiling
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
 from salgen.evaluation.statistics.score_cube import ALL, CERTIFIED, SCORES
 from salgen.evaluation.statistics.summary import SUMMARY
@@ -164,10 +165,11 @@ def _read(reader: Callable[[Path], T], path: Path) -> T:
 
 
 def read_scores(spec: BenchSpec, results: Path) -> pd.DataFrame:
-    """The scores of the methods under test of one entry, and `better`, the value with its sign so that higher is."""
+    """The scores of methods and floors of one entry, `floor`, and `better`, the value signed so that higher is."""
     rows, record = read_rows(spec, results), open_results(spec, results)
-    rows = rows[rows["method"].isin([method.call for method in record.methods if not method.control])]
-    return rows.assign(better=rows["value"] * direction(rows["metric"]))
+    controls = [method.call for method in record.methods if method.control]
+    rows = rows[~rows["method"].isin([call for call in controls if is_ceiling(call)])]
+    return rows.assign(floor=rows["method"].isin(controls), better=rows["value"] * direction(rows["metric"]))
 
 
 def direction(metrics: pd.Series) -> pd.Series:

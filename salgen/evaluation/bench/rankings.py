@@ -47,19 +47,21 @@ def method_scores(
     *,
     metrics: Collection[str] | None = None,
     samples: str = ALL,
+    floors: bool = False,
 ) -> dict[str, pd.DataFrame]:
-    """The scores of methods, by default by the headline metrics, of each entry that has results and such samples."""
+    """The scores of methods, and perhaps of floors, by default by the headline metrics, of entries that have any."""
     names = [entry.name for entry in entries if (folder / entry.name).is_dir()]
     if not names:
         raise SalgenError(f"{folder} holds no results such as {entries[0].name}: salgen bench fetch copies them")
     found = {}
     for name in names:
         rows = read_scores(spec, folder / name)
+        rows = rows if floors else rows[~rows["floor"]]
         rows = rows[rows["metric"].isin(spec.headlines.values() if metrics is None else metrics)]
         if samples != ALL:
             rows = rows[is_certified(rows) if samples == CERTIFIED else rows[samples]]
         if len(rows):
-            found[name] = rows[[*SCORED, "better"]]
+            found[name] = rows[[*SCORED, "floor", "better"]]
     return found
 
 
@@ -67,10 +69,10 @@ def standing_by(spec: BenchSpec, scores: Mapping[str, pd.DataFrame], metrics: Se
     """The order of the methods that have scores, by some metrics or those that methods are ranked by."""
     methods = sorted({method for rows in scores.values() for method in rows["method"].unique()})
     chosen = list(spec.headlines.values()) if metrics is None else list(metrics)
-    return standing(np.stack([_means(spec, rows, chosen, methods) for rows in scores.values()]), methods)
+    return standing(np.stack([mean_scores(spec, rows, chosen, methods) for rows in scores.values()]), methods)
 
 
-def _means(spec: BenchSpec, scores: pd.DataFrame, metrics: list[str], methods: list[str]) -> Float64:
+def mean_scores(spec: BenchSpec, scores: pd.DataFrame, metrics: list[str], methods: list[str]) -> Float64:
     """The mean over samples by each metric, float64 (F, T, M), rounded so that equal maps tie; NaN where none is."""
     axes = [metrics, range(spec.trainings), methods]
     means = scores.groupby(["metric", "training_seed", "method"], observed=True)["better"].mean().round(DECIMALS)

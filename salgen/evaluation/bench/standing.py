@@ -81,8 +81,8 @@ def standing(values: Float64, methods: Sequence[str]) -> Standing:
     and pairs are compared by :func:`~salgen.evaluation.statistics.permutation.stepdown_p_values` of the places on each.
     """
     of_each = _places(values)
-    by_training = _mean(of_each, axis=1)  # (D, T, M)
-    places = _mean(by_training, axis=1)
+    by_training = defined_mean(of_each, axis=1)  # (D, T, M)
+    places = defined_mean(by_training, axis=1)
     defined = ~np.isnan(places)
     means, low, high = student_interval(places)
     order = np.lexsort((means, ~defined.all(axis=0)))
@@ -97,7 +97,7 @@ def standing(values: Float64, methods: Sequence[str]) -> Standing:
         "low": np.maximum(low, 0.0),
         "high": np.minimum(high, 1.0),
         "datasets": defined.sum(axis=0),
-        "by_metric": _mean(_mean(of_each, axis=2), axis=0).T,
+        "by_metric": defined_mean(defined_mean(of_each, axis=2), axis=0).T,
         "by_dataset": places.T,
         **dict(zip(("share_first", "rank_low", "rank_high"), _stability(by_training), strict=True)),
         "p_values": p_values[:, order],
@@ -107,7 +107,7 @@ def standing(values: Float64, methods: Sequence[str]) -> Standing:
 
 def student_interval(values: Float64) -> tuple[Float64, Float64, Float64]:
     """The mean over data sets, the first axis, and its 95 % interval; NaN where it is defined on none, or on one."""
-    defined, mean = ~np.isnan(values), _mean(values, axis=0)
+    defined, mean = ~np.isnan(values), defined_mean(values, axis=0)
     count = defined.sum(axis=0)
     degrees = np.where(count > 1, count - 1.0, np.nan)
     variance = np.nansum((values - mean) ** 2, axis=0) / degrees
@@ -129,13 +129,13 @@ def _stability(by_training: Float64) -> Float64:
         places = (uniform * has_values.sum(axis=1)[drawn][..., None]).astype(np.int64)
         seeds = first_defined[drawn[..., None], places]
         chosen = by_training[drawn[..., None], seeds][..., everywhere]
-        ranks = rankdata(_mean(_mean(chosen, axis=2), axis=1), axis=1)
+        ranks = rankdata(defined_mean(defined_mean(chosen, axis=2), axis=1), axis=1)
         is_first = ranks == ranks.min(axis=1, keepdims=True)
         found[:, everywhere] = is_first.mean(axis=0), *np.percentile(ranks, [2.5, 97.5], axis=0)
     return found
 
 
-def _mean(values: Float64, axis: int) -> Float64:
+def defined_mean(values: Float64, axis: int) -> Float64:
     """The mean of what is defined; NaN where nothing is."""
     defined = ~np.isnan(values)
     count = defined.sum(axis=axis)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 import numpy as np
 from salgen.evaluation.leaderboard.rows import DIRECTIONS, BoardRow
-from salgen.evaluation.report import page
 from salgen.evaluation.report.formatting import DIGITS, STYLE, page_text
+from salgen.evaluation.report.page import TABLES
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD
 from salgen.evaluation.report.tables import TITLES
 from salgen.evaluation.statistics.ranks import mean_ranks
@@ -20,13 +20,12 @@ FILTERS = {"dataset": "Data set", "model": "Model", "method": "Method", "metric"
 def index_html(rows: Sequence[BoardRow], pages: str, table: str) -> str:
     """The page as text, with links to the folder of the runs' pages and to the file with the same rows."""
     folder = Path(__file__).parent
-    scripts = folder / "index.js", Path(page.__file__).with_name(page.SAVE)
     return page_text(
         [folder],
         "index.html.j2",
         mark=MARK,
         style="".join(path.read_text(encoding="utf-8") for path in (STYLE, folder / "index.css")),
-        scripts=[path.read_text(encoding="utf-8") for path in scripts],
+        scripts=[STYLE.with_name(name).read_text(encoding="utf-8") for name in TABLES],
         matrices=matrices(rows),
         titles=TITLES,
         rows=rows,

@@ -3,26 +3,36 @@
 The page styles them, so they follow its light and dark colours.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 import numpy as np
+from salgen.errors import SalgenError
 from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun
 from salgen.evaluation.report.tables import NO_CEILING, Table, has_ceiling
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.ranks import MeanRanks
 from salgen.evaluation.statistics.summary import SummaryRow
+from salgen.files import atomic_path
 from salgen.parameters import call_text, to_json
 from salgen.types import Float64
 
-WIDTH, ROW, GAP, TOP, FOOT, RIGHT = 620, 19, 9, 24, 30, 16
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WIDTH, ROW, GAP, TOP, FOOT, RIGHT = 620, 19, 9, 24, 44, 16
 CHARACTER = 7.2  # mean width at 11.5 px, of names with many wide letters
 CLIQUE_GAP = 9  # between the bars of two cliques
 COLOURS = 10  # curves beyond these are grey: more could not be told apart
+STABLE = {"pdf.fonttype": 42, "svg.hashsalt": "salgen", "svg.fonttype": "none", "savefig.dpi": 110}
 HEIGHT, LEFT, BOTTOM = 300, 52, 42  # pixels of a chart of curves
 
 
@@ -30,13 +40,15 @@ HEIGHT, LEFT, BOTTOM = 300, 52, 42  # pixels of a chart of curves
 class Chart:
     """A horizontal chart with a line for each method: its layout, and the marks so far.
 
-    `labels` are names with roles, with gaps between roles if `apart`; `right` and `head` are margins in pixels.
+    `labels` are names with roles, with gaps between roles if `apart`; `axis` is the title of the axis; `right` and
+    `head` are margins in pixels.
     """
 
     labels: Sequence[tuple[str, str]]
     low: float
     high: float
     title: str
+    axis: str
     right: float = RIGHT
     apart: bool = True
     head: float = 0.0
@@ -81,7 +93,8 @@ class Chart:
         height = self.bottom + FOOT
         return (
             f'<svg class="chart" viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(self.title)}">'
-            f"{grid}{names}{''.join(self.marks)}</svg>"
+            f'{grid}<text class="tick" x="{(self.left + WIDTH - self.right) / 2:.1f}" y="{height - 7:.1f}">'
+            f"{escape(self.axis)}</text>{names}{''.join(self.marks)}</svg>"
         )
 
 
@@ -116,6 +129,18 @@ def mean_dot(x: float, y: float, radius: float = 3.4) -> str:
     return f'<circle class="mean" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>'
 
 
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure as PNG, SVG or PDF, by the ending: TrueType fonts embedded, the same bytes each time."""
+    from matplotlib import rc_context
+
+    form = path.suffix[1:].lower()
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
+    if form not in undated:
+        raise SalgenError(f"{path.name} is no name of a figure: end it with .png, .svg or .pdf")
+    with atomic_path(path) as temporary, rc_context(STABLE):
+        figure.savefig(temporary, format=form, metadata=undated[form])
+
+
 def bar(style: str, start: float, end: float, y: float, height: float) -> str:
     """A horizontal bar about the height `y`, at least a pixel long."""
     width = max(end - start, 1.0)
@@ -139,7 +164,7 @@ def distribution_figure(table: Table, metric: str) -> str:
     if not pooled.size:
         return ""
     title = f"{metric}: distribution of scores of each method on {run.label}"
-    chart = Chart([(line.label, line.role) for line in lines], *domain(pooled), title)
+    chart = Chart([(line.label, line.role) for line in lines], *domain(pooled), title, metric)
     seeds = [str(run.cube.seeds[i]) for i in run.cube.seeds_of(model)]
     for number, (line, values) in enumerate(zip(lines, spreads, strict=True)):
         row = line.cells[metric].row
@@ -191,7 +216,7 @@ def means_figure(tables: Sequence[Table], names: Sequence[str], metric: str) -> 
     values = np.array([v for row in rows for v in (row.mean, row.ci_low, row.ci_high) if np.isfinite(v)])
     if not values.size:
         return ""
-    chart = Chart(list(roles.items()), *domain(values), f"{metric} of each method on {', '.join(names)}")
+    chart = Chart(list(roles.items()), *domain(values), f"{metric} of each method on {', '.join(names)}", metric)
     for number, (label, role) in enumerate(roles.items()):
         for place, (name, by_label) in enumerate(zip(names, found, strict=True)):
             row = by_label.get(label)
@@ -216,7 +241,7 @@ def rank_figure(run: LoadedRun, ranks: MeanRanks) -> str:
     title = f"Mean ranks of each method by {ranks.metric} on {run.label}"
     high = max(float(np.ceil(ranks.ranks.max())), 1.0 + ranks.critical_difference)
     margin = 16.0 + CLIQUE_GAP * (1 + len(ranks.cliques))
-    chart = Chart(labels, 1.0, high, title, right=margin, apart=False, head=22)
+    chart = Chart(labels, 1.0, high, title, f"mean rank by {ranks.metric}", right=margin, apart=False, head=22)
     for number, ((label, role), rank) in enumerate(zip(labels, ranks.ranks.tolist(), strict=True)):
         x, y = chart.x(rank), chart.y(number)
         chart.add(
@@ -254,7 +279,7 @@ def box_figures(rows: Sequence[SimpleNamespace], metric: str) -> dict[str, dict[
             if any(entry.values.size for entry in entries.values()):
                 roles = dict.fromkeys(entries, METHOD) | dict.fromkeys(CONTROLS, FLOOR) | {CEILING_CALL: CEILING}
                 title = f"{metric}: scores of each method on {data} under {model}"
-                chart = Chart(list(roles.items()), *domain(values), title)
+                chart = Chart(list(roles.items()), *domain(values), title, metric)
                 for number, call in enumerate(roles):
                     _spread(chart, number, entries[call].values, "not scored, or undefined")
                 figures[model][data] = chart.svg()
@@ -285,7 +310,9 @@ def all_curves(run: LoadedRun, model: str, order: Table) -> list[SimpleNamespace
             parameter=parameter,
             values=list(calls),
             curves=curves,
-            figure=_curve_figure(f"{metric} against {parameter} on {run.label}", parameter, list(calls), curves),
+            figure=_curve_figure(
+                f"{metric} against {parameter} on {run.label}", metric, parameter, list(calls), curves
+            ),
             keys=[(one.label, one.style, _stroke(0, 8, 24, 8) + marker(one.colour, 12, 8)) for one in coloured],
             grey=[curve.label for curve in curves if curve.colour is None],
         )
@@ -293,14 +320,16 @@ def all_curves(run: LoadedRun, model: str, order: Table) -> list[SimpleNamespace
     return plots
 
 
-def _curve_figure(title: str, parameter: str, values: Sequence[float], curves: Sequence[SimpleNamespace]) -> str:
+def _curve_figure(
+    metric: str, parameter: str, where: str, values: Sequence[float], curves: Sequence[SimpleNamespace]
+) -> str:
     """Means as points joined by lines, as SVG; empty where nothing is defined."""
     defined = [mean for curve in curves for mean in curve.means if math.isfinite(mean)]
     if not defined:
         return ""
     low, high = min(defined), max(defined)
     low, high = (0.0, 1.0) if low >= 0 and 0.5 < high <= 1 else (min(low, 0.0), high if high > low else low + 1.0)
-    right, bottom = WIDTH - 16, HEIGHT - BOTTOM
+    right, bottom, title = WIDTH - 16, HEIGHT - BOTTOM, escape(f"{metric} against {parameter} on {where}")
     xs = np.interp(values, [values[0], values[-1]], [LEFT, right])
 
     def y_of(value: float) -> float:
@@ -315,6 +344,7 @@ def _curve_figure(title: str, parameter: str, values: Sequence[float], curves: S
         f'<text class="tick" x="{x:.1f}" y="{bottom + 16}">{v:g}</text>' for v, x in zip(values, xs, strict=True)
     )
     axis = f'<text class="tick" x="{(LEFT + right) / 2}" y="{HEIGHT - 6}">{escape(parameter)}</text>'
+    axis += f'<text class="tick" transform="translate(11 {bottom / 2}) rotate(-90)">{escape(metric)}</text>'
     lines = ""
     for curve in sorted(curves, key=lambda curve: curve.colour is not None):
         points = [(x, y_of(mean)) for x, mean in zip(xs, curve.means, strict=True) if math.isfinite(mean)]
@@ -324,7 +354,7 @@ def _curve_figure(title: str, parameter: str, values: Sequence[float], curves: S
         lines += f'<g class="{curve.style}"><title>{escape(curve.label)}: {words}</title>'
         lines += f'<polyline fill="none" points="{line}"/>{marks}</g>'
     return (
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">'
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}">'
         f"{grid}{names}{axis}{lines}</svg>"
     )
 

@@ -33,8 +33,9 @@ def templates(*folders: Path) -> Environment:
 
 
 def page_text(folders: Sequence[Path], template: str, **values: Any) -> str:
-    """The text of a page, from a template in one of the folders."""
-    return templates(*folders).get_template(template).render(**values).strip() + "\n"
+    """The text of a page, from a template in one of the folders or of the report; ``base.html.j2`` is its shell."""
+    found = templates(*dict.fromkeys([*folders, STYLE.parent])).get_template(template)
+    return found.render(**{"mark": "", "scripts": (), **values}).strip() + "\n"
 
 
 def and_list(names: Sequence[str]) -> str:

@@ -3,29 +3,6 @@ const unfold = () => document.getElementById(location.hash.slice(1))?.querySelec
 addEventListener("hashchange", unfold);
 unfold();
 
-// Tables of means sort by a column.
-for (const table of document.querySelectorAll("table.means")) {
-  table.querySelectorAll("thead th").forEach((head, column) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.title = "sort by this column";
-    button.append(...head.childNodes);
-    head.append(button);
-    button.addEventListener("click", () => {
-      const down = head.getAttribute("aria-sort") !== "descending";
-      table.querySelectorAll("thead th").forEach((other) => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const value = (row) => row.children[column].dataset.value ?? row.children[column].textContent;
-      const order = (a, b) => (isNaN(a) || isNaN(b) ? String(a).localeCompare(b) : a - b);
-      for (const body of table.tBodies) {
-        const rows = [...body.querySelectorAll("tr:not(.group, .out)")];
-        rows.sort((a, b) => (down ? order(value(b), value(a)) : order(value(a), value(b))));
-        body.append(...rows);
-      }
-    });
-  });
-}
-
 // Sliders lay maps over their images; a picture opens in a dialog, where the arrow keys lead to its neighbours.
 const pictures = [...document.querySelectorAll(".gallery svg[role=img]")];
 if (pictures.length) {

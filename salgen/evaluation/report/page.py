@@ -28,8 +28,8 @@ from salgen.files import write_text
 from salgen.sources import OWN_COPY
 
 PAGE = "report.html"
-SAVE = "save.js"
-SCRIPTS = ("page.js", SAVE)
+TABLES = ("tables.js", "save.js")  # scripts of every page with tables: sorted, filtered, saved
+SCRIPTS = ("page.js", *TABLES)
 Section = dict[str, Any]
 
 

@@ -12,10 +12,10 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.attribution.patterns import fit_patterns
 from salgen.evaluation.diagnostics.clever_hans import Suspect
+from salgen.evaluation.report.figures import save_figure
 from salgen.evaluation.runs.artifacts.run_record import CHUNK, RECORD, RunRecord
 from salgen.evaluation.runs.source_run import checkpoint_of
 from salgen.evaluation.training.checkpoints import check_fits, load_checkpoint
-from salgen.files import atomic_path
 from salgen.parameters import parse_call
 from salgen.registry import METHODS
 
@@ -34,8 +34,7 @@ def save_gallery_of(suspects: Sequence[Suspect], run: str | Path, data: str | Pa
     record = RunRecord.read(Path(run) / RECORD)
     dataset, first = dataset_of(run, data, record), suspects[:MOST]
     figure = _figure(first, _maps(first, Path(run), dataset, record, method), dataset, method)
-    with atomic_path(path) as temporary:
-        figure.savefig(temporary, format="png", dpi=110)
+    save_figure(figure, path)
     return path
 
 

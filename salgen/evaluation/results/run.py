@@ -9,7 +9,9 @@ from functools import cached_property
 from html import escape
 from itertools import count, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from textwrap import fill
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from salgen.errors import SalgenError, unknown_name, warn
@@ -19,9 +21,11 @@ from salgen.evaluation.choosing.recommendation import MASKS_MARK_OBJECTS, Recomm
 from salgen.evaluation.choosing.regret import covariance_of
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.evaluation.report.console import accuracy_line, answer, no_verdict
+from salgen.evaluation.report.figures import save_figure
 from salgen.evaluation.report.page import report
 from salgen.evaluation.report.reliance import reliance_lines
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun, read_runs
+from salgen.evaluation.report.tables import means_table
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.composite_table import FILE as COMPOSITES
@@ -38,6 +42,11 @@ from salgen.types import SaliencyMap
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+WIDTHS = 3.3, 6.9  # inches of a column and of a page of a paper
+LETTERS = 14  # of a plot's title that fit into an inch
+MARKS = (
+    "★ best mean, ≈ not significantly different from a best one, ▽ not significantly better than the strongest floor"
+)
 COLOURS = {METHOD: "tab:blue", FLOOR: "0.6", CEILING: "tab:green"}  # a plot's
 
 
@@ -82,10 +91,16 @@ class Run(os.PathLike[str]):
         return format(str(self.path), spec)
 
     def _repr_html_(self) -> str:
-        """Accuracies and means, for a notebook."""
-        heads = "".join(f"<p>{escape(accuracy_line(self._tables, model))}</p>" for model in self._tables.model_names)
-        table: str = self.means.to_html(float_format="{:.3f}".format, na_rep="")
-        return heads + table
+        """Accuracies, and means with marks in the order of the page, for a notebook."""
+        tables, parts = self._tables, []
+        for model in tables.model_names:
+            table = means_table(tables, model, tables.variants[0], tables.metrics)
+            shown = {
+                line.label: {metric: _marked(line.cells[metric]) for metric in table.metrics} for line in table.lines
+            }
+            parts.append(f"<p>{escape(accuracy_line(tables, model))}</p>")
+            parts.append(str(pd.DataFrame.from_dict(shown, orient="index").to_html()))
+        return "".join(parts) + f"<p>{MARKS}</p>"
 
     @cached_property
     def scores(self) -> pd.DataFrame:
@@ -297,27 +312,80 @@ class Run(os.PathLike[str]):
         variant: str | None = None,
         samples: str = ALL,
         model: str | None = None,
+        width: float = WIDTHS[1],
         ax: Axes | None = None,
     ) -> Axes:
-        """The methods' means and 95 % intervals on matplotlib axes, the best on top; parameters as of :meth:`best`."""
+        """The methods' means and 95 % intervals on matplotlib axes, the best on top.
+
+        Parameters
+        ----------
+        metric, variant, samples, model
+            As of :meth:`best`.
+        width
+            Inches: 3.3 for a column of a paper, 6.9 for the page.
+        ax
+            Draw on these instead, whatever their width.
+        """
         import matplotlib.pyplot as plt
+        from matplotlib.lines import Line2D
 
         outcome, run = self._verdict(metric, variant, samples, model), self._tables
         rows = {key: row for key in run.keys(outcome.model) if (row := outcome.row(key)) and not np.isnan(row.mean)}
         sign = 1.0 if run.higher_is_better[outcome.metric] else -1.0
         ordered = sorted(rows, key=lambda key: sign * rows[key].mean)
+        worse = set() if outcome.powerless else {key for key in outcome.rivals if key not in outcome.tied}
+        legend, own = {}, ax is None
         if ax is None:
-            _, ax = plt.subplots(figsize=(6.4, 0.8 + 0.26 * len(ordered)), layout="constrained")
+            _, ax = plt.subplots(figsize=(width, 1.4 + 0.24 * len(ordered)), layout="constrained")
         for place, key in enumerate(ordered):
-            row, colour = rows[key], COLOURS[run.role(key[0])]
-            ax.plot([row.ci_low, row.ci_high], [place, place], color=colour, linewidth=1.5)
-            ax.plot(row.mean, place, "o", color=colour, markersize=5)
-        ax.set_yticks(range(len(ordered)), outcome.labels(ordered))
-        ax.set_xlabel(f"{outcome.metric}, {outcome.variant}")
-        ax.set_title(f"{run.label}, {outcome.model}: {outcome.sampled}, {outcome.subject}", fontsize="medium")
+            row, role = rows[key], run.role(key[0])
+            inside = "white" if key in worse else COLOURS[role]
+            style: dict[str, Any] = {"color": COLOURS[role], "markerfacecolor": inside}
+            ax.plot([row.ci_low, row.ci_high], [place, place], color=COLOURS[role], linewidth=1.5)
+            ax.plot(row.mean, place, "o", markersize=5, **style)
+            name = f"{role}, significantly worse than the best" if key in worse else role
+            legend[name] = Line2D([], [], marker="o", markersize=5, **style)
+        ax.set_yticks(range(len(ordered)), outcome.labels(ordered), fontsize=8)
+        title = f"{run.label}, {outcome.model}: {outcome.sampled}, {outcome.subject}"
+        drawn = float(ax.figure.get_figure(root=True).get_size_inches()[0])
+        letters = int(LETTERS * drawn)
+        ax.set_title(fill(title, letters), fontsize=9, loc="right")
+        axis = f"mean {outcome.metric} with 95 % interval, {outcome.variant}"
+        ax.set_xlabel(fill(axis, letters), fontsize=8, loc="right")
+        where, loc = (ax.figure, "outside lower right") if own else (ax, "best")
+        where.legend([*legend.values()][::-1], [*legend][::-1], loc=loc, fontsize=8, frameon=False)
+        ax.tick_params(axis="x", labelsize=8)
         ax.grid(axis="x", color="0.9")
         ax.set_axisbelow(True)
         return ax
+
+    def save_plot(
+        self,
+        path: str | os.PathLike[str],
+        metric: str | None = None,
+        *,
+        variant: str | None = None,
+        samples: str = ALL,
+        model: str | None = None,
+        width: float = WIDTHS[1],
+    ) -> Path:
+        """Write :meth:`plot` as PNG, SVG or PDF, with embedded TrueType fonts, and return the path.
+
+        Parameters
+        ----------
+        path
+            The file, whose ending says the form.
+        metric, variant, samples, model, width
+            As of :meth:`plot`.
+        """
+        import matplotlib.pyplot as plt
+
+        figure = self.plot(metric, variant=variant, samples=samples, model=model, width=width).figure
+        try:
+            save_figure(figure.get_figure(root=True), Path(path))
+        finally:
+            plt.close(figure.get_figure(root=True))
+        return Path(path)
 
     def report(self, out: str | os.PathLike[str] | None = None) -> Path:
         """Write the page, ``report.html`` in the folder by default, and return its path."""
@@ -371,6 +439,12 @@ class Run(os.PathLike[str]):
         if variant is not None:
             _one_of(f"variant of {chosen}", variant, scored)
         return verdict(tables, name, chosen, _one_of("samples", samples, SUBSETS), variant)
+
+
+def _marked(cell: SimpleNamespace) -> str:
+    """A mean with its marks, as the page has it."""
+    marks = ("▽" if cell.below_floor else "") + ("★" if cell.best else "≈" if cell.tied else "")
+    return "" if cell.row is None or np.isnan(cell.row.mean) else f"{cell.row.mean:.3f} {marks}".rstrip()
 
 
 def _one_of(kind: str, name: str, known: Sequence[str]) -> str:

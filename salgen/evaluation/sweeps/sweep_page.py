@@ -12,6 +12,7 @@ import numpy as np
 from salgen.command_line import COMMAND
 from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.report import page
+from salgen.evaluation.report.figures import save_figure
 from salgen.evaluation.report.formatting import STYLE, and_list, page_text
 from salgen.evaluation.report.runs import LoadedRun
 from salgen.evaluation.results.run import COLOURS
@@ -27,7 +28,7 @@ from salgen.evaluation.sweeps.thresholds import (
     Threshold,
     Trials,
 )
-from salgen.files import atomic_path, write_text
+from salgen.files import write_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 MODEL = "model"
 SHEET, DOSES = "curves.png", "doses.png"
-STABLE = {"pdf.fonttype": 42, "svg.hashsalt": "salgen", "svg.fonttype": "none"}  # fonts as text; the same bytes
 COLUMNS = 4  # panels side by side
 WORDS = {
     EVERYWHERE: "find the cause at every dose",
@@ -137,14 +137,9 @@ def write_page(sweep: Sweep, folder: Path) -> None:
 
 def write_folder_page(folder: Path, template: str, figures: Mapping[str, Figure], **values: Any) -> None:
     """Write figures as PNG, SVG and PDF files, and ``report.html`` from a template of this folder that shows them."""
-    from matplotlib import rc_context
-
     for name, figure in figures.items():
-        with atomic_path(folder / name) as temporary:
-            figure.savefig(temporary, format="png", dpi=110, metadata={"Software": None})
-        for form, undated in (("svg", {"Date": None}), ("pdf", {"CreationDate": None})):
-            with atomic_path((folder / name).with_suffix(f".{form}")) as temporary, rc_context(STABLE):
-                figure.savefig(temporary, format=form, metadata=undated)
+        for form in (".png", ".svg", ".pdf"):
+            save_figure(figure, (folder / name).with_suffix(form))
     known = {
         "style": STYLE.read_text(encoding="utf-8"),
         "command": shlex.join(COMMAND.get() or ()),

@@ -1,6 +1,7 @@
 """The board: every number is that of the tables, every link leads somewhere, and a browser shows it."""
 
 import dataclasses
+import io
 import re
 import shutil
 from pathlib import Path
@@ -12,6 +13,7 @@ from scipy.stats import kendalltau
 from scipy.stats import t as student
 from salgen.cli.main import main
 from salgen.evaluation.bench.board import board, standing_figure
+from salgen.evaluation.bench.board_rows import against_floors, board_rows, read_groups
 from salgen.evaluation.bench.rankings import main_entries, method_scores, metric_agreement, standing_by
 from salgen.evaluation.bench.run_entry import RESULTS
 from salgen.evaluation.bench.standing import standing
@@ -56,17 +58,114 @@ def test_the_picture_shows_every_place_and_pales_methods_that_differ_from_the_fi
         )
 
 
-def test_the_first_page_has_the_standing_and_the_p_value_of_each_pair(spec, results, site):
+def rows_of(text, group=0):
+    """Method, place and regret of the rows of a group in the table of the standing."""
+    cells = r'data-value="([^"]+)".*?data-value="([\d.]+)".*?<td>(.*?)</td><td class="right" data-value="([\d.]+)"'
+    return re.findall(rf'<tr class="\w+" data-group="{group}".*?{cells}', text)
+
+
+def test_the_first_page_has_the_standing_with_floors_and_the_p_value_of_each_pair(spec, results, site):
     found = standing_by(spec, method_scores(spec, results, main_entries(spec)))
     text = (site / "index.html").read_text(encoding="utf-8")
-    table = text[text.index("<details open>") : text.index("</details>")]
-    rows = re.findall(r'methods/([a-z-]+)\.html">.*?<td class="right mean">([0-9.]+)</td>', table)
-    assert [method for method, _ in rows] == found.methods
-    assert [float(place) for _, place in rows] == pytest.approx(found.places, abs=5e-4)
+    rows = rows_of(text)
+    shown = {method: float(place) for method, place, _, _ in rows}
+    assert {"random", "sobel"} < shown.keys()
+    assert [method for method in shown if method in found.methods] == found.methods
+    assert [shown[method] for method in found.methods] == pytest.approx(found.places, abs=5e-7)
+    assert list(shown.values()) == sorted(shown.values())
     assert found.methods[0] in text[: text.index("has the best mean place")]
-    pairs = text[text.index("p of each pair") : text.index("Networks with weights in closed form")]
+    pairs = text[text.index("p of each pair") : text.index('<section id="yours">')]
     assert re.findall(r'class="name">\d+ ([a-z-]+)<', pairs) == found.methods
     assert pairs.count("<td") == len(found.methods) ** 2
+    assert "salgen bench rank my_package.saliency:mine" in text
+
+
+def test_regret_floors_and_the_share_ahead_of_grad_cam_follow_from_the_scores(spec, results):
+    group = next(read_groups(spec, results))
+    rows = pd.read_parquet(results / ENTRY / "scores.parquet").query("metric == 'average-precision'")
+    means = rows.groupby(["training_seed", "method"], observed=True)["value"].mean().round(5).unstack()
+    table = group.rows.set_index("method")
+    methods = list(table.index[table["role"] == "method"])
+    for name, row in table.iterrows():
+        assert row.regret == pytest.approx((means[methods].max(axis=1) - means[name]).mean(), abs=1e-6)
+        if name != "grad-cam":
+            ahead = (means[name] > means["grad-cam"]) + (means[name] == means["grad-cam"]) / 2
+            assert row.ahead_of_grad_cam == pytest.approx(ahead.mean())
+    assert np.isnan(table.ahead_of_grad_cam["grad-cam"])
+    assert set(table.family[["gradient", "grad-cam", "sobel"]]) == {"gradient", "grad cam", "floor"}
+
+
+def test_a_floor_stands_by_the_share_of_methods_ahead_of_it():
+    def scores(values):
+        rows = [
+            {"method": name, "metric": metric, "training_seed": 0, "sample_id": "a", "floor": name == "f", "better": v}
+            for metric in ("average-precision", "pointing-game")
+            for name, v in values.items()
+        ]
+        return pd.DataFrame(rows)
+
+    given = {"one": {"gradient": 0.9, "lrp-z": 0.5, "f": 0.7}, "other": {"gradient": 0.2, "lrp-z": 0.1, "f": 0.1}}
+    spec = dataclasses.replace(bench_spec(), trainings=1)
+    standing, rows = board_rows(spec, {name: scores(of) for name, of in given.items()}, {"lrp-z": 6.0})
+    table = rows.set_index("method")
+    assert table.place["f"] == pytest.approx((1 / 2 + (1 + 1 / 2) / 2) / 2)
+    assert list(table.place[standing.methods]) == [0.0, 1.0], "floors move no method"
+    assert list(table.cost[["lrp-z", "gradient"]]) == ["up to 100 passes", "not measured"]
+
+
+def test_a_card_and_a_data_sets_page_open_with_their_conclusion(spec, results, site):
+    found = against_floors(spec, results)
+    scores = pd.read_parquet(results / ENTRY / "scores.parquet").query("metric == 'average-precision'")
+    means = scores.groupby("method", observed=True)["value"].mean()
+    for row in found.itertuples():
+        assert row.difference == pytest.approx(means[row.method] - means[row.floor], abs=1e-6)
+        assert row.outcome == ("better" if row.low > 0 else "worse" if row.high < 0 else "not told apart")
+        page = (site / "methods" / f"{row.method}.html").read_text(encoding="utf-8")
+        (listed,) = re.findall(rf"<dt>{row.outcome}.*?</dt><dd>(.*?)</dd>", page, re.IGNORECASE)
+        assert f"perlin-lesions</a> ({row.difference:.2f})".replace("-0", "\N{MINUS SIGN}0") in listed
+        assert page.index('class="lead"') < page.index("strongest floor") < page.index("Where it stands")
+    data = (site / "data" / "perlin-lesions.html").read_text(encoding="utf-8")
+    assert '<p class="lead">Dark lesions on Perlin noise' in data
+    assert f"{(found['outcome'] == 'better').sum()} of 3 methods beat the strongest floor" in data
+
+
+def test_rows_and_citation_are_downloaded_without_a_network(site, results, spec, watched):
+    page, _, _ = watched
+    page.goto((site / "index.html").as_uri())
+    texts = []
+    for name in ("CSV", "BibTeX"):
+        with page.expect_download() as started:
+            page.get_by_role("link", name=name, exact=True).click()
+        texts.append(started.value.path().read_text(encoding="utf-8"))
+    table = pd.read_csv(io.StringIO(texts[0]))
+    expected = pd.concat([group.rows.assign(group=group.title) for group in read_groups(spec, results)])
+    assert list(table["method"]) == list(expected["method"])
+    assert list(table["regret"]) == pytest.approx(list(expected["regret"]), abs=1e-6)
+    assert re.match(r"@misc\{salgen-bench-1,\n(  \w+ = \{.*\},?\n)+\}\n$", texts[1])
+    assert spec.digest[:12] in texts[1]
+
+
+def test_the_standing_is_sorted_and_filtered(site, watched):
+    page, _, _ = watched
+    page.goto((site / "index.html").as_uri())
+    shown = lambda: page.locator("table[data-filtered] tbody tr:visible th").all_inner_texts()  # noqa: E731
+    assert page.get_by_role("status").text_content() == f"{len(shown())} rows"
+    page.get_by_role("button", name="Regret").click()
+    regrets = page.locator("table[data-filtered] tbody tr:visible td:nth-child(4)").all_inner_texts()
+    assert [float(text.split()[0]) for text in regrets] == sorted(float(text.split()[0]) for text in regrets)
+    page.get_by_label("Floors").uncheck()
+    assert sorted(shown()) == ["grad-cam", "gradient", "input-x-gradient"]
+    page.get_by_label("Networks and images").select_option(label="lesion-cnn")
+    page.get_by_label("Family").select_option("gradient")
+    page.reload()  # the address holds the view
+    assert sorted(shown()) == ["gradient", "input-x-gradient"]
+    assert page.locator("table[data-filtered] caption").text_content().endswith("lesion-cnn, gradient")
+    for form, head in (("CSV", "Ahead of Grad-CAM unit"), ("LaTeX", r"Ahead of Grad-CAM (\%)")):
+        with page.expect_download() as started:
+            page.get_by_role("button", name=f"{form} of Standing").click()
+        saved = started.value.path().read_text(encoding="utf-8")
+        rows = re.findall("^(gradient|input-x-gradient|grad-cam|sobel)[ ,]", saved, re.MULTILINE)
+        assert (head in saved, sorted(rows)) == (True, ["gradient", "input-x-gradient"])
 
 
 @pytest.mark.parametrize(("shares", "named"), [((0.25, 0.5), True), ((0.25, 0.75), False)])
@@ -80,8 +179,8 @@ def test_no_method_is_best_where_networks_use_the_cause_on_fewer_than_half_of_th
             model["coverage"] = share
     text = board(spec, folder, tmp_path / "site").read_text(encoding="utf-8")
     assert text.index(">Standing</h2>") < text.index("Which networks use the cause?")
-    main_view = text[text.index("<details open>") : text.index("</details>")]
-    assert ("No method is called the best." in main_view) == named
+    lead = text[text.index('class="lead"') : text.index('<section id="standing">')]
+    assert ("No method is called the best" in lead) == named
     assert "certified images have an order of their own" not in text, "no image is certified"
     assert ("On perlin-lesions fewer than half of the images are" in text) == named
     assert main(["bench", "table", "--results", str(folder)]) == 0
@@ -114,9 +213,9 @@ def test_a_method_that_only_another_network_has_has_a_page(spec, results, tmp_pa
     rows = pd.read_parquet(other / "scores.parquet")
     rows.assign(method=rows["method"].replace("grad-cam", "raw-attention")).to_parquet(other / "scores.parquet")
     text = board(wider, folder, tmp_path / "site").read_text(encoding="utf-8")
-    networks = text[text.index('<section id="networks">') : text.index('<section id="agreement">')]
-    assert "perlin-lesions-resnet18-reliance" in networks
-    assert "methods/raw-attention.html" in networks
+    (number,) = re.findall(r'<option value="(\d+)">resnet18<', text)
+    assert {"raw-attention", "gradient", "sobel"} <= {method for method, *_ in rows_of(text, number)}
+    assert "methods/raw-attention.html" in text
     page = (tmp_path / "site" / "methods" / "raw-attention.html").read_text(encoding="utf-8")
     assert "It is defined on none of the networks that methods are ranked by" in page
     row = pd.read_csv(other / "summary.csv").query("method == 'raw-attention'").iloc[0]
@@ -160,7 +259,7 @@ def test_pages_open_from_a_file_on_a_phone_and_by_keyboard(site, watched):
     closed = page.locator("details:not([open]) > summary").first
     closed.focus()
     page.keyboard.press("Enter")
-    assert page.locator("details[open]").count() == 2
+    assert page.locator("details[open]").count() == 1, "all was folded"
     page.locator("#standing tbody a").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/methods/*.html")

@@ -4,13 +4,18 @@ import csv
 import io
 import re
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 import pytest
 from browsers import BEYOND
 from run_folders import METHODS, make_run
+import salgen
 from salgen.evaluation.report import report
+from salgen.evaluation.report.formatting import call
 from salgen.evaluation.report.runs import read_runs
+from salgen.evaluation.report.verdicts import verdict
 
 UNFOLDED = "() => document.querySelectorAll('details').forEach(one => { one.open = true })"
+SAVE = Path(salgen.__file__).parent / "evaluation" / "report" / "save.js"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -83,33 +88,94 @@ def saved(page, form, name):
     return started.value.path().read_text(encoding="utf-8"), started.value.suggested_filename
 
 
-def test_tables_are_saved_with_their_full_numbers_and_as_latex(opened, built):
+def test_a_table_is_saved_with_all_numbers_and_verdicts_in_columns_of_their_own(opened, built):
     text, name = saved(opened, "CSV", "all images of perlin-lesions, region:brain")
     assert name == "all-images-of-perlin-lesions-region-brain.csv"
     head, *lines = csv.reader(io.StringIO(text))
-    assert head == [
-        *("group", "Method", "Mean rank", "roc-auc", "roc-auc low", "roc-auc high"),
-        *("insertion-auc", "insertion-auc low", "insertion-auc high"),
-    ]
+    parts = ("", " low", " high", " normalised", " verdict", " images")
+    insertion = [f"insertion-auc{part}" for part in parts if part != " normalised"]
+    assert head == ["group", "Method", "Mean rank", *(f"roc-auc{part}" for part in parts), *insertion]
     (run,) = read_runs([built[0]])
     rows = {line[1]: dict(zip(head, line, strict=True)) for line in lines}
     assert rows.keys() == {call for call, _ in run.keys("lesion-cnn")}
+    outcome = verdict(run, "lesion-cnn", "roc-auc")
     for key in run.keys("lesion-cnn"):
         row, found = run.row("lesion-cnn", key, "roc-auc", "region:brain"), rows[key[0]]
-        numbers = [float(found[column] or "nan") for column in head[3:6]]  # a constant map has no interval
-        assert numbers == pytest.approx([row.mean, row.ci_low, row.ci_high], nan_ok=True)
+        numbers = [float(found[column] or "nan") for column in head[3:7]]  # a constant map has no interval
+        assert numbers == pytest.approx([row.mean, row.ci_low, row.ci_high, row.normalised], nan_ok=True)
         assert found["group"] == run.role(key[0])
+        assert int(found["roc-auc images"]) == row.n_samples
+        said = found["roc-auc verdict"]
+        assert said.startswith("best") == (key in outcome.winners)
+        assert said.startswith("tied") == (key in outcome.tied)
+        assert ("not better than the strongest floor" in said) == (key in outcome.below_floor)
     assert rows["oracle"]["insertion-auc"] == ""
+
+
+def test_units_are_columns_of_their_own(opened):
+    opened.set_content(f"""<div class="scroll" aria-label="t"><table><caption>c</caption><thead><tr><th>Name</th>
+        <th>Accuracy</th><th data-unit="forward passes">Cost</th></tr></thead><tbody><tr><td>a</td><td>61.2\u00a0%</td>
+        <td>4</td></tr><tr hidden><td>b</td><td>–</td><td>5</td></tr><tr><td>c</td><td>–</td><td>6</td></tr></tbody>
+        </table></div><script type="module">{SAVE.read_text(encoding="utf-8")}</script>""")  # noqa: RUF001
+    assert saved(opened, "CSV", "t")[0].splitlines() == [
+        "Name,Accuracy,Accuracy unit,Cost,Cost unit",
+        "a,61.2,%,4,forward passes",
+        "c,,,6,forward passes",  # no row that a filter hides
+    ]
+
+
+COMMANDS = {
+    *(
+        "documentclass",
+        "usepackage",
+        "begin",
+        "end",
+        "centering",
+        "caption",
+        "sbox",
+        "toprule",
+        "midrule",
+        "bottomrule",
+    ),
+    *("ifdim", "wd", "textwidth", "resizebox", "usebox", "else", "fi", "textbf", "scriptsize", "approx", "nabla"),
+}
+
+
+def check_latex(text):
+    """A document of balanced groups and environments, of known commands, each row with as many cells as columns."""
+    assert text.isascii()
+    assert not re.search(r"(?<!\\)[_#&]", text.replace(" & ", ""))
+    assert set(re.findall(r"\\([A-Za-z]+)", text)) <= COMMANDS
+    opened = []
+    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
+        assert kind == "begin" or opened.pop() == name
+        opened += [name] if kind == "begin" else []
+    assert not opened
+    plain, depth = re.sub(r"\\[{}$%]|%\n", "", text), 0
+    assert plain.count("$") % 2 == 0
+    for sign in re.findall("[{}]", plain):
+        depth += 1 if sign == "{" else -1
+        assert depth >= 0
+    assert depth == 0
+    (columns, body) = re.search(r"\\begin\{tabular\}\{([lr]+)\}\n(.*?)\\end\{tabular\}", text, re.DOTALL).groups()
+    rows = [line for line in body.splitlines() if not line.endswith("rule")]
+    assert all(row.endswith(r" \\") and row.count(" & ") == len(columns) - 1 for row in rows)
+    assert r"\ifdim\wd0>\textwidth\resizebox{\textwidth}{!}{\usebox0}\else\usebox0\fi" in text
+    return [row.removesuffix(r" \\").split(" & ") for row in rows]
+
+
+def test_a_table_is_saved_as_latex_with_intervals_and_marks_within_the_text_width(opened, built):
     text, _ = saved(opened, "LaTeX", "all images of perlin-lesions, region:brain")
-    lines = text.splitlines()
-    assert "\\begin{tabular}{lrrr}" in lines
-    assert "Method & Mean rank & roc-auc & insertion-auc \\\\" in lines
-    assert lines.count("\\midrule") == 3
-    best = max(run.under_test("lesion-cnn"), key=lambda key: run.row("lesion-cnn", key, "roc-auc", "region:brain").mean)
-    (line,) = [line for line in lines if line.startswith(f"{best[0]} &")]
-    mean = run.row("lesion-cnn", best, "roc-auc", "region:brain").mean
-    assert f"\\textbf{{{mean:.3f}}}" in line
-    assert not re.search(r"[^\x00-\x7f]|(?<!\\)[_%#]", "\n".join(lines[2:]))
+    head, *rows = check_latex(text)
+    assert head == ["Method", "Mean rank", "roc-auc", "insertion-auc"]
+    (run,) = read_runs([built[0]])
+    outcome, cells = verdict(run, "lesion-cnn", "roc-auc"), {row[0]: row[2] for row in rows}
+    for key in run.under_test("lesion-cnn"):
+        row, cell = outcome.row(key), cells[call(key[0])]
+        mean = rf"\textbf{{{row.mean:.3f}}}" if key in outcome.winners else f"{row.mean:.3f}"
+        assert cell.startswith(mean)
+        assert cell.endswith(rf"{{\scriptsize [{row.ci_low:.3f}, {row.ci_high:.3f}]}}")
+        assert (r"\approx" in cell, r"\nabla" in cell) == (key in outcome.tied, key in outcome.below_floor)
 
 
 def test_figures_are_saved_with_their_own_styles(opened):
@@ -119,10 +185,11 @@ def test_figures_are_saved_with_their_own_styles(opened):
     text, name = saved(opened, "SVG", "Mean ranks")
     assert name == "mean-ranks-of-each-method-by-roc-auc-on-perlin-lesions.svg"
     root = ElementTree.fromstring(text)
-    assert (root.tag, root.get("width")) == (f"{SVG}svg", "620")
+    assert (root.tag, root.get("width")) == (f"{SVG}svg", "6.9in")
     dots = list(root.iter(f"{SVG}circle"))
     assert dots
     assert all("fill:rgb(" in dot.get("style") for dot in dots)
+    assert "mean rank by roc-auc" in {text.text for text in root.iter(f"{SVG}text")}, "the axis has a title"
     assert "var(" not in text
     assert saved(dark, "SVG", "Mean ranks")[0] == text  # in the light colours, on any screen
     dark.close()
@@ -150,7 +217,8 @@ def test_a_figure_is_printed_alone_on_a_page_of_its_size(opened, browser):
     sheet.close()
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
     (box,) = re.findall(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", printed)
-    assert float(box[0]) == pytest.approx(620 * 72 / 96, abs=1)
+    assert float(box[0]) == pytest.approx(72 * 6.9, abs=1)
+    assert b"/FontFile2" in printed, "a TrueType font is embedded"
 
 
 def test_without_scripts_the_page_has_no_idle_buttons(browser, built):

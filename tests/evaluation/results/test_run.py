@@ -1,6 +1,8 @@
 """A run as an object says what its files say."""
 
 import csv
+import re
+import xml.etree.ElementTree as ElementTree
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -8,10 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 from kept_runs import CALLS, METRICS, make_data, make_run
 from matplotlib.colors import same_color
+from PIL import Image
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.report import console
 from salgen.evaluation.report.runs import METHOD, read_runs
+from salgen.evaluation.report.tables import means_table
 from salgen.evaluation.report.verdicts import verdict
 from salgen.evaluation.results.run import COLOURS
 from salgen.evaluation.training.checkpoints import load_checkpoint
@@ -124,6 +128,48 @@ def test_the_plot_shows_means_and_intervals_in_order(run):
     of_methods = [line for line in axes.lines if same_color(line.get_color(), COLOURS[METHOD])]
     assert len(of_methods) == 2 * len(CALLS)
     assert run.plot("average-precision", ax=axes) is axes
+
+
+@pytest.mark.parametrize("width", [3.3, 6.9])
+def test_a_plot_has_title_axis_and_legend_and_nothing_is_cut(run, width):
+    figure = run.plot(width=width).figure
+    (axes,), (legend,) = figure.axes, figure.legends
+    assert axes.get_title(loc="right").replace("\n", " ").startswith("lesions, lesion-cnn: ")
+    assert axes.get_xlabel().replace("\n", " ").startswith("mean roc-auc with 95 % interval, ")
+    assert {"floor", "ceiling"} < {text.get_text() for text in legend.get_texts()}
+    figure.canvas.draw()
+    drawn = figure.get_tightbbox()
+    assert min(drawn.x0, drawn.y0) >= 0
+    assert (drawn.x1 <= width, drawn.y1 <= figure.get_figheight()) == (True, True)
+
+
+@pytest.mark.parametrize("width", [3.3, 6.9])
+def test_plots_are_saved_with_truetype_fonts_in_inches_and_the_same_bytes(run, tmp_path, width):
+    pdf = run.save_plot(tmp_path / "plot.pdf", width=width).read_bytes()
+    (box,) = re.findall(rb"/MediaBox \[([^]]*)\]", pdf)
+    assert float(box.split()[2]) == pytest.approx(72 * width)
+    assert b"/FontFile2" in pdf
+    assert b"/Type3" not in pdf
+    assert run.save_plot(tmp_path / "again.pdf", width=width).read_bytes() == pdf
+    root = ElementTree.parse(run.save_plot(tmp_path / "plot.svg", width=width)).getroot()
+    assert root.get("width") == f"{72 * width:g}pt"
+    assert "gradient" in {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert Image.open(run.save_plot(tmp_path / "plot.png", width=width)).width == int(110 * width)
+    with pytest.raises(SalgenError, match=r"plot\.gif is no name of a figure: end it with \.png, \.svg or \.pdf"):
+        run.save_plot(tmp_path / "plot.gif")
+
+
+def test_a_notebook_shows_means_with_marks_in_the_order_of_the_page(run):
+    (tables,) = read_runs([run])
+    lines = means_table(tables, "lesion-cnn", tables.variants[0], tables.metrics).lines
+    table = ElementTree.fromstring(re.search(r"<table.*</table>", run._repr_html_(), re.DOTALL)[0])
+    head, *rows = ([cell.text or "" for cell in row] for row in table.iter("tr"))
+    assert head == ["", *tables.metrics]
+    for (label, *texts), line in zip(rows, lines, strict=True):
+        cell, text = line.cells["roc-auc"], texts[tables.metrics.index("roc-auc")]
+        assert label == line.label
+        assert ("★" in text, "≈" in text, "▽" in text) == (cell.best, cell.tied and not cell.best, cell.below_floor)
+        assert text == "" or float(text.split()[0]) == pytest.approx(cell.row.mean, abs=5.1e-4)
 
 
 def test_a_run_stands_for_its_folder(run, tmp_path, monkeypatch):
