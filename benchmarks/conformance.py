@@ -3,8 +3,9 @@
 Each library is called as its documentation shows, by one function for all of its methods.
 """
 
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -41,8 +42,8 @@ OF_GRAD_CAM = (
 )  # fmt: skip
 OF_ZENNIT = ("EpsilonPlus", "EpsilonAlpha2Beta1", "EpsilonPlusFlat", "GuidedBackprop", "ExcitationBackprop")
 OF_SALGEN = (
-    "gradient", "input-x-gradient", "integrated-gradients", "guided-backprop", "deconvnet", "deep-lift", "lrp-epsilon",
-    "guided-grad-cam", "occlusion:window=3", "kernel-shap:n=50", "lime:n=50", "grad-cam", "grad-cam++", "layer-cam",
+    "gradient", "input-x-gradient", "integrated-gradients", "guided-backprop", "deconvnet", "deep-lift", "lrp-z",
+    "guided-grad-cam", "occlusion:window=3,3,stride=1", "kernel-shap:n=50", "lime:n=50", "grad-cam", "grad-cam++", "layer-cam",
     "eigen-cam", "ablation-cam", "score-cam", "full-grad", "excitation-backprop",
 )  # fmt: skip
 PROMISE = {"IntegratedGradients", "DeepLift", "ShapleyValueSampling", "integrated-gradients", "deep-lift"}
@@ -103,14 +104,23 @@ class Tables:
         rows = []
         for library, name, explain in methods():
             found = check_laws(explain, complete=name in PROMISE)
-            broken = [f"{numbers[row.law]}: {_short(row.found)}" for row in found.itertuples() if not row.holds]
+            broken = {numbers[row.law]: row.found for row in found.itertuples() if not row.holds}
             kept = f"{found['holds'].sum()} of {len(found)}"
-            rows.append([f"{library} {version(library)}", f"`{name}`", kept, "; ".join(broken)])
+            rows.append([f"{library} {version(library)}", f"`{name}`", kept, in_short(broken)])
         return markdown_table(["library", "method", "laws kept", "not kept"], rows)
 
 
-def _short(text: str) -> str:
-    return text.replace("|", "/").partition("\n")[0][:90]
+def in_short(broken: Mapping[int, str]) -> str:
+    """The numbers of laws, each with its share or its error; what fails on everything is said once."""
+    errors = {found for found in broken.values() if re.match(r"\w+(Error|Exception): ", found)}
+    if 1 in broken and len(errors) == 1:
+        return f"all: {errors.pop()[:70]}"
+    shares = {number: re.search(r"([\d.]+)%", found) for number, found in broken.items()}
+    return ", ".join(
+        f"{number} ({float(share[1]):.0f} %)" if share else f"{number} ({found.partition(':')[0]})"
+        if found in errors else str(number)
+        for (number, found), share in zip(broken.items(), shares.values(), strict=True)
+    )  # fmt: skip
 
 
 def main() -> None:
