@@ -43,8 +43,8 @@ OF_GRAD_CAM = (
 OF_ZENNIT = ("EpsilonPlus", "EpsilonAlpha2Beta1", "EpsilonPlusFlat", "GuidedBackprop", "ExcitationBackprop")
 OF_SALGEN = (
     "gradient", "input-x-gradient", "integrated-gradients", "guided-backprop", "deconvnet", "deep-lift", "lrp-z",
-    "guided-grad-cam", "occlusion:window=3,3,stride=1", "kernel-shap:n=50", "lime:n=50", "grad-cam", "grad-cam++", "layer-cam",
-    "eigen-cam", "ablation-cam", "score-cam", "full-grad", "excitation-backprop",
+    "guided-grad-cam", "occlusion:window=3,3,stride=1", "kernel-shap:n=50", "lime:n=50", "grad-cam", "grad-cam++",
+    "layer-cam", "eigen-cam", "ablation-cam", "score-cam", "full-grad", "excitation-backprop",
 )  # fmt: skip
 PROMISE = {"IntegratedGradients", "DeepLift", "ShapleyValueSampling", "integrated-gradients", "deep-lift"}
 ON_A_LAYER = {"GuidedGradCam"}
