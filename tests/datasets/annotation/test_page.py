@@ -50,6 +50,53 @@ def test_brush_eraser_undo_and_reload(annotate):
     assert np.array_equal(page.stored(), erased)
 
 
+@pytest.mark.parametrize("key", ["stroke", "c"])
+def test_undo_of_the_first_change_leaves_no_mask(annotate, key):
+    """An empty mask would say that nothing is there, which nobody said."""
+    page = annotate(f"uma-{key}")
+    if key == "c":
+        page.page.keyboard.press("c")
+    else:
+        page.stroke(middle(8, 7))
+    page.saved()
+    assert page.stored() is not None
+    page.page.keyboard.press("u")
+    page.status("nothing drawn yet")
+    assert page.stored() is None
+    page.page.reload()
+    page.ready()
+    assert "✓" not in page.page.locator("#list").inner_text()
+    assert not page.shown().any()
+
+
+def test_undo_that_the_server_did_not_get_is_sent_by_the_next_page(annotate, server):
+    page = annotate("una")
+    page.stroke(middle(8, 7))
+    page.saved()
+    server.kill()
+    page.page.keyboard.press("u")
+    page.status("not saved, trying again")
+    page.page.close(run_before_unload=False)
+    server.start()
+    page.again()
+    page.status("nothing drawn yet")
+    assert page.stored() is None
+
+
+def test_finish_asks_where_images_are_left_and_shows_the_first(annotate, server):
+    page = annotate("fay")
+    page.stroke(middle(8, 7))
+    page.saved()
+    finished = server.out.exists()
+    with page.page.expect_event("dialog") as asked:
+        page.page.once("dialog", lambda dialog: dialog.dismiss())
+        page.page.get_by_role("button", name="Finish").click()
+    assert asked.value.message == "3 of 4 images have no mask of yours. Make the data set without them?"
+    page.page.wait_for_function("() => current === 1")
+    assert server.out.exists() == finished
+    assert page.page.locator("#finished").inner_text() == ""
+
+
 def test_a_polygon_holds_the_pixels_whose_centre_it_holds(annotate):
     page = annotate("polly")
     corners = [(3.2, 2.4), (24.6, 5.1), (8.7, 8.8), (20.3, 18.2), (2.1, 15.9), (15.2, 1.3)]
@@ -222,8 +269,10 @@ def test_two_annotators_at_once_make_a_data_set(annotate, server, merge, tmp_pat
     assert all(np.array_equal(page.stored(), masks[page.annotator]) for page in (first, second))
     parameters = {"image_size": (H, W), "min_mask": 1, "shares": (0, 0, 1)}
     if merge == "acceptable":
+        first.page.once("dialog", lambda dialog: dialog.accept())
         first.page.get_by_role("button", name="Finish").click()
-        first.page.get_by_text(f"next: salgen evaluate {server.out}").wait_for()
+        first.page.get_by_text(f"Next: salgen evaluate {server.out}").wait_for()
+        assert f"The masks are in {server.masks.folder}" in first.page.locator("#finished").inner_text()
         assert "1 of 4 images have a mask, by ada, bob" in first.page.locator("#finished").inner_text()
     else:
         Annotation.at(server.images, server.out, merge=merge, parameters=parameters).finish()

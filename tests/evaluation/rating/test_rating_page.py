@@ -61,8 +61,19 @@ def test_two_raters_at_once(browser, rating, run, data, tmp_path):
             page.get_by_role("heading", name=f"Image {min(2, image + 2)} of 2").wait_for()
             page.locator(".explanation").nth(4).wait_for()
         assert "grad-cam" not in page.content()
+    said = []
+
+    def answer(dialog):
+        said.append(dialog.message)
+        (dialog.dismiss if said[1:] else dialog.accept)()
+
+    pages["ben"].on("dialog", answer)
     pages["ben"].get_by_role("button", name="Finish").click()
     pages["ben"].get_by_text("10 of 30 questions are answered").wait_for()
+    assert f"{tmp_path / 'out' / 'ratings.parquet'}" in pages["ben"].locator("#finished").inner_text()
+    pages["ben"].get_by_role("button", name="Finish").click()
+    pages["ben"].get_by_role("heading", name="Image 1 of 2").wait_for()  # the first with a question left
+    assert said == ["20 questions have no answer of yours. Finish without them?"] * 2
     rows = pq.read_table(tmp_path / "out" / "ratings.parquet").to_pylist()
     assert [row["rater"] for row in rows] == ["anna"] * 10 + ["ben"] * 10
     assert all((row["covers"] == 5) == (row["method"] == "grad-cam") for row in rows)
