@@ -4,6 +4,7 @@ from threading import Thread
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from browsers import check_page
 from drawing_pages import ITEMS
 from own_image_files import H, W
 from salgen.datasets.layouts.own_images.outlines import Polygons
@@ -213,6 +214,19 @@ def test_a_name_that_is_none(annotate, browser, server):
     page.keyboard.press("Enter")
     page.wait_for_function("() => mask !== null")
     page.close()
+
+
+def test_the_page_is_readable_on_a_phone_and_without_sight(annotate, server):
+    page = annotate("lea")
+    asked = []
+    page.page.on("request", lambda request: asked.append(request.url))
+    page.page.on("console", lambda message: page.said.append(message.text))
+    page.page.set_viewport_size({"width": 360, "height": 740})  # to which the image is fitted
+    page.page.reload()
+    page.ready()
+    check_page(page.page, on_paper=False)
+    assert asked
+    assert all(url.startswith(server.url) for url in asked)
 
 
 def test_a_narrow_window_holds_the_page(annotate):

@@ -4,6 +4,7 @@ import http.client
 import platform
 import pyarrow.parquet as pq
 import pytest
+from browsers import check_page
 from drawing_pages import served
 from salgen.cli.main import main
 from salgen.evaluation.rating.trials import RatingTrials
@@ -103,6 +104,18 @@ def test_a_killed_server_loses_no_answer(browser, rating, tmp_path):
     page.locator(".explanation").nth(4).wait_for()
     assert page.locator("input:checked").count() == 2
     context.close()
+
+
+def test_the_page_is_readable_on_a_phone_and_without_sight(browser, rating):
+    page = browser.new_page()
+    asked, said = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    rating.open(page, "lea")
+    check_page(page, on_paper=False)
+    page.close()
+    assert said == []
+    assert all(url.startswith((f"http://127.0.0.1:{rating.port}/", "data:")) for url in asked)
 
 
 def test_what_the_server_refuses(rating, tmp_path):
