@@ -1,5 +1,6 @@
 """What Sphinx needs to know, see ``make docs``: the pages are the Markdown files here, and the scripts of examples/."""
 
+import re
 import sys
 from importlib import metadata
 from importlib.util import find_spec
@@ -28,12 +29,35 @@ extensions = [
 exclude_patterns = ["_build", "_reference"]  # the latter is included by other pages
 default_role = "code"  # in docstrings
 
+STYLE = Path(__file__).parents[1] / "salgen/evaluation/report/style.css"
+FURO = {
+    "page": ["background-primary"],
+    "surface": ["background-secondary"],
+    "ink": ["foreground-primary"],
+    "muted": ["foreground-secondary"],
+    "rule": ["background-border"],
+    "accent": ["brand-primary", "brand-content", "brand-visited"],
+    "shade": ["inline-code-background", "background-hover"],
+}
+
+
+def colours() -> list[dict[str, str]]:
+    """The report's colours in the light and in the dark, by furo's names."""
+    told: list[dict[str, str]] = []
+    for block in re.findall(r"--page: .*?}", STYLE.read_text(encoding="utf-8"), re.DOTALL):
+        value = dict(re.findall(r"--([\w-]+): (#\w+)", block))
+        told.append({f"color-{name}": value[own] for own, names in FURO.items() for name in names})
+    return told
+
+
 html_theme = "furo"
 html_title = "salgen"
+html_theme_options = dict(zip(("light_css_variables", "dark_css_variables"), colours(), strict=True))
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 html_extra_path = ["llms.txt"]
 html_copy_source = False
+html_show_search_summary = False  # these are fetched, which browsers refuse pages opened from a disk
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
@@ -52,7 +76,15 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "within_subsection_order": ExplicitOrder(
         [
-            *("quickstart.py", "photographs.py", "my_model.py", "my_method.py", "my_data.py", "my_metric.py"),
+            *(
+                "quickstart.py",
+                "photographs.py",
+                "choose.py",
+                "my_model.py",
+                "my_method.py",
+                "my_data.py",
+                "my_metric.py",
+            ),
             *("read_a_report.py", "publish.py"),
         ]
     ),
@@ -66,12 +98,13 @@ sphinx_gallery_conf = {
 
 def setup(app: Sphinx) -> None:
     """After the gallery, which writes the notebooks."""
-    app.connect("builder-inited", _execute_quickstart, priority=900)
+    app.connect("builder-inited", _execute_notebooks, priority=900)
 
 
-def _execute_quickstart(app: Sphinx) -> None:
-    """Run the quickstart's notebook too, so that the one to download shows its results."""
-    path = Path(app.srcdir) / "examples" / "quickstart.ipynb"
-    notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook).execute()
-    nbformat.write(notebook, path)
+def _execute_notebooks(app: Sphinx) -> None:
+    """Run some notebooks too, so that those to download show their results."""
+    for name in ("quickstart", "my_model", "choose", "my_method"):
+        path = Path(app.srcdir) / "examples" / f"{name}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        NotebookClient(notebook).execute()
+        nbformat.write(notebook, path)

@@ -7,6 +7,7 @@ import inspect
 import re
 from collections import Counter
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
 from salgen.parameters import Parameter, describe
@@ -20,6 +21,18 @@ BETTER = {True: "higher is better", False: "lower is better", None: "a diagnosti
 def setup(app: Any) -> None:
     """Write the pages before Sphinx reads them."""
     app.connect("builder-inited", lambda _: write(FOLDER / "_reference"))
+    app.connect("html-page-context", _define_metrics)
+
+
+def _define_metrics(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Give each metric's name on a page its definition as a tooltip."""
+
+    def defined(found: re.Match[str]) -> str:
+        entry = METRICS.entries.get(found[2])
+        return f'{found[1]} title="{escape(entry.summary)}"{found[0][len(found[1]) :]}' if entry else found[0]
+
+    code = r'(<code class="docutils literal notranslate")><span class="pre">([\w-]+)</span></code>'
+    context["body"] = re.sub(code, defined, context.get("body", ""))
 
 
 def write(folder: Path) -> None:

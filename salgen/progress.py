@@ -10,6 +10,7 @@ from contextlib import contextmanager, redirect_stderr
 from typing import Protocol, TextIO, TypeVar
 
 PLAIN_INTERVAL_S = 10.0
+WIDE = 120  # columns of a terminal that has room for a bar
 STEADY_S = 1800.0  # units done so long ago count a third in the time that is left
 Item = TypeVar("Item")
 EARLY = 0.05  # share of the work before which the time that is left cannot be told
@@ -99,9 +100,14 @@ class _Pace:
 def _bar(label: str, total: int, pace: _Pace) -> Iterator[Advance]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
-    shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[pace]}"))
-    with Progress(*shown, TimeElapsedColumn(), console=Console(stderr=True)) as bar:  # which redraws itself
+    console = Console(stderr=True)
+    shortened = Column(ratio=1, no_wrap=True, overflow="ellipsis")  # so that count and time are whole
+    bars = [BarColumn()] if console.width >= WIDE else []
+    pace_text = TextColumn("{task.fields[pace]}", table_column=Column(no_wrap=True))
+    shown = (TextColumn("{task.description}", table_column=shortened), *bars, MofNCompleteColumn(), pace_text)
+    with Progress(*shown, TimeElapsedColumn(), console=console, expand=True) as bar:  # which redraws itself
         task = bar.add_task(label, total=total, completed=total - pace.left, pace="")
 
         def advance(step: int = 1, work: float | None = None) -> None:

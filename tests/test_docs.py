@@ -41,6 +41,14 @@ def test_the_reference_has_every_plugin_with_its_parameters():
             assert all(f"`{parameter.name}=" in section for parameter in describe(registry.load(name)))
 
 
+def test_a_metrics_name_on_a_page_has_its_definition_as_a_tooltip():
+    page = '<code class="docutils literal notranslate"><span class="pre">{}</span></code>'
+    context = {"body": page.format("m-gt") + page.format("salgen")}
+    reference._define_metrics(None, "page", "page.html", context, None)
+    defined = page.replace('">', f'" title="{METRICS.entries["m-gt"].summary}">', 1).format("m-gt")
+    assert context["body"] == defined + page.format("salgen")
+
+
 def test_the_tables_of_findings_are_those_of_the_published_results():
     page = findings.PAGE.read_text(encoding="utf-8")
     assert filled(page, findings.Results(bench_spec(), findings.RESULTS)) == page, "run python -m benchmarks.findings"

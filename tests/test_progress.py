@@ -99,16 +99,19 @@ def test_a_clock_that_jumps_back_gives_no_negative_time(capsys, monkeypatch):
     assert "-" not in re.sub(r"[\d.]e-\d+", "", capsys.readouterr().err)
 
 
-def test_a_terminal_shows_the_same_minutes(capsys, monkeypatch):
+def test_a_terminal_of_80_columns_shows_count_and_minutes_whole(capsys, monkeypatch):
     clock = Clock(monkeypatch)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "dumb")
-    with progress("making", 100, "images") as advance:
+    with progress("measure what one image takes, efficientnet-lite0", 100, "methods and metrics") as advance:
         for _ in range(10):
             clock.now += 30.0
             advance()
-    assert "45 min left" in capsys.readouterr().err
+    (line,) = (line for line in capsys.readouterr().err.splitlines() if "45 min left" in line)
+    assert line.startswith("measure what one image")
+    assert " 10/100 " in line
+    assert len(line) <= 80
 
 
 def test_a_long_unit_does_not_stand_still(capsys, monkeypatch):

@@ -36,7 +36,7 @@ def command(path: str, out: str | None, port: int, finish: bool, pairs: tuple[st
     PATH is a folder of images, as salgen import takes it, or a data set. Masks are kept in OUT-source after every
     stroke; the page's button Finish makes them the data set OUT, by default PATH-annotated. See docs/annotation.md.
     """
-    from salgen.datasets.annotation.annotated_dataset import Annotation, target_of
+    from salgen.datasets.annotation.annotated_dataset import Annotation, masks_of, target_of
     from salgen.datasets.annotation.drawing_page import drawing_page
     from salgen.datasets.annotation.loopback import serve
     from salgen.datasets.format.output_folder import sole_writer
@@ -48,4 +48,4 @@ def command(path: str, out: str | None, port: int, finish: bool, pairs: tuple[st
         with sole_writer(target_of(path, out)):
             click.echo(annotation().finish())
     else:
-        serve(target_of(path, out), lambda: drawing_page(annotation()), port, "draw")
+        serve(target_of(path, out), lambda: drawing_page(annotation()), port, "draw", masks_of(target_of(path, out)))

@@ -41,7 +41,7 @@ def clever_hans(
     RUN must have been evaluated with both metrics:
 
     \b
-        salgen evaluate DATASET --metrics pointing-game,insertion-auc:variant=li2020
+    salgen evaluate DATASET --metrics pointing-game,insertion-auc:variant=li2020
     """
     from salgen.evaluation.diagnostics.clever_hans import clever_hans as find
     from salgen.evaluation.diagnostics.clever_hans import undefined

@@ -48,7 +48,7 @@ def command(run: str, out: str | None, dataset: str, port: int, finish: bool, **
         with sole_writer(target):
             click.echo("\n".join(_lines(ratings())))
     else:
-        serve(target, lambda: rating_page(ratings()), port, "rate")
+        serve(target, lambda: rating_page(ratings()), port, "rate", target / "raters")
 
 
 def _lines(ratings: Ratings) -> list[str]:

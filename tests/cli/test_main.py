@@ -27,8 +27,10 @@ def test_every_command_has_help_with_an_example_that_it_takes(words, command, ca
     monkeypatch.chdir(tmp_path)
     for folder in ("runs/a", "runs/b", "runs/mine", "salgen-bench/results"):
         (tmp_path / folder).mkdir(parents=True)
+    monkeypatch.setenv("COLUMNS", "80")
     assert main([*words, "--help"]) == 0
     shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
     assert "Usage: salgen" in shown
     (example,) = (line for line in shown.splitlines() if line.startswith("  Example: salgen "))
     example = shlex.split(example)[2:]

@@ -9,6 +9,49 @@ CHROMIUM = Path("/usr/bin/chromium")
 BEYOND = """() => [...document.querySelectorAll("table, svg, li")].filter(one => !one.closest(".scroll")
     && one.getBoundingClientRect().right > innerWidth + 1).map(one => one.outerHTML.slice(0, 80))"""
 
+UNFOLDED = "() => document.querySelectorAll('details').forEach(one => { one.open = true })"
+
+# Words that are shown smaller than 12 pixels; a drawing's are as large as the drawing is scaled.
+SMALL = """() => {
+    const found = [], words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (words.nextNode()) {
+        const one = words.currentNode.parentElement, text = words.currentNode.textContent.trim();
+        if (!text || one.matches("script, style, option, title, .hidden") || !one.checkVisibility()) continue;
+        const drawing = one.closest("svg[viewBox]");
+        const scale = drawing ? drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width : 1;
+        if (scale * parseFloat(getComputedStyle(one).fontSize) < 11.99) found.push(text);
+    }
+    return found;
+}"""
+
+# Tables, figures and pictures that a sheet of A4 cuts.
+CUT = """() => [...document.querySelectorAll("table, .chart, img")].filter(one => one.checkVisibility()
+    && one.getBoundingClientRect().right > innerWidth + 1).map(one => one.outerHTML.slice(0, 80))"""
+
+# What axe finds; of colours on the gradient at the edge of a box that scrolls it says nothing, so that is taken away.
+FAULTS = """() => {
+    document.querySelectorAll(".scroll").forEach(one => { one.style.background = "none" });
+    return axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]));
+}"""
+
+
+def check_page(page, on_paper=True):
+    """A page is whole and readable on a phone and on paper, and axe finds no violation in the light and in the dark."""
+    page.evaluate(UNFOLDED)
+    if on_paper:
+        page.set_viewport_size({"width": 718, "height": 1040})  # A4 between margins of 10 mm
+        page.emulate_media(media="print")
+        assert page.evaluate(CUT) == []
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.emulate_media(media="screen")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.evaluate(BEYOND) == page.evaluate(SMALL) == []
+    axe = pytest.importorskip("axe_playwright_python", reason="no axe: pip install '.[test]'")
+    page.evaluate(Path(axe.__file__).with_name("axe.min.js").read_text(encoding="utf-8"))
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate(FAULTS) == [], scheme
+
 
 @pytest.fixture(scope="module")
 def browser():

@@ -37,13 +37,18 @@ def target_of(path: str | os.PathLike[str], out: str | os.PathLike[str] | None) 
 
 
 def _work_of(target: Path) -> Path:
-    """The folder of the masks that a data set is made of."""
+    """The folder of what a data set is made of."""
     return target.with_name(f"{target.name}-source")
+
+
+def masks_of(target: Path) -> Path:
+    """The folder of the masks that a data set is made of."""
+    return _work_of(target) / "masks"
 
 
 def drawn_by(path: str | os.PathLike[str]) -> list[Path]:
     """The masks' folders of those who drew on images, given the data set's folder that is or will be made of them."""
-    drawn = DrawnMasks(_work_of(Path(path)) / "masks")
+    drawn = DrawnMasks(masks_of(Path(path)))
     return [drawn.folder_of(name) for name in drawn.annotators]
 
 
@@ -111,7 +116,9 @@ class Annotation:
         fresh.rename(self.out)
         return (
             f"{drawn} of {len(self.pictures.images)} images have a mask, by {', '.join(people)}. {in_words(rows)} "
-            f"The data set is {self.out}; next: salgen evaluate {self.out}"
+            f"The data set is {self.out}. The masks are in {self.masks.folder}, their agreement in "
+            f"{self.work / AGREEMENT}, Saliency-Bench's form in {self.work / BENCHMARK}. "
+            f"Next: salgen evaluate {self.out}"
         )
 
 

@@ -67,17 +67,23 @@ def drawing_page(annotation: Annotation) -> Starlette:
             raise HTTPException(413, f"a mask of this image has {(pixels + 7) // 8} bytes")
         mask = np.unpackbits(np.frombuffer(body, np.uint8), count=pixels).reshape(image.size).astype(bool)
         expected = request.headers.get("if-match", "").strip('"')
-        if not await run_in_threadpool(keep, annotator, image.item, mask, expected):
-            raise HTTPException(412, "the mask was changed elsewhere")
-        return Response(status_code=204, headers={**SAFE, "ETag": f'"{version_of(mask)}"'})
+        return await run_in_threadpool(keep, annotator, image.item, mask, expected)
 
-    def keep(annotator: str, item: str, mask: Mask, expected: str) -> bool:
+    def remove(request: Request) -> Response:
+        check_origin(request)
+        expected = request.headers.get("if-match", "").strip('"')
+        return keep(request.path_params["annotator"], asked(request).item, None, expected)
+
+    def keep(annotator: str, item: str, mask: Mask | None, expected: str) -> Response:
         with writing:
             there = version_of(masks.read(annotator, item))
             if expected not in ("*", there) and there != version_of(mask):
-                return False
-            masks.write(annotator, item, mask)
-        return True
+                raise HTTPException(412, "the mask was changed elsewhere")
+            if mask is None:
+                masks.remove(annotator, item)
+            else:
+                masks.write(annotator, item, mask)
+        return Response(status_code=204, headers={**SAFE, "ETag": f'"{version_of(mask)}"'})
 
     def finish(request: Request) -> Response:
         check_origin(request)
@@ -89,6 +95,7 @@ def drawing_page(annotation: Annotation) -> Starlette:
         Route("/images/{number}", picture),
         Route("/masks/{annotator}/{number}", read),
         Route("/masks/{annotator}/{number}", write, methods=["PUT"]),
+        Route("/masks/{annotator}/{number}", remove, methods=["DELETE"]),
         Route("/finish", finish, methods=["POST"]),
     ]
     return application(routes, FILES[0], texts)

@@ -47,6 +47,10 @@ class DrawnMasks:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path, encode_mask(mask))
 
+    def remove(self, annotator: str, item: str) -> None:
+        """Forget a mask: the image counts as not looked at."""
+        self.path(annotator, item).unlink(missing_ok=True)
+
 
 def version_of(mask: Mask | None) -> str:
     """A digest that tells masks of one image apart; ``none`` where there is none."""

@@ -2,8 +2,8 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 import numpy as np
@@ -13,11 +13,11 @@ from salgen.datasets.layouts.own_images.image_tree import SPLIT_FOLDERS, ImageTr
 from salgen.datasets.layouts.own_images.label_table import LabelRow, read_labels, read_rows
 from salgen.datasets.layouts.own_images.open_images import Paths, labels_of
 from salgen.datasets.reading.reader import open_dataset
-from salgen.errors import SalgenError, unknown_name
+from salgen.errors import SalgenError, unknown_name, warn
 from salgen.files import write_bytes, write_text
 from salgen.progress import progress
 
-TABLE = "labels.csv"
+TABLE, UNLABELLED = "labels.csv", "object"
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,9 @@ def images_to_annotate(
     paths = Paths.of(f"{path}:masks={work / 'masks'}{named}")
     skipped = Skipped()
     tree = ImageTree.at(paths.images, (), skipped)
+    if not paths.labels and not any(map(tree.folder, tree.sizes)):
+        labels = work / TABLE
+        paths = replace(paths, labels=(_unlabelled(tree.sizes, labels, path),))
     rows: dict[str, LabelRow] = {}
     for table in paths.labels:
         rows |= read_labels(table, tree)
@@ -65,6 +68,17 @@ def images_to_annotate(
     if not shown:
         raise unknown_name(f"split of {path}", str(split), filter(None, splits.values()))
     return ImagesToAnnotate(images, shown, path, labels, parameters)
+
+
+def _unlabelled(items: Iterable[str], table: Path, path: Path) -> Path:
+    """Write a table in which all images have one label, and warn."""
+    text = io.StringIO()
+    rows = [("file", "label"), *((item, UNLABELLED) for item in sorted(items))]
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    table.parent.mkdir(parents=True, exist_ok=True)
+    write_text(table, text.getvalue())
+    warn(f"{path} has no labels, so each image is called '{UNLABELLED}': to name classes, give --labels FILE")
+    return table
 
 
 def _export(path: Path, work: Path) -> tuple[int, int]:

@@ -92,8 +92,11 @@ def number(request: Request, name: str, count: int) -> int:
     return int(text)
 
 
-def serve(folder: Path, page: Callable[[], Starlette], port: int, purpose: str) -> None:
-    """Serve a page on 127.0.0.1 until Ctrl-C, as the sole writer of a folder, and print the address after `purpose`."""
+def serve(folder: Path, page: Callable[[], Starlette], port: int, purpose: str, kept: Path) -> None:
+    """Serve a page on 127.0.0.1 until Ctrl-C, as the sole writer of a folder.
+
+    Print the address after `purpose`, and the folder in which answers are `kept`.
+    """
     check_installed()
     import uvicorn
 
@@ -106,6 +109,7 @@ def serve(folder: Path, page: Callable[[], Starlette], port: int, purpose: str) 
         raise SalgenError(f"port {port} cannot be used ({error.strerror}): give another one by --port") from None
     with listening, sole_writer(folder):
         app = page()
-        print(f"{purpose} at http://{HOST}:{listening.getsockname()[1]}/  (Ctrl-C ends it; all is kept)", flush=True)
+        address = f"http://{HOST}:{listening.getsockname()[1]}/"
+        print(f"{purpose} at {address}  (Ctrl-C ends it; all is kept in {kept})", flush=True)
         settings = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
         uvicorn.Server(settings).run(sockets=[listening])

@@ -4,8 +4,8 @@ const at = id => document.getElementById(id);
 const MAGENTA = [255, 0, 255, 255], STEPS = 100, RETRY_MS = 1000;
 const canvas = at("mask"), context = canvas.getContext("2d"), view = at("view");
 const annotator = new URLSearchParams(location.search).get("annotator");
-const unsaved = new Map(), versions = new Map(), undoable = new Map();  // by the number of an image
-let images = [], key = "", current = -1, width = 0, height = 0, mask = null, scale = 1, sending = false;
+const unsaved = new Map(), versions = new Map(), undoable = new Map();  // by the number of an image; null is no mask
+let images = [], key = "", current = -1, width = 0, height = 0, mask = null, drawn = false, scale = 1, sending = false;
 let stroke = null, corners = [], cursor = null;
 
 const tool = () => document.querySelector("[name=tool]:checked").value;
@@ -63,12 +63,20 @@ function paintPolygon(points) {
   show();
 }
 
-// Undo, and saving: a mask waits in this browser's storage until the server has it, so a reload or a kill loses nothing.
+// Undo, and saving: no mask (null) differs from an empty one, which says that nothing is there. A mask waits in this browser's storage until the server has it, so a reload or a kill loses nothing.
 function change(paint) {
-  const before = pack(mask);
+  const before = state();
   paint();
+  drawn = true;
   remember(before);
   save();
+}
+
+const state = () => drawn ? pack(mask) : null;
+
+function restore(bits) {
+  drawn = bits !== null;
+  mask = unpack(bits ?? [], width * height);
 }
 
 function remember(before) {
@@ -79,8 +87,8 @@ function remember(before) {
 function undo() {
   if (corners.length) return drop();
   const before = undoable.get(current)?.pop();
-  if (!before) return say("nothing to undo");
-  mask = unpack(before, width * height);
+  if (before === undefined) return say("nothing to undo");
+  restore(before);
   show();
   save();
 }
@@ -89,11 +97,11 @@ const storage = (() => { try { return localStorage; } catch { return null; } })(
 const place = index => `salgen ${key} ${annotator} ${index}`;
 
 function save() {
-  const bits = pack(mask);
+  const bits = state();
   unsaved.set(current, bits);
   storage?.removeItem(place(current));
   try {
-    storage?.setItem(place(current), btoa(Array.from(bits, byte => String.fromCharCode(byte)).join("")));
+    storage?.setItem(place(current), btoa(Array.from(bits ?? [], byte => String.fromCharCode(byte)).join("")));
   } catch { }  // it is full: the server still gets the mask
   send();
 }
@@ -110,10 +118,10 @@ async function send() {
     if (unsaved.get(index) !== bits) continue;  // there is a newer one
     unsaved.delete(index);
     storage?.removeItem(place(index));
-    mark(index);
+    mark(index, bits !== null);
   }
   sending = false;
-  if (at("saved").textContent === "saving") say("saved");
+  if (at("saved").textContent === "saving") saved();
 }
 
 async function put(index, bits) {  // the same bits until there is an answer, since one may have been lost on its way
@@ -121,7 +129,7 @@ async function put(index, bits) {  // the same bits until there is an answer, si
     let why = "no answer";
     try {
       const headers = { "If-Match": versions.get(index) ?? "*" };
-      const answer = await fetch(`masks/${annotator}/${index}`, { method: "PUT", headers, body: bits });
+      const answer = await fetch(`masks/${annotator}/${index}`, { method: bits ? "PUT" : "DELETE", headers, body: bits });
       if (answer.ok || answer.status === 412) {
         if (at("saved").classList.contains("fault")) say("saving");
         return answer;
@@ -136,18 +144,27 @@ async function put(index, bits) {  // the same bits until there is an answer, si
 async function conflict(index) {
   const answer = await fetch(`masks/${annotator}/${index}`);
   versions.set(index, answer.headers.get("ETag"));
+  const bits = await found(answer);
   unsaved.delete(index);
   storage?.removeItem(place(index));
+  mark(index, bits !== null);
   if (index !== current) return;
-  remember(pack(mask));
-  mask = unpack(new Uint8Array(await answer.arrayBuffer()), width * height);
+  remember(state());
+  restore(bits);
   show();
   say("changed in another window, whose mask is shown; undo brings yours back", true);
 }
 
+async function found(answer) {  // what the server has
+  const bits = new Uint8Array(await answer.arrayBuffer());
+  return answer.headers.get("ETag") === '"none"' ? null : bits;
+}
+
 // Images.
-function mark(index) {
-  images[index].drawn = true;
+const saved = () => say(images[current].drawn ? "saved" : "nothing drawn yet");
+
+function mark(index, there) {
+  images[index].drawn = there;
   at("list").options[index].textContent = title(index);
 }
 
@@ -167,19 +184,19 @@ async function openImage(index) {
   try {
     const answer = await fetch(`masks/${annotator}/${index}`);
     if (!answer.ok) throw new Error(await answer.text());
-    const bits = new Uint8Array(await answer.arrayBuffer());
+    const bits = await found(answer);
     at("picture").src = `images/${index}`;
     await at("picture").decode();
     if (current !== index) return;
     ({ width, height } = images[index]);
-    if (!waiting) versions.set(index, answer.headers.get("ETag"));
-    mask = unpack(waiting ?? bits, width * height);
+    if (waiting === undefined) versions.set(index, answer.headers.get("ETag"));
+    restore(waiting === undefined ? bits : waiting);
   } catch (error) {
     if (current !== index) return;
     say(`not loaded, trying again: ${error.message}`, true);
     return setTimeout(() => { if (current === index && !mask) openImage(index); }, RETRY_MS);
   }
-  if (!unsaved.size) say(images[index].drawn ? "saved" : "nothing drawn yet");
+  if (!unsaved.size) saved();
   canvas.width = width;
   canvas.height = height;
   at("picture").alt = `Image ${images[index].name}, labelled ${images[index].label}`;
@@ -259,7 +276,7 @@ canvas.addEventListener("pointerdown", event => {
   cursor = point(event);
   if (tool() === "polygon") return corner(cursor);
   canvas.setPointerCapture(event.pointerId);
-  stroke = { id: event.pointerId, before: pack(mask), last: cursor, value: tool() === "brush" ? 1 : 0 };
+  stroke = { id: event.pointerId, before: state(), last: cursor, value: tool() === "brush" ? 1 : 0 };
   paintSegment(cursor, cursor, stroke.value);
 });
 canvas.addEventListener("pointermove", event => {
@@ -281,6 +298,7 @@ for (const end of ["pointerup", "pointercancel"])
   canvas.addEventListener(end, event => {
     if (stroke?.id !== event.pointerId) return;
     remember(stroke.before);
+    drawn = true;
     stroke = null;
     save();
   });
@@ -358,6 +376,9 @@ at("finish").addEventListener("click", async () => {
     at("finished").classList.toggle("fault", fault);
   };
   if (unsaved.size) return told("Something is not saved yet: wait until it is.", true);
+  const left = images.filter(image => !image.drawn);
+  if (left.length && !confirm(`${left.length} of ${images.length} images have no mask of yours. Make the data set without them?`))
+    return openImage(images.indexOf(left[0]));
   at("finish").disabled = true;
   told("Making the data set ...");
   try {
@@ -389,7 +410,8 @@ async function start() {
   images.forEach((image, index) => {
     at("list").add(new Option(title(index), index));
     const left = storage?.getItem(place(index));  // what an earlier page could not send
-    if (left) unsaved.set(index, Uint8Array.from(atob(left), letter => letter.charCodeAt(0)));
+    if (left !== null && left !== undefined)
+      unsaved.set(index, left ? Uint8Array.from(atob(left), letter => letter.charCodeAt(0)) : null);
   });
   send();
   openImage(Math.min(images.length, Math.max(1, Number(new URLSearchParams(location.search).get("image")) || 1)) - 1);

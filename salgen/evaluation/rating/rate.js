@@ -109,6 +109,10 @@ at("finish").addEventListener("click", async () => {
     at("finished").classList.toggle("fault", fault);
   };
   if (unsaved.size) return told("Something is not saved yet: wait until it is.", true);
+  const asked = Object.keys(questions), open = image => image.answers.flatMap(given => asked.filter(one => !(one in given))).length;
+  const left = images.map(open), count = left.reduce((sum, of) => sum + of, 0);
+  if (count && !confirm(`${count} questions have no answer of yours. Finish without them?`))
+    return openImage(left.findIndex(of => of));
   try {
     const reply = await fetch(`finish/${rater}`, { method: "POST" });
     told(await reply.text(), !reply.ok);

@@ -7,7 +7,7 @@ from importlib import resources
 from threading import Lock
 from typing import TYPE_CHECKING
 from salgen.datasets.annotation.loopback import SAFE, application, check_installed, check_origin, number
-from salgen.evaluation.rating.ratings import QUESTIONS, Ratings
+from salgen.evaluation.rating.ratings import AGREEMENT_TABLE, QUESTIONS, TABLE, Ratings
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -74,7 +74,10 @@ def rating_page(ratings: Ratings) -> Starlette:
             ratings.finish()
             given = sum(map(len, ratings.answers(request.path_params["rater"]).values()))
         all_of_them = len(trials.sample_ids) * len(trials.maps) * len(QUESTIONS)
-        said = f"Thank you: {given} of {all_of_them} questions are answered, and kept in {ratings.folder}."
+        said = (
+            f"Thank you: {given} of {all_of_them} questions are answered. All raters' answers are in "
+            f"{ratings.folder / TABLE}, their agreement in {ratings.folder / AGREEMENT_TABLE}."
+        )
         return PlainTextResponse(said, headers=SAFE)
 
     routes = [

@@ -19,6 +19,7 @@ QUESTIONS = {
     "trust": "Would you trust it?",
 }
 LOWEST, HIGHEST = 1, 5
+TABLE, AGREEMENT_TABLE = "ratings.parquet", "agreement.parquet"
 SCHEMA = pa.schema(
     [("rater", pa.string()), ("seed", pa.int64()), ("model", pa.string()), ("sample_id", pa.string()),
      ("method", pa.string()), ("position", pa.int64()), *((question, pa.int8()) for question in QUESTIONS)]
@@ -76,9 +77,9 @@ class Ratings:
         if not self.raters:
             raise SalgenError(f"{self.folder}: nobody answered yet")
         rows = self.rows()
-        _write(rows, SCHEMA, self.folder / "ratings.parquet")
+        _write(rows, SCHEMA, self.folder / TABLE)
         agreement = [{"question": question, **agreement_of(rows, question)} for question in QUESTIONS]
-        _write(agreement, AGREEMENT, self.folder / "agreement.parquet")
+        _write(agreement, AGREEMENT, self.folder / AGREEMENT_TABLE)
         return agreement
 
     def _path(self, rater: str) -> Path:

@@ -6,7 +6,7 @@ The page styles them, so they follow its light and dark colours.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import pairwise
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH, ROW, GAP, TOP, FOOT, RIGHT = 620, 19, 9, 24, 44, 16
-CHARACTER = 7.2  # mean width at 11.5 px, of names with many wide letters
+PHONE = 328  # pixels beside the margins of a screen of 360
+CHARACTER = 7.9  # mean width at 12.6 px, of names with many wide letters
 CLIQUE_GAP = 9  # between the bars of two cliques
 COLOURS = 10  # curves beyond these are grey: more could not be told apart
 STABLE = {"pdf.fonttype": 42, "svg.hashsalt": "salgen", "svg.fonttype": "none", "savefig.dpi": 110}
@@ -41,7 +42,7 @@ class Chart:
     """A horizontal chart with a line for each method: its layout, and the marks so far.
 
     `labels` are names with roles, with gaps between roles if `apart`; `axis` is the title of the axis; `right` and
-    `head` are margins in pixels.
+    `head` are margins in pixels. On a `phone` names stand above their lines.
     """
 
     labels: Sequence[tuple[str, str]]
@@ -52,23 +53,25 @@ class Chart:
     right: float = RIGHT
     apart: bool = True
     head: float = 0.0
+    phone: bool = False
     left: float = 0.0
     marks: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.left = 14 + CHARACTER * max(len(label) for label, _ in self.labels)
+        self.left = 14 + (0 if self.phone else CHARACTER * max(len(label) for label, _ in self.labels))
         if self.low == self.high:
             self.low, self.high = self.low - 0.5, self.high + 0.5
 
     def x(self, value: float) -> float:
         """The position of a value, in pixels from the left."""
-        return self.left + (WIDTH - self.left - self.right) * (value - self.low) / (self.high - self.low)
+        width = PHONE if self.phone else WIDTH
+        return self.left + (width - self.left - self.right) * (value - self.low) / (self.high - self.low)
 
     def y(self, number: int) -> float:
         """The middle of a line, in pixels from the top, gaps between roles included."""
         roles = [role for _, role in self.labels[: number + 1]]
         gaps = sum(before != after for before, after in pairwise(roles)) if self.apart else 0
-        return TOP + self.head + ROW * (number + 0.5) + GAP * gaps
+        return TOP + self.head + ROW * ((1 + self.phone) * (number + 1) - 0.5) + GAP * gaps
 
     @property
     def bottom(self) -> float:
@@ -87,13 +90,15 @@ class Chart:
             for t in round_ticks(self.low, self.high)
         )
         names = "".join(
-            f'<text class="name {role}" x="{self.left - 8:.1f}" y="{self.y(i) + 4:.1f}">{escape(label)}</text>'
+            f'<text class="name {role}" x="{self.left - 8:.1f}" y="{self.y(i) + 4 - ROW * self.phone:.1f}">'
+            f"{escape(label)}</text>"
             for i, (label, role) in enumerate(self.labels)
         )
+        style, width = ("chart phone", PHONE) if self.phone else ("chart", WIDTH)
         height = self.bottom + FOOT
         return (
-            f'<svg class="chart" viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(self.title)}">'
-            f'{grid}<text class="tick" x="{(self.left + WIDTH - self.right) / 2:.1f}" y="{height - 7:.1f}">'
+            f'<svg class="{style}" viewBox="0 0 {width} {height:.0f}" role="img" aria-label="{escape(self.title)}">'
+            f'{grid}<text class="tick" x="{(self.left + width - self.right) / 2:.1f}" y="{height - 7:.1f}">'
             f"{escape(self.axis)}</text>{names}{''.join(self.marks)}</svg>"
         )
 
@@ -209,15 +214,23 @@ def _spread(chart: Chart, number: int, values: Float64, absent: str, row: Summar
 
 
 def means_figure(tables: Sequence[Table], names: Sequence[str], metric: str) -> str:
-    """Means and intervals of each method; on several data sets or models a mark for each."""
-    roles = {line.label: role for role in (CEILING, METHOD, FLOOR) for t in tables for line in t.groups.get(role, [])}
+    """Means and intervals of each method, the best first; on several data sets or models a mark for each.
+
+    The markup holds a chart for wide windows and one for phones, of which the page shows one.
+    """
+    roles = {line.label: role for role in (METHOD, CEILING, FLOOR) for t in tables for line in t.groups.get(role, [])}
     found = [{line.label: line.cells[metric].row for line in table.lines} for table in tables]
     rows = [row for by_label in found for row in by_label.values() if row is not None]
     values = np.array([v for row in rows for v in (row.mean, row.ci_low, row.ci_high) if np.isfinite(v)])
     if not values.size:
         return ""
-    chart = Chart(list(roles.items()), *domain(values), f"{metric} of each method on {', '.join(names)}", metric)
-    for number, (label, role) in enumerate(roles.items()):
+    title = f"{metric} of each method on {', '.join(names)}"
+    charts = [Chart(list(roles.items()), *domain(values), title, metric, phone=phone) for phone in (False, True)]
+    return "".join(_means(chart, names, found) for chart in charts)
+
+
+def _means(chart: Chart, names: Sequence[str], found: Sequence[Mapping[str, SummaryRow | None]]) -> str:
+    for number, (label, role) in enumerate(chart.labels):
         for place, (name, by_label) in enumerate(zip(names, found, strict=True)):
             row = by_label.get(label)
             if row is None or not np.isfinite(row.mean):

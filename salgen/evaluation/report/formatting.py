@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from salgen.parameters import parse_call
+from salgen.registry import METRICS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -28,7 +29,7 @@ def templates(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {f.__name__: f for f in (number, share, words, duration, call, call_name)}
+    environment.filters |= {f.__name__: f for f in (number, share, words, duration, call, call_name, metric)}
     return environment
 
 
@@ -78,3 +79,11 @@ def call_name(text: str) -> str:
 def call(text: str) -> str:
     """A call with places where a line may break."""
     return text.replace(":", ": ").replace(",", ", ")
+
+
+def metric(text: str) -> str:
+    """A metric's call as :func:`call`, with its definition as the tooltip; other text without one."""
+    from markupsafe import Markup
+
+    entry = METRICS.entries.get(call_name(text))
+    return Markup('<span title="{}">{}</span>').format(entry.summary, call(text)) if entry else call(text)

@@ -8,7 +8,7 @@ from salgen.datasets.annotation.annotated_dataset import Annotation
 from salgen.datasets.annotation.drawn_masks import DrawnMasks, version_of
 from salgen.datasets.reading.reader import open_dataset
 from salgen.datasets.verification.verify_dataset import verify
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 
 OF_IMAGES = {"image_size": (H, W), "shares": (0, 0, 1)}
 
@@ -74,6 +74,19 @@ def test_labels_of_a_table_and_finishing_again(tmp_path):
     assert (first, second) == (1, 2)
 
 
+def test_a_folder_without_labels_is_taken_and_may_have_them_later(tmp_path):
+    images = write_images(tmp_path / "flat")
+    with pytest.warns(SalgenWarning, match="flat has no labels, so each image is called 'object'"):
+        annotation = Annotation.at(images, parameters=OF_IMAGES)
+    assert {image.label for image in annotation.pictures.shown} == {"object"}
+    annotation.masks.write("anna", "a0.png", painted((3, 2, 12, 9)))
+    with pytest.warns(SalgenWarning, match="all images have the label 'object'"):
+        annotation.finish()
+    assert sum(bool(item["mask"].any()) for item in open_dataset(annotation.out)) == 1
+    Annotation.at(images, labels=write_labels(tmp_path / "labels.csv"), parameters=OF_IMAGES).finish()
+    assert len(next(iter(open_dataset(annotation.out).tasks.values()))) > 1
+
+
 def test_images_that_differ_in_the_suffix_alone_have_masks_of_their_own(tmp_path):
     images = write_images(tmp_path / "images", ["cat/a.png", "cat/a.bmp", "dog/b.png"])
     annotation = Annotation.at(images, parameters=OF_IMAGES)
@@ -103,7 +116,6 @@ def test_masks_are_kept_whole(tmp_path):
     ("arguments", "message"),
     [
         (["nowhere"], "nowhere: expected a folder of images here"),
-        (["flat"], "nothing says of which class an image is"),
         (["photos", "taken"], "taken holds something else than what was drawn here"),
         (["photos", "--split", "dev"], "unknown split of photos 'dev'"),
         (["photos", "--set", "image_size=8,8"], "image_size = 8: must be at least 16"),
@@ -113,7 +125,6 @@ def test_masks_are_kept_whole(tmp_path):
 def test_errors_in_one_line(tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
     write_images(tmp_path / "photos", ["cat/a.png", "dog/b.png"])
-    write_images(tmp_path / "flat")
     (tmp_path / "taken").mkdir()
     assert main(["annotate", *arguments]) == 2
     error = capsys.readouterr().err.splitlines()[-1]
@@ -126,7 +137,7 @@ def test_finish_by_the_command(tmp_path, monkeypatch, capsys):
     write_images(tmp_path / "photos", ["cat/a.png", "dog/b.png"])
     Annotation.at("photos").masks.write("anna", "cat/a.png", painted((3, 2, 12, 9)))
     assert main(["annotate", "photos", "--finish", "--set", "shares=0,0,1"]) == 0
-    assert "next: salgen evaluate photos-annotated" in capsys.readouterr().out
+    assert "Next: salgen evaluate photos-annotated" in capsys.readouterr().out
     assert open_dataset("photos-annotated").spec.image_size == (224, 224)
 
 

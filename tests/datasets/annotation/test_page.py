@@ -4,6 +4,7 @@ from threading import Thread
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from browsers import check_page
 from drawing_pages import ITEMS
 from own_image_files import H, W
 from salgen.datasets.layouts.own_images.outlines import Polygons
@@ -48,6 +49,53 @@ def test_brush_eraser_undo_and_reload(annotate):
     page.saved()
     assert np.array_equal(page.shown(), erased)
     assert np.array_equal(page.stored(), erased)
+
+
+@pytest.mark.parametrize("key", ["stroke", "c"])
+def test_undo_of_the_first_change_leaves_no_mask(annotate, key):
+    """An empty mask would say that nothing is there, which nobody said."""
+    page = annotate(f"uma-{key}")
+    if key == "c":
+        page.page.keyboard.press("c")
+    else:
+        page.stroke(middle(8, 7))
+    page.saved()
+    assert page.stored() is not None
+    page.page.keyboard.press("u")
+    page.status("nothing drawn yet")
+    assert page.stored() is None
+    page.page.reload()
+    page.ready()
+    assert "✓" not in page.page.locator("#list").inner_text()
+    assert not page.shown().any()
+
+
+def test_undo_that_the_server_did_not_get_is_sent_by_the_next_page(annotate, server):
+    page = annotate("una")
+    page.stroke(middle(8, 7))
+    page.saved()
+    server.kill()
+    page.page.keyboard.press("u")
+    page.status("not saved, trying again")
+    page.page.close(run_before_unload=False)
+    server.start()
+    page.again()
+    page.status("nothing drawn yet")
+    assert page.stored() is None
+
+
+def test_finish_asks_where_images_are_left_and_shows_the_first(annotate, server):
+    page = annotate("fay")
+    page.stroke(middle(8, 7))
+    page.saved()
+    finished = server.out.exists()
+    with page.page.expect_event("dialog") as asked:
+        page.page.once("dialog", lambda dialog: dialog.dismiss())
+        page.page.get_by_role("button", name="Finish").click()
+    assert asked.value.message == "3 of 4 images have no mask of yours. Make the data set without them?"
+    page.page.wait_for_function("() => current === 1")
+    assert server.out.exists() == finished
+    assert page.page.locator("#finished").inner_text() == ""
 
 
 def test_a_polygon_holds_the_pixels_whose_centre_it_holds(annotate):
@@ -168,6 +216,19 @@ def test_a_name_that_is_none(annotate, browser, server):
     page.close()
 
 
+def test_the_page_is_readable_on_a_phone_and_without_sight(annotate, server):
+    page = annotate("lea")
+    asked = []
+    page.page.on("request", lambda request: asked.append(request.url))
+    page.page.on("console", lambda message: page.said.append(message.text))
+    page.page.set_viewport_size({"width": 360, "height": 740})  # to which the image is fitted
+    page.page.reload()
+    page.ready()
+    check_page(page.page, on_paper=False)
+    assert asked
+    assert all(url.startswith(server.url) for url in asked)
+
+
 def test_a_narrow_window_holds_the_page(annotate):
     page = annotate("nora")
     page.page.set_viewport_size({"width": 375, "height": 700})
@@ -222,8 +283,10 @@ def test_two_annotators_at_once_make_a_data_set(annotate, server, merge, tmp_pat
     assert all(np.array_equal(page.stored(), masks[page.annotator]) for page in (first, second))
     parameters = {"image_size": (H, W), "min_mask": 1, "shares": (0, 0, 1)}
     if merge == "acceptable":
+        first.page.once("dialog", lambda dialog: dialog.accept())
         first.page.get_by_role("button", name="Finish").click()
-        first.page.get_by_text(f"next: salgen evaluate {server.out}").wait_for()
+        first.page.get_by_text(f"Next: salgen evaluate {server.out}").wait_for()
+        assert f"The masks are in {server.masks.folder}" in first.page.locator("#finished").inner_text()
         assert "1 of 4 images have a mask, by ada, bob" in first.page.locator("#finished").inner_text()
     else:
         Annotation.at(server.images, server.out, merge=merge, parameters=parameters).finish()

@@ -4,6 +4,7 @@ import time
 import numpy as np
 import pytest
 import torch
+from browsers import check_page
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
@@ -169,6 +170,12 @@ def test_no_time_goes_into_a_method_that_cannot_finish(given):
     choice = salgen.choose(network(), *given, methods={"gradient": "gradient", "slow": slow}, budget=2.0)
     assert "takes about 3 s for these images" in choice.left_out["slow"]
     assert calls == [1]  # that its time was measured by
+
+
+def test_the_page_is_readable_on_a_phone_on_paper_and_without_sight(given, tmp_path, watched):
+    page, _, _ = watched
+    page.goto(salgen.choose(network(), *given, methods=METHODS).report(tmp_path / "page.html").as_uri())
+    check_page(page)
 
 
 def test_the_page_has_the_answer_the_pictures_and_every_method(given, tmp_path):

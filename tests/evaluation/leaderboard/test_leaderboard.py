@@ -8,7 +8,7 @@ import shutil
 from dataclasses import fields
 from html import unescape
 import pytest
-from browsers import BEYOND
+from browsers import BEYOND, check_page
 from hypothesis import given
 from hypothesis import strategies as st
 from run_folders import edited_record, make_run
@@ -283,6 +283,12 @@ def column(page, name):
 
 def sorting(page):
     return page.evaluate("() => [...document.querySelectorAll('[aria-sort]')].map(h => [h.dataset.column, h.ariaSort])")
+
+
+def test_the_page_is_readable_on_a_phone_on_paper_and_without_sight(watched, built):
+    page, _, _ = watched
+    page.goto((built / "index.html").as_uri())
+    check_page(page)
 
 
 def test_sorted_and_filtered_in_a_browser(watched, built):

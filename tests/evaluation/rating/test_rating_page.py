@@ -4,6 +4,7 @@ import http.client
 import platform
 import pyarrow.parquet as pq
 import pytest
+from browsers import check_page
 from drawing_pages import served
 from salgen.cli.main import main
 from salgen.evaluation.rating.trials import RatingTrials
@@ -61,8 +62,19 @@ def test_two_raters_at_once(browser, rating, run, data, tmp_path):
             page.get_by_role("heading", name=f"Image {min(2, image + 2)} of 2").wait_for()
             page.locator(".explanation").nth(4).wait_for()
         assert "grad-cam" not in page.content()
+    said = []
+
+    def answer(dialog):
+        said.append(dialog.message)
+        (dialog.dismiss if said[1:] else dialog.accept)()
+
+    pages["ben"].on("dialog", answer)
     pages["ben"].get_by_role("button", name="Finish").click()
     pages["ben"].get_by_text("10 of 30 questions are answered").wait_for()
+    assert f"{tmp_path / 'out' / 'ratings.parquet'}" in pages["ben"].locator("#finished").inner_text()
+    pages["ben"].get_by_role("button", name="Finish").click()
+    pages["ben"].get_by_role("heading", name="Image 1 of 2").wait_for()  # the first with a question left
+    assert said == ["20 questions have no answer of yours. Finish without them?"] * 2
     rows = pq.read_table(tmp_path / "out" / "ratings.parquet").to_pylist()
     assert [row["rater"] for row in rows] == ["anna"] * 10 + ["ben"] * 10
     assert all((row["covers"] == 5) == (row["method"] == "grad-cam") for row in rows)
@@ -92,6 +104,18 @@ def test_a_killed_server_loses_no_answer(browser, rating, tmp_path):
     page.locator(".explanation").nth(4).wait_for()
     assert page.locator("input:checked").count() == 2
     context.close()
+
+
+def test_the_page_is_readable_on_a_phone_and_without_sight(browser, rating):
+    page = browser.new_page()
+    asked, said = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    rating.open(page, "lea")
+    check_page(page, on_paper=False)
+    page.close()
+    assert said == []
+    assert all(url.startswith((f"http://127.0.0.1:{rating.port}/", "data:")) for url in asked)
 
 
 def test_what_the_server_refuses(rating, tmp_path):

@@ -6,15 +6,15 @@ import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 import pytest
-from browsers import BEYOND
+from browsers import BEYOND, UNFOLDED, check_page
 from run_folders import METHODS, make_run
 import salgen
 from salgen.evaluation.report import report
 from salgen.evaluation.report.formatting import call
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.verdicts import verdict
+from salgen.registry import METRICS
 
-UNFOLDED = "() => document.querySelectorAll('details').forEach(one => { one.open = true })"
 SAVE = Path(salgen.__file__).parent / "evaluation" / "report" / "save.js"
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -43,6 +43,26 @@ def test_every_method_of_the_gallery_lies_within_the_window(opened, width):
     names = [text.replace(": ", ":").replace(", ", ",").removesuffix(" ±") for text in shown.all_inner_texts()]
     assert {*METHODS, "random", "sobel", "oracle", "oracle-7x7"} < set(names)
     assert all(shown.nth(i).is_visible() for i in range(shown.count()))
+
+
+def test_the_page_is_readable_on_a_phone_on_paper_and_without_sight(opened):
+    check_page(opened)
+
+
+def test_the_chart_of_a_phone_shows_the_best_method_first_and_its_score(opened):
+    opened.set_viewport_size({"width": 360, "height": 740})
+    chart = opened.locator("#answer .chart:visible")
+    assert chart.count() == 1
+    best = opened.locator(".means tbody.method .name").first.inner_text().replace(": ", ":")
+    assert chart.locator(".name").first.text_content() == best
+    box = chart.locator(".series").first.bounding_box()
+    assert 0 < box["x"] < box["x"] + box["width"] < 360
+
+
+def test_a_metrics_name_has_its_definition_as_a_tooltip(opened):
+    definition = METRICS.entries["roc-auc"].summary
+    shown = opened.locator("#answer .first code span")
+    assert (shown.inner_text(), shown.get_attribute("title")) == ("roc-auc", definition)
 
 
 def test_the_slider_lays_maps_over_their_images(opened):

@@ -55,7 +55,7 @@ def test_all_that_share_the_best_mean_are_named(shared):
     text = read(report([shared])).text
     assert "For this one trained model, lrp-z , gradient and smoothgrad share the highest mean roc-auc : 0.990" in text
     assert "Every other method is significantly worse." in text
-    assert "Best by the other metrics: gradient and deconvnet (equal by m-gt)." in text
+    assert "Best by the other metrics: gradient and deconvnet (equal by m-gt )." in text
     assert "lrp-z (one of 3 with the same mean)" in text
     best = "best by roc-auc for this one trained model: lrp-z, gradient, smoothgrad; every other"
     assert best in console_summary([shared])

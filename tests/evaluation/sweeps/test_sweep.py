@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 import numpy as np
 import pytest
+from browsers import check_page
 import salgen
 from salgen.cli.main import main
 from salgen.datasets.format.output_folder import sole_writer
@@ -85,6 +86,13 @@ def test_the_table_has_a_row_for_each_subject_in_order(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert re.search(r"The model is halfway from chance to right .*\. Of \d methods?, \d .*\.", page)
     assert all(name in page for name in by_name)
+
+
+def test_the_page_is_readable_on_a_phone_on_paper_and_without_sight(folder, watched):
+    found(folder)
+    page, _, _ = watched
+    page.goto((folder / "report.html").as_uri())
+    check_page(page)
 
 
 def test_the_page_flags_lack_of_fit_and_shows_the_means(folder, tmp_path):
