@@ -114,11 +114,12 @@ class Annotation:
         import_images(source, fresh, masks=taken, labels=labels, parameters=self.parameters, workers=1)
         shutil.rmtree(self.out, ignore_errors=True)
         fresh.rename(self.out)
+        untrainable = len({image.label for image in self.pictures.images}) == 1
         return (
             f"{drawn} of {len(self.pictures.images)} images have a mask, by {', '.join(people)}. {in_words(rows)} "
             f"The data set is {self.out}. The masks are in {self.masks.folder}, their agreement in "
             f"{self.work / AGREEMENT}, Saliency-Bench's form in {self.work / BENCHMARK}. "
-            f"Next: salgen evaluate {self.out}"
+            f"Next: salgen evaluate {self.out}{' --model MODEL' * untrainable}"
         )
 
 
