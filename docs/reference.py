@@ -1,6 +1,6 @@
 """Sphinx extension: writes the reference of all plug-ins from their own declarations to docs/_reference.
 
-The pages datasets.md, methods.md, metrics.md and models.md include what it writes.
+The pages command_line.md, datasets.md, methods.md, metrics.md and models.md include what it writes.
 """
 
 import inspect
@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
+from salgen.evaluation.protocols.demo_times import demo_times
 from salgen.parameters import Parameter, describe
-from salgen.registry import GENERATORS, IMPORTERS, METHODS, METRICS, MODELS, Registry
+from salgen.registry import GENERATORS, IMPORTERS, METHODS, METRICS, MODELS, PROTOCOLS, Registry
 
 FOLDER = Path(__file__).parent
 SHARED = 4  # a parameter that so many plug-ins have is explained at the top of the page
@@ -50,6 +51,7 @@ def pages() -> dict[str, str]:
         "methods.md": _page(METHODS, _method_facts),
         "metrics.md": _metric_table() + "\n\n" + _page(METRICS, _metric_facts),
         "models.md": _page(MODELS, _model_facts),
+        "protocols.md": _protocol_table(),
     }
 
 
@@ -62,6 +64,11 @@ def _page(registry: Registry, facts: Any) -> str:
     )
     sections = [_section(registry, name, facts(plugin), shared) for name, plugin in plugins.items()]
     return "\n\n".join([*([introduction] if shared else []), *sections]) + "\n"
+
+
+def _protocol_table() -> str:
+    rows = [f"| `{name}` | {PROTOCOLS.entries[name].summary} | {time} |" for name, time in demo_times().items()]
+    return "\n".join(["| protocol | what it does | processor time at scale demo |", "|---|---|---|", *rows]) + "\n"
 
 
 def _key(p: Parameter) -> tuple[str, str, str]:

@@ -15,8 +15,10 @@ import salgen
 from benchmarks import findings, regret, threshold_tables
 from benchmarks.filled_pages import filled
 from benchmarks.without_masks import DIFFERENCE
+from salgen.cli.main import main
 from salgen.evaluation.bench.versions import bench_spec
 from salgen.evaluation.choosing.choice import ON_PHOTOGRAPHS, WITHOUT_MASKS
+from salgen.evaluation.protocols.demo_times import demo_times
 from salgen.evaluation.runs.artifacts.certificate_table import COLUMNS as CERTIFICATE_COLUMNS
 from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
 from salgen.evaluation.runs.artifacts.composite_table import COLUMNS as COMPOSITE_COLUMNS
@@ -25,7 +27,7 @@ from salgen.evaluation.statistics.comparisons import Comparison
 from salgen.evaluation.statistics.run_tables import write_tables
 from salgen.evaluation.statistics.summary import SummaryRow
 from salgen.parameters import describe
-from salgen.registry import GENERATORS, IMPORTERS, METHODS, METRICS, MODELS
+from salgen.registry import GENERATORS, IMPORTERS, METHODS, METRICS, MODELS, PROTOCOLS
 
 ROOT = Path(__file__).parents[1]
 spec = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "reference.py")
@@ -47,6 +49,16 @@ def test_a_metrics_name_on_a_page_has_its_definition_as_a_tooltip():
     reference._define_metrics(None, "page", "page.html", context, None)
     defined = page.replace('">', f'" title="{METRICS.entries["m-gt"].summary}">', 1).format("m-gt")
     assert context["body"] == defined + page.format("salgen")
+
+
+def test_every_protocol_has_its_time_in_the_docs_and_the_help(capsys):
+    times = demo_times()
+    assert list(times) == [name for name, entry in PROTOCOLS.entries.items() if entry.origin.startswith("salgen.")]
+    assert main(["reproduce", "--help"]) == 0
+    shown, page = capsys.readouterr().out, reference.pages()["protocols.md"]
+    for name, time in times.items():
+        assert re.search(rf"^  +{name} +{time}$", shown, re.MULTILINE)
+        assert re.search(rf"^\| `{name}` \| .+ \| {time} \|$", page, re.MULTILINE)
 
 
 def test_the_tables_of_findings_are_those_of_the_published_results():

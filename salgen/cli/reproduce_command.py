@@ -4,11 +4,22 @@ from pathlib import Path
 from typing import Any
 import click
 from salgen.cli import options as shared
+from salgen.evaluation.protocols.demo_times import demo_times
 from salgen.parameters import build, parse_pairs
 from salgen.registry import PROTOCOLS
 
+HELP = """Run a paper's protocol from data to report.
 
-@click.command("reproduce", add_help_option=False, epilog="Example: salgen reproduce budding2021 --scale demo")
+-m adds methods to the paper's own.
+
+\b
+Processor time at --scale demo; on two cores the wait is at least half of it:
+""" + "\n".join(f"  {name:<21}{time}" for name, time in demo_times().items())
+
+
+@click.command(
+    "reproduce", help=HELP, add_help_option=False, epilog="Example: salgen reproduce budding2021 --scale demo"
+)
 @shared.plugin_name
 @shared.scale
 @shared.methods
@@ -32,10 +43,7 @@ def command(
     out: str | None,
     **options: Any,
 ) -> None:
-    """Run a paper's protocol from data to report.
-
-    -m adds methods to the paper's own.
-    """
+    """Run a paper's protocol from data to report."""
     from salgen.datasets.format.output_folder import sole_writer
     from salgen.evaluation.report import console_summary
     from salgen.evaluation.report.study import findings_text, tables_text

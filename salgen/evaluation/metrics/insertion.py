@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
+from numpy.typing import NDArray
 from salgen.evaluation.metrics.inputs.metric import NO_TWIN, Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.parameters import by_parameters, param
@@ -21,12 +22,19 @@ BLUR_SIDE, BLUR_SIGMA = 11, 5.0
 REFERENCE_OF = {"petsiuk": "blur", "li2020": "blur", "saliency-bench": "black"}
 DELETED = "zero"
 
-Curve = Callable[[MetricInputs, str, int | None], Float64]
+COARSE = 8  # intervals or more at first, where the curve's area is to be known to a tolerance
+
+Curve = Callable[[MetricInputs, str, int | None, float], Float64]
 
 
 def step_param() -> Any:
     """The field ``step`` of both metrics."""
     return param(None, "pixels per step; by default a row, from 224 rows on a 50th of the image", low=1)
+
+
+def tolerance_param() -> Any:
+    """The field ``tolerance`` of both metrics."""
+    return param(0.0, "error of each image's area by which steps may be left out; 0 takes all", low=0, high=1)
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,10 @@ class InsertionAuc(ModelMetric):
     - ``variant=saliency-bench``: the same, from the black image;
     - ``variant=li2020``: the mean over k = 0..n of f(I_k) - f(I_0), from the blurred image. It can be negative, and is
       0 where the model sees nothing that matters.
+
+    ``tolerance`` leaves steps out. Every eighth of the curve is known at first, and an interval is halved while its
+    trapezoid could be off by more than its share of the tolerance. Where the curve is monotone between known steps, the
+    area is at most ``tolerance`` off that of all steps.
 
     Every step counts alike, though the last may change fewer pixels. The blur is a Gaussian of 11x11 pixels with sigma
     5 on the normalised image, reflected at its borders. ``baseline`` sets another reference. Only ``twin``, the image
@@ -62,6 +74,7 @@ class InsertionAuc(ModelMetric):
 
     variant: str = param("petsiuk", "whose definition of the area and of the reference", choices=(*REFERENCE_OF,))
     step: int | None = step_param()
+    tolerance: float = tolerance_param()
     baseline: str | None = param(
         None,
         "reference (`mean`: of each channel; `zero`: after normalisation); by default the variant's",
@@ -81,7 +94,7 @@ class InsertionAuc(ModelMetric):
     def measure(self, data: MetricInputs) -> Measured:
         """Float64 means of each sample's curve."""
         baseline = self.baseline or REFERENCE_OF[self.variant]
-        curves, reasons = _with_twins(data, baseline, insertion_curve, self.step)
+        curves, reasons = _with_twins(data, baseline, insertion_curve, self.step, self.tolerance)
         above = curves.mean(axis=1) - curves[:, 0]
         return above if self.variant == "li2020" else _area(curves), reasons
 
@@ -103,6 +116,7 @@ class DeletionAuc(ModelMetric):
     reference: ClassVar[str] = "Petsiuk et al. 2018, RISE, deletion, doi:10.48550/arXiv.1806.07421"
 
     step: int | None = step_param()
+    tolerance: float = tolerance_param()
     baseline: str | None = param(
         None, "what pixels become; zero after the normalisation by default", choices=REFERENCES
     )
@@ -114,52 +128,81 @@ class DeletionAuc(ModelMetric):
 
     def measure(self, data: MetricInputs) -> Measured:
         """Float64 means of each sample's curve."""
-        curves, reasons = _with_twins(data, self.baseline or DELETED, deletion_curve, self.step)
+        curves, reasons = _with_twins(data, self.baseline or DELETED, deletion_curve, self.step, self.tolerance)
         return _area(curves), reasons
 
 
-def insertion_curve(data: MetricInputs, baseline: str = "blur", step: int | None = None) -> Float64:
+def insertion_curve(
+    data: MetricInputs, baseline: str = "blur", step: int | None = None, tolerance: float = 0.0
+) -> Float64:
     """The explained class's probability after each step of putting pixels in, float64 (N, steps + 1).
 
-    It starts at one of `REFERENCES`, and ends at the image itself; with ``"twin"`` every sample must have one.
+    It starts at one of `REFERENCES`, and ends at the image itself; with ``"twin"`` every sample must have one. A
+    `tolerance` of the area leaves steps out, between which the curve is linear.
     """
-    return _curve(data, baseline, step, insertion=True)
+    return _curve(data, baseline, step, tolerance, insertion=True)
 
 
-def deletion_curve(data: MetricInputs, baseline: str = DELETED, step: int | None = None) -> Float64:
+def deletion_curve(
+    data: MetricInputs, baseline: str = DELETED, step: int | None = None, tolerance: float = 0.0
+) -> Float64:
     """The same for taking pixels out: it starts at the image itself and ends at the reference."""
-    return _curve(data, baseline, step, insertion=False)
+    return _curve(data, baseline, step, tolerance, insertion=False)
 
 
-def _curve(data: MetricInputs, baseline: str, step: int | None, *, insertion: bool) -> Float64:
+def _curve(data: MetricInputs, baseline: str, step: int | None, tolerance: float, *, insertion: bool) -> Float64:
     def compute() -> Float64:
         from salgen.evaluation.metrics.inputs import changed_images
 
         count = changed_images.step_count(data, step)
         image, empty = data.predictor.inputs, reference_images(data, baseline)
-        at_image = changed_images.original_probabilities(data)
-        if insertion:
-            on_the_way = changed_images.stepwise_probabilities(data, empty, image, step, range(count))
-            return np.column_stack([on_the_way, at_image])
-        on_the_way = changed_images.stepwise_probabilities(data, image, empty, step, range(1, count + 1))
-        return np.column_stack([at_image, on_the_way])
+        before, after = (empty, image) if insertion else (image, empty)
+        curves, known = np.zeros((len(data), count + 1)), np.zeros((len(data), count + 1), dtype=bool)
+        at_image = count if insertion else 0
+        curves[:, at_image], known[:, at_image] = changed_images.original_probabilities(data), True
+        wanted = np.zeros_like(known)
+        wanted[:, :: max(1, count // COARSE) if tolerance else 1] = True
+        wanted[:, count] = True
+        while (missing := wanted & ~known).any():
+            samples, steps = np.nonzero(missing)
+            curves[missing] = changed_images.stepwise_probabilities(data, before, after, step, samples, steps)
+            known |= missing
+            if tolerance:
+                for curve, row in zip(curves, wanted, strict=True):
+                    row[_steps_between(curve, np.flatnonzero(row), tolerance)] = True
+        for curve, row in zip(curves, wanted, strict=True):
+            curve[:] = np.interp(np.arange(count + 1), np.flatnonzero(row), curve[row])
+        return curves
 
-    return data.cached(("insertion" if insertion else "deletion", baseline, step), compute)
+    return data.cached(("insertion" if insertion else "deletion", baseline, step, tolerance), compute)
+
+
+def _steps_between(curve: Float64, steps: NDArray[np.int64], tolerance: float) -> NDArray[np.int64]:
+    """The middles of intervals between known steps in which the area (the mean) could be off by too much.
+
+    A monotone curve lies in the rectangle between its two ends, so the trapezoid is off by half of it at most.
+    """
+    widths = np.diff(steps)
+    errors = np.where(widths > 1, widths * np.abs(np.diff(curve[steps])), 0.0) / (2 * (len(curve) - 1))
+    dear = (errors > tolerance / len(errors)) & (errors.sum() > tolerance)
+    return (steps[:-1] + widths // 2)[dear]
 
 
 def _needs(baseline: str | None) -> frozenset[str]:
     return ModelMetric.needs | {"twin"} if baseline == "twin" else ModelMetric.needs
 
 
-def _with_twins(data: MetricInputs, baseline: str, curve: Curve, step: int | None) -> tuple[Float64, list[str]]:
+def _with_twins(
+    data: MetricInputs, baseline: str, curve: Curve, step: int | None, tolerance: float
+) -> tuple[Float64, list[str]]:
     """Curves of a batch; NaN with a reason for samples without a twin where the twin is the baseline."""
     if baseline != "twin" or data.twins is None:
-        return curve(data, baseline, step), [""] * len(data)
+        return curve(data, baseline, step, tolerance), [""] * len(data)
     has_twin = np.array([twin is not None for twin in data.twins])
     if not has_twin.any():
         return np.full((len(data), 2), np.nan), [NO_TWIN] * len(data)
     usable = data.cached("samples with twins", lambda: data.take(np.flatnonzero(has_twin)))
-    usable_curves = curve(usable, baseline, step)
+    usable_curves = curve(usable, baseline, step, tolerance)
     curves = np.full((len(data), usable_curves.shape[1]), np.nan)
     curves[has_twin] = usable_curves
     return curves, ["" if present else NO_TWIN for present in has_twin]

@@ -109,6 +109,39 @@ def test_large_images_change_in_fifty_steps_and_others_row_by_row(size, pixels, 
     assert curve == pytest.approx(1 / (1 + np.exp(-inserted)), abs=1e-6)
 
 
+@pytest.mark.parametrize("metric", BOTH)
+@pytest.mark.parametrize("tolerance", [0.1, 0.02, 0.001])
+@pytest.mark.parametrize("sharpness", [4.0, 60.0])
+def test_a_tolerance_leaves_steps_out_and_bounds_the_error_of_monotone_curves(metric, tolerance, sharpness):
+    """A share of the image that rises, or falls, through a threshold which differs between samples."""
+    ramps = np.linspace(0, 1, 64).reshape(1, 8, 8).repeat(6, axis=0)
+    given_ = {"maps": ramps + np.arange(6)[:, None, None], "images": np.ones((6, 1, 8, 8)), "targets": np.zeros(6, int)}
+    given_["images"] *= np.geomspace(0.3, 20, 6)[:, None, None, None]
+    share = Classifier(nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(1, 2))).double().eval()
+    with torch.no_grad():
+        share.network[2].weight[:], share.network[2].bias[:] = torch.tensor([[sharpness], [0]]), torch.tensor([-2.0, 0])
+    passed, scores = [], []
+    share.network[0].register_forward_hook(lambda _m, inputs, _o: passed.append(len(inputs[0])))
+    for call in (f"{metric}:step=1,baseline=zero", f"{metric}:step=1,baseline=zero,tolerance={tolerance}"):
+        passed.clear()
+        scores.append(salgen.score(metrics=call, model=share, **given_)[call])
+        passes = sum(passed)
+    assert np.abs(scores[1] - scores[0]).max() <= tolerance
+    assert passes < 6 * 64 * (0.3 if tolerance > 0.01 else 0.75)
+    alone = [
+        salgen.score(metrics=call, model=share, **{key: value[i : i + 1] for key, value in given_.items()})[call][0]
+        for i in range(6)
+    ]
+    assert scores[1] == pytest.approx(alone, abs=1e-7)  # an image's steps do not depend on the others
+
+
+def test_a_tiny_tolerance_takes_every_step_where_the_curve_moves():
+    model, given_ = classifier(), case()
+    known = data(model, **given_)
+    for curve in (insertion_curve, deletion_curve):
+        assert curve(known, "zero", 1, 1e-9) == pytest.approx(curve(known, "zero", 1), abs=1e-7)
+
+
 def test_variants_are_their_formulas_on_their_references():
     model, given_ = classifier(), case()
     known = data(model, **given_)

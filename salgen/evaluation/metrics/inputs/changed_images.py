@@ -15,6 +15,7 @@ from salgen.seeding import Stream
 from salgen.types import Float64
 
 Ranks = NDArray[np.int32]
+Indices = NDArray[np.int64]
 
 LARGE, STEPS = 224, 50  # from so many rows on, a step for each row would cost more than it tells
 
@@ -96,26 +97,25 @@ def probabilities_of(data: MetricInputs, owners: Tensor, inputs: Callable[[slice
 
 
 def stepwise_probabilities(
-    data: MetricInputs, before: Tensor, after: Tensor, step: int | None, steps: range
+    data: MetricInputs, before: Tensor, after: Tensor, step: int | None, samples: Indices, steps: Indices
 ) -> Float64:
-    """The probability as pixels change from `before` to `after`, normalised (N, C, h, w): float64 (N, number of steps).
+    """The probability as pixels change from `before` to `after`, normalised (N, C, h, w): float64 (m,).
 
-    After the k-th of `steps`, the first ``k * step`` pixels in the map's order have changed.
+    The i-th value is of sample ``samples[i]``, in which the first ``steps[i] * step`` pixels in the map's order have
+    changed.
     """
-    per_step, count = pixels_per_step(data.saliency.shape[1:], step), len(steps)
-    device = before.device
+    per_step, device = pixels_per_step(data.saliency.shape[1:], step), before.device
     ranks = ranks_at(data, (before.shape[2], before.shape[3])).to(device)
-    items = torch.arange(len(data) * count, device=device)
-    owners, changed = items // count, ((items % count + steps.start) * per_step).int()
+    owners, changed = torch.tensor(samples, device=device), torch.tensor(steps * per_step, device=device).int()
 
     def inputs(part: slice) -> Tensor:
-        first, last = part.start // count, (part.stop - 1) // count
+        first, last = samples[part.start], samples[part.stop - 1]
         # A single image is not copied for each of its steps.
         rows = slice(first, first + 1) if first == last else owners[part]
         is_changed = ranks[rows] < changed[part, None, None]
         return torch.where(is_changed[:, None], after[rows], before[rows])
 
-    return probabilities_of(data, owners, inputs).reshape(len(data), count)
+    return probabilities_of(data, owners, inputs)
 
 
 def step_count(data: MetricInputs, step: int | None) -> int:
