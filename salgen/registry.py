@@ -6,6 +6,8 @@ from the source, so ``salgen list`` starts without torch. Third parties add thei
 points (``salgen.methods = my-method = package.module:MyMethod``).
 """
 
+from __future__ import annotations
+
 import ast
 import fnmatch
 import importlib
@@ -15,9 +17,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 from salgen import parameters
 from salgen.errors import SalgenError, named, unknown_name, warn
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -107,15 +112,34 @@ REGISTRIES = {
 }
 
 
-def list_methods(pattern: str = "*") -> list[str]:
+@overload
+def list_methods(pattern: str = "*", *, table: Literal[False] = False) -> list[str]: ...
+
+
+@overload
+def list_methods(pattern: str = "*", *, table: Literal[True]) -> pd.DataFrame: ...
+
+
+def list_methods(pattern: str = "*", *, table: bool = False) -> list[str] | pd.DataFrame:
     """The names of saliency methods that match a glob, sorted.
+
+    With ``table=True`` a data frame by name. Its columns are `summary`, `family`, `source` (authors and year) and
+    `cost`, the forward passes of an image at default parameters in words. A plug-in that does not load has only a
+    summary.
 
     Examples
     --------
     >>> list_methods("grad-cam*")
     ['grad-cam', 'grad-cam++']
+    >>> list_methods("grad-cam", table=True).loc["grad-cam", "source"]
+    'Selvaraju et al. 2017'
     """
-    return fnmatch.filter(METHODS.entries, pattern)
+    names = fnmatch.filter(METHODS.entries, pattern)
+    if not table:
+        return names
+    import pandas as pd
+
+    return pd.DataFrame([_facts(METHODS.entries[name]) for name in names], names, _FACTS)
 
 
 def list_metrics(pattern: str = "*") -> list[str]:
@@ -136,6 +160,17 @@ def list_importers(pattern: str = "*") -> list[str]:
 def list_models(pattern: str = "*") -> list[str]:
     """The names of models that match a glob, sorted, as :func:`list_methods`."""
     return fnmatch.filter(MODELS.entries, pattern)
+
+
+_FACTS = ["summary", "family", "source", "cost"]
+
+
+def _facts(entry: Entry) -> list[str]:
+    try:
+        method = entry.load()
+    except SalgenError:  # of a third party, of which `Registry.check` warns
+        return [entry.summary, "", "", ""]
+    return [entry.summary, method.family, method.reference.partition(",")[0], method.cost]
 
 
 def _own_entries(package: str) -> list[Entry]:

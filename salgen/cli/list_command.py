@@ -4,7 +4,7 @@ from fnmatch import filter
 import click
 from salgen.cli.options import HYPHEN, show, write_parameters, write_rows
 from salgen.errors import unknown_name
-from salgen.registry import REGISTRIES
+from salgen.registry import REGISTRIES, list_methods
 
 
 @click.command("list", epilog="Example: salgen list methods grad-cam")
@@ -13,7 +13,8 @@ from salgen.registry import REGISTRIES
 def command(kind: str | None, name: str | None) -> None:
     """List generators, importers, methods, metrics and models.
 
-    Protocols too. With a NAME, show its parameters; "*cam*" lists those that match.
+    Protocols too. With a NAME, show its parameters; "*cam*" lists those that match. Methods come with their family,
+    source, and cost in forward passes an image.
     """
     if kind is not None and kind not in REGISTRIES:
         raise unknown_name("kind", kind, REGISTRIES)
@@ -27,6 +28,14 @@ def command(kind: str | None, name: str | None) -> None:
             registry = REGISTRIES[listed_kind]
             registry.check()
             with formatter.section(listed_kind):
-                matching = filter(registry.entries, name or "*")
-                write_rows(formatter, [(entry, registry.entries[entry].summary) for entry in matching])
+                if kind == "methods":  # their classes load torch, so `salgen list` alone shows summaries
+                    table = list_methods(name or "*", table=True)
+                    rows = [(row[0], _described(*row[1:])) for row in table.itertuples()]
+                else:
+                    rows = [(entry, registry.entries[entry].summary) for entry in filter(registry.entries, name or "*")]
+                write_rows(formatter, rows)
     show(formatter)
+
+
+def _described(summary: str, family: str, source: str, cost: str) -> str:
+    return f"{summary} [{family}; {source}; passes: {cost}]" if family else summary

@@ -149,6 +149,9 @@ class Method:
     # methods with the same word here have passes in common, and a run explains them together: `"passes"` for those that
     # need a few passes; None for one that makes many of its own
     shares: ClassVar[str | None] = "passes"
+    family: ClassVar[str] = "other"  # in `salgen list methods`: `"gradient"`, `"CAM"`, `"relevance"`, ...
+    # forward passes of an image at default parameters: `"a few"`, a number, or in words: `"1 per channel"`
+    cost: ClassVar[str] = "a few"
     # whether a run's ``all`` takes it; others run where they are named, so that what ``all`` costs and means stays
     in_all: ClassVar[bool] = True
     # whether a map shows the image itself, or is a product with it: where images may not be passed on, such maps are
@@ -186,6 +189,8 @@ class Explanation(Method):
 class Control(Method):
     """A floor or a ceiling: one non-negative channel that does not depend on a class."""
 
+    family: ClassVar[str] = "control"
+    cost: ClassVar[str] = "none"
     reduction: ClassVar[str] = "sum"  # over one channel
     signed: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = False

@@ -24,6 +24,7 @@ class ClassActivation(Explanation):
     Several layers give one channel each, resized bilinearly to the finest of their resolutions.
     """
 
+    family: ClassVar[str] = "CAM"
     reduction: ClassVar[str] = "sum"  # over one channel per layer
     signed: ClassVar[bool] = False
     resolution: ClassVar[str] = "the layer's"

@@ -45,6 +45,7 @@ class Attention(Explanation):
     patches, it is the mean over all patches. Registers count for nothing.
     """
 
+    family: ClassVar[str] = "attention"
     reduction: ClassVar[str] = "sum"  # over one channel
     signed: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = False

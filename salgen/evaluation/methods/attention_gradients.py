@@ -89,6 +89,7 @@ class LeGrad(AttentionGradient):
     """
 
     name: ClassVar[str] = "legrad"
+    cost: ClassVar[str] = "1 per block"
     reference: ClassVar[str] = (
         "Bousselham et al. 2024, LeGrad: an explainability method for vision transformers via feature formation "
         "sensitivity, doi:10.48550/arXiv.2404.03214"

@@ -26,6 +26,7 @@ class DeepLift(Explanation):
     """
 
     name: ClassVar[str] = "deep-lift"
+    family: ClassVar[str] = "relevance"
     reads_gradients: ClassVar[bool] = True
     shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = (

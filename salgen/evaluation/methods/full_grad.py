@@ -24,6 +24,7 @@ class FullGrad(Explanation):
     """
 
     name: ClassVar[str] = "full-grad"
+    family: ClassVar[str] = "gradient"
     shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = (
         "Srinivas and Fleuret 2019, Full-gradient representation for neural network visualization, "

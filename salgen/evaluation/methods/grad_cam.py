@@ -105,6 +105,7 @@ class SmoothGradCamPlusPlus(ClassActivation):
     """
 
     name: ClassVar[str] = "smooth-grad-cam++"
+    cost: ClassVar[str] = "25"
     reference: ClassVar[str] = (
         "Omeiza et al. 2019, Smooth Grad-CAM++: an enhanced inference level visualization technique, "
         "doi:10.48550/arXiv.1908.01224"

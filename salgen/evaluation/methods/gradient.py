@@ -20,6 +20,7 @@ class Gradient(Explanation):
     """The gradient of the target's score at the input."""
 
     name: ClassVar[str] = "gradient"
+    family: ClassVar[str] = "gradient"
     reference: ClassVar[str] = "Simonyan et al. 2014, Deep inside convolutional networks, doi:10.48550/arXiv.1312.6034"
     reduction: ClassVar[str] = "max_abs"
 
@@ -57,6 +58,8 @@ class SmoothGrad(Explanation):
     """
 
     name: ClassVar[str] = "smoothgrad"
+    family: ClassVar[str] = "gradient"
+    cost: ClassVar[str] = "50"
     reads_gradients: ClassVar[bool] = True
     reference: ClassVar[str] = (
         "Smilkov et al. 2017, SmoothGrad: removing noise by adding noise, doi:10.48550/arXiv.1706.03825"
@@ -90,6 +93,8 @@ class IntegratedGradients(Explanation):
     """
 
     name: ClassVar[str] = "integrated-gradients"
+    family: ClassVar[str] = "path"
+    cost: ClassVar[str] = "50"
     reads_gradients: ClassVar[bool] = True
     shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = (
@@ -128,6 +133,8 @@ class GradientShap(Explanation):
     """
 
     name: ClassVar[str] = "gradient-shap"
+    family: ClassVar[str] = "path"
+    cost: ClassVar[str] = "50"
     reads_gradients: ClassVar[bool] = True
     shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = (

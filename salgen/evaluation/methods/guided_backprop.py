@@ -21,6 +21,7 @@ NAMES = ("guided-backprop", "deconvnet", "guided-grad-cam")
 class ModifiedBackprop(Explanation):
     """The gradient with another rule at every ReLU."""
 
+    family: ClassVar[str] = "gradient"
     reduction: ClassVar[str] = "max_abs"
     defined_for: ClassVar[str] = "networks whose only activation is ReLU, or ReLU6"
 

@@ -28,6 +28,8 @@ class Surrogate(Explanation):
     Its coefficients are the attributions of the regions; each pixel gets its region's.
     """
 
+    family: ClassVar[str] = "perturbation"
+    cost: ClassVar[str] = "1000"
     name: ClassVar[str]
     reduction: ClassVar[str] = "sum"  # over one channel
     resolution: ClassVar[str] = "the regions'"

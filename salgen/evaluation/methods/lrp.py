@@ -17,6 +17,7 @@ NAMES = ("lrp-z", "lrp-alpha-beta")
 class RelevanceMethod(Explanation):
     """A method that propagates relevance from the output to the input."""
 
+    family: ClassVar[str] = "relevance"
     reduction: ClassVar[str] = "sum"
     defined_for: ClassVar[str] = (
         "networks of convolutions, linear maps, batch norm, ReLU, ReLU6, pooling, sums and dropout"

@@ -29,6 +29,8 @@ class Occlusion(Explanation):
     """
 
     name: ClassVar[str] = "occlusion"
+    family: ClassVar[str] = "perturbation"
+    cost: ClassVar[str] = "1 per window"
     reference: ClassVar[str] = (
         "Zeiler and Fergus 2014, Visualizing and understanding convolutional networks, doi:10.1007/978-3-319-10590-1_53"
     )

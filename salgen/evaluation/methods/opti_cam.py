@@ -27,6 +27,7 @@ class OptiCam(ClassActivation):
     """
 
     name: ClassVar[str] = "opti-cam"
+    cost: ClassVar[str] = "50"
     reference: ClassVar[str] = (
         "Zhang et al. 2024, Opti-CAM: optimizing saliency maps for interpretability, doi:10.48550/arXiv.2301.07002"
     )

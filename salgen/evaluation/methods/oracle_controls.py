@@ -29,6 +29,7 @@ class Untrained(Explanation):
     """
 
     name: ClassVar[str] = "untrained"
+    family: ClassVar[str] = "control"
     reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps, doi:10.48550/arXiv.1810.03292"
     reduction: ClassVar[str] = _of_the_method("reduction", "max_abs")
     signed: ClassVar[bool] = _of_the_method("signed", Explanation.signed)

@@ -20,6 +20,7 @@ _CLOSE = 1e-9  # the authors' tolerance of a distance
 class PathMethod(Explanation):
     """Attributions by gradients at points of a path that ends at the image."""
 
+    family: ClassVar[str] = "path"
     reads_gradients: ClassVar[bool] = True
     reduction: ClassVar[str] = "sum"
     shares: ClassVar[str | None] = None
@@ -37,6 +38,7 @@ class Idgi(PathMethod):
     """
 
     name: ClassVar[str] = "idgi"
+    cost: ClassVar[str] = "51"
     reference: ClassVar[str] = (
         "Yang et al. 2023, IDGI: a framework to eliminate explanation noise from integrated gradients, "
         "doi:10.1109/CVPR52729.2023.02272"
@@ -75,6 +77,7 @@ class GuidedIg(PathMethod):
     """
 
     name: ClassVar[str] = "guided-ig"
+    cost: ClassVar[str] = "200"
     reference: ClassVar[str] = (
         "Kapishnikov et al. 2021, Guided integrated gradients: an adaptive path method for removing noise, "
         "doi:10.48550/arXiv.2106.09788"
@@ -134,6 +137,7 @@ class BlurIg(PathMethod):
     """
 
     name: ClassVar[str] = "blur-ig"
+    cost: ClassVar[str] = "100"
     reference: ClassVar[str] = "Xu et al. 2020, Attribution in scale and space, doi:10.48550/arXiv.2004.03383"
     shows_image: ClassVar[bool] = True
     quick: ClassVar[Mapping[str, Any]] = {"steps": 20}

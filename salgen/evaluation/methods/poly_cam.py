@@ -32,6 +32,8 @@ LARGEST = 1e30  # largest value of a map: where local means are zero, detail gro
 class PolyCam(Explanation):
     """The base of the three variants, which differ in their channels' weights."""
 
+    family: ClassVar[str] = "CAM"
+    cost: ClassVar[str] = "1 per channel"
     kinds: ClassVar[tuple[str, ...]]  # what a channel's weight is the sum of, see `_compare`
     reference: ClassVar[str] = (
         "Englebert et al. 2022, Poly-CAM: high resolution class activation map for convolutional neural networks, "
@@ -156,6 +158,7 @@ class PolyCamPm(PolyCam):
     """
 
     name: ClassVar[str] = "poly-cam-pm"
+    cost: ClassVar[str] = "2 per channel"
     kinds: ClassVar[tuple[str, ...]] = ("kept", "fall")
 
 

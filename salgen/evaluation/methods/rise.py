@@ -26,6 +26,8 @@ class Rise(Explanation):
     """
 
     name: ClassVar[str] = "rise"
+    family: ClassVar[str] = "perturbation"
+    cost: ClassVar[str] = "4000"
     reference: ClassVar[str] = (
         "Petsiuk et al. 2018, RISE: randomized input sampling for explanation of black-box models, "
         "doi:10.48550/arXiv.1806.07421"

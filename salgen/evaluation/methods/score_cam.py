@@ -35,6 +35,7 @@ class ScoreCam(ForwardActivation):
     """
 
     name: ClassVar[str] = "score-cam"
+    cost: ClassVar[str] = "1 per channel"
     reference: ClassVar[str] = (
         "Wang et al. 2020, Score-CAM: score-weighted visual explanations, doi:10.1109/CVPRW50498.2020.00020"
     )
@@ -62,6 +63,7 @@ class AblationCam(ForwardActivation):
     """
 
     name: ClassVar[str] = "ablation-cam"
+    cost: ClassVar[str] = "1 per channel"
     reference: ClassVar[str] = "Desai and Ramaswamy 2020, Ablation-CAM, doi:10.1109/WACV45572.2020.9093360"
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
@@ -97,6 +99,7 @@ class ReciproCam(ForwardActivation):
     """
 
     name: ClassVar[str] = "recipro-cam"
+    cost: ClassVar[str] = "1 per layer pixel"
     reference: ClassVar[str] = (
         "Byun and Lee 2024, ReciproCAM: lightweight gradient-free class activation map for post-hoc explanations, "
         "doi:10.48550/arXiv.2209.14074"

@@ -24,6 +24,7 @@ NAMES = ("sobol", "hsic")
 class Dependence(Explanation):
     """A measure of how the network's output depends on the share that each cell of a grid keeps of the image."""
 
+    family: ClassVar[str] = "perturbation"
     reduction: ClassVar[str] = "sum"  # over one channel
     signed: ClassVar[bool] = False
     resolution: ClassVar[str] = "the grid's"
@@ -73,6 +74,7 @@ class Sobol(Dependence):
     """
 
     name: ClassVar[str] = "sobol"
+    cost: ClassVar[str] = "2080"
     reference: ClassVar[str] = (
         "Fel et al. 2021, Look at the variance! Efficient black-box explanations with Sobol-based sensitivity "
         "analysis, doi:10.48550/arXiv.2111.04138"
@@ -111,6 +113,7 @@ class Hsic(Dependence):
     """
 
     name: ClassVar[str] = "hsic"
+    cost: ClassVar[str] = "500"
     reference: ClassVar[str] = (
         "Novello et al. 2022, Making sense of dependence: efficient black-box explanations using dependence measure, "
         "doi:10.48550/arXiv.2206.06219"

@@ -31,6 +31,8 @@ class Xrai(Explanation):
     """
 
     name: ClassVar[str] = "xrai"
+    family: ClassVar[str] = "path"
+    cost: ClassVar[str] = "200"
     reference: ClassVar[str] = (
         "Kapishnikov et al. 2019, XRAI: better attributions through regions, doi:10.48550/arXiv.1906.02825"
     )
