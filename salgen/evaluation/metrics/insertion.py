@@ -185,7 +185,7 @@ def _steps_between(curve: Float64, steps: NDArray[np.int64], tolerance: float) -
     widths = np.diff(steps)
     errors = np.where(widths > 1, widths * np.abs(np.diff(curve[steps])), 0.0) / (2 * (len(curve) - 1))
     dear = (errors > tolerance / len(errors)) & (errors.sum() > tolerance)
-    return (steps[:-1] + widths // 2)[dear]
+    return np.asarray((steps[:-1] + widths // 2)[dear])
 
 
 def _needs(baseline: str | None) -> frozenset[str]:
