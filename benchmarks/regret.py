@@ -18,6 +18,7 @@ import salgen
 from benchmarks.filled_pages import filled
 from benchmarks.without_masks import DIFFERENCE, PHOTOGRAPHS, photographs
 from benchmarks.without_masks import TABLE as JUDGED
+from salgen.evaluation.bench.judges import agreement
 from salgen.evaluation.choosing.race import RACE
 from salgen.evaluation.choosing.regret import TABLE, covariance_of, draw_means, regret_of
 from salgen.evaluation.diagnostics.markdown import markdown_table
@@ -129,7 +130,7 @@ def without_asking(every: Sequence[World]) -> pd.DataFrame:
         board = others.dropna(axis=1).mean().sort_values(ascending=False).index
         of_world = judged[judged["world"] == world.name].pivot(index="method", columns="judge", values="value")
         rows[world.name] = {
-            **{name: lost(means, values.sort_values(ascending=False).index) for name, values in of_world.items()},
+            **{name: agreement(values, means).regret for name, values in of_world.items()},
             "insertion from the twin": lost(means, insertion.scores.mean().sort_values(ascending=False).index),
             "the best on other data and networks": lost(means, board),
             **{f"always `{habit}`": lost(means, [habit]) for habit in HABITS},
@@ -141,9 +142,9 @@ def on_photographs() -> pd.Series:
     """The regret of choices without masks on photographs, among methods of a few passes."""
     judged = pd.read_parquet(JUDGED)
     rows = judged[judged["world"] == PHOTOGRAPHS].pivot(index="method", columns="judge", values="value")
-    by = {name: rows[name].sort_values(ascending=False).index for name in STAND_INS if name in rows}
-    by |= {f"always `{habit}`": [habit] for habit in HABITS if habit in rows.index}
-    return pd.Series({name: lost(rows[HEADLINE], order) for name, order in by.items()})
+    truth = rows[HEADLINE]
+    by = {name: agreement(rows[name], truth).regret for name in STAND_INS if name in rows}
+    return pd.Series(by | {f"always `{habit}`": lost(truth, [habit]) for habit in HABITS if habit in rows.index})
 
 
 def of_run(path: str) -> pd.DataFrame:

@@ -73,7 +73,7 @@ def judges(results: str) -> None:
     table = benchmark.judges(results).reset_index()
     ends = zip(table["regret_low"], table["regret_high"], strict=True)
     table["95 %"] = [f"{low:.2f} to {high:.2f}" for low, high in ends]
-    table["passes"] = table["passes"].round().astype("Int64")
+    table["passes"] = ["" if passes != passes else f"{passes:,.0f}" for passes in table["passes"]]
     names = {"judge": "choice by", "regret": "regret", "95 %": "95 %", "rank_correlation": "order", "pairs": "pairs",
              "passes": "passes", "photographs": "photos"}  # fmt: skip
     shown = table[list(names)].rename(columns=names)
