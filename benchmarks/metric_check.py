@@ -3,7 +3,7 @@
 from pathlib import Path
 from benchmarks.filled_pages import filled
 from salgen.evaluation.diagnostics.metric_check import obstacle, table, trends
-from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE, choose_metrics
+from salgen.registry import METRICS
 
 PAGE = Path(__file__).parents[1] / "docs" / "metric_check.md"
 
@@ -12,7 +12,7 @@ class Tables:
     """What fills the page."""
 
     def __init__(self) -> None:
-        every = choose_metrics("all", {*HOW_TO_GIVE, "training"})
+        every = {name: METRICS.create(name) for name in METRICS.names()}
         self._chosen = {name: metric for name, metric in every.items() if not obstacle(metric)}
         self._left_out = [f"`{name}`" for name in every if name not in self._chosen]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, mean_similarity
-from salgen.evaluation.metrics.inputs.metric import FITTED_METHOD, NON_FINITE_MAP, Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, FITTED_METHOD, NON_FINITE_MAP, Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.parameters import param
@@ -17,7 +17,7 @@ from salgen.parameters import param
 if TYPE_CHECKING:
     from salgen.evaluation.models.inspection.model_view import ModelView
 
-NAMES = ("parameter-randomization",)
+NAMES = ("parameter-randomization", "efficient-mprt")
 
 ORDERS = ("cascading", "independent")
 
@@ -110,3 +110,63 @@ class ParameterRandomization(ModelMetric):
             drawn = np.stack([stream.normal(images[0].size) for stream in streams]).reshape(images.shape)
             total += data.explained((images + spread * drawn).astype(np.float32), data.targets, view=view)
         return total / self.smooth
+
+
+@dataclass(frozen=True)
+class EfficientMprt(ModelMetric):
+    """Relative rise of the map's entropy when all layers are drawn anew: high for a method that reads the weights.
+
+    (H' - H) / H, where H is the entropy of the histogram of the map's values over the whole image, and H' that of the
+    map under the randomised model. A histogram has `bins` equal bins from the map's smallest to its largest value. All
+    layers are fresh as in the last cascading stage of `parameter-randomization`. The method explains once more.
+
+    Ties: equal values fall into one bin.
+    Undefined: ``constant_map`` where the map is constant. Where only the randomised model's map is, the value is -1,
+    and has that reason. ``non_finite_map`` where a value of a map is not finite. ``fitted_method`` as there.
+    """
+
+    name: ClassVar[str] = "efficient-mprt"
+    family: ClassVar[str] = "sanity"
+    needs: ClassVar[frozenset[str]] = frozenset({"model", "method", "image", "target"})
+    bounds: ClassVar[tuple[float, float]] = (-1.0, math.inf)
+    in_all: ClassVar[bool] = False
+    reference: ClassVar[str] = "Hedström et al. 2024, Sanity checks revisited, eMPRT, doi:10.48550/arXiv.2401.06465"
+
+    bins: int = param(100, "bins of the histogram of a map's values", low=2)
+
+    def measure(self, data: MetricInputs) -> Measured:
+        """At least -1."""
+        from salgen.evaluation.models.inspection.fresh_weights import layers_of, randomised
+
+        if data.fitted:
+            return np.full(len(data), np.nan), [FITTED_METHOD] * len(data)
+        images, view = data.images, data.view
+        assert images is not None  # the metric's `needs` names both
+        assert view is not None
+
+        def fresh_maps() -> Values:
+            layers = layers_of(view, data.predictor.inputs[:1])
+            (model,) = randomised(view, layers, True, [len(layers) - 1], data.seed)
+            return data.explained(images, data.targets, view=model)
+
+        fresh = data.cached((self.name,), fresh_maps)
+        results = [self._rise(own, other) for own, other in zip(data.maps, fresh, strict=True)]
+        return np.array([value for value, _ in results], dtype=np.float64), [reason for _, reason in results]
+
+    def _rise(self, own: Values, fresh: Values) -> tuple[float, str]:
+        if not (np.isfinite(own).all() and np.isfinite(fresh).all()):
+            return math.nan, NON_FINITE_MAP
+        before, after = self._entropy(own), self._entropy(fresh)
+        if not before:
+            return math.nan, CONSTANT_MAP
+        return after / before - 1, "" if after else CONSTANT_MAP
+
+    def _entropy(self, values: Values) -> float:
+        """Zero of a constant map alone."""
+        low, high = float(values.min()), float(values.max())
+        if low == high:
+            return 0.0
+        scaled = (values.astype(np.float64) / 2 - low / 2) / (high / 2 - low / 2)  # halves, whose range is finite
+        counts = np.histogram(scaled, self.bins, (0.0, 1.0))[0]
+        shares = counts[counts > 0] / values.size
+        return float(-(shares * np.log(shares)).sum())

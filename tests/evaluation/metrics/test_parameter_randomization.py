@@ -208,3 +208,32 @@ def test_wrongly_classified_samples_count_and_no_mask_is_needed():
 def test_another_similarity_is_refused():
     with pytest.raises(SalgenError, match="must be one of spearman, spearman-abs, ssim, hog"):
         compared(MAPS, OTHERS, f"{LABELS}:similarity=mse")
+
+
+def slow_entropy(values, bins):
+    low, high = values.min(), values.max()
+    counts = [0] * bins
+    for value in values.ravel().tolist():
+        counts[min(int((value - low) / (high - low) * bins), bins - 1)] += 1
+    return -sum(count / values.size * np.log(count / values.size) for count in counts if count)
+
+
+@pytest.mark.parametrize("bins", [7, 100])
+def test_efficient_mprt_is_the_rise_of_the_histograms_entropy(model, bins):
+    call = f"efficient-mprt:bins={bins}"
+    own = salgen.explain(model, IMAGES, TARGETS, method="input-x-gradient", ids=IDS).values.numpy().astype(float)
+    fresh = stages_by_hand(model, "cascading", "input-x-gradient")[-1].astype(float)
+    before, after = ([slow_entropy(one, bins) for one in maps] for maps in (own, fresh))
+    np.testing.assert_allclose(scored(model, call)[call], (np.array(after) - before) / before, atol=1e-6)
+
+
+def test_efficient_mprt_is_zero_for_a_method_that_does_not_look_at_the_model(model):
+    assert scored(model, "efficient-mprt", "sobel")["efficient-mprt"] == pytest.approx(np.zeros(4), abs=1e-12)
+
+
+def test_efficient_mprt_of_constant_maps(model):
+    maps = np.stack([np.ones((12, 13)), *IMAGES[1:, 0]])
+    found = scored(model, "efficient-mprt", maps=maps, method=lambda _, images, targets: images[:, 0] * 0)
+    assert found.reasons["efficient-mprt"] == ["constant_map"] * 4
+    assert np.isnan(found["efficient-mprt"][0])
+    assert (found["efficient-mprt"][1:] == -1).all()
