@@ -74,4 +74,4 @@ def _moved(difference: Float64, places: Float64) -> float:
 def _pool(side: int, cells: int) -> NDArray[np.float64]:
     """Each pixel's cell along an axis, (cells, side), one where it lies in it."""
     count = min(side, cells)
-    return (np.arange(side) * count // side == np.arange(count)[:, None]).astype(np.float64)
+    return np.asarray(np.arange(side) * count // side == np.arange(count)[:, None], dtype=np.float64)
