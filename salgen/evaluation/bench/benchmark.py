@@ -104,7 +104,7 @@ def verify(results: StrPath = RESULTS, *, seed: int | None = None) -> list[str]:
 
 
 def judges(results: StrPath = RESULTS) -> pd.DataFrame:
-    """How well metrics that need no mask, and masks as people draw them, choose a method.
+    """How well metrics that need no mask choose a method.
 
     Each judge scored maps of ten images by the methods of a few passes, on networks that were trained for reliance.
 
