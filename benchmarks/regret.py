@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 import salgen
 from benchmarks.filled_pages import filled
-from benchmarks.without_masks import DIFFERENCE, PHOTOGRAPHS, photographs
+from benchmarks.without_masks import CHEAP, DIFFERENCE, GRIDS, PHOTOGRAPHS, photographs
 from benchmarks.without_masks import TABLE as JUDGED
-from salgen.evaluation.bench.judges import agreement
+from salgen.evaluation.bench.judge_metrics import agreement
 from salgen.evaluation.choosing.race import RACE
 from salgen.evaluation.choosing.regret import TABLE, covariance_of, draw_means, regret_of
 from salgen.evaluation.diagnostics.markdown import markdown_table
@@ -33,7 +33,7 @@ ROUNDING = 1e-9
 CEILING = "oracle"
 FAMILY = {"perlin": "lesions", "mri": "lesions", "bam": "composites", "multi": "composites"}  # by the name's first word
 TWIN = "insertion-auc:step=256,baseline=twin"
-STAND_INS = (DIFFERENCE, "insertion-auc", "deletion-auc", "grids of halved images", "grids of whole images")
+STAND_INS = (DIFFERENCE, *CHEAP, *GRIDS)
 HABITS = ("grad-cam", "integrated-gradients")
 
 

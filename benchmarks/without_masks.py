@@ -10,7 +10,7 @@ table.
 import argparse
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 import numpy as np
@@ -21,17 +21,17 @@ from skimage.morphology import convex_hull_image, dilation, disk
 from torch.nn import functional
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.bench import judges
-from salgen.evaluation.bench.judges import IMAGES, TRUTH, FrozenWorld
+from salgen.evaluation.bench import judge_metrics as judges
+from salgen.evaluation.bench.judge_metrics import IMAGES, TRUTH, FrozenWorld, Judge
 from salgen.evaluation.bench.versions import bench_spec
+from salgen.evaluation.choosing.judges import DELETION, INSERTION, ByFaithfulness
 from salgen.evaluation.models.own_networks import places_called
 from salgen.evaluation.runs.given_models import trained_network
 
 RESULTS = Path(__file__).parents[1] / "results"
 TABLE = RESULTS / judges.FILE
 PHOTOGRAPHS = "photographs-efficientnet-lite0"
-INSERTION, DELETION = "insertion-auc", "deletion-auc"
-DIFFERENCE = f"{INSERTION} - {DELETION}"
+DIFFERENCE = ByFaithfulness.metric
 METRICS = ("srg", "infidelity", "sensitivity-n", "irof", "road", "saco")
 
 
@@ -50,15 +50,35 @@ def loose(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.asarray(dilation(convex_hull_image(mask), disk(round(max(mask.shape) / 16))))
 
 
-def in_grids(halved: bool) -> judges.Judge:
+def in_grids(halved: bool) -> Judge:
     """Average precision for the cell of the class, in 2 x 2 grids with three images that are taken for others."""
 
     def judge(world: FrozenWorld, maps: Mapping[str, Any]) -> dict[str, float]:
         images, cells = grids(world, halved)
-        found = salgen.explain(world.view, images, world.targets[:IMAGES], method=list(world.methods().values()))
-        return {call: float(salgen.score(of, cells, [TRUTH]).worst_case[TRUTH].mean()) for call, of in found.items()}
+        try:
+            found = salgen.explain(world.view, images, world.targets[:IMAGES], method=list(world.methods().values()))
+        except SalgenError as error:  # some networks take images of one size alone
+            print(f"{world.name}: {error}", file=sys.stderr)
+            return {}
+        return {call: precision(of, cells) for call, of in found.items()}
 
     return judge
+
+
+def by_masks(change: Callable[[NDArray[np.bool_]], NDArray[np.bool_]]) -> Judge:
+    """The mean average precision for changed masks of the images."""
+
+    def judge(world: FrozenWorld, maps: Mapping[str, Any]) -> dict[str, float]:
+        masks = np.stack([change(mask) for mask in world.masks[:IMAGES]])
+        usable = ~masks.all(axis=(1, 2))
+        return {call: precision(of, masks, usable) for call, of in maps.items()} if usable.any() else {}
+
+    return judge
+
+
+def precision(maps: Any, masks: NDArray[np.bool_], usable: Any = slice(None)) -> float:
+    """The mean average precision of the usable maps; one that failed has 0."""
+    return float(salgen.score(maps, masks, [TRUTH]).worst_case[TRUTH][usable].mean())
 
 
 def grids(world: FrozenWorld, halved: bool) -> tuple[torch.Tensor, NDArray[np.bool_]]:
@@ -82,14 +102,17 @@ def grids(world: FrozenWorld, halved: bool) -> tuple[torch.Tensor, NDArray[np.bo
     return torch.stack(made), np.stack(cells)
 
 
-CHEAP: dict[str, judges.Judge] = {name: judges.by_metric(name) for name in (INSERTION, DELETION)}
-JUDGES: dict[str, judges.Judge] = {
-    **{name: judges.by_metric(name) for name in METRICS},
-    "exact masks": judges.by_masks(lambda mask: mask),
-    "bounding boxes": judges.by_masks(boxes),
-    "loose outlines": judges.by_masks(loose),
+CHEAP: dict[str, Judge] = {name: judges.by_metric(name) for name in (INSERTION, DELETION)}
+GRIDS: dict[str, Judge] = {
     "grids of halved images": in_grids(halved=True),
     "grids of whole images": in_grids(halved=False),
+}
+JUDGES: dict[str, Judge] = {
+    **{name: judges.by_metric(name) for name in METRICS},
+    "exact masks": by_masks(lambda mask: mask),
+    "bounding boxes": by_masks(boxes),
+    "loose outlines": by_masks(loose),
+    **GRIDS,
 }
 
 
@@ -114,7 +137,7 @@ def on_photographs(path: str) -> FrozenWorld:
     world = photographs(path)
     maps = salgen.explain(world.view, world.images, world.targets, method=list(world.methods().values()))
     for call, of in maps.items():
-        world.truth[call] = float(salgen.score(of, world.masks, [TRUTH]).worst_case[TRUTH].mean())
+        world.truth[call] = precision(of, world.masks)
     return world
 
 
@@ -138,14 +161,8 @@ def main() -> None:
     for world in worlds:
         wanted = {**CHEAP, **({} if world.name.endswith(("seed1", "seed2")) else JUDGES)}
         missing = {name: judge for name, judge in wanted.items() if (world.name, name) not in known}
-        found = []
-        for name, judge in missing.items():
-            try:
-                found.append(world.judged({name: judge}))
-            except SalgenError as error:  # some networks take images of one size alone, and no grids
-                print(f"{world.name}, {name}: {error}", file=sys.stderr)
-        if found:
-            note(with_difference(pd.concat(found).drop_duplicates(["judge", "method"])))
+        if missing:
+            note(with_difference(world.judged(missing)))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from salgen.errors import reason
+from salgen.testing.methods import state_of
 from salgen.types import Float64
 
 Explain = Callable[[nn.Module, Tensor, Tensor], Tensor | NDArray[np.floating]]
@@ -102,8 +103,6 @@ def _alone_as_in_a_batch(explain: Explain) -> Iterator[str]:
 
 
 def _network_untouched(explain: Explain) -> Iterator[str]:
-    from salgen.testing.methods import state_of
-
     network = small_network()
     before = state_of(network)
     maps_of(explain, network, images())
@@ -168,7 +167,7 @@ def _in_place_layers_change_nothing(explain: Explain) -> Iterator[str]:
 
 
 def _channels_last_changes_nothing(explain: Explain) -> Iterator[str]:
-    network, inputs = small_network(), images().repeat(1, 1, 1, 1)
+    network, inputs = small_network(), images()
     expected = maps_of(explain, network, inputs)
     kept = deepcopy(network).to(memory_format=torch.channels_last)
     yield from _different(expected, maps_of(explain, kept, inputs.to(memory_format=torch.channels_last)))

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 import pandas as pd
 from salgen.errors import SalgenError, warn
-from salgen.evaluation.bench import fetch_results
-from salgen.evaluation.bench import judges as judge_metrics
+from salgen.evaluation.bench import fetch_results, judge_metrics
 from salgen.evaluation.bench.board import board, is_results
 from salgen.evaluation.bench.rank_method import rank_method
 from salgen.evaluation.bench.rankings import main_entries, method_scores, standing_by, uncertified_data

@@ -12,6 +12,7 @@ from salgen.evaluation.bench.published import SAMPLE, read_rows, score_array
 from salgen.evaluation.bench.rankings import main_entries, mean_scores, method_scores, standing_by, uncertified_data
 from salgen.evaluation.bench.standing import ALPHA, Standing, defined_mean, student_interval
 from salgen.evaluation.bench.versions import BenchEntry, BenchSpec
+from salgen.evaluation.choosing.race import HABIT
 from salgen.evaluation.report.runs import FLOOR, METHOD
 from salgen.evaluation.scoring.metric_selection import bounds
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
@@ -20,7 +21,6 @@ from salgen.parameters import parse_call
 from salgen.registry import GENERATORS, METHODS
 from salgen.types import Float64
 
-HABIT = "grad-cam"
 DIGITS = 6  # of numbers in rows
 COSTS = {3.0: "up to 3 passes", 100.0: "up to 100 passes", np.inf: "more than 100 passes"}
 UNMEASURED = "not measured"

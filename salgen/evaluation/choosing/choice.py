@@ -21,13 +21,12 @@ from salgen.evaluation.choosing.judges import ByFaithfulness, ByMasks, Judge
 from salgen.evaluation.choosing.race import HABIT, RACE, Race
 from salgen.evaluation.choosing.recommendation import MASKS_MARK_OBJECTS, Recommendation, wrong_class
 from salgen.evaluation.choosing.regret import Regret, covariance_of
-from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.reliance import composites
 from salgen.evaluation.report.formatting import STYLE, page_text
 from salgen.evaluation.report.gallery import png_url
 from salgen.files import write_text
-from salgen.types import Explained, Float32, Float64, plot_maps
+from salgen.types import Explained, plot_maps
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -206,12 +205,8 @@ def _composite_note(
     names = np.empty(len(pixels), dtype=object)
     for number, members in enumerate(clusters):
         names[members] = str(number)
-
-    def ask(images: Float32) -> Float64:
-        logits = BatchedPredictor(view, images, max_memory).original_logits
-        return np.asarray(logits.cpu().double().numpy())
-
-    evidence = composites.composite_evidence(pixels.float().cpu().numpy(), masks, names.tolist(), classes, classes, ask)
+    images, ask = pixels.float().cpu().numpy(), composites.ask_network(view, max_memory)
+    evidence = composites.composite_evidence(images, masks, names.tolist(), classes, classes, ask)
     relied_on = sum(all(one.composite_evidence for one in of_image) for of_image in evidence)
     return [
         f"By composite evidence the network relies on the masked object on {relied_on} of {len(pixels)} images. Do not "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
-from salgen.evaluation.models.convolutional import OUTPUT_STRIDE, for_channels
+from salgen.evaluation.models.convolutional import OUTPUT_STRIDE, resize
 from salgen.evaluation.models.weight_sources import FromTorchvision, Seams, check_image_size
 from salgen.parameters import param
 
@@ -57,7 +57,7 @@ class ConvNeXt(FromTorchvision):
             nn.init.trunc_normal_(patches.weight, std=0.02)
             nn.init.zeros_(patches.bias)  # type: ignore[arg-type]
             network.set_submodule(self.seams.input, patches)
-        for_channels(network, self.seams.input, channels)
+        resize(network, self.seams, channels)
         return network
 
     def cam_layer(self, network: nn.Module) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Every count of channels, units and groups in these networks is a multiple of this.
 STEPS = 32
+WHOLE = Fraction(1)
 OUTPUT_STRIDE = "pixels from one cell of the last maps to the next; fewer for small images"
 
 
@@ -47,10 +48,7 @@ class Convolutional(FromTorchvision):
         # Weights that are about to be replaced need neither memory nor random numbers.
         with nullcontext() if share == 1 else torch.device("meta"):
             network: nn.Module = get_model(self.architecture, weights=None, num_classes=classes)
-        for name, module in list(network.named_modules()):
-            resized = _resized_layer(module, name, self.seams, channels, share)
-            if resized is not None:
-                network.set_submodule(name, resized.apply(he_uniform))
+        resize(network, self.seams, channels, share)
         refine(network, 32 // self.output_stride)
         return network
 
@@ -70,15 +68,12 @@ def refine(network: nn.Module, times: int) -> None:
             times //= 2
 
 
-def for_channels(network: nn.Module, name: str, channels: int) -> None:
-    """Replace the layer that sees the image, where it takes another number of channels."""
-    from torch import nn
-
-    module: Any = network.get_submodule(name)
-    if module.in_channels != channels:
-        size = module.out_channels, module.kernel_size, module.stride, module.padding
-        first = nn.Conv2d(channels, *size, bias=module.bias is not None)
-        network.set_submodule(name, first.apply(he_uniform))
+def resize(network: nn.Module, seams: Seams, channels: int, share: Fraction = WHOLE) -> None:
+    """Fit a network to images of that many channels, and its layers to a share of theirs; new layers are He-uniform."""
+    for name, module in list(network.named_modules()):
+        resized = _resized_layer(module, name, seams, channels, share)
+        if resized is not None:
+            network.set_submodule(name, resized.apply(he_uniform))
 
 
 def _resized_layer(module: nn.Module, name: str, seams: Seams, channels: int, share: Fraction) -> nn.Module | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
-from salgen.evaluation.models.convolutional import OUTPUT_STRIDE, for_channels, refine
+from salgen.evaluation.models.convolutional import OUTPUT_STRIDE, refine, resize
 from salgen.evaluation.models.weight_sources import FromTorchvision, Seams
 from salgen.parameters import param
 
@@ -37,7 +37,7 @@ class MobileNetV2(FromTorchvision):
         from torchvision.models import mobilenet_v2
 
         network: nn.Module = mobilenet_v2(num_classes=classes, width_mult=self.width)
-        for_channels(network, self.seams.input, channels)
+        resize(network, self.seams, channels)
         refine(network, 32 // self.output_stride)
         return network
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
-from salgen.evaluation.reliance.composites import FEWEST, FILLINGS, composite_evidence
+from salgen.evaluation.reliance.composites import FEWEST, FILLINGS, ask_network, composite_evidence
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, provenance
 from salgen.evaluation.runs.artifacts.composite_table import COLUMNS, FILE
 from salgen.evaluation.runs.artifacts.run_record import CompositeSummary
@@ -18,7 +17,6 @@ from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.files import atomic_path
 from salgen.sources import OWN_COPY
-from salgen.types import Float32, Float64
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,11 +62,7 @@ def compose(runner: ModelRunner, chosen: list[int]) -> pd.DataFrame:
 
     plan, model = runner.plan, runner.model
     (batch,) = plan.dataset.batches(len(chosen), chosen)
-
-    def ask(images: Float32) -> Float64:
-        predictor = BatchedPredictor(model.view, images, plan.max_memory)
-        return np.asarray(predictor.original_logits.cpu().double().numpy())
-
+    ask = ask_network(model.view, plan.max_memory)
     targets = plan.targets(batch.labels, lambda: runner.predictions.predicted[chosen])
     masks = np.asarray(plan.masks(batch).any(axis=1))
     shown = batch.present(plan.task)[np.arange(len(batch)), targets] if model.view.multi_label else None

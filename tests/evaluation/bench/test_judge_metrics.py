@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 import salgen
+from benchmarks.without_masks import by_masks
 from salgen.cli.main import main
 from salgen.errors import SalgenError
-from salgen.evaluation.bench import judges
-from salgen.evaluation.bench.judges import BY_CHANCE, BY_HABIT, FILE, TRUTH, FrozenWorld, agreement, agreements
+from salgen.evaluation.bench import judge_metrics as judges
+from salgen.evaluation.bench.judge_metrics import BY_CHANCE, BY_HABIT, FILE, TRUTH, FrozenWorld, agreement, agreements
 
 VALUES = st.lists(st.integers(0, 4), min_size=3, max_size=7)
 
@@ -99,7 +100,7 @@ def test_a_network_judges_by_its_passes_and_by_changed_masks():
     world = FrozenWorld.of("w", network(), dataset, np.array([0, 1]), 12, truth, data="spots", kind="cnn")
     assert len(world.images)
     assert world.masks.any(axis=(1, 2)).all()
-    found = world.judged({"saco": judges.by_metric("saco"), "masks": judges.by_masks(lambda mask: mask)})
+    found = world.judged({"saco": judges.by_metric("saco"), "masks": by_masks(lambda mask: mask)})
     by = found.set_index(["judge", "method"])["value"]
     assert by["masks", "input-x-gradient"] == pytest.approx(1)
     assert by[TRUTH].to_dict() == truth.to_dict()

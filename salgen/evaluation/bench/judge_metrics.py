@@ -20,6 +20,7 @@ from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.bench import published
 from salgen.evaluation.bench.run_entry import make_data
 from salgen.evaluation.bench.versions import BenchSpec
+from salgen.evaluation.choosing.race import HABIT
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.runs.given_models import trained_network
 from salgen.evaluation.scoring.metric_selection import choose_metrics
@@ -29,12 +30,12 @@ from salgen.parameters import parse_call
 
 FILE = "judges.parquet"  # in the results: what each judge says of each method on each network
 TRUTH = "average-precision"
-HABIT = "grad-cam"
 IMAGES = 10
 PHOTOGRAPHS = "photographs"  # the data of a network that is none of salgen-bench's
 BY_HABIT, BY_CHANCE = f"nothing: always {HABIT}", "nothing: any method"
 
-Judge = Callable[["FrozenWorld", Mapping[str, Any]], dict[str, float]]  # the higher the better, by method
+# The higher the better, by method; of a network that it cannot judge, nothing.
+Judge = Callable[["FrozenWorld", Mapping[str, Any]], dict[str, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,7 @@ class FrozenWorld:
         for name, judge in judges.items():
             seen.clear()
             found = judge(self, maps)
-            cost = sum(seen) / len(found) / len(self.images[:IMAGES])
+            cost = sum(seen) / max(1, len(found)) / len(self.images[:IMAGES])
             rows += [(name, call, value, cost) for call, value in found.items()]
         counting.remove()
         table = pd.DataFrame(rows, columns=["judge", "method", "value", "passes"])
@@ -136,21 +137,7 @@ def by_metric(metric: Any) -> Judge:
     return judge
 
 
-def by_masks(change: Callable[[NDArray[np.bool_]], NDArray[np.bool_]]) -> Judge:
-    """The mean average precision for changed masks of the images."""
-
-    def judge(world: FrozenWorld, maps: Mapping[str, Any]) -> dict[str, float]:
-        masks = np.stack([change(mask) for mask in world.masks[:IMAGES]])
-        usable = ~masks.all(axis=(1, 2))
-        return {
-            call: float(np.mean(score(of, masks, [TRUTH]).worst_case[TRUTH][usable])) if usable.any() else np.nan
-            for call, of in maps.items()
-        }
-
-    return judge
-
-
-class Agreement(NamedTuple):
+class Judgement(NamedTuple):
     """How well a judge's values order methods on one network."""
 
     regret: float  # how far the method that it chooses lies below the best of all
@@ -158,7 +145,7 @@ class Agreement(NamedTuple):
     pairs: float  # share of the pairs of methods that it orders rightly; a tie counts half
 
 
-def agreement(values: pd.Series, truth: pd.Series) -> Agreement:
+def agreement(values: pd.Series, truth: pd.Series) -> Judgement:
     """Of a judge's values of some methods with the true means of all; the higher the better, both by method.
 
     Of methods with the same value the judge chooses any, so the regret is the mean over them.
@@ -170,11 +157,11 @@ def agreement(values: pd.Series, truth: pd.Series) -> Agreement:
     judged, true = (np.sign(np.subtract.outer(of.to_numpy(), of.to_numpy()))[upper] for of in (values, known))
     ordered = np.where(judged == 0, 0.5, judged == true)[true != 0]
     correlation = spearmanr(values, known).statistic if values.nunique() > 1 else np.nan
-    return Agreement(float(truth.max() - chosen.mean()), float(correlation), float(ordered.mean()))
+    return Judgement(float(truth.max() - chosen.mean()), float(correlation), float(ordered.mean()))
 
 
 def agreements(rows: pd.DataFrame) -> pd.DataFrame:
-    """From the rows of :meth:`FrozenWorld.judged`: `Agreement` and `passes` by judge and world, and choices by none."""
+    """From the rows of :meth:`FrozenWorld.judged`: `Judgement` and `passes` by judge and world, and choices by none."""
     found = []
     for world, of_world in rows.groupby("world", sort=False):
         table = of_world.pivot(index="method", columns="judge", values="value")
@@ -211,14 +198,14 @@ def standing_of_judges(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def judge_metric(spec: BenchSpec, metric: Any, results: Path) -> pd.DataFrame:
-    """`Agreement` and `passes` of a metric on the first training of each network."""
+    """`Judgement` and `passes` of a metric on the first training of each network."""
     judge = {"metric": by_metric(metric)}
     found = agreements(pd.concat([world.judged(judge) for world in frozen_worlds(spec, results)]))
     return found[found["judge"] == "metric"].set_index("world").drop(columns="judge")
 
 
 def stored_agreements(results: Path) -> pd.DataFrame:
-    """`Agreement` and `passes` by judge and network, of the judges that the results hold."""
+    """`Judgement` and `passes` by judge and network, of the judges that the results hold."""
     path = results / FILE
     if not path.is_file():
         raise SalgenError(f"{path} is missing: fetch the results again")
