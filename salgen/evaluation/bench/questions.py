@@ -1,0 +1,180 @@
+"""Three questions to the worlds of salgen-bench 2, which have different answers and are never mixed.
+
+*These networks*: would the order stay with other images? *Another training*: with the same worlds trained again? *A new
+world*: in a data set and network like these, of a family that is like these? What is sampled are clusters of images,
+trainings, and families of worlds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import digamma, ndtr, polygamma, stdtr
+from scipy.stats import false_discovery_control
+from salgen.evaluation.bench.standing import LEVEL, defined_mean, student_interval
+from salgen.evaluation.choosing.race import HABIT
+from salgen.evaluation.statistics.comparisons import holm
+from salgen.types import Float64
+
+
+@dataclass(frozen=True, eq=False)
+class WorldScores:
+    """Scores of methods in worlds, the higher the better."""
+
+    methods: list[str]
+    families: NDArray[np.int64]  # (W,): the number of each world's family
+    means: Float64  # (W, M): the mean over clusters of images; NaN where a method is not defined
+    noise: Float64  # (W, M, M): the covariance of these means, by images
+
+    @classmethod
+    def of(cls, tables: Mapping[str, pd.DataFrame], families: Mapping[str, str]) -> WorldScores:
+        """From tables of clusters by methods, and the families of worlds, both by the worlds' names."""
+        methods = sorted({str(method) for table in tables.values() for method in table})
+        values = [table.reindex(columns=methods).to_numpy(float) for table in tables.values()]
+        numbers = np.unique([families[name] for name in tables], return_inverse=True)[1]
+        means = np.array([of.mean(axis=0) for of in values])
+        return cls(methods, numbers, means, np.array([np.cov(of, rowvar=False) / len(of) for of in values]))
+
+    @property
+    def regrets(self) -> Float64:
+        """How far each method lies below the best of its world, (W, M)."""
+        return np.asarray(np.nanmax(self.means, axis=1, keepdims=True) - self.means)
+
+
+class Differences(NamedTuple):
+    """Methods against each other: how far that of the row is better than that of the column, each (M, M)."""
+
+    means: Float64
+    errors: Float64  # standard errors of the means
+    p_values: Float64  # two-sided; NaN where two methods share too few worlds
+
+
+def these_networks(scores: WorldScores, trainings: Float64 | None = None) -> Differences:
+    """Differences in the worlds as they are; what is sampled are clusters of images.
+
+    With the variances of `trainings`, (M, M), by which a pair's difference changes from training to training of a
+    world, those in *another training* of the same worlds. The tests are normal: there are a thousand clusters or more.
+    """
+    of_pairs = _pairs(scores.means)
+    known = ~np.isnan(of_pairs)
+    variance = np.diagonal(scores.noise, axis1=1, axis2=2)
+    noise = variance[:, :, None] + variance[:, None, :] - 2 * scores.noise
+    means, of_mean = defined_mean(of_pairs, axis=0), defined_mean(np.where(known, noise, np.nan), axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        errors = np.sqrt((of_mean + (0 if trainings is None else trainings)) / known.sum(axis=0))
+        p_values = 2 * ndtr(-np.abs(means / errors))
+    return Differences(means, errors, _of_different(p_values))
+
+
+def new_world(scores: WorldScores) -> Differences:
+    """Differences in worlds of other families; what is sampled are families.
+
+    A family's worlds count as one: Student's test over the means of families, whose variances are moderated by those of
+    all pairs (Smyth 2004).
+    """
+    of_families = family_means(_pairs(scores.means), scores.families)
+    count = (~np.isnan(of_families)).sum(axis=0)
+    means = defined_mean(of_families, axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        degrees = np.where(count > 1, count - 1.0, np.nan)
+        variances = np.nansum((of_families - means) ** 2, axis=0) / degrees
+        upper = np.triu_indices(len(means), 1)
+        prior, of_prior = moderation(variances[upper], degrees[upper])
+        moderated = (of_prior * prior + degrees * variances) / (of_prior + degrees) if np.isfinite(of_prior) else prior
+        errors = np.sqrt(moderated / count)
+        p_values = 2 * stdtr(degrees + of_prior, -np.abs(means / errors))
+    return Differences(means, errors, _of_different(p_values))
+
+
+def _of_different(p_values: Float64) -> Float64:
+    """p-values (M, M) with NaN for each method against itself."""
+    return np.where(np.eye(len(p_values), dtype=bool), np.nan, p_values)
+
+
+def family_means(values: Float64, families: NDArray[np.int64]) -> Float64:
+    """The mean over the worlds of each family, the first axis; NaN where none has a value."""
+    return np.array([defined_mean(values[families == family], axis=0) for family in range(families.max() + 1)])
+
+
+def _pairs(values: Float64) -> Float64:
+    """Differences of columns, (W, M) to (W, M, M)."""
+    return values[:, :, None] - values[:, None, :]
+
+
+def moderation(variances: Float64, degrees: Float64) -> tuple[float, float]:
+    """The prior variance of pairs and its degrees of freedom, from 0 (below three pairs) to infinity.
+
+    Smyth 2004, section 6.2.
+    """
+    usable = (variances > 0) & np.isfinite(degrees)
+    if usable.sum() < 3:
+        return 0.0, 0.0
+    logs, half = np.log(variances[usable]), degrees[usable] / 2
+    centred = logs - digamma(half) + np.log(half)
+    excess = centred.var(ddof=1) - polygamma(1, half).mean()
+    if excess <= 0:
+        return float(np.exp(centred.mean())), np.inf
+    half_prior = brentq(lambda x: polygamma(1, x) - excess, 1e-6, 1e9)
+    return float(np.exp(centred.mean() + digamma(half_prior) - np.log(half_prior))), 2 * half_prior
+
+
+def decided(p_values: Float64, *, false_discoveries: bool, level: float = 1 - LEVEL) -> NDArray[np.bool_]:
+    """The pairs that differ, bool (M, M): by Holm, or at a rate of false discoveries (Benjamini and Hochberg 1995)."""
+    upper = np.triu_indices(len(p_values), 1)
+    tested = ~np.isnan(p_values[upper])
+    corrected = np.ones(len(tested))
+    correct = false_discovery_control if false_discoveries else holm
+    corrected[tested] = correct(p_values[upper][tested])
+    found = np.zeros(p_values.shape, dtype=bool)
+    found[upper] = corrected <= level
+    return found | found.T
+
+
+def confirmed(scores: WorldScores) -> float:
+    """Of the pairs that all families but one decide for a new world, the share that the other one orders alike."""
+    alike = []
+    for family in range(scores.families.max() + 1):
+        others = scores.families != family
+        numbers = np.unique(scores.families[others], return_inverse=True)[1]
+        found = new_world(WorldScores(scores.methods, numbers, scores.means[others], scores.noise[others]))
+        (own,) = family_means(_pairs(scores.means[~others]), np.zeros((~others).sum(), dtype=np.int64))
+        pairs = np.triu(decided(found.p_values, false_discoveries=True), 1) & ~np.isnan(own)
+        alike.append((np.sign(own) == np.sign(found.means))[pairs])
+    together = np.concatenate(alike)
+    return float(together.mean()) if len(together) else np.nan
+
+
+def reliability(scores: WorldScores) -> float:
+    """How much of the variance between methods' means over families would be found again in other families, up to 1.
+
+    Of methods that are defined in all worlds: 1 less the mean square of method by family over that of methods (Hoyt
+    1941, which is Cronbach's alpha over families).
+    """
+    table = family_means(scores.means, scores.families)
+    table = table[:, ~np.isnan(table).any(axis=0)]
+    families, methods = table.shape
+    of_methods = table.mean(axis=0)
+    rest = table - of_methods - table.mean(axis=1, keepdims=True) + table.mean()
+    square = families * ((of_methods - of_methods.mean()) ** 2).sum() / (methods - 1)
+    return float(1 - (rest**2).sum() / ((methods - 1) * (families - 1)) / square)
+
+
+def headline(scores: WorldScores) -> pd.DataFrame:
+    """A row for each method, the least regret first: what to expect of it in a new world.
+
+    `regret`: how far it lies below the best method of a world, and `ahead`: how often it is better than Grad-CAM (a tie
+    counts half), each with a 95 % interval by Student over families. `worlds` is the number of worlds.
+    """
+    habit = scores.means[:, [scores.methods.index(HABIT)]]
+    ahead = np.where(np.isnan(habit + scores.means), np.nan, (np.sign(scores.means - habit) + 1) / 2)
+    columns: dict[str, Float64] = {}
+    for name, values, top in (("regret", scores.regrets, np.inf), ("ahead", ahead, 1.0)):
+        mean, low, high = student_interval(family_means(values, scores.families))
+        columns |= {name: mean, f"{name}_low": np.maximum(low, 0.0), f"{name}_high": np.minimum(high, top)}
+    table = pd.DataFrame(columns, index=pd.Index(scores.methods, name="method"))
+    return table.assign(worlds=(~np.isnan(scores.means)).sum(axis=0)).sort_values("regret")

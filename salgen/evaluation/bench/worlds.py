@@ -1,0 +1,140 @@
+"""Worlds of salgen-bench 2: a data set and a network trained on it for reliance, from a frozen list of recipes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from salgen.datasets.making import make
+from salgen.errors import SalgenError
+from salgen.evaluation.bench.published import is_certified, published_rows
+from salgen.evaluation.bench.run_entry import freeze
+from salgen.evaluation.results.run import Run
+from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.runs.source_run import copy_checkpoint
+from salgen.evaluation.statistics.score_cube import SCORES
+from salgen.evaluation.training.training import train
+from salgen.evaluation.training.training_settings import RELIANCE
+from salgen.files import atomic_path, write_text
+
+RECIPES = Path(__file__).with_name("salgen-bench-2.json")
+RECORD, CHECKPOINT, DATA = "world.json", "network", "data"
+VALIDATION = 150  # images
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a world is made: frozen in ``salgen-bench-2.json``, drawn by ``python -m benchmarks.draw_worlds``."""
+
+    generator: str
+    parameters: Mapping[str, Any]  # of the generator, where they are not its defaults
+    images: int  # the number of training images
+    model: str
+    settings: Mapping[str, Any]  # parameters of the model, and of its training
+    seed: int  # of the data set and of the training
+
+
+@dataclass(frozen=True)
+class World:
+    """A place in the benchmark: its recipes are tried in turn until one gives a world that can be scored."""
+
+    name: str  # family and number, such as "mri-lesions-3"
+    family: str
+    recipes: Sequence[Recipe]
+
+
+@dataclass(frozen=True)
+class WorldSpec:
+    """What ``salgen-bench-2.json`` holds."""
+
+    accuracy: float  # the least accuracy on test images, and
+    certified: float  # the least certified share of the samples with a mask: else the next recipe is tried
+    tests: int  # the first test images, which are scored
+    # metrics, methods: calls, of all methods that there are
+    metrics: Sequence[str]
+    methods: Sequence[str]
+    scale: str  # of methods that are estimates
+    weights_of: Sequence[str]  # names of the worlds whose weights are kept
+    worlds: Sequence[World]
+
+    def part(self, number: int, of: int) -> Sequence[World]:
+        """The worlds of one of several parts, counted from 1."""
+        if not 1 <= number <= of:
+            raise SalgenError(f"part {number}/{of}: must be K/N with K from 1 to N")
+        return self.worlds[number - 1 :: of]
+
+
+@cache
+def world_spec() -> WorldSpec:
+    """The frozen worlds."""
+    values = json.loads(RECIPES.read_text())
+    worlds = [
+        World(world["name"], world["family"], [Recipe(**recipe) for recipe in world["recipes"]])
+        for world in values.pop("worlds")
+    ]
+    return WorldSpec(worlds=worlds, **values)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What came of a recipe."""
+
+    accuracy: float  # on the scored test images
+    certified: float  # share of those with a mask on which the network is known to use the cause
+    seconds: float  # of processor time, of a computation that was not stopped
+
+
+def run_world(spec: WorldSpec, world: World, out: Path) -> Path:
+    """Make, train, explain and score a world, or go on where it was stopped; returns the folder of its results.
+
+    ``<out>/<world>`` gets ``world.json`` and, if one of its recipes passes, ``scores.parquet``, and weights if the
+    benchmark keeps them. ``<out>/work`` holds what is not finished.
+    """
+    results, work = out / world.name, out / "work" / world.name
+    if (results / RECORD).is_file():
+        return results
+    results.mkdir(parents=True, exist_ok=True)
+    attempts: list[Attempt] = []
+    passed = False
+    for number, recipe in enumerate(world.recipes):
+        folder, started = work / str(number), time.process_time()
+        trained = _trained(spec, recipe, folder)
+        accuracy = trained.record.models[0].accuracy
+        certified = float(is_certified(published_rows(trained)).mean())
+        passed = accuracy >= spec.accuracy and certified >= spec.certified
+        if passed:
+            with atomic_path(results / SCORES) as path:
+                rows = published_rows(_scored(spec, recipe, folder, spec.methods))
+                rows.to_parquet(path, index=False, compression="zstd", compression_level=19)
+            if world.name in spec.weights_of:
+                copy_checkpoint(folder / CHECKPOINT, results / CHECKPOINT)
+        attempts.append(Attempt(accuracy, certified, time.process_time() - started))
+        if passed:
+            break
+    record = {"passed": passed, "attempts": [asdict(attempt) for attempt in attempts]}
+    write_text(results / RECORD, json.dumps(record, indent=1) + "\n")
+    shutil.rmtree(work)
+    return results
+
+
+def _trained(spec: WorldSpec, recipe: Recipe, folder: Path) -> Run:
+    """The data and the network of a recipe, and a run of one method, which says what the network uses."""
+    if not (folder / DATA).exists():
+        splits = {"train": recipe.images, "val": VALIDATION, "test": spec.tests}
+        make(recipe.generator, folder / DATA, splits=splits, parameters=recipe.parameters, seed=recipe.seed,
+             recipes_only=True)  # fmt: skip
+    settings = {**recipe.settings, "reliance": RELIANCE}
+    train(folder / DATA, folder / CHECKPOINT, model=recipe.model, settings=settings, seed=recipe.seed)
+    freeze(folder / CHECKPOINT, folder / DATA)
+    return _scored(spec, recipe, folder, ["gradient"])
+
+
+def _scored(spec: WorldSpec, recipe: Recipe, folder: Path, methods: Sequence[str]) -> Run:
+    """The scores of some methods, and of those that were scored before."""
+    options: dict[str, Any] = {"metrics": spec.metrics, "scale": spec.scale, "seed": recipe.seed}
+    return Run(evaluate(folder / DATA, model=folder / CHECKPOINT, methods=methods, out=folder / "run", **options))

@@ -1,0 +1,130 @@
+"""The three questions to many worlds: by hand, against SciPy, and by simulation where the truth is known."""
+
+import itertools
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import f as f_distribution
+from scipy.stats import false_discovery_control, norm, ttest_1samp
+from salgen.evaluation.bench import questions
+from salgen.evaluation.bench.questions import WorldScores
+
+METHODS = ["grad-cam", "gradient", "lime", "rise"]
+
+
+def worlds(seed=0, families=5, each=2, clusters=12, methods=METHODS, common=0.0, spread=0.1):
+    """Tables of clusters by methods, and the family of each world; methods differ by `common` steps."""
+    rng = np.random.default_rng(seed)
+    tables, of = {}, {}
+    for family in range(families):
+        place = common * np.arange(len(methods)) + rng.normal(0, spread, len(methods))
+        for number in range(each):
+            name, mean = f"{family}-{number}", place + rng.normal(0, spread, len(methods))
+            tables[name] = pd.DataFrame(mean + rng.normal(0, 0.2, (clusters, len(methods))), columns=methods)
+            of[name] = f"family {family}"
+    return tables, of
+
+
+@pytest.fixture
+def tables():
+    """Worlds of which one lacks a method."""
+    found, families = worlds()
+    del found["3-0"]["lime"]
+    return found, families
+
+
+def test_other_images_move_a_difference_as_they_move_the_mean_of_its_worlds(tables):
+    found = questions.these_networks(WorldScores.of(*tables))
+    for first, second in itertools.combinations(METHODS, 2):
+        pairs = [table[first] - table[second] for table in tables[0].values() if {first, second} <= set(table)]
+        mean = np.mean([pair.mean() for pair in pairs])
+        error = np.sqrt(sum(pair.var(ddof=1) / len(pair) for pair in pairs)) / len(pairs)
+        place = METHODS.index(first), METHODS.index(second)
+        assert found.means[place] == pytest.approx(mean)
+        assert found.errors[place] == pytest.approx(error)
+        assert found.p_values[place] == pytest.approx(2 * norm.sf(abs(mean / error)))
+    assert np.isnan(np.diagonal(found.p_values)).all()
+
+
+def test_another_training_adds_its_variance_in_each_world(tables):
+    scores = WorldScores.of(*tables)
+    alone, trained = (questions.these_networks(scores, trainings) for trainings in (None, np.full((4, 4), 0.3)))
+    shared = 10 - np.add.outer(*[np.array([name == "lime" for name in METHODS])] * 2).clip(max=1)
+    np.testing.assert_allclose(trained.errors**2, alone.errors**2 + 0.3 / shared)
+    np.testing.assert_array_equal(trained.means, alone.means)
+
+
+def test_a_new_world_is_asked_of_families_each_of_which_counts_once(tables, monkeypatch):
+    monkeypatch.setattr(questions, "moderation", lambda variances, degrees: (0.0, 0.0))
+    found = questions.new_world(WorldScores.of(*tables))
+    for first, second in itertools.combinations(METHODS, 2):
+        by_family = {}
+        for name, table in tables[0].items():
+            if {first, second} <= set(table):
+                by_family.setdefault(name[0], []).append(table[first].mean() - table[second].mean())
+        test = ttest_1samp([np.mean(values) for values in by_family.values()], 0.0)
+        place = METHODS.index(first), METHODS.index(second)
+        assert found.p_values[place] == pytest.approx(test.pvalue)
+        assert found.means[place] / found.errors[place] == pytest.approx(test.statistic)
+
+
+def test_variances_are_moderated_by_the_distribution_that_they_were_drawn_from():
+    """Smyth's model: s² is s0² times an F variable with d and d0 degrees of freedom."""
+    drawn = 0.4 * f_distribution.rvs(9, 12, size=200_000, random_state=0)
+    prior, degrees = questions.moderation(drawn, np.full(len(drawn), 9.0))
+    assert prior == pytest.approx(0.4, rel=0.02)
+    assert degrees == pytest.approx(12, rel=0.05)
+    alike = questions.moderation(0.4 * np.random.default_rng(0).chisquare(9, 200) / 9, np.full(200, 9.0))
+    assert alike[1] > 50  # one variance for all: little but the prior counts
+    assert questions.moderation(np.array([0.1, 0.2]), np.array([9.0, 9.0])) == (0.0, 0.0)
+
+
+def test_pairs_are_decided_among_those_that_have_a_p_value():
+    p_values = np.array([[np.nan, 0.001, 0.02], [0.001, np.nan, np.nan], [0.02, np.nan, np.nan]])
+    assert questions.decided(p_values, false_discoveries=True).sum() == 4
+    np.testing.assert_array_equal(false_discovery_control([0.001, 0.02]), [0.002, 0.02])
+    strict = questions.decided(p_values, false_discoveries=False, level=0.01)
+    assert strict.tolist() == [[False, True, False], [True, False, False], [False, False, False]]
+
+
+def test_methods_that_are_alike_are_seldom_told_apart_in_a_new_world():
+    """The simulated error of the whole table; `python -m benchmarks.worlds` counts it in a thousand tables."""
+    wrong = 0
+    for seed in range(60):
+        scores = WorldScores.of(*worlds(seed, families=10, each=3, methods=[*METHODS, *"abcdefgh"]))
+        wrong += questions.decided(questions.new_world(scores).p_values, false_discoveries=True).any()
+    assert wrong <= 7  # .05 would be exceeded in one of 80 such counts
+
+
+def test_clear_differences_are_found_and_confirmed_by_families_that_were_left_out():
+    clear = WorldScores.of(*worlds(common=0.5))
+    assert questions.decided(questions.new_world(clear).p_values, false_discoveries=True).sum() == 12
+    assert questions.confirmed(clear) == 1.0
+    assert questions.reliability(clear) > 0.97
+    assert questions.reliability(WorldScores.of(*worlds(common=0.0))) < 0.7
+
+
+def test_reliability_is_cronbachs_alpha_over_families():
+    scores = WorldScores.of(*worlds(common=0.05))
+    table = questions.family_means(scores.means, scores.families)
+    items, total = table.var(axis=1, ddof=1).sum(), table.sum(axis=0).var(ddof=1)
+    assert questions.reliability(scores) == pytest.approx(5 / 4 * (1 - items / total))
+
+
+def test_the_headline_is_regret_and_the_share_of_worlds_ahead_of_grad_cam(tables):
+    table = questions.headline(WorldScores.of(*tables))
+    means = {name: of.mean() for name, of in tables[0].items()}
+    by_family = {}
+    for name, of_world in means.items():
+        by_family.setdefault(name[0], []).append(of_world.max() - of_world["rise"])
+    expected = [np.mean(values) for values in by_family.values()]
+    assert table.loc["rise", "regret"] == pytest.approx(np.mean(expected))
+    interval = ttest_1samp(expected, 0.0).confidence_interval(0.95)
+    assert table.loc["rise", ["regret_low", "regret_high"]].tolist() == pytest.approx(
+        [max(0, interval.low), interval.high]
+    )
+    ahead = np.mean([of_world["gradient"] > of_world["grad-cam"] for of_world in means.values()])
+    assert table.loc["gradient", "ahead"] == pytest.approx(ahead)
+    assert table.loc["grad-cam", "ahead"] == 0.5
+    assert table.loc["lime", "worlds"] == 9
+    assert table["regret"].is_monotonic_increasing

@@ -1,0 +1,65 @@
+"""Worlds of salgen-bench 2: the frozen list, and one world from its recipes to its scores."""
+
+import dataclasses
+import json
+import tomllib
+import pandas as pd
+import pytest
+from benchmarks import draw_worlds
+from salgen.errors import SalgenError
+from salgen.evaluation.bench.worlds import RECIPES, Recipe, World, run_world, world_spec
+from salgen.evaluation.training.checkpoints import WEIGHTS
+from salgen.registry import GENERATORS, MODELS
+
+SMALL = Recipe("perlin-lesions", {"image_size": [32, 32]}, 32, "scnn", {"widths": [4, 8], "epochs": 1}, 7)
+
+
+def test_the_frozen_worlds_are_those_of_the_declared_distribution():
+    drawn = draw_worlds.draw(tomllib.loads(draw_worlds.DISTRIBUTION.read_text()))
+    assert json.loads(RECIPES.read_text()) == json.loads(json.dumps(drawn))
+
+
+def test_every_family_has_as_many_worlds_and_every_part_has_each_world_once():
+    spec = world_spec()
+    counts = pd.Series([world.family for world in spec.worlds]).value_counts()
+    assert counts.nunique() == 1
+    parts = [world.name for number in (1, 2, 3) for world in spec.part(number, 3)]
+    assert sorted(parts) == sorted(world.name for world in spec.worlds)
+    with pytest.raises(SalgenError, match="must be K/N"):
+        spec.part(4, 3)
+    for world in spec.worlds:
+        for recipe in world.recipes:
+            assert {recipe.generator} <= set(GENERATORS.names())
+            assert {recipe.model} <= set(MODELS.names())
+
+
+@pytest.fixture
+def spec():
+    return dataclasses.replace(
+        world_spec(), accuracy=0.0, certified=0.0, tests=8, methods=["gradient", "grad-cam"],
+        metrics=["average-precision"], weights_of=["kept"],
+    )  # fmt: skip
+
+
+def test_a_world_is_scored_by_the_first_recipe_that_passes(spec, tmp_path):
+    untrained = dataclasses.replace(SMALL, model="lesion-cnn", settings={"widths": [4], "hidden": 4, "epochs": 1})
+    world = World("kept", "lesions", [untrained, SMALL])
+    strict = dataclasses.replace(spec, accuracy=1.1)
+    rejected = run_world(strict, dataclasses.replace(world, name="rejected"), tmp_path)
+    record = json.loads((rejected / "world.json").read_text())
+    assert not record["passed"]
+    assert len(record["attempts"]) == 2
+    assert [path.name for path in rejected.iterdir()] == ["world.json"]
+
+    results = run_world(spec, world, tmp_path)
+    record = json.loads((results / "world.json").read_text())
+    assert record["passed"]
+    assert len(record["attempts"]) == 1
+    rows = pd.read_parquet(results / "scores.parquet")
+    assert {"gradient", "grad-cam", "center", "sobel"} <= set(rows["method"])
+    assert set(rows["metric"]) == {"average-precision"}
+    assert (results / "network" / WEIGHTS).is_file()
+    assert not (tmp_path / "work" / "kept").exists()
+    written = (results / "scores.parquet").stat().st_mtime_ns
+    assert run_world(spec, world, tmp_path) == results
+    assert (results / "scores.parquet").stat().st_mtime_ns == written
