@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 from benchmarks.filled_pages import filled
+from salgen.evaluation.bench.benchmark import judges
 from salgen.evaluation.bench.published import is_certified, open_results, read_rows, score_array
 from salgen.evaluation.bench.rankings import (
     DECIMALS,
@@ -34,6 +35,7 @@ RANKING = "average-precision"
 AGREEING = (RANKING, "roc-auc", "m-gt", "relevance-mass", "energy-pointing-game")  # and insertion
 MOST = 0.9  # share of certified images
 EXACT = 0.9995  # cosine with the exact attribution
+JUDGED = {"rank_correlation": ".2f", "pairs": ".2f", "passes": ".0f"}  # columns of judges and their formats
 FIRST = 12  # methods of the order that are shown
 
 
@@ -213,6 +215,20 @@ class Results:
         ]
         names = [entry.data.name for entry in designed]
         return markdown_table(["method", *(f"{metric}, {name}" for metric in by_metric for name in names)], rows)
+
+    def judges(self) -> str:
+        """What choosing the method by each judge costs, the least first."""
+        rows = []
+        for judge, row in judges(self.folder).iterrows():
+            order, pairs, passes = (
+                "" if np.isnan(row[name]) else f"{row[name]:{form}}" for name, form in JUDGED.items()
+            )
+            regret = f"{row['regret']:.2f} ({row['regret_low']:.2f} to {row['regret_high']:.2f})"
+            worst = [f"{row[name]}, {row[f'{name}_regret']:.2f}" for name in ("worst", "worst_kind")]
+            photographs = "" if np.isnan(row["photographs"]) else f"{row['photographs']:.2f}"
+            rows.append([str(judge), regret, order, pairs, passes, *worst, photographs])
+        heads = ["choice by", "mean regret", "order", "pairs", "passes", "worst data", "worst network", "photographs"]
+        return markdown_table(heads, rows)
 
 
 def _with_interval(tau: OrderAgreement, first: str, second: str) -> str:

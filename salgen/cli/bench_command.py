@@ -62,7 +62,7 @@ def table(results: str, reliance: bool, samples: str) -> None:
 @command.command("judges", epilog="Example: salgen bench judges")
 @results_folder
 def judges(results: str) -> None:
-    """Show how well metrics that need no mask choose a method.
+    """Show how well metrics and rough masks choose a method.
 
     regret: how far the chosen method lies below the best, in average precision, with a 95 % interval over data sets.
     order: Spearman's correlation with the true order. pairs: the share of pairs in the right order. passes: of the

@@ -105,7 +105,8 @@ def verify(results: StrPath = RESULTS, *, seed: int | None = None) -> list[str]:
 def judges(results: StrPath = RESULTS) -> pd.DataFrame:
     """How well metrics that need no mask choose a method.
 
-    Each judge scored maps of ten images by the methods of a few passes, on networks that were trained for reliance.
+    Each judge scored maps of ten images by the methods of a few passes, on the first training for reliance of each
+    network. Masks as people draw them are among the judges: exact, loose outlines, and bounding boxes.
 
     Parameters
     ----------
@@ -118,7 +119,8 @@ def judges(results: StrPath = RESULTS) -> pd.DataFrame:
         A row for each judge, the least ``regret`` first: how far the method with its highest mean lies below the best
         one, in average precision. ``rank_correlation`` (Spearman) and ``pairs`` (share ordered rightly) are with the
         true order. Each has a 95 % interval over data sets, ``_low`` and ``_high``. ``networks`` and ``passes`` (of
-        the network for a map) are counts, ``worst`` is the data set with the largest regret.
+        the network for a map) are counts, ``worst`` is the data set with the largest regret, ``worst_kind`` the kind of
+        network.
     """
     return judge_metrics.standing_of_judges(judge_metrics.stored_agreements(Path(results)))
 

@@ -31,6 +31,7 @@ from salgen.parameters import parse_call
 FILE = "judges.parquet"  # in the results: what each judge says of each method on each network
 TRUTH = "average-precision"
 IMAGES = 10
+FIRST = "-seed0"  # how the names of first trainings end
 PHOTOGRAPHS = "photographs"  # the data of a network that is none of salgen-bench's
 BY_HABIT, BY_CHANCE = f"nothing: always {HABIT}", "nothing: any method"
 
@@ -179,11 +180,12 @@ def agreements(rows: pd.DataFrame) -> pd.DataFrame:
 def standing_of_judges(found: pd.DataFrame) -> pd.DataFrame:
     """Means over networks by judge, the least regret first, with 95 % intervals over data sets.
 
-    Networks of one data set are one cluster. `worst` is the data set with the largest mean regret, and `photographs`
-    the regret on the network of photographs, which is in no mean.
+    Of each network the first training counts, as some judges scored no other. Networks of one data set are one cluster.
+    `worst` is the data set with the largest mean regret, `worst_kind` the kind of network, and `photographs` the regret
+    on the network of photographs, which is in no mean.
     """
     rows = []
-    for judge, of_judge in found[found["data"] != PHOTOGRAPHS].groupby("judge"):
+    for judge, of_judge in found[found["world"].str.endswith(FIRST)].groupby("judge"):
         clusters = np.unique(of_judge["data"], return_inverse=True)[1]
         row: dict[str, Any] = {"judge": judge, "networks": len(of_judge), "passes": of_judge["passes"].mean()}
         for name, low in {"regret": 0.0, "rank_correlation": -1.0, "pairs": 0.0}.items():
@@ -191,8 +193,10 @@ def standing_of_judges(found: pd.DataFrame) -> pd.DataFrame:
             row[name] = np.nan if np.isnan(values).all() else np.nanmean(values)
             ends = mean_intervals(values[None, :, None], clusters, np.array([low]), np.array([1.0]))
             row[f"{name}_low"], row[f"{name}_high"] = (float(end[0]) for end in ends)
-        by_data = of_judge.groupby("data")["regret"].mean()
-        rows.append({**row, "worst": by_data.idxmax(), "worst_regret": by_data.max()})
+        for name, column in (("worst", "data"), ("worst_kind", "kind")):
+            means = of_judge.groupby(column)["regret"].mean()
+            row |= {name: means.idxmax(), f"{name}_regret": means.max()}
+        rows.append(row)
     table = pd.DataFrame(rows).set_index("judge").sort_values("regret")
     return table.assign(photographs=found[found["data"] == PHOTOGRAPHS].set_index("judge")["regret"])
 

@@ -60,7 +60,8 @@ def test_the_regret_is_against_the_best_of_all_methods_and_photographs_stand_apa
         "good": 0.1, "bad": 0.4, BY_HABIT: 0.4, BY_CHANCE: 0.9 - sum(TRUTHS.values()) / 3,
     })  # fmt: skip
     assert table.loc[["good", "bad"], "rank_correlation"].tolist() == pytest.approx([1, -1])
-    assert table.loc["good", ["networks", "passes", "photographs"]].tolist() == pytest.approx([3, 7, 0.1])
+    assert table.loc["good", ["networks", "passes", "photographs"]].tolist() == pytest.approx([2, 7, 0.1])
+    assert table.loc["bad", ["worst_kind", "worst_kind_regret"]].tolist() == ["scnn", pytest.approx(0.4)]
 
 
 def test_the_command_prints_the_table_within_80_columns(results, tmp_path, capsys):
