@@ -18,7 +18,7 @@ DISTRIBUTION = Path(__file__).with_name("worlds.toml")
 
 def draw(distribution: Mapping[str, Any]) -> dict[str, Any]:
     """What ``salgen-bench-2.json`` holds. Worlds of different families take turns, so that parts are alike."""
-    stated = ("accuracy", "certified", "tests", "metrics", "scale")
+    stated = ("accuracy", "certified", "metrics", "scale")
     families, architectures = distribution["families"], distribution["architectures"]
     worlds, kept = [], []
     for number in range(distribution["worlds"]):
@@ -28,7 +28,8 @@ def draw(distribution: Mapping[str, Any]) -> dict[str, Any]:
                 Stream("salgen-bench", distribution["seed"], name, tried) for tried in range(distribution["recipes"])
             )
             recipes = [
-                {**recipe(stream, family, architectures), "images": distribution["images"]} for stream in streams
+                {**recipe(stream, family, architectures), "images": distribution["images"], "tests": family["tests"]}
+                for stream in streams
             ]
             worlds.append({"name": name, "family": family["name"], "recipes": recipes})
             if (number + place) % distribution["weights"] == 0:

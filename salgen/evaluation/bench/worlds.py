@@ -33,7 +33,9 @@ class Recipe:
 
     generator: str
     parameters: Mapping[str, Any]  # of the generator, where they are not its defaults
-    images: int  # the number of training images
+    # images, tests: numbers of training images, and of test images, all of which are scored
+    images: int
+    tests: int
     model: str
     settings: Mapping[str, Any]  # parameters of the model, and of its training
     seed: int  # of the data set and of the training
@@ -54,7 +56,6 @@ class WorldSpec:
 
     accuracy: float  # the least accuracy on test images, and
     certified: float  # the least certified share of the samples with a mask: else the next recipe is tried
-    tests: int  # the first test images, which are scored
     # metrics, methods: calls, of all methods that there are
     metrics: Sequence[str]
     methods: Sequence[str]
@@ -125,7 +126,7 @@ def run_world(spec: WorldSpec, world: World, out: Path) -> Path:
 def _trained(spec: WorldSpec, recipe: Recipe, folder: Path) -> Run:
     """The data and the network of a recipe, and a run of one method, which says what the network uses."""
     if not (folder / DATA).exists():
-        splits = {"train": recipe.images, "val": VALIDATION, "test": spec.tests}
+        splits = {"train": recipe.images, "val": VALIDATION, "test": recipe.tests}
         make(recipe.generator, folder / DATA, splits=splits, parameters=recipe.parameters, seed=recipe.seed,
              recipes_only=True)  # fmt: skip
     settings = {**recipe.settings, "reliance": RELIANCE}

@@ -11,7 +11,7 @@ from salgen.evaluation.bench.worlds import RECIPES, Recipe, World, run_world, wo
 from salgen.evaluation.training.checkpoints import WEIGHTS
 from salgen.registry import GENERATORS, MODELS
 
-SMALL = Recipe("perlin-lesions", {"image_size": [32, 32]}, 32, "scnn", {"widths": [4, 8], "epochs": 1}, 7)
+SMALL = Recipe("perlin-lesions", {"image_size": [32, 32]}, 32, 8, "scnn", {"widths": [4, 8], "epochs": 1}, 7)
 
 
 def test_the_frozen_worlds_are_those_of_the_declared_distribution():
@@ -36,7 +36,7 @@ def test_every_family_has_as_many_worlds_and_every_part_has_each_world_once():
 @pytest.fixture
 def spec():
     return dataclasses.replace(
-        world_spec(), accuracy=0.0, certified=0.0, tests=8, methods=["gradient", "grad-cam"],
+        world_spec(), accuracy=0.0, certified=0.0, methods=["gradient", "grad-cam"],
         metrics=["average-precision"], weights_of=["kept"],
     )  # fmt: skip
 
