@@ -4,7 +4,6 @@ import click
 from salgen.cli.groups import CommandGroup
 from salgen.cli.options import max_memory
 from salgen.cli.verify_command import raise_problems
-from salgen.errors import SalgenError
 
 
 @click.group("bench", cls=CommandGroup)
@@ -118,24 +117,19 @@ def verify(results: str, seed: int | None) -> None:
 
 
 @command.command("run", epilog="Example: salgen bench run --part 1/8")
-@click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench", show_default=True)
+@click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench/worlds", show_default=True)
 @click.option(
     "--part", metavar="K/N", default="1/1", show_default=True, help="One of N parts, such as 2/8, for N machines."
 )
 @max_memory
 def run(out: str, part: str, max_memory: float | None) -> None:
-    """Make the data, train or take the checkpoints in FOLDER, and score all methods; goes on where it was stopped."""
+    """Make, train, explain and score the worlds of salgen-bench 2; goes on where it was stopped."""
+    import json
     from pathlib import Path
-    from salgen.evaluation.bench.method_checks import run_checks
-    from salgen.evaluation.bench.run_entry import run_entry
-    from salgen.evaluation.bench.versions import bench_spec
+    from salgen.evaluation.bench.worlds import RECORD, run_world, world_spec
 
-    number, slash, of = part.partition("/")
-    if not (slash and number.isdecimal() and of.isdecimal()):
-        raise SalgenError(f"part {part!r}: write K/N, such as 2/8")
-    spec = bench_spec()
-    for entry in spec.part(int(number), int(of)):
-        for folder in run_entry(spec, entry, Path(out), max_memory=max_memory):
-            click.echo(folder)
-        if entry.name == spec.checks.entry:
-            click.echo(run_checks(spec, Path(out), max_memory=max_memory))
+    spec = world_spec()
+    for world in spec.part(part):
+        record = json.loads((run_world(spec, world, Path(out), max_memory=max_memory) / RECORD).read_text())
+        tried = [f"{one['accuracy']:.0%} right, {one['certified']:.0%} certified" for one in record["attempts"]]
+        click.echo(f"{world.name}: {'; '.join(tried)}: {'scored' if record['passed'] else 'left out'}")

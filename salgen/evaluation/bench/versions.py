@@ -5,10 +5,8 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import cycle
 from pathlib import Path
 from typing import Any
-from salgen.errors import SalgenError
 from salgen.parameters import parse_call
 
 VERSION = 1
@@ -94,14 +92,6 @@ class BenchSpec:
     def tests(self) -> list[tuple[BenchEntry, str]]:
         """Each entry with each split that it is scored on."""
         return [(entry, split) for entry in self.entries for split in entry.data.tests]
-
-    def part(self, number: int, of: int) -> list[BenchEntry]:
-        """The entries of one of several parts, counted from 1, which together have each entry once."""
-        if not 1 <= number <= of:
-            raise SalgenError(f"part {number}/{of}: must be K/N with K from 1 to N")
-        # dealt forth and back, so that no part has all trainings for reliance
-        forth_and_back = [*range(1, of + 1), *range(of, 0, -1)]
-        return [entry for entry, part in zip(self.entries, cycle(forth_and_back), strict=False) if part == number]
 
     def entry(self, name: str) -> BenchEntry:
         """The entry of a name."""

@@ -63,10 +63,11 @@ class WorldSpec:
     weights_of: Sequence[str]  # names of the worlds whose weights are kept
     worlds: Sequence[World]
 
-    def part(self, number: int, of: int) -> Sequence[World]:
-        """The worlds of one of several parts, counted from 1."""
+    def part(self, text: str) -> Sequence[World]:
+        """The worlds of one of several parts, such as ``2/8``."""
+        number, of = (int(word) if word.isdecimal() else 0 for word in (*text.split("/"), "")[:2])
         if not 1 <= number <= of:
-            raise SalgenError(f"part {number}/{of}: must be K/N with K from 1 to N")
+            raise SalgenError(f"part {text!r}: write K/N, such as 2/8, with K from 1 to N")
         return self.worlds[number - 1 :: of]
 
 
@@ -90,11 +91,12 @@ class Attempt:
     seconds: float  # of processor time, of a computation that was not stopped
 
 
-def run_world(spec: WorldSpec, world: World, out: Path) -> Path:
+def run_world(spec: WorldSpec, world: World, out: Path, **options: Any) -> Path:
     """Make, train, explain and score a world, or go on where it was stopped; returns the folder of its results.
 
     ``<out>/<world>`` gets ``world.json`` and, if one of its recipes passes, ``scores.parquet``, and weights if the
-    benchmark keeps them. ``<out>/work`` holds what is not finished.
+    benchmark keeps them. ``<out>/work`` holds what is not finished. `options` are further ones of
+    :func:`~salgen.evaluation.runs.running.evaluate`.
     """
     results, work = out / world.name, out / "work" / world.name
     if (results / RECORD).is_file():
@@ -104,13 +106,13 @@ def run_world(spec: WorldSpec, world: World, out: Path) -> Path:
     passed = False
     for number, recipe in enumerate(world.recipes):
         folder, started = work / str(number), time.process_time()
-        trained = _trained(spec, recipe, folder)
+        trained = _trained(spec, recipe, folder, options)
         accuracy = trained.record.models[0].accuracy
         certified = float(is_certified(published_rows(trained)).mean())
         passed = accuracy >= spec.accuracy and certified >= spec.certified
         if passed:
             with atomic_path(results / SCORES) as path:
-                rows = published_rows(_scored(spec, recipe, folder, spec.methods))
+                rows = published_rows(_scored(spec, recipe, folder, spec.methods, options))
                 rows.to_parquet(path, index=False, compression="zstd", compression_level=19)
             if world.name in spec.weights_of:
                 copy_checkpoint(folder / CHECKPOINT, results / CHECKPOINT)
@@ -123,7 +125,7 @@ def run_world(spec: WorldSpec, world: World, out: Path) -> Path:
     return results
 
 
-def _trained(spec: WorldSpec, recipe: Recipe, folder: Path) -> Run:
+def _trained(spec: WorldSpec, recipe: Recipe, folder: Path, options: Mapping[str, Any]) -> Run:
     """The data and the network of a recipe, and a run of one method, which says what the network uses."""
     if not (folder / DATA).exists():
         splits = {"train": recipe.images, "val": VALIDATION, "test": recipe.tests}
@@ -132,10 +134,10 @@ def _trained(spec: WorldSpec, recipe: Recipe, folder: Path) -> Run:
     settings = {**recipe.settings, "reliance": RELIANCE}
     train(folder / DATA, folder / CHECKPOINT, model=recipe.model, settings=settings, seed=recipe.seed)
     freeze(folder / CHECKPOINT, folder / DATA)
-    return _scored(spec, recipe, folder, ["gradient"])
+    return _scored(spec, recipe, folder, ["gradient"], options)
 
 
-def _scored(spec: WorldSpec, recipe: Recipe, folder: Path, methods: Sequence[str]) -> Run:
+def _scored(spec: WorldSpec, recipe: Recipe, folder: Path, methods: Sequence[str], options: Mapping[str, Any]) -> Run:
     """The scores of some methods, and of those that were scored before."""
-    options: dict[str, Any] = {"metrics": spec.metrics, "scale": spec.scale, "seed": recipe.seed}
-    return Run(evaluate(folder / DATA, model=folder / CHECKPOINT, methods=methods, out=folder / "run", **options))
+    how: dict[str, Any] = {"metrics": spec.metrics, "scale": spec.scale, "seed": recipe.seed, "out": folder / "run"}
+    return Run(evaluate(folder / DATA, model=folder / CHECKPOINT, methods=methods, **how, **options))

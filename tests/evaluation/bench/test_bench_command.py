@@ -1,12 +1,9 @@
 """`salgen bench` at the command line."""
 
-import dataclasses
-import functools
-import shutil
 import pytest
 import salgen
 from salgen.cli.main import main
-from salgen.evaluation.bench.run_entry import RESULTS, run_entry
+from salgen.evaluation.bench.run_entry import RESULTS
 
 ENTRY = "perlin-lesions-lesion-cnn-reliance"
 
@@ -35,20 +32,6 @@ def test_entries_are_listed(spec, said):
         ["1", "perlin-lesions-lesion-cnn-plain"],
         ["2", ENTRY],
     ]
-
-
-def test_a_part_is_run_and_goes_on_where_it_was_stopped(spec, out, said, tmp_path, monkeypatch, capsys):
-    shutil.copytree(out / "checkpoints", tmp_path / "checkpoints")
-    few = dataclasses.replace(spec, images=4)
-    monkeypatch.setattr("salgen.evaluation.bench.versions.bench_spec", lambda: few)
-    quick = functools.partial(run_entry, methods=["gradient"])
-    monkeypatch.setattr("salgen.evaluation.bench.run_entry.run_entry", quick)
-    for _ in range(2):
-        assert said("run", "--out", tmp_path, "--part", "1/2") == f"{tmp_path}/results/{ENTRY[:-8]}plain\n"
-    assert [path.name for path in (tmp_path / RESULTS).iterdir()] == ["perlin-lesions-lesion-cnn-plain"]
-    for part, message in (("3/2", "must be K/N with K from 1 to N"), ("2", "write K/N, such as")):
-        assert main(["bench", "run", "--out", str(tmp_path), "--part", part]) == 2
-        assert message in capsys.readouterr().err
 
 
 def test_python_has_the_table_of_the_command_and_the_board(out, said, tmp_path):

@@ -48,21 +48,6 @@ def test_entries_are_of_registered_networks_and_have_names_of_their_own():
     assert sum(entry.reliance for entry in entries) == 11
 
 
-@pytest.mark.parametrize("of", [1, 2, 4, 5, 8, 24, 30])
-def test_parts_have_each_entry_once_and_none_all_trainings_for_reliance(of):
-    spec = bench_spec()
-    parts = [spec.part(number, of) for number in range(1, of + 1)]
-    assert sorted(entry.name for part in parts for entry in part) == sorted(entry.name for entry in spec.entries)
-    if of <= 8:
-        assert all({entry.reliance for entry in part} == {False, True} for part in parts)
-
-
-def test_a_part_that_is_not_there_is_an_error():
-    for part in ((0, 3), (4, 3)):
-        with pytest.raises(SalgenError, match="must be K/N with K from 1 to N"):
-            bench_spec().part(*part)
-
-
 def test_metrics_can_be_computed_and_the_checks_are_of_an_entry_and_of_a_parameter_of_its_data():
     spec = bench_spec()
     choose_metrics([*spec.metrics, *spec.checks.metrics])

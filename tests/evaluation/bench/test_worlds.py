@@ -2,10 +2,12 @@
 
 import dataclasses
 import json
+import re
 import tomllib
 import pandas as pd
 import pytest
 from benchmarks import draw_worlds
+from salgen.cli.main import main
 from salgen.errors import SalgenError
 from salgen.evaluation.bench.worlds import RECIPES, Recipe, World, run_world, world_spec
 from salgen.evaluation.training.checkpoints import WEIGHTS
@@ -23,10 +25,11 @@ def test_every_family_has_as_many_worlds_and_every_part_has_each_world_once():
     spec = world_spec()
     counts = pd.Series([world.family for world in spec.worlds]).value_counts()
     assert counts.nunique() == 1
-    parts = [world.name for number in (1, 2, 3) for world in spec.part(number, 3)]
+    parts = [world.name for number in (1, 2, 3) for world in spec.part(f"{number}/3")]
     assert sorted(parts) == sorted(world.name for world in spec.worlds)
-    with pytest.raises(SalgenError, match="must be K/N"):
-        spec.part(4, 3)
+    for wrong in ("4/3", "0/3", "2", "a/b"):
+        with pytest.raises(SalgenError, match=f"part '{wrong}': write K/N, such as 2/8, with K from 1 to N"):
+            spec.part(wrong)
     for world in spec.worlds:
         for recipe in world.recipes:
             assert {recipe.generator} <= set(GENERATORS.names())
@@ -63,3 +66,11 @@ def test_a_world_is_scored_by_the_first_recipe_that_passes(spec, tmp_path):
     written = (results / "scores.parquet").stat().st_mtime_ns
     assert run_world(spec, world, tmp_path) == results
     assert (results / "scores.parquet").stat().st_mtime_ns == written
+
+
+def test_the_command_runs_a_part_and_says_what_came_of_it(spec, tmp_path, monkeypatch, capsys):
+    few = dataclasses.replace(spec, worlds=[World("first", "lesions", [SMALL]), World("second", "lesions", [SMALL])])
+    monkeypatch.setattr("salgen.evaluation.bench.worlds.world_spec", lambda: few)
+    assert main(["bench", "run", "--part", "2/2", "--out", str(tmp_path)]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"second: \d+% right, \d+% certified: scored", line)
