@@ -58,6 +58,15 @@ def table(results: str, reliance: bool, samples: str) -> None:
     click.echo(benchmark.table(results, reliance=reliance, samples=samples))
 
 
+@command.command("worlds", epilog="Example: salgen bench worlds")
+@results_folder
+def worlds(results: str) -> None:
+    """Show what to expect of methods in a new world, by the worlds of salgen-bench 2 that are computed."""
+    from salgen.evaluation.bench import benchmark
+
+    click.echo(benchmark.worlds(results))
+
+
 @command.command("judges", epilog="Example: salgen bench judges")
 @results_folder
 def judges(results: str) -> None:

@@ -10,14 +10,16 @@ import pandas as pd
 from salgen.errors import SalgenError, warn
 from salgen.evaluation.bench import fetch_results, judge_metrics
 from salgen.evaluation.bench.board import board, is_results
+from salgen.evaluation.bench.questions import Answers
 from salgen.evaluation.bench.rank_method import rank_method
 from salgen.evaluation.bench.rankings import main_entries, method_scores, standing_by, uncertified_data
 from salgen.evaluation.bench.standing import Standing
 from salgen.evaluation.bench.verify_results import result_problems
 from salgen.evaluation.bench.versions import bench_spec
+from salgen.evaluation.bench.worlds import world_scores, world_spec
 from salgen.evaluation.leaderboard import site
 
-__all__ = ["Standing", "fetch", "judge", "judges", "rank", "table", "verify"]
+__all__ = ["Standing", "fetch", "judge", "judges", "rank", "table", "verify", "worlds"]
 
 StrPath = str | os.PathLike[str]
 RESULTS = "salgen-bench/results"
@@ -85,6 +87,17 @@ def rank(
     """
     folder = Path(out or ("salgen-bench-rank-quick" if quick else "salgen-bench-rank"))
     return rank_method(bench_spec(), method, Path(results), folder, quick=quick, max_memory=max_memory)
+
+
+def worlds(results: StrPath = RESULTS) -> Answers:
+    """What the worlds of salgen-bench 2 say of methods. Print it for a table.
+
+    Parameters
+    ----------
+    results
+        The folder of results, which holds those of worlds in ``worlds``.
+    """
+    return Answers.of(world_scores(world_spec(), Path(results) / "worlds"))
 
 
 def verify(results: StrPath = RESULTS, *, seed: int | None = None) -> list[str]:

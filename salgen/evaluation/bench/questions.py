@@ -14,12 +14,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import digamma, ndtr, polygamma, stdtr
+from scipy.special import digamma, polygamma, stdtr, stdtrit
 from scipy.stats import false_discovery_control
 from salgen.evaluation.bench.standing import LEVEL, defined_mean, student_interval
 from salgen.evaluation.choosing.race import HABIT
 from salgen.evaluation.statistics.comparisons import holm
 from salgen.types import Float64
+
+FORMATS = {"regret": "{:.3f}", "regret_low": "{:.3f}", "regret_high": "{:.3f}", "ahead": "{:.0%}"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +53,18 @@ class Differences(NamedTuple):
 
     means: Float64
     errors: Float64  # standard errors of the means
-    p_values: Float64  # two-sided; NaN where two methods share too few worlds
+    degrees: Float64  # of freedom of Student's distribution of the means
+
+    @property
+    def p_values(self) -> Float64:
+        """Two-sided; NaN for a method against itself, and where two methods share too few worlds."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(2 * stdtr(self.degrees, -np.abs(self.means / self.errors)))
+
+    def interval(self) -> tuple[Float64, Float64]:
+        """The 95 % interval of each difference."""
+        half = stdtrit(self.degrees, (1 + LEVEL) / 2) * self.errors
+        return self.means - half, self.means + half
 
 
 def these_networks(scores: WorldScores, trainings: Float64 | None = None) -> Differences:
@@ -67,8 +80,7 @@ def these_networks(scores: WorldScores, trainings: Float64 | None = None) -> Dif
     means, of_mean = defined_mean(of_pairs, axis=0), defined_mean(np.where(known, noise, np.nan), axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         errors = np.sqrt((of_mean + (0 if trainings is None else trainings)) / known.sum(axis=0))
-        p_values = 2 * ndtr(-np.abs(means / errors))
-    return Differences(means, errors, _of_different(p_values))
+    return Differences(means, errors, np.where(np.eye(len(means), dtype=bool), np.nan, np.inf))
 
 
 def new_world(scores: WorldScores) -> Differences:
@@ -87,13 +99,7 @@ def new_world(scores: WorldScores) -> Differences:
         prior, of_prior = moderation(variances[upper], degrees[upper])
         moderated = (of_prior * prior + degrees * variances) / (of_prior + degrees) if np.isfinite(of_prior) else prior
         errors = np.sqrt(moderated / count)
-        p_values = 2 * stdtr(degrees + of_prior, -np.abs(means / errors))
-    return Differences(means, errors, _of_different(p_values))
-
-
-def _of_different(p_values: Float64) -> Float64:
-    """p-values (M, M) with NaN for each method against itself."""
-    return np.where(np.eye(len(p_values), dtype=bool), np.nan, p_values)
+    return Differences(means, errors, np.where(np.eye(len(means), dtype=bool), np.nan, degrees + of_prior))
 
 
 def family_means(values: Float64, families: NDArray[np.int64]) -> Float64:
@@ -178,3 +184,46 @@ def headline(scores: WorldScores) -> pd.DataFrame:
         columns |= {name: mean, f"{name}_low": np.maximum(low, 0.0), f"{name}_high": np.minimum(high, top)}
     table = pd.DataFrame(columns, index=pd.Index(scores.methods, name="method"))
     return table.assign(worlds=(~np.isnan(scores.means)).sum(axis=0)).sort_values("regret")
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What worlds say of methods; print it for the table."""
+
+    table: pd.DataFrame  # :func:`headline`
+    reliability: float
+    confirmed: float
+    told_apart: Mapping[str, tuple[int, int]]  # by question: pairs that differ, of how many
+    worlds: int
+    families: int
+
+    @classmethod
+    def of(cls, scores: WorldScores) -> Answers:
+        """To the questions about these networks and about a new world; a second training would answer the third."""
+        found = {"these networks": (these_networks(scores), False), "a new world": (new_world(scores), True)}
+        counts = {
+            name: (
+                int(decided(of.p_values, false_discoveries=rate).sum()) // 2,
+                int((~np.isnan(of.p_values)).sum()) // 2,
+            )
+            for name, (of, rate) in found.items()
+        }
+        families = int(scores.families.max()) + 1
+        return cls(headline(scores), reliability(scores), confirmed(scores), counts, len(scores.means), families)
+
+    def __str__(self) -> str:
+        numbers = {name: self.table[name].map(form.format) for name, form in FORMATS.items()}
+        interval = numbers["regret_low"] + " to " + numbers["regret_high"]
+        shown = pd.DataFrame({"regret": numbers["regret"], "95 % interval": interval, "ahead": numbers["ahead"]})
+        (near, of_near), (new, of_new) = self.told_apart["these networks"], self.told_apart["a new world"]
+        return "\n".join(
+            [
+                f"A new world, by {self.worlds} worlds of {self.families} families: regret against the best method",
+                f"there, and how often a method is ahead of {HABIT}",
+                shown.assign(worlds=self.table["worlds"]).rename_axis(None).to_string(),
+                f"Reliability of this order in other families: {self.reliability:.2f}",
+                f"Other images of these networks: {near} of {of_near} pairs differ (Holm, 5 %)",
+                f"A new world: {new} of {of_new} pairs differ (false discoveries, 5 %)",
+                f"Of pairs that all families but one tell apart the other one confirms {self.confirmed:.0%}",
+            ]
+        )

@@ -10,13 +10,16 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+import pandas as pd
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
 from salgen.evaluation.bench.published import is_certified, published_rows
+from salgen.evaluation.bench.questions import WorldScores
 from salgen.evaluation.bench.run_entry import freeze
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.runs.source_run import copy_checkpoint
+from salgen.evaluation.statistics.comparison_groups import is_ceiling
 from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.evaluation.training.training import train
 from salgen.evaluation.training.training_settings import RELIANCE
@@ -141,3 +144,18 @@ def _scored(spec: WorldSpec, recipe: Recipe, folder: Path, methods: Sequence[str
     """The scores of some methods, and of those that were scored before."""
     how: dict[str, Any] = {"metrics": spec.metrics, "scale": spec.scale, "seed": recipe.seed, "out": folder / "run"}
     return Run(evaluate(folder / DATA, model=folder / CHECKPOINT, methods=methods, **how, **options))
+
+
+def world_scores(spec: WorldSpec, folder: Path) -> WorldScores:
+    """The scores of methods and floors in the worlds of a folder, by the first metric on certified images."""
+    tables, families = {}, {}
+    for world in spec.worlds:
+        path = folder / world.name / SCORES
+        if path.is_file():
+            rows = pd.read_parquet(path)
+            rows = rows[(rows["metric"] == spec.metrics[0]) & is_certified(rows) & ~rows["method"].map(is_ceiling)]
+            tables[world.name] = rows.groupby(["cluster", "method"], observed=True)["value"].mean().unstack()
+            families[world.name] = world.family
+    if len(set(families.values())) < 2:
+        raise SalgenError(f"{folder} holds worlds of fewer than two families: salgen bench run computes them")
+    return WorldScores.of(tables, families)

@@ -6,6 +6,7 @@ import re
 import tomllib
 import pandas as pd
 import pytest
+import salgen
 from benchmarks import draw_worlds
 from salgen.cli.main import main
 from salgen.errors import SalgenError
@@ -74,3 +75,42 @@ def test_the_command_runs_a_part_and_says_what_came_of_it(spec, tmp_path, monkey
     assert main(["bench", "run", "--part", "2/2", "--out", str(tmp_path)]) == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"second: \d+% right, \d+% certified: scored", line)
+
+
+def scored(folder, world, values):
+    """Results of a world: each method has a value on certified images, and 1 on an image that is not."""
+    rows = [
+        (
+            method,
+            "average-precision",
+            f"s{cluster}",
+            cluster,
+            cluster > 0,
+            1.0 if cluster == 0 else value + 0.01 * cluster,
+        )
+        for method, value in values.items()
+        for cluster in range(4)
+    ]
+    columns = ["method", "metric", "sample_id", "cluster", "certified", "value"]
+    table = pd.DataFrame(rows, columns=columns)
+    (folder / world).mkdir(parents=True)
+    pd.concat([table, table.assign(metric="roc-auc", value=0.0)]).to_parquet(folder / world / "scores.parquet")
+
+
+def test_certified_images_answer_what_to_expect_in_a_new_world(tmp_path, capsys):
+    worlds = tmp_path / "worlds"
+    scored(worlds, "signs-1", {"grad-cam": 0.2, "gradient": 0.5, "sobel": 0.1, "oracle": 0.9})
+    with pytest.raises(SalgenError, match="fewer than two families: salgen bench run computes them"):
+        salgen.bench.worlds(tmp_path)
+    scored(worlds, "mri-lesions-2", {"grad-cam": 0.6, "gradient": 0.5, "sobel": 0.1, "oracle": 0.9})
+    scored(worlds, "mri-lesions-3", {"grad-cam": 0.6, "gradient": 0.8, "sobel": 0.1, "oracle": 0.9})
+    found = salgen.bench.worlds(tmp_path)
+    assert (found.worlds, found.families) == (3, 2)
+    assert found.table["regret"].to_dict() == pytest.approx(
+        {"gradient": 0.025, "grad-cam": 0.2, "sobel": 0.5}, abs=1e-6
+    )
+    assert found.table["ahead"].to_dict() == pytest.approx({"gradient": 0.75, "grad-cam": 0.5, "sobel": 0})
+    assert main(["bench", "worlds", "--results", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("A new world, by 3 worlds of 2 families")
+    assert out.splitlines()[3].split()[:2] == ["gradient", "0.025"]

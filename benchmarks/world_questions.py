@@ -1,0 +1,122 @@
+"""What the three questions to many worlds get wrong and find: ``python -m benchmarks.world_questions [TABLES]``.
+
+Prints the table of docs/statistics.md. Scores are sums of a method's own level and of normal deviations: by family, by
+world, by training, and by image.
+"""
+
+import sys
+from dataclasses import dataclass
+from typing import NamedTuple
+import numpy as np
+from salgen.evaluation.bench import questions
+from salgen.evaluation.bench.questions import WorldScores
+from salgen.types import Float64
+
+METHODS, WORLDS, CLUSTERS = 36, 6, 30  # methods; worlds of a family; clusters of images in a world
+IMAGE, TRAINING = 0.2, 0.05  # standard deviations; half of an image's variance is common to all methods
+FUTURE = 20_000  # new worlds, for the true regret
+NAMES = ["grad-cam", *(f"method {number}" for number in range(1, METHODS))]
+
+
+@dataclass(frozen=True)
+class Design:
+    """Where methods differ, and how much families and worlds move them."""
+
+    title: str
+    families: int
+    groups: int  # of methods that are alike
+    distance: float  # between groups
+    family: float  # standard deviation of a method's deviation in a family
+    world: float  # and in a world
+
+    @property
+    def levels(self) -> Float64:
+        """What a method scores on average."""
+        return np.arange(METHODS) * self.groups // METHODS * self.distance
+
+
+DESIGNS = [
+    Design("all alike", 10, 1, 0.0, 0.10, 0.15),
+    Design("all alike, families move more", 10, 1, 0.0, 0.20, 0.10),
+    Design("all alike, six families", 6, 1, 0.0, 0.10, 0.15),
+    Design("two groups, .1 apart", 10, 2, 0.1, 0.10, 0.15),
+    Design("six groups, .1 apart", 10, 6, 0.1, 0.10, 0.15),
+]
+
+
+class Outcome(NamedTuple):
+    """Of one table: whether a pair that is alike was told apart, or how many, and other shares."""
+
+    images_wrong: float  # other images
+    training_wrong: float  # another training
+    new_wrong: float  # a new world: the share of the pairs that were told apart
+    new_found: float  # share of pairs that differ and were told apart
+    difference_covered: float  # share of 95 % intervals of differences in a new world that hold
+    regret_covered: float  # the same of regret
+    confirmed: float
+    reliability: float
+
+
+def simulated(design: Design, rng: np.random.Generator, regrets: Float64) -> Outcome:
+    """The answers to one table of worlds; `regrets` are the true ones in a new world."""
+    families = np.repeat(np.arange(design.families), WORLDS)
+    worlds = len(families)
+    moved = rng.normal(0, design.family, (design.families, METHODS))[families]
+    moved += rng.normal(0, design.world, (worlds, METHODS))
+    alike = np.equal.outer(design.levels, design.levels) & ~np.eye(METHODS, dtype=bool)
+
+    def scored(true: Float64) -> WorldScores:
+        own, common = (
+            rng.normal(0, IMAGE / np.sqrt(2), (worlds, CLUSTERS, METHODS)),
+            rng.normal(0, IMAGE / np.sqrt(2), (worlds, CLUSTERS, 1)),
+        )
+        images = true[:, None] + own + common
+        noise = np.array([np.cov(of_world, rowvar=False) / CLUSTERS for of_world in images])
+        return WorldScores(NAMES, families, images.mean(axis=1), noise)
+
+    def wrong(found: questions.Differences) -> float:
+        return float((questions.decided(found.p_values, false_discoveries=False) & alike).any())
+
+    these = design.levels + moved - moved.mean(axis=0)  # the mean over these very worlds is the level
+    trained = these + rng.normal(0, TRAINING, these.shape)
+    of_training = np.full((METHODS, METHODS), 2 * TRAINING**2)
+    scores = scored(design.levels + moved)
+    new = questions.new_world(scores)
+    told = questions.decided(new.p_values, false_discoveries=True)
+    differ = ~alike & ~np.eye(METHODS, dtype=bool)
+    true = np.subtract.outer(design.levels, design.levels)
+    low, high = new.interval()
+    table = questions.headline(scores).loc[NAMES]
+    return Outcome(
+        images_wrong=wrong(questions.these_networks(scored(these))),
+        training_wrong=wrong(questions.these_networks(scored(trained), of_training)),
+        new_wrong=float((told & alike).sum() / max(1, told.sum())),
+        new_found=float(told[differ].mean()) if differ.any() else np.nan,
+        difference_covered=float(((low <= true) & (true <= high))[alike | differ].mean()),
+        regret_covered=float(((table["regret_low"] <= regrets) & (regrets <= table["regret_high"])).mean()),
+        confirmed=questions.confirmed(scores),
+        reliability=questions.reliability(scores),
+    )
+
+
+def true_regrets(design: Design, rng: np.random.Generator) -> Float64:
+    """The mean regret of each method in a new world, if its scores were known exactly."""
+    spread = np.hypot(design.family, design.world)
+    true = design.levels + rng.normal(0, spread, (FUTURE, METHODS))
+    return np.asarray((true.max(axis=1, keepdims=True) - true).mean(axis=0))
+
+
+def main(tables: int = 400) -> None:
+    """Print a row for each design."""
+    heads = ["methods", *(name.replace("_", " ") for name in Outcome._fields)]
+    print("|", " | ".join(heads), "|\n|", " | ".join(["---"] * len(heads)), "|")
+    for design in DESIGNS:
+        rng = np.random.default_rng(0)
+        regrets = true_regrets(design, rng)
+        means = np.nanmean([simulated(design, rng, regrets) for _ in range(tables)], axis=0)
+        shown = ["" if np.isnan(mean) else f"{mean:.3f}" for mean in means]
+        print("|", design.title, "|", " | ".join(shown), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
