@@ -266,6 +266,8 @@ function closePolygon() {
   if (points.length > 2) change(() => paintPolygon(points));
 }
 
+const paintedBy = () => ({ brush: 1, eraser: drawn ? 0 : undefined })[tool()];  // where nothing is drawn nothing is erased
+
 function point(event) {
   const box = canvas.getBoundingClientRect();
   return { x: (event.clientX - box.left) / box.width * width, y: (event.clientY - box.top) / box.height * height };
@@ -275,8 +277,9 @@ canvas.addEventListener("pointerdown", event => {
   if (!mask || event.button || tool() === "move") return;
   cursor = point(event);
   if (tool() === "polygon") return corner(cursor);
+  if (paintedBy() === undefined) return;
   canvas.setPointerCapture(event.pointerId);
-  stroke = { id: event.pointerId, before: state(), last: cursor, value: tool() === "brush" ? 1 : 0 };
+  stroke = { id: event.pointerId, before: state(), last: cursor, value: paintedBy() };
   paintSegment(cursor, cursor, stroke.value);
 });
 canvas.addEventListener("pointermove", event => {
@@ -315,7 +318,7 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
 
 function steer(event) {  // drawing by keys alone; whether the key was one of them
   const arrow = ARROWS[event.key], from = cursor ?? { x: width / 2, y: height / 2 };
-  const value = { brush: 1, eraser: 0 }[tool()];
+  const value = paintedBy();
   if (event.key === " " && tool() === "polygon") corner({ ...from });
   else if (event.key === " " && value !== undefined) change(() => paintSegment(from, from, value));
   else if (!arrow) return false;

@@ -70,6 +70,25 @@ def test_undo_of_the_first_change_leaves_no_mask(annotate, key):
     assert not page.shown().any()
 
 
+def test_the_eraser_leaves_an_untouched_image_without_a_mask(annotate):
+    page = annotate("erna")
+    page.page.keyboard.press("e")
+    page.stroke(middle(8, 7), middle(12, 7))
+    page.page.keyboard.press("Space")
+    page.page.keyboard.press("Shift+ArrowRight")
+    page.status("nothing drawn yet")
+    assert page.stored() is None
+    page.page.keyboard.press("b")
+    page.size(5)
+    page.stroke(middle(8, 7))
+    page.saved()
+    page.page.keyboard.press("e")
+    page.stroke(middle(8, 7))
+    page.saved()
+    assert page.stored() is not None
+    assert not page.stored().any()
+
+
 def test_undo_that_the_server_did_not_get_is_sent_by_the_next_page(annotate, server):
     page = annotate("una")
     page.stroke(middle(8, 7))
