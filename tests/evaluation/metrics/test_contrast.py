@@ -5,12 +5,10 @@ from hypothesis import strategies as st
 from maps_and_masks import cases, value
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.g_cf import GCf, bam_map
-from salgen.evaluation.metrics.input_dependence import Idr, IdrBam, Iir
+from salgen.evaluation.metrics.contrast import GCf, Idr, IdrBam, Iir, Mcr, Mcs, bam_map
 from salgen.evaluation.metrics.inputs.metric import MISCLASSIFIED, NO_TWIN, PATCH_MATTERS
 from salgen.evaluation.metrics.inputs.metric_inputs import Counterpart, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Ranking
-from salgen.evaluation.metrics.model_contrast import Mcr, Mcs
 from salgen.evaluation.scoring.metric_computation import aggregate_scores, compute_metrics
 
 

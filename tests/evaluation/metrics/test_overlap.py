@@ -8,11 +8,8 @@ from sklearn.metrics import f1_score, jaccard_score, mean_absolute_error, precis
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.ranking import Ranking
-from salgen.evaluation.metrics.iosr import IoSR
-from salgen.evaluation.metrics.m_gt import MGt
-from salgen.evaluation.metrics.mae import Mae
-from salgen.evaluation.metrics.overlap import Dice, IoU, Precision, Recall
-from salgen.evaluation.metrics.soft_f1 import SoftF1
+from salgen.evaluation.metrics.overlap import Dice, IoSR, IoU, Mae, Precision, Recall, SoftF1
+from salgen.evaluation.metrics.ranking_metrics import MGt
 from salgen.evaluation.scoring.metric_selection import create_metric
 
 SKLEARN = {IoU: jaccard_score, Dice: f1_score, Precision: precision_score, Recall: recall_score}

@@ -11,14 +11,16 @@ from maps_and_masks import cases, value
 from sklearn.metrics import average_precision_score, precision_score, roc_auc_score, roc_curve
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.average_precision import AveragePrecision
-from salgen.evaluation.metrics.energy_pointing_game import EnergyPointingGame
 from salgen.evaluation.metrics.inputs.ranking import Ranking
-from salgen.evaluation.metrics.m_gt import MGt
-from salgen.evaluation.metrics.pointing_game import PointingGame
-from salgen.evaluation.metrics.prec99 import Prec99, allowed_false_positives
-from salgen.evaluation.metrics.relevance_mass import RelevanceMass
-from salgen.evaluation.metrics.roc_auc import RocAuc
+from salgen.evaluation.metrics.pointing_game import EnergyPointingGame, PointingGame
+from salgen.evaluation.metrics.ranking_metrics import (
+    AveragePrecision,
+    MGt,
+    Prec99,
+    RelevanceMass,
+    RocAuc,
+    allowed_false_positives,
+)
 from salgen.evaluation.scoring.metric_selection import create_metric
 
 
