@@ -47,24 +47,6 @@ def test_maps_by_hand(by_hand, method, target, options, expected):
     torch.testing.assert_close(found.values.flatten(), torch.tensor(expected).float(), rtol=1e-5, atol=1e-5)
 
 
-def test_identical_class_rows_have_no_contrast_with_each_other(by_hand):
-    by_hand[3].weight.data[1] = by_hand[3].weight.data[0]
-    for method in (EXCITATION, CONTRASTIVE):
-        margin = salgen.explain(by_hand, IMAGE, 0, method=method, layer="input", score="margin").values
-        assert margin.abs().max() == 0
-        both = salgen.explain(by_hand, IMAGE.expand(2, 1, 1, 2), [0, 1], method=method, layer="input").values
-        assert torch.equal(both[0], both[1])
-        assert both.max() > 0.5
-
-
-def test_evidence_that_speaks_for_and_against_alike_has_no_contrast(by_hand):
-    """Twins among the hidden units, of which the class takes one and rejects the other."""
-    by_hand[1].weight.data[1], by_hand[1].bias.data[1] = by_hand[1].weight.data[0], by_hand[1].bias.data[0]
-    by_hand[3].weight.data[0] = torch.tensor([3.0, -1.0, 0.0])
-    assert salgen.explain(by_hand, IMAGE, 0, method=EXCITATION, layer="input").values.max() > 0.99
-    assert salgen.explain(by_hand, IMAGE, 0, method=CONTRASTIVE, layer="input").values.abs().max() < 1e-6
-
-
 DEFAULTS = {
     "vgg16": ("features.23", "classifier.4", (14, 14)),
     "vgg19": ("features.27", "classifier.4", (14, 14)),

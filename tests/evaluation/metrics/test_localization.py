@@ -62,14 +62,6 @@ def test_is_one_minus_iou_or_one_minus_recall(compat, case):
     assert value(LocalizationErrorMetric(compat), saliency, case[1]) == float(error_slowly(*boxes, compat))
 
 
-def test_a_constant_map_marks_everything():
-    mask = np.zeros((10, 10), dtype=bool)
-    mask[2, 2] = mask[4, 6] = True
-    constant = np.full((10, 10), 0.1)
-    assert value(LocalizationErrorMetric(), constant, mask) == 1 - 15 / 100
-    assert value(MaskLocalizationError(), constant, mask) == 1 - 2 / 100
-
-
 def test_official_error_is_one_for_the_misclassified():
     maps = np.random.default_rng(0).normal(size=(4, 9, 9))
     masks = np.broadcast_to(np.arange(81).reshape(9, 9) % 9 < 3, maps.shape)
@@ -159,15 +151,6 @@ def test_best_of_several_masks_at_each_threshold():
         assert np.array_equal(metric.partial(rankings), np.maximum(*alone))
 
 
-def test_a_constant_map_selects_the_region_at_the_lowest_threshold():
-    mask = np.zeros((5, 8), dtype=bool)
-    mask[:, :6] = True
-    for within in ("box", "mask"):
-        found = BoxAccuracy(within=within).partial([Ranking(np.full((5, 8), 0.3), mask)])
-        assert found[0] == 0.75
-        assert not found[1:].any()
-
-
 SIDES = st.tuples(st.integers(1, 9), st.integers(1, 9))
 MASKS = arrays(np.bool_, SIDES)
 
@@ -238,13 +221,6 @@ def test_box_is_that_of_scikit_image(selected):
         assert selected[box.pixels].sum() == selected.sum()
     else:
         assert box == NOTHING
-
-
-def test_equal_components_go_by_raster_order():
-    selected = np.zeros((6, 6), dtype=bool)
-    selected[0:2, 4:6] = selected[4:6, 0:2] = True
-    assert tight_box(largest_component(selected)) == Box(0, 2, 4, 6)
-    assert tight_box(largest_component(selected[::-1])) == Box(0, 2, 0, 2)
 
 
 @given(MASKS, st.data())
