@@ -5,7 +5,7 @@ import pytest
 from scipy import ndimage
 from scipy.stats import spearmanr
 import salgen
-from salgen.evaluation.metrics.edge_correlation import edges
+from salgen.evaluation.metrics.map_properties import edges
 
 IMAGES = np.random.default_rng(0).random((4, 3, 9, 11)).astype(np.float32)
 MAPS = np.random.default_rng(1).normal(size=(4, 9, 11)).astype(np.float32)

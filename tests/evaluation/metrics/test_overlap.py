@@ -189,6 +189,7 @@ def test_within_the_box_it_is_compared_with_the_bounding_box_of_the_mask():
 def test_nothing_in_the_mask_is_zero_and_a_constant_map_undefined():
     mask = np.array([[True, False, False]])
     assert value(SoftF1(), [[0.0, 1.0, 2.0]], mask) == 0.0
+    assert value(SoftF1(), [[2.0, 0.0, 0.0]], mask) == 1.0
     scores = salgen.score(np.ones((1, 1, 3)), mask[np.newaxis], "soft-f1")
     assert scores.reasons["soft-f1"] == ["zero_energy"]
     assert scores.worst_case["soft-f1"][0] == 0.0
