@@ -121,8 +121,8 @@ class LeGrad(AttentionGradient):
         total = torch.zeros((), device=context.inputs.device)
         for name, number in zip(reversed(blocks), reversed(tokens.attentions), strict=True):
             if name != blocks[-1]:
-                hook = partial(_give, outputs[name])
-                with torch.enable_grad(), hooked([(find_layer(context.model, blocks[-1]), hook)]):
+                last = find_layer(context.model, blocks[-1])
+                with torch.enable_grad(), hooked([(last, lambda *_, given=outputs[name]: given)]):
                     logits = context.model.logits(context.inputs)
             score = (logits * context.start(logits)).sum()
             (gradient,) = torch.autograd.grad(score, mode.weights[number], retain_graph=True)
@@ -209,7 +209,3 @@ def _blocks(tokens: Tokens) -> list[str]:
     paths = [name.split(".") for name in tokens.layers]
     depth = next((k for k, parts in enumerate(zip(*paths, strict=False)) if len(set(parts)) > 1), len(paths[0]) - 1)
     return [".".join(path[: depth + 1]) for path in paths]
-
-
-def _give(output: Tensor, _module: nn.Module, _inputs: Any, _output: Any) -> Tensor:
-    return output

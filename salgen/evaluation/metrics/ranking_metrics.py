@@ -2,9 +2,9 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 from salgen.evaluation.metrics.inputs.metric import TOO_FEW_NEGATIVES, ZERO_ENERGY, MaskMetric
-from salgen.evaluation.metrics.inputs.ranking import Cut, Levels, MaskStatistics, hits_of_the_largest
+from salgen.evaluation.metrics.inputs.ranking import Cut, MaskStatistics, hits_of_the_largest
 from salgen.parameters import param
 
 NAMES = ("roc-auc", "average-precision", "prec99", "m-gt", "relevance-mass")
@@ -33,12 +33,9 @@ class RocAuc(MaskMetric):
 
     def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In [0, 1]: counted in whole numbers and divided once."""
-        return ranking.over_positives(_twice_beaten) / (2 * ranking.p * ranking.n), ""
-
-
-def _twice_beaten(levels: Levels) -> Any:
-    """Twice the number of pixels outside the mask that a mask pixel beats, those tied with it counting half."""
-    return 2 * levels.negatives_below + levels.negatives_tied
+        # twice the number of pixels outside the mask that a mask pixel beats, those tied with it counting half
+        beaten = ranking.over_positives(lambda levels: 2 * levels.negatives_below + levels.negatives_tied)
+        return beaten / (2 * ranking.p * ranking.n), ""
 
 
 @dataclass(frozen=True)
@@ -63,12 +60,8 @@ class AveragePrecision(MaskMetric):
 
     def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In (0, 1]."""
-        return ranking.over_positives(_precision) / ranking.p, ""
-
-
-def _precision(levels: Levels) -> Any:
-    """The precision of the pixels S >= t at the value t of a mask pixel."""
-    return levels.positives_from / (levels.positives_from + levels.negatives_from)
+        total = ranking.over_positives(lambda at: at.positives_from / (at.positives_from + at.negatives_from))
+        return total / ranking.p, ""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The CAM family a second time, slowly, from the papers."""
 
+from functools import partial
 import numpy as np
 import pytest
 import torch
@@ -136,8 +137,8 @@ def slow_fem(acts, k=2):
     return rectified(total)
 
 
-def slow_kernel_pca(acts, kernel):
-    """By all eigenvectors of the double-centred kernel matrix; aligned with the sum over channels."""
+def slow_kernel_pca(acts, kernel, aligned=True):
+    """By all eigenvectors of the double-centred kernel matrix; aligned with the sum over channels, or raw."""
     channels, height, width = acts.shape
     pixels = acts.reshape(channels, -1).T
     pixels = pixels - pixels.mean(axis=0)
@@ -145,7 +146,12 @@ def slow_kernel_pca(acts, kernel):
     centring = np.eye(len(pixels)) - 1 / len(pixels)
     values, vectors = np.linalg.eigh(centring @ grams @ centring)
     projection = (vectors[:, -1] * np.sqrt(values[-1])).reshape(height, width)
-    return rectified(projection if (projection * acts.sum(axis=0)).sum() >= 0 else -projection)
+    sign = (projection * acts.sum(axis=0)).sum() if aligned else projection.flat[np.abs(projection).argmax()]
+    return rectified(projection if sign >= 0 else -projection)
+
+
+def slow_sigmoid(x, y, gamma):
+    return np.tanh(gamma * (x @ y) + 1)
 
 
 def slow_rbf(x, y, gamma):
@@ -155,7 +161,8 @@ def slow_rbf(x, y, gamma):
 SLOW = {
     "fem": lambda acts, g: slow_fem(acts),
     "fem:k=0.5": lambda acts, g: slow_fem(acts, 0.5),
-    "kpca-cam:sign=align": lambda acts, g: slow_kernel_pca(acts, lambda x, y, gamma: np.tanh(gamma * (x @ y) + 1)),
+    "kpca-cam": lambda acts, g: slow_kernel_pca(acts, slow_sigmoid, aligned=False),
+    "kpca-cam:sign=align": lambda acts, g: slow_kernel_pca(acts, slow_sigmoid),
     "kpca-cam:sign=align,kernel=rbf": lambda acts, g: slow_kernel_pca(acts, slow_rbf),
     "grad-cam": slow_grad_cam,
     "grad-cam++": lambda acts, g: slow_plus_plus(acts, g, g**2, g**3),
@@ -215,12 +222,12 @@ def head(net, images, acts):
     return logits
 
 
-def slow_shapley_cam(net, image, acts, target):
-    """With the whole Hessian of the logit plus the log of its probability."""
+def slow_shapley_cam(net, image, acts, target, share=1):
+    """With the whole Hessian of the logit plus the log of its probability, or of the logit alone."""
 
     def utility(values):
         logits = head(net, image, values.view_as(acts))[0]
-        return logits[target] + torch.log(torch.exp(logits[target]) / torch.exp(logits).sum())
+        return logits[target] + share * torch.log(torch.exp(logits[target]) / torch.exp(logits).sum())
 
     flat = acts.flatten()
     first = torch.autograd.functional.jacobian(utility, flat)
@@ -271,9 +278,10 @@ def slow_opti_cam(net, image, acts, target, steps=3, rate=0.2):
 
 WITH_PASSES = {
     "shapley-cam": slow_shapley_cam,
+    "shapley-cam:utility=score": partial(slow_shapley_cam, share=0),
     "finer-cam:alpha=0.5": slow_finer_cam,
     "recipro-cam": slow_recipro_cam,
-    "recipro-cam:blur=true": lambda *given: slow_recipro_cam(*given, ramp=(0.25, 0.5, 0.25)),
+    "recipro-cam:blur=true": partial(slow_recipro_cam, ramp=(0.25, 0.5, 0.25)),
     "opti-cam:steps=3,rate=0.2": slow_opti_cam,
 }
 

@@ -1,11 +1,9 @@
-"""The maps of pytorch-grad-cam: against the library called plainly, and against loops from the papers."""
+"""The maps of pytorch-grad-cam against loops from the papers."""
 
 import contextlib
 import copy
-import importlib
 import math
 import pytest
-import pytorch_grad_cam
 import torch
 from torch import nn
 from torch.nn import functional
@@ -33,7 +31,6 @@ class Network(nn.Module):
             nn.init.normal_(parameter, std=0.5)
         nn.init.normal_(self.norm.running_mean, std=0.3)
         nn.init.uniform_(self.norm.running_var, 0.5, 2)
-        self.head.bias.data += 3  # the library's Ablation-CAM divides by the score
         self.eval()
 
     def forward(self, x):
@@ -42,7 +39,7 @@ class Network(nn.Module):
 
 
 class Separate(Network):
-    """The same with a ReLU for each use, which pytorch-grad-cam needs."""
+    """The same with a ReLU for each use, so that each can be read."""
 
     def __init__(self):
         super().__init__()
@@ -146,49 +143,6 @@ def test_full_grads_terms_are_complete(images):
         total = total + sum(term.sum() for term in bias_terms(net, image, target).values())
         assert float(total.detach()) == pytest.approx(score_of(image, target), rel=1e-4)
         assert set(biases(ModelView.of(net), image[None])) == {"conv1", "norm", "conv2"}
-
-
-class Distinct(Separate):
-    """Without a pool before a linear head, so that second derivatives count and maps differ."""
-
-    def __init__(self):
-        super().__init__()
-        torch.manual_seed(2)
-        self.head = nn.Sequential(nn.Flatten(), nn.Linear(80, 6), nn.Tanh(), nn.Linear(6, 3))
-        for parameter in self.head.parameters():
-            nn.init.normal_(parameter, std=0.3)
-
-    def forward(self, x):
-        return self.head(self.relu2(self.conv2(self.relu(self.norm(self.conv1(x))))))
-
-
-BESIDE = {
-    "shapley-cam": ("ShapleyCAM", ["relu2"], {"kind": "ClassifierOutputReST"}),
-    "shapley-cam:utility=score": ("ShapleyCAM", ["relu2"], {"kind": "ClassifierOutputTarget"}),
-    "finer-cam:alpha=0.6": ("FinerCAM", ["relu2"], {"alpha": 0.6}),
-    "kpca-cam": ("KPCA_CAM", ["relu2"], {"kind": "ClassifierOutputTarget"}),
-    "refine-cam": ("RefineCAM", ["relu", "relu2"], {"kind": "ClassifierOutputTarget"}),
-}
-
-
-@pytest.mark.parametrize("method", BESIDE)
-def test_equals_the_library_but_for_its_scaling(method, images):
-    """The library's own maps, called as its readers call it, and ours scaled to [0, 1] as it scales."""
-    name, layers, options = BESIDE[method]
-    net = Distinct()
-    peer = getattr(pytorch_grad_cam, name)(net, [net.get_submodule(layer) for layer in layers])
-    kinds = importlib.import_module("pytorch_grad_cam.utils.model_targets")
-    theirs = []
-    for image, target in zip(images.split(1), TARGETS.tolist(), strict=True):
-        if "kind" in options:
-            theirs.append(torch.as_tensor(peer(image.clone(), [getattr(kinds, options["kind"])(target)])))
-        else:
-            theirs.append(torch.as_tensor(peer(image.clone(), target_idx=target, **options)))
-    if name == "ShapleyCAM":  # which fails at its end otherwise, as it detaches views in place
-        peer.activations_and_grads.gradients.clear()
-    ours = explained(images, method, net, layer="+".join(layers))
-    low, high = ours.amin(dim=(1, 2), keepdim=True), ours.amax(dim=(1, 2), keepdim=True)
-    torch.testing.assert_close((ours - low) / (high - low), torch.cat(theirs).float(), rtol=0, atol=1e-4)
 
 
 def test_a_batch_norm_without_statistics_or_weights_has_the_bias_that_it_has():

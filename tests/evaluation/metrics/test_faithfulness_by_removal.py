@@ -2,13 +2,11 @@
 
 import math
 from itertools import pairwise
-import captum.metrics
 import numpy as np
 import pytest
 import torch
 from pytorch_grad_cam.metrics.road import NoisyLinearImputer
 from small_classifiers import case, classifier
-from torch import nn
 import salgen
 from salgen.evaluation.methods.lime_kernel_shap import slic
 from salgen.evaluation.metrics.road import imputed
@@ -132,27 +130,6 @@ def test_infidelity_is_the_least_squared_error_of_any_scale(model):
     np.testing.assert_allclose(scored(model, "infidelity:draws=20")["infidelity:draws=20"], expected, atol=1e-7)
 
 
-def test_infidelity_is_captums_normalised_one(model):
-    """captum is given the same squares, as ones; it calls its scaled value `normalize`."""
-    for number, (saliency, image, target, name) in enumerate(samples(model)):
-        masks = iter(squares(name, 20))
-
-        def perturb(inputs, masks=masks):
-            gone = torch.from_numpy(np.stack([next(masks) for _ in range(len(inputs))]))[:, None].expand_as(inputs)
-            return gone.to(inputs) / inputs.shape[1], torch.where(gone, torch.zeros_like(inputs), inputs)
-
-        def ask(inputs, target=target):
-            return model.network(inputs).softmax(dim=1)[:, target]
-
-        inputs = torch.from_numpy(image)[None]
-        attributions = torch.from_numpy(saliency).double().expand_as(inputs)
-        theirs = captum.metrics.infidelity(
-            ask, perturb, inputs, attributions, n_perturb_samples=20, max_examples_per_batch=20, normalize=True
-        )
-        ours = scored(model, "infidelity:draws=20")["infidelity:draws=20"][number]
-        assert ours == pytest.approx(theirs.item(), rel=1e-4)
-
-
 def test_sensitivity_n_is_pearsons_correlation(model):
     expected = []
     for saliency, image, target, name in samples(model):
@@ -164,14 +141,6 @@ def test_sensitivity_n_is_pearsons_correlation(model):
         expected.append(np.corrcoef(slow_falls(model, saliency, image, target, masks))[0, 1])
     found = scored(model, "sensitivity-n:draws=15,share=0.1")["sensitivity-n:draws=15,share=0.1"]
     np.testing.assert_allclose(found, expected, atol=1e-5)
-
-
-class Sum(nn.Module):
-    """A nearly linear model: both are exact on its own weights."""
-
-    def forward(self, x):
-        value = 0.01 * (x[:, 0] * torch.arange(72.0).view(SIZE).to(x)).sum(dim=(1, 2)) / 72
-        return torch.stack([value, -value], dim=1)
 
 
 def test_a_map_that_says_nothing(model):
