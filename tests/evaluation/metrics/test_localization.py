@@ -6,12 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from maps_and_masks import cases, value
-from skimage.measure import label, regionprops
+from skimage.measure import label
 from sklearn.metrics import f1_score
 import salgen
 from salgen.evaluation.metrics.box_accuracy import BoxAccuracy
 from salgen.evaluation.metrics.inputs.boxes import (
-    NOTHING,
     Box,
     above_mean,
     box_overlap,
@@ -155,22 +154,6 @@ SIDES = st.tuples(st.integers(1, 9), st.integers(1, 9))
 MASKS = arrays(np.bool_, SIDES)
 
 
-def components_slowly(selected):
-    """Sets of 8-connected pixels, in raster order of their first pixels, by flooding."""
-    left = {(int(i), int(j)) for i, j in zip(*np.nonzero(selected), strict=True)}
-    found = []
-    while left:
-        front, component = [min(left)], set()
-        while front:
-            i, j = front.pop()
-            if (i, j) in left:
-                left.remove((i, j))
-                component.add((i, j))
-                front += [(i + a, j + b) for a in (-1, 0, 1) for b in (-1, 0, 1)]
-        found.append(component)
-    return found
-
-
 @given(arrays(np.float32, SIDES, elements=st.integers(-3, 3).map(float)), st.data())
 def test_at_or_above_the_mean_of_the_region(saliency, data):
     region = data.draw(arrays(np.bool_, saliency.shape).filter(np.any))
@@ -202,25 +185,6 @@ def test_neighbouring_values_are_told_apart():
         saliency = np.full((7, 9), low)
         saliency[2, 3] = np.nextafter(low, np.inf)
         assert np.argwhere(above_mean(saliency, np.ones((7, 9), dtype=bool))).tolist() == [[2, 3]]
-
-
-@given(MASKS)
-def test_largest_component_is_the_first_of_the_largest(selected):
-    components = components_slowly(selected)
-    expected = max(components, key=len) if components else set()  # the first of equal ones
-    assert set(map(tuple, np.argwhere(largest_component(selected)).tolist())) == expected
-    assert len(components) == label(selected, connectivity=2).max()
-
-
-@given(MASKS)
-def test_box_is_that_of_scikit_image(selected):
-    box = tight_box(selected)
-    if selected.any():
-        (properties,) = regionprops(selected.astype(int))
-        assert (box.top, box.left, box.bottom, box.right) == properties.bbox
-        assert selected[box.pixels].sum() == selected.sum()
-    else:
-        assert box == NOTHING
 
 
 @given(MASKS, st.data())

@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import permutations
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,24 +24,6 @@ from salgen.evaluation.metrics.ranking_metrics import (
 from salgen.evaluation.scoring.metric_selection import create_metric
 
 
-def ap_by_thresholds(saliency, mask):
-    total, recall_before = Fraction(0), Fraction(0)
-    for threshold in sorted(set(saliency.ravel().tolist()), reverse=True):
-        selected = saliency >= threshold
-        true = int((selected & mask).sum())
-        recall = Fraction(true, int(mask.sum()))
-        total += (recall - recall_before) * Fraction(true, int(selected.sum()))
-        recall_before = recall
-    return total
-
-
-def auc_by_pairs(saliency, mask):
-    won = Fraction(0)
-    for inside, outside in product(saliency[mask].tolist(), saliency[~mask].tolist()):
-        won += Fraction(int(inside > outside)) + Fraction(int(inside == outside), 2)
-    return won / int(mask.sum()) / int((~mask).sum())
-
-
 def m_gt_by_counting(saliency, mask):
     """The formula of the paper's metric with ties, by counting over the whole map."""
     p = int(mask.sum())
@@ -51,14 +33,12 @@ def m_gt_by_counting(saliency, mask):
     return hits / p
 
 
-DEFINITIONS = {AveragePrecision: ap_by_thresholds, RocAuc: auc_by_pairs, MGt: m_gt_by_counting}
 SCIKIT_LEARN = {AveragePrecision: average_precision_score, RocAuc: roc_auc_score}
 
 
-@pytest.mark.parametrize("metric", DEFINITIONS)
 @given(cases())
-def test_is_its_definition(metric, case):
-    assert value(metric(), *case) == pytest.approx(float(DEFINITIONS[metric](*case)), rel=0, abs=1e-14)
+def test_m_gt_is_its_definition(case):
+    assert value(MGt(), *case) == pytest.approx(float(m_gt_by_counting(*case)), rel=0, abs=1e-14)
 
 
 @pytest.mark.parametrize("metric", SCIKIT_LEARN)
