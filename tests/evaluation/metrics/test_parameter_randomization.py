@@ -9,7 +9,6 @@ from salgen.evaluation.models.inspection.fresh_weights import layers_of, randomi
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.scoring.metric_selection import choose_metrics
 from salgen.seeding import Stream
-from salgen.testing.methods import state_of
 
 IMAGES = np.random.default_rng(0).random((4, 1, 12, 13)).astype(np.float32)
 TARGETS = np.array([0, 2, 1, 1])
@@ -122,12 +121,6 @@ def test_a_stage_must_exist(model):
         scored(model, f"{NAME}:layers=4")
     with pytest.raises(SalgenError, match="layers = 0: must be at least 1"):
         scored(model, f"{NAME}:layers=0")
-
-
-def test_the_callers_model_stays_as_it_was(model):
-    before = state_of(model)
-    scored(model, NAME)
-    assert state_of(model) == before
 
 
 def test_the_seed_matters(model):
