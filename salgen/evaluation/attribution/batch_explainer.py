@@ -199,7 +199,7 @@ class BatchExplainer:
             raise FailedMethodError(call, f"method {method.name!r} {fault}")
         reduction = method.reduction if self.reduce == NATIVE else self.reduce
         return SaliencyMap(
-            values=as_saliency(raw.float().contiguous(), reduction, (size[0], size[1])),
+            values=as_saliency(raw.float().contiguous(), reduction, size),
             method=getattr(method, "call", None) or call_text(method),
             reduction=reduction,
             signed=method.signed and (reduction is None or reduction in SIGNED),

@@ -30,6 +30,7 @@ class ClassActivation(Explanation):
     resolution: ClassVar[str] = "the layer's"
     defined_for: ClassVar[str] = "networks with a layer whose channels show an image: a map, or tokens on a grid"
     reads_gradients: ClassVar[bool] = True
+    own_passes: ClassVar[bool] = False  # whether it takes the gradients that it reads from passes of its own
 
     layer: str | None = param(
         None, "dotted module names joined by +, or all: the last of each resolution; by default the model's own choice"
@@ -43,7 +44,8 @@ class ClassActivation(Explanation):
     def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The layers, with the gradients there if the method reads them."""
         layers = frozenset(self.layers_of(model, image))
-        return PassRequirements(gradients=layers) if self.reads_gradients else PassRequirements(layers=layers)
+        shared = self.reads_gradients and not self.own_passes
+        return PassRequirements(gradients=layers) if shared else PassRequirements(layers=layers)
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """One channel per layer, (n, L, h, w), neither scaled nor shifted."""
@@ -90,7 +92,7 @@ def layer_names(text: str) -> tuple[str, ...]:
 def together(maps: list[Tensor]) -> Tensor:
     """Maps (n, 1, h, w) of several resolutions as channels of the finest."""
     finest = max((m.shape[2:] for m in maps), key=lambda size: size[0] * size[1])
-    return torch.cat([resize(m, (finest[0], finest[1])) for m in maps], dim=1)
+    return torch.cat([resize(m, finest) for m in maps], dim=1)
 
 
 def weighted(weights: Tensor, activations: Tensor) -> Tensor:

@@ -110,7 +110,9 @@ def _lent(network: nn.Module) -> Iterator[None]:
     finally:
         now, changed = _weights(network), False
         for name, (shared, own) in weights.items():
-            changed |= name not in now or not _same(now[name], own)
+            there = now.get(name)
+            if there is None or (there.dtype, there.device) != (own.dtype, own.device) or not torch.equal(there, own):
+                changed = True
             if not torch.equal(shared, own):
                 shared.copy_(own)
                 changed = True
@@ -120,7 +122,3 @@ def _lent(network: nn.Module) -> Iterator[None]:
 
 def _weights(network: nn.Module) -> dict[str, Tensor]:
     return {**dict(network.named_parameters()), **dict(network.named_buffers())}
-
-
-def _same(tensor: Tensor, own: Tensor) -> bool:
-    return (tensor.dtype, tensor.device) == (own.dtype, own.device) and torch.equal(tensor, own)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 from salgen.errors import unknown_name
 
@@ -33,14 +33,14 @@ def reduce_channels(raw: Tensor, name: str) -> Tensor:
     return REDUCTIONS[check_reduction(name)](raw)
 
 
-def as_saliency(raw: Tensor, reduction: str | None, size: tuple[int, int]) -> Tensor:
+def as_saliency(raw: Tensor, reduction: str | None, size: Sequence[int]) -> Tensor:
     """Raw attributions (n, C, h, w) as maps (n, H, W) of the image's size; (n, C, H, W) without a reduction."""
     if reduction is None:
         return resize(raw, size)
     return resize(reduce_channels(raw, reduction)[:, None], size)[:, 0]
 
 
-def resize(maps: Tensor, size: tuple[int, int]) -> Tensor:
+def resize(maps: Tensor, size: Sequence[int]) -> Tensor:
     """(n, C, h, w) to (n, C, H, W), bilinearly with ``align_corners=False``; untouched at equal size.
 
     To rounding ``torch.nn.functional.interpolate``, which makes small differences where there are

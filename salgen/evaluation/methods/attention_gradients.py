@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from inspect import signature
 from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.propagation.operations import Operation
+from salgen.evaluation.attribution.propagation.operations import Operation, attention_by_head
 from salgen.evaluation.methods.attention import Attention, AttentionWeights, Tokens, tokens_of
 from salgen.evaluation.models.inspection.layers import find_layer
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -122,8 +121,8 @@ class LeGrad(AttentionGradient):
         total = torch.zeros((), device=context.inputs.device)
         for name, number in zip(reversed(blocks), reversed(tokens.attentions), strict=True):
             if name != blocks[-1]:
-                hook = partial(_give, outputs[name])
-                with torch.enable_grad(), hooked([(find_layer(context.model, blocks[-1]), hook)]):
+                last = find_layer(context.model, blocks[-1])
+                with torch.enable_grad(), hooked([(last, lambda *_, given=outputs[name]: given)]):
                     logits = context.model.logits(context.inputs)
             score = (logits * context.start(logits)).sum()
             (gradient,) = torch.autograd.grad(score, mode.weights[number], retain_graph=True)
@@ -161,10 +160,8 @@ class Heads(AttentionWeights):
             with self:
                 return self._attend(*args, **(kwargs or {}))
         if func is functional.multi_head_attention_forward:
-            call = signature(func).bind(*args, **(kwargs or {}))
-            call.apply_defaults()
             with self:
-                return self._attend_by_head(call.arguments)
+                return attention_by_head(functional.linear, self._attend_and_tell, self._refusal, args, kwargs or {})
         return super().__torch_function__(func, types, args, kwargs)
 
     def _attend(
@@ -180,23 +177,8 @@ class Heads(AttentionWeights):
         scores = query @ key.mT * (query.shape[-1] ** -0.5 if scale is None else scale)
         return torch.softmax(scores if attn_mask is None else scores + attn_mask, dim=-1) @ value
 
-    def _attend_by_head(self, given: Mapping[str, Any]) -> tuple[Tensor, Tensor | None]:
-        """As ``nn.MultiheadAttention`` computes it, of (T, n, E)."""
-        masks = [given[name] for name in ("key_padding_mask", "attn_mask", "bias_k", "bias_v")]
-        dropped = given["dropout_p"] and given["training"]
-        if any(mask is not None for mask in masks) or given["add_zero_attn"] or dropped or given["query"].ndim != 3:
-            raise self._refusal("masks, added keys or dropout, or no axis for the batch")
-        separate = [given[f"{name}_proj_weight"] for name in "qkv"]
-        weights = separate if given["use_separate_proj_weight"] else given["in_proj_weight"].chunk(3)
-        biases = [None] * 3 if given["in_proj_bias"] is None else given["in_proj_bias"].chunk(3)
-        parts = zip((given["query"], given["key"], given["value"]), weights, biases, strict=True)
-        query, key, value = (
-            tokens.view(*tokens.shape[:2], given["num_heads"], -1).permute(1, 2, 0, 3)
-            for tokens in (functional.linear(*part) for part in parts)
-        )
-        mixed = self._attend(query, key, value).permute(2, 0, 1, 3).flatten(2)
-        mean = self.weights[-1].mean(dim=1) if given["average_attn_weights"] else self.weights[-1]
-        return functional.linear(mixed, given["out_proj_weight"], given["out_proj_bias"]), mean
+    def _attend_and_tell(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        return self._attend(query, key, value), self.weights[-1]
 
     def _refusal(self, what: str) -> SalgenError:
         return SalgenError(f"{self.method} follows no attention with {what}: choose another network or method")
@@ -227,7 +209,3 @@ def _blocks(tokens: Tokens) -> list[str]:
     paths = [name.split(".") for name in tokens.layers]
     depth = next((k for k, parts in enumerate(zip(*paths, strict=False)) if len(set(parts)) > 1), len(paths[0]) - 1)
     return [".".join(path[: depth + 1]) for path in paths]
-
-
-def _give(output: Tensor, _module: nn.Module, _inputs: Any, _output: Any) -> Tensor:
-    return output

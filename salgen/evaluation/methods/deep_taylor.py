@@ -51,9 +51,7 @@ class DeepTaylor(RelevanceMethod):
     stabiliser: float = param(1e-6, "added to a denominator, with its sign", low=0.0)
 
     def __post_init__(self) -> None:
-        low, high = self.low, self.high
-        if (low is None) != (high is None) or (low is not None and high is not None and low >= high):
-            raise SalgenError(f"{self.name}: low={low}, high={high}: give both, low below high, or neither")
+        check_bounds(self.name, self.low, self.high)
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse networks with other operations, and signed inputs of unknown bounds."""
@@ -110,6 +108,12 @@ class DeepTaylor(RelevanceMethod):
             return None
         self._check_box(context.model, context.inputs)
         return None if box is None else (box[0].to(leaf), box[1].to(leaf))
+
+
+def check_bounds(method: str, low: float | None, high: float | None) -> None:
+    """Refuse one bound alone, and a low one that is not below the high one."""
+    if (low is None) != (high is None) or (low is not None and high is not None and low >= high):
+        raise SalgenError(f"{method}: low={low}, high={high}: give both, low below high, or neither")
 
 
 def known_box(context: AttributionContext, low: float | None, high: float | None) -> Box | None:

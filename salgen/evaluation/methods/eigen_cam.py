@@ -1,18 +1,19 @@
-"""Maps that project a layer's activations on a first principal component: Eigen-CAM, Eigen Grad-CAM, KPCA-CAM."""
+"""Maps from the statistics of a layer's activations: principal components, and channels far above their means."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 import numpy as np
 import torch
 from scipy.linalg import eigh
 from torch import Tensor
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.class_activation import ClassActivation
+from salgen.evaluation.attribution.class_activation import ClassActivation, weighted
 from salgen.parameters import param
 
-NAMES = ("eigen-cam", "eigen-grad-cam", "kpca-cam")
+NAMES = ("eigen-cam", "eigen-grad-cam", "kpca-cam", "fem")
 
-_SPREAD = 1e-6  # a standard deviation below this share of the values is rounding in float32
+_SPREAD = 1e-6  # a standard deviation below this share of the values, or of their mean, is rounding in float32
 _TIE = 1e-6
 
 
@@ -34,10 +35,11 @@ class Principal(ClassActivation):
         values = context.activations(layer)
         if self.reads_gradients:
             values = values * context.gradients(layer)
-        component = context.cache.get((self.name, layer), lambda: principal_component(values))
-        if self.sign == "align":
-            component = aligned(component, values)
-        return component.clamp(min=0)
+        component = context.cache.get((replace(self, sign="raw"), layer), lambda: self._component(values))
+        return (aligned(component, values) if self.sign == "align" else component).clamp(min=0)
+
+    def _component(self, values: Tensor) -> Tensor:
+        return principal_component(values)
 
 
 @dataclass(frozen=True)
@@ -85,13 +87,8 @@ class KpcaCam(Principal):
     kernel: str = param("sigmoid", "the kernel: tanh, or the radial basis function", choices=("sigmoid", "rbf"))
     gamma: float | None = param(None, "scale of the kernel; default: one over the number of channels", low=0.0)
 
-    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
-        """Non-negative (n, 1, h, w); zero where the layer is constant in space."""
-        values = context.activations(layer)
-        component = kernel_component(values, self.kernel, self.gamma)
-        if self.sign == "align":
-            component = aligned(component, values)
-        return component.clamp(min=0)
+    def _component(self, values: Tensor) -> Tensor:
+        return kernel_component(values, self.kernel, self.gamma)
 
 
 def kernel_component(values: Tensor, kernel: str, gamma: float | None) -> Tensor:
@@ -169,3 +166,34 @@ def _largest_positive(weights: Tensor) -> Tensor:
     first = (sizes >= (1 - _TIE) * sizes.amax(dim=1, keepdim=True)).int().argmax(dim=1, keepdim=True)
     sign = weights.gather(1, first).sign()
     return weights * sign
+
+
+@dataclass(frozen=True)
+class Fem(ClassActivation):
+    """For each pixel, the sum of the means of those channels that exceed their mean by `k` deviations there.
+
+    The sum is rectified, which matters where means are negative. That is the paper's map. pytorch-grad-cam's sums the
+    activations instead, each channel weighted by its share of such pixels. Of N pixels none is more than
+    sqrt(N - 1) deviations above the mean: by default the map of a layer of 2 x 2 is zero. It costs one forward pass,
+    which all share.
+    """
+
+    name: ClassVar[str] = "fem"
+    reference: ClassVar[str] = (
+        "Fuad et al. 2020, Features understanding in 3D CNNs for actions recognition in video, "
+        "doi:10.1109/IPTA50016.2020.9286629"
+    )
+    class_dependent: ClassVar[bool] = False
+    reads_gradients: ClassVar[bool] = False
+    in_all: ClassVar[bool] = False
+    quick: ClassVar[Mapping[str, Any]] = {"k": 0.5}
+
+    k: float = param(2.0, "standard deviations above the mean from which a pixel counts")
+
+    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
+        """Non-negative (n, 1, h, w); zero where the layer is constant in space."""
+        activations = context.activations(layer)
+        means = activations.mean(dim=(2, 3), keepdim=True)
+        deviations = activations.std(dim=(2, 3), correction=0, keepdim=True)
+        above = (activations > means + self.k * deviations) & (deviations > _SPREAD * means.abs())
+        return weighted(means, above).clamp(min=0)

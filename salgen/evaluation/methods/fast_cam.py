@@ -1,4 +1,4 @@
-"""Fast-CAM: the spread of several layers' activations over channels, times a class activation map."""
+"""Maps of several layers together: Fast-CAM, and RefineCAM."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,7 +14,7 @@ from salgen.evaluation.models.inspection.layers import layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
-NAMES = ("fast-cam", "fast-cam++")
+NAMES = ("fast-cam", "fast-cam++", "refine-cam")
 
 _OFFSET = 1e-7  # the authors', against the logarithm of zero
 _SPREAD = 1e-6  # a range below this share of the values is rounding in float32
@@ -57,7 +57,7 @@ class FastCam(ClassActivation):
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """One channel in [0, 1], (n, 1, h, w)."""
-        size = (context.inputs.shape[2], context.inputs.shape[3])
+        size = context.inputs.shape[2:]
         layers = self._rectified(context.model, context.inputs[:1])
         shares = zip(self._shares(layers), layers, strict=True)
         activity = torch.stack([share * resize(self._smoe_map(layer, context), size) for share, layer in shares])
@@ -162,3 +162,31 @@ def gamma_fit(values: Tensor) -> tuple[Tensor, Tensor]:
     for _ in range(10):
         shape = shape - (shape.log() - shape.digamma() - s) / (1 / shape - torch.special.polygamma(1, shape))
     return shape, mean / shape
+
+
+@dataclass(frozen=True)
+class RefineCam(ClassActivation):
+    """The product of several layers' Grad-CAM++, each resized bilinearly to the input and scaled to [0, 1].
+
+    This is pytorch-grad-cam's, but for its scaling of the product. By default the layers are the last of each
+    resolution. It costs one forward and one backward pass, which all share.
+    """
+
+    name: ClassVar[str] = "refine-cam"
+    reference: ClassVar[str] = (
+        "Domeniconi et al. 2026, How to evaluate and refine your CAM, doi:10.48550/arXiv.2605.14641"
+    )
+    resolution: ClassVar[str] = "the input's"
+    in_all: ClassVar[bool] = False
+
+    def layers_of(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
+        """The named layers, else the last of each resolution."""
+        return super().layers_of(model, image) if self.layer else self.all_layers(model, image)
+
+    def attribute(self, context: AttributionContext) -> Tensor:
+        """One channel in [0, 1], (n, 1, h, w)."""
+        size = context.inputs.shape[2:]
+        product = context.inputs.new_ones(len(context.inputs), 1, *size)
+        for layer in self.layers_of(context.model, context.inputs[:1]):
+            product = product * min_max_scaled(resize(grad_cam_plus_plus(layer, context), size))
+        return product

@@ -62,7 +62,7 @@ class FullGrad(Explanation):
         for layer, bias in biases(context.model, inputs).items():
             for gradient in context.passes.gradients(layer):
                 share = (bias.view(-1, 1, 1) * gradient).abs().sum(dim=1, keepdim=True)
-                total = total + resize(share, (inputs.shape[2], inputs.shape[3]))
+                total = total + resize(share, inputs.shape[2:])
         return total
 
 

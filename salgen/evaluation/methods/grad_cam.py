@@ -5,14 +5,24 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 import torch
 from torch import Tensor
+from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.class_activation import ClassActivation, together, weighted
+from salgen.evaluation.attribution.class_activation import ClassActivation, differentiable, together, weighted
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.methods.gradient import normal_noise
-from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.layers import layer_grid
 from salgen.parameters import param
 
-NAMES = ("grad-cam", "grad-cam++", "xgrad-cam", "hires-cam", "layer-cam", "smooth-grad-cam++")
+NAMES = (
+    "grad-cam",
+    "grad-cam++",
+    "xgrad-cam",
+    "hires-cam",
+    "layer-cam",
+    "smooth-grad-cam++",
+    "finer-cam",
+    "shapley-cam",
+)
 
 _EPSILON = 1e-6
 
@@ -110,15 +120,12 @@ class SmoothGradCamPlusPlus(ClassActivation):
         "Omeiza et al. 2019, Smooth Grad-CAM++: an enhanced inference level visualization technique, "
         "doi:10.48550/arXiv.1908.01224"
     )
+    own_passes: ClassVar[bool] = True
     shares: ClassVar[str | None] = None
     quick: ClassVar[Mapping[str, Any]] = {"n": 3}
 
     n: int = param(25, "noisy copies per image", low=1)
     noise: float = param(0.3, "standard deviation of the noise on normalised inputs", low=0.0)
-
-    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
-        """The layers; their gradients are read at noisy images only."""
-        return PassRequirements(layers=frozenset(self.layers_of(model, image)))
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """One channel per layer, non-negative (n, L, h, w)."""
@@ -157,3 +164,73 @@ def _from_moments(moments: Sequence[Tensor], activations: Tensor) -> Tensor:
     alpha = torch.where(denominator == 0, 0, second / denominator)
     weights = (alpha * first.clamp(min=0)).sum(dim=(2, 3), keepdim=True)
     return weighted(weights, activations).clamp(min=0)
+
+
+@dataclass(frozen=True)
+class FinerCam(ClassActivation):
+    """Grad-CAM of the target's logit less `alpha` times those of the classes with the nearest logits.
+
+    The differences are averaged with the classes' probabilities as weights. As in the authors' code these are
+    differentiated too. For each layer it costs a forward and a backward pass. A score of margins changes nothing.
+    """
+
+    name: ClassVar[str] = "finer-cam"
+    reference: ClassVar[str] = (
+        "Zhang et al. 2025b, Finer-CAM: spotting the difference for fine-grained visual explanation, "
+        "doi:10.48550/arXiv.2501.11309"
+    )
+    own_passes: ClassVar[bool] = True
+    in_all: ClassVar[bool] = False
+
+    alpha: float = param(1.0, "how much the other classes' logits count", low=0.0)
+    classes: int = param(3, "number of classes to compare with, or all others if they are fewer", low=1)
+
+    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
+        """Non-negative (n, 1, h, w)."""
+        logits, output = differentiable(layer, context)
+        if logits.shape[1] < 2:
+            raise SalgenError("finer-cam compares classes, and this model has one: choose grad-cam")
+        own = logits.gather(1, context.targets[:, None])
+        distances = (logits - own).detach().abs().scatter(1, context.targets[:, None], torch.inf)
+        others = distances.argsort(dim=1, stable=True)[:, : min(self.classes, logits.shape[1] - 1)]
+        weights = context.model.probabilities(logits).gather(1, others)
+        differences = own - self.alpha * logits.gather(1, others)
+        value = (weights * differences).sum(dim=1) / (weights.sum(dim=1) + 1e-9)
+        (gradient,) = torch.autograd.grad(value.sum(), output)
+        channels = layer_grid(context.model, context.inputs, layer).channels(gradient)
+        activations = context.activations(layer)
+        return weighted(channels.to(activations).mean(dim=(2, 3), keepdim=True), activations).clamp(min=0)
+
+
+@dataclass(frozen=True)
+class ShapleyCam(ClassActivation):
+    """A layer's channels, each weighted by the mean of its gradient less half the Hessian times the layer, rectified.
+
+    The weights approximate Shapley values of the channels by a Taylor expansion of second order. The utility is the
+    paper's ReST: the score plus the logarithm of the target's probability. With ``utility=score`` the second-order term
+    is zero for most ReLU networks, and the map is Grad-CAM. For each layer it costs a forward pass and two backward
+    passes.
+    """
+
+    name: ClassVar[str] = "shapley-cam"
+    reference: ClassVar[str] = "Cai 2025, CAMs as Shapley value-based explainers, doi:10.48550/arXiv.2501.06261"
+    own_passes: ClassVar[bool] = True
+    in_all: ClassVar[bool] = False
+
+    utility: str = param("rest", "what is expanded: ReST, or the score alone", choices=("rest", "score"))
+
+    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
+        """Non-negative (n, 1, h, w)."""
+        logits, output = differentiable(layer, context)
+        utility = (logits * context.start(logits)).sum(dim=1)
+        if self.utility == "rest":
+            probabilities = context.model.log_probabilities(logits)
+            utility = utility + probabilities.gather(1, context.targets[:, None])[:, 0]
+        (gradient,) = torch.autograd.grad(utility.sum(), output, create_graph=True)
+        products = None
+        if gradient.requires_grad:
+            (products,) = torch.autograd.grad(gradient, output, output.detach(), allow_unused=True)
+        second = gradient if products is None else gradient - products / 2
+        channels = layer_grid(context.model, context.inputs, layer).channels(second.detach())
+        activations = context.activations(layer)
+        return weighted(channels.to(activations).mean(dim=(2, 3), keepdim=True), activations).clamp(min=0)

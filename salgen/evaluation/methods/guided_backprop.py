@@ -84,7 +84,7 @@ class GuidedGradCam(ClassActivation):
         guided = _guided_gradient(context)
         layers = self.layers_of(context.model, context.inputs[:1])
         cam = together([grad_cam(layer, context) for layer in layers]).sum(dim=1, keepdim=True)
-        return guided * resize(cam, (guided.shape[2], guided.shape[3]))
+        return guided * resize(cam, guided.shape[2:])
 
 
 def _guided_gradient(context: AttributionContext) -> Tensor:

@@ -9,7 +9,7 @@ from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.propagation.input_bounds import Box
 from salgen.evaluation.attribution.propagation.relevance_network import Affine, Rules
 from salgen.evaluation.attribution.relevance import STARTS, first_maps, relevance, relevance_network, stabilised
-from salgen.evaluation.methods.deep_taylor import known_box
+from salgen.evaluation.methods.deep_taylor import check_bounds, known_box
 from salgen.evaluation.methods.lrp import Lrp
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
@@ -71,9 +71,7 @@ class EpsilonGammaBox(Composite):
     high: float | None = param(None, "highest value of the network's input; by default that of the normalised range")
 
     def __post_init__(self) -> None:
-        low, high = self.low, self.high
-        if (low is None) != (high is None) or (low is not None and high is not None and low >= high):
-            raise SalgenError(f"{self.name}: low={low}, high={high}: give both, low below high, or neither")
+        check_bounds(self.name, self.low, self.high)
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse networks with other operations, and inputs of unknown bounds."""

@@ -7,10 +7,8 @@ import torch
 from torch import Tensor
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.class_activation import ClassActivation, weighted
-from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.methods.fast_cam import min_max_scaled
-from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
 NAMES = ("opti-cam",)
@@ -32,24 +30,20 @@ class OptiCam(ClassActivation):
         "Zhang et al. 2024, Opti-CAM: optimizing saliency maps for interpretability, doi:10.48550/arXiv.2301.07002"
     )
     shares: ClassVar[str | None] = None
+    own_passes: ClassVar[bool] = True
     in_all: ClassVar[bool] = False
     quick: ClassVar[Mapping[str, Any]] = {"steps": 3}
 
     steps: int = param(50, "steps of the optimisation", low=1)
     rate: float = param(0.1, "learning rate of Adam", low=0.0)
 
-    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
-        """The layers; gradients are read at masked images only."""
-        return PassRequirements(layers=frozenset(self.layers_of(model, image)))
-
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
         channels, pixels = context.activations(layer).clamp(min=0), context.pixels
-        size = (pixels.shape[2], pixels.shape[3])
         numbers = torch.zeros_like(channels[:, :, :1, :1]).requires_grad_()
         adam = torch.optim.Adam([numbers], lr=self.rate)
         for _ in range(self.steps):
-            mask = min_max_scaled(resize(weighted(numbers.softmax(dim=1), channels), size))
+            mask = min_max_scaled(resize(weighted(numbers.softmax(dim=1), channels), pixels.shape[2:]))
             inputs = context.model.normalise(pixels * mask.to(pixels)).to(context.inputs)
             loss = -context.scores_of(inputs, context.targets).sum()
             (numbers.grad,) = torch.autograd.grad(loss, numbers)

@@ -5,7 +5,7 @@ that channel; each layer's map, normalised by its own local mean, multiplies the
 after it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 import torch
@@ -76,9 +76,9 @@ class PolyCam(Explanation):
         for layer in finer_layers:
             finer = self._map(context, layer)
             floor = AUTHORS_FLOOR if self.compat else FLOOR * finer.amax(dim=(2, 3), keepdim=True)
-            local = resize(resize(finer, _size(combined)), _size(finer))  # divided by it, only detail remains
+            local = resize(resize(finer, combined.shape[2:]), finer.shape[2:])  # divided by it, only detail remains
             detail = finer / local.clamp(min=floor).clamp(min=torch.finfo(finer.dtype).tiny)
-            combined = detail * resize(combined, _size(finer))
+            combined = detail * resize(combined, finer.shape[2:])
         return combined.clamp(max=LARGEST)
 
     def _layers(self, model: ModelView, image: Tensor) -> list[str]:
@@ -106,7 +106,7 @@ class PolyCam(Explanation):
 
             def inputs(part: slice) -> Tensor:
                 images = context.inputs[owners[part]]
-                masks = self._masks(activations[owners[part], numbers[part], None], _size(images)).to(images)
+                masks = self._masks(activations[owners[part], numbers[part], None], images.shape[2:]).to(images)
                 return images * (masks if kind == "kept" else 1 - masks)
 
             values = context.values_of(self.output, owners, inputs)
@@ -116,7 +116,7 @@ class PolyCam(Explanation):
 
         return context.cache.get(("poly-cam", layer, kind, self.channels, self.output, self.compat), compute)
 
-    def _masks(self, channels: Tensor, size: tuple[int, int]) -> Tensor:
+    def _masks(self, channels: Tensor, size: Sequence[int]) -> Tensor:
         """Channels (m, 1, h, w) as masks of the image's size, in [0, 1]."""
         if self.compat:
             low, high = _percentiles(channels)
@@ -185,7 +185,3 @@ def _percentiles(maps: Tensor) -> tuple[Tensor, Tensor]:
         return torch.lerp(ends[:, :, int(place)], ends[:, :, -1], place - int(place))[:, :, None, None]
 
     return value(largest=False), value(largest=True)
-
-
-def _size(maps: Tensor) -> tuple[int, int]:
-    return maps.shape[2], maps.shape[3]

@@ -99,7 +99,7 @@ def _masked_probabilities(data: MetricInputs, space: str) -> Float64:
 
     probe = data.predictor
     images = probe.inputs if space == "normalised" else probe.pixels
-    masks = resize(_scaled(data).to(images)[:, None], (images.shape[2], images.shape[3]))
+    masks = resize(_scaled(data).to(images)[:, None], images.shape[2:])
 
     def inputs(part: slice) -> Tensor:
         masked = images[part] * masks[part]

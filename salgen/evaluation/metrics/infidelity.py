@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
-from salgen.evaluation.metrics.insertion import DELETED, REFERENCES, reference_images
+from salgen.evaluation.metrics.insertion import DELETED, IMAGES, reference_images
 from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 NAMES = ("infidelity", "sensitivity-n")
 
-IMAGES = tuple(kind for kind in REFERENCES if kind != "twin")
 SIDE = 1 / 4  # side of a square, as a share of the image's shorter one
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from salgen.evaluation.metrics.inputs.metric import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
-from salgen.evaluation.metrics.insertion import REFERENCES, reference_images
+from salgen.evaluation.metrics.insertion import IMAGES, reference_images
 from salgen.parameters import param
 from salgen.seeding import Stream
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 NAMES = ("irof",)
 
 SMALLEST = 1e-12  # the smallest divisor
-IMAGES = tuple(kind for kind in REFERENCES if kind != "twin")
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,15 @@
-"""Overlap of the predicted mask with the ground truth: IoU, Dice, precision, recall."""
+"""Overlap of a map with the ground truth: of predicted pixels, and of the scaled map itself."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.boxes import Overlap, above_mean, mask_overlap
-from salgen.evaluation.metrics.inputs.metric import MaskMetric, compat_of
+from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY, MaskMetric, compat_of
 from salgen.evaluation.metrics.inputs.ranking import MaskStatistics, Ranking, hits_of_the_largest
 from salgen.parameters import by_parameters, param
 
-NAMES = ("iou", "dice", "precision", "recall")
+NAMES = ("iou", "dice", "precision", "recall", "iosr", "soft-f1", "mae")
 
 SALIENCY_BENCH, DOI = "Zhang et al. 2025, Saliency-Bench", "doi:10.1145/3711896.3737414"
 
@@ -152,3 +153,93 @@ class Recall(PredictedMask):
         """In [0, 1]."""
         overlap = self.overlap(ranking)
         return overlap.both / overlap.reference, ""
+
+
+@dataclass(frozen=True)
+class IoSR(MaskMetric):
+    """Share of the salient region, S > threshold * max S, that lies in the mask.
+
+    #{S > t max S in M} / #{S > t max S}, with t the threshold.
+
+    Ties: pixels at the threshold are not salient. A constant positive map has the mask's share of the region.
+    Undefined: ``zero_energy`` when no value is positive.
+    """
+
+    name: ClassVar[str] = "iosr"
+    reads_pixels: ClassVar[bool] = False
+    reference: ClassVar[str] = (
+        "Li et al. 2020, Quantitative evaluations on saliency methods, IoSR, doi:10.48550/arXiv.2012.15616"
+    )
+
+    threshold: float = param(0.5, "salient is what lies above this share of the largest value", low=0.0, high=1.0)
+
+    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+        """In [0, 1]: two whole numbers, divided once."""
+        inside, outside = ranking.above_share_of_top(self.threshold)
+        salient = inside + outside  # the largest is, where it is positive
+        return (inside / salient, "") if salient else (math.nan, ZERO_ENERGY)
+
+
+@dataclass(frozen=True)
+class SoftF1(MaskMetric):
+    """Pixel-wise F1 score of the scaled map, with no threshold.
+
+    2 P R / (P + R) = 2 sum S M / (sum S + p). S is the map scaled to [0, 1] over the scored region, M the mask of p
+    pixels. P = sum S M / sum S, and R = sum S M / p. It is 0 where no mask pixel has a value. With ``within=box`` M is
+    the mask's bounding box.
+
+    Undefined: ``zero_energy`` for a constant map, whose S is 0 everywhere.
+    Errata: the code of Aabid & Sicre reports this beside hard scores as "F1", and in one column as "AME". The hard ones
+    are `f1-box`, `f1-mask` and `dice`.
+    """
+
+    name: ClassVar[str] = "soft-f1"
+    reads_pixels: ClassVar[bool] = False
+    reference: ClassVar[str] = (
+        "Aabid & Sicre, Foreground segmentation to measure deep neural networks interpretability, code"
+    )
+
+    within: str = param("mask", "what the map is compared with: the mask, or its bounding box", choices=("box", "mask"))
+
+    @by_parameters(True)
+    def ignores_position(self) -> bool:
+        """Whether only the mask's size matters."""
+        return self.within == "mask"
+
+    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+        """In [0, 1]."""
+        ranking = ranking if self.within == "mask" else ranking.boxed
+        inside, outside = ranking.scaled_sums
+        total = inside + outside
+        return (2.0 * inside / (total + ranking.p), "") if total > 0.0 else (math.nan, ZERO_ENERGY)
+
+    def ceiling(self, p: int, n: int) -> float:
+        """1; undefined for a full mask, which as a map is constant, and in the box, where the mask's shape decides."""
+        return 1.0 if n and self.within == "mask" else math.nan
+
+
+@dataclass(frozen=True)
+class Mae(MaskMetric):
+    """Mean absolute difference of the scaled map and the mask.
+
+    mean |mm(S) - M| over the scored region, where mm(S) = (S - min S) / (max S - min S). Small masks make it small for
+    any map that is mostly dark, whatever it shows.
+
+    Ties: a constant map has mm(S) = 0 and so the mask's share of the region.
+    Undefined: never. An empty mask counts: it asks for a map with few bright pixels.
+    """
+
+    name: ClassVar[str] = "mae"
+    reads_pixels: ClassVar[bool] = False
+    takes_empty_masks: ClassVar[bool] = True
+    higher_is_better: ClassVar[bool | None] = False
+    reference: ClassVar[str] = "Perazzi et al. 2012, Saliency filters, mean absolute error"
+
+    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+        """In [0, 1]."""
+        inside, outside = ranking.scaled_sums
+        return (outside + (ranking.p - inside)) / (ranking.p + ranking.n), ""
+
+    def ceiling(self, p: int, n: int) -> float:
+        """0, but 1 for a full mask, which as a map is constant."""
+        return 1.0 if n == 0 else 0.0

@@ -49,7 +49,7 @@ class Road(ModelMetric):
         from salgen.evaluation.metrics.inputs.changed_images import probabilities_of, ranks_at
 
         images = data.predictor.inputs
-        ranks = ranks_at(data, (images.shape[2], images.shape[3])).cpu().numpy()
+        ranks = ranks_at(data, images.shape[2:]).cpu().numpy()
         size, streams = ranks[0].size, data.streams(self.name)
         noise = np.stack([stream.normal(images[0].numel()) for stream in streams]).reshape(images.shape)
         counts = [round(share * size) for share in self.shares]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
-from salgen.evaluation.metrics.insertion import REFERENCES, reference_images
+from salgen.evaluation.metrics.insertion import IMAGES, reference_images
 from salgen.parameters import param
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 NAMES = ("saco",)
 
 ROUNDING = 1e-5  # falls that differ by less are equal: networks answer in single precision
-
-IMAGES = tuple(kind for kind in REFERENCES if kind != "twin")
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class SalienceCoefficient(ModelMetric):
 
         images, empty = data.predictor.inputs, reference_images(data, self.baseline)
         size = data.maps[0].size
-        groups = (ranks_at(data, (images.shape[2], images.shape[3])).long() * self.groups // size).to(images.device)
+        groups = (ranks_at(data, images.shape[2:]).long() * self.groups // size).to(images.device)
         numbers = torch.arange(len(data) * self.groups, device=images.device)
         owners = numbers // self.groups
 

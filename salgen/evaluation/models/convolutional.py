@@ -14,6 +14,8 @@ from salgen.parameters import param
 if TYPE_CHECKING:
     from torch import nn
 
+NAMES = ("resnet18", "resnet50", "resnext50", "vgg16", "vgg19", "vgg11-bn", "mobilenet-v2")
+
 # Every count of channels, units and groups in these networks is a multiple of this.
 STEPS = 32
 WHOLE = Fraction(1)
@@ -102,3 +104,121 @@ def _resized_layer(module: nn.Module, name: str, seams: Seams, channels: int, sh
         after = module.out_features if name == seams.logits else int(module.out_features * share)
         return nn.Linear(int(module.in_features * share), after)
     return None
+
+
+@dataclass(frozen=True)
+class _Residual(Convolutional):
+    reference: ClassVar[str] = "He et al. 2016, Deep residual learning for image recognition, doi:10.1109/CVPR.2016.90"
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"width": 0.25}, "small": {"width": 0.25}, "full": {}}
+    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"epochs": 12}, "small": {"epochs": 12}}
+    seams: ClassVar[Seams] = Seams(input="conv1", offset="bn1.running_mean", logits="fc")
+
+    def cam_layer(self, network: nn.Module) -> str:
+        """The last residual block."""
+        return f"layer4.{len(network.get_submodule('layer4')) - 1}"  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class ResNet18(_Residual):
+    """Eight residual blocks of two 3x3 convolutions."""
+
+    name: ClassVar[str] = "resnet18"
+    architecture: ClassVar[str] = "resnet18"
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"width": 0.25}, "small": {"width": 0.5}, "full": {}}
+
+
+@dataclass(frozen=True)
+class ResNet50(_Residual):
+    """Sixteen residual blocks, each a 3x3 convolution between two of 1x1."""
+
+    name: ClassVar[str] = "resnet50"
+    architecture: ClassVar[str] = "resnet50"
+
+
+@dataclass(frozen=True)
+class ResNeXt50(_Residual):
+    """ResNet-50 with twice the channels in its 3x3 convolutions, in 32 groups of them."""
+
+    name: ClassVar[str] = "resnext50"
+    reference: ClassVar[str] = (
+        "Xie et al. 2017, Aggregated residual transformations for deep neural networks, doi:10.1109/CVPR.2017.634"
+    )
+    architecture: ClassVar[str] = "resnext50_32x4d"
+
+
+@dataclass(frozen=True)
+class _VGG(Convolutional):
+    reference: ClassVar[str] = (
+        "Simonyan and Zisserman 2015, Very deep convolutional networks, doi:10.48550/arXiv.1409.1556"
+    )
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"width": 0.25}, "small": {"width": 0.25}, "full": {}}
+    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "demo": {"learning_rate": 5e-4, "epochs": 20},
+        "small": {"learning_rate": 5e-4, "epochs": 20},
+    }
+    seams: ClassVar[Seams] = Seams(input="features.0", offset="features.0.bias", logits="classifier.6")
+    smallest: ClassVar[int] = 32  # five pools
+
+    def cam_layer(self, network: nn.Module) -> str:
+        """The last ReLU of the convolutions, before the last pool."""
+        return f"features.{len(network.get_submodule('features')) - 2}"  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class VGG16(_VGG):
+    """Thirteen 3x3 convolutions in five blocks and three dense layers, without batch norm."""
+
+    name: ClassVar[str] = "vgg16"
+    architecture: ClassVar[str] = "vgg16"
+
+
+@dataclass(frozen=True)
+class VGG19(_VGG):
+    """Sixteen 3x3 convolutions in five blocks and three dense layers, without batch norm."""
+
+    name: ClassVar[str] = "vgg19"
+    architecture: ClassVar[str] = "vgg19"
+
+
+@dataclass(frozen=True)
+class VGG11BN(_VGG):
+    """Eight 3x3 convolutions with batch norm in five blocks, and three dense layers."""
+
+    name: ClassVar[str] = "vgg11-bn"
+    architecture: ClassVar[str] = "vgg11_bn"
+    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "demo": {"learning_rate": 2e-3, "epochs": 12},
+        "small": {"learning_rate": 2e-3, "epochs": 12},
+    }
+    seams: ClassVar[Seams] = Seams(input="features.0", offset="features.1.running_mean", logits="classifier.6")
+
+
+@dataclass(frozen=True)
+class MobileNetV2(FromTorchvision):
+    """Seventeen inverted residual blocks of depthwise 3x3 convolutions."""
+
+    name: ClassVar[str] = "mobilenet-v2"
+    reference: ClassVar[str] = (
+        "Sandler et al. 2018, MobileNetV2: Inverted residuals and linear bottlenecks, doi:10.1109/CVPR.2018.00474"
+    )
+    quick: ClassVar[Mapping[str, Any]] = {"width": 1 / 16}
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"width": 0.25}, "small": {"width": 0.25}, "full": {}}
+    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"epochs": 12}, "small": {"epochs": 12}}
+    architecture: ClassVar[str] = "mobilenet_v2"
+    seams: ClassVar[Seams] = Seams(input="features.0.0", offset="features.0.1.running_mean", logits="classifier.1")
+
+    width: float = param(1.0, "share of the architecture's channels, rounded to multiples of 8", low=0.01, high=4.0)
+    output_stride: int = param(32, OUTPUT_STRIDE, choices=(8, 16, 32))
+
+    def build(self, channels: int, classes: int, image_size: tuple[int, int]) -> nn.Module:
+        """A freshly initialised network of torchvision's."""
+        from torchvision.models import mobilenet_v2
+
+        network: nn.Module = mobilenet_v2(num_classes=classes, width_mult=self.width)
+        resize(network, self.seams, channels)
+        refine(network, 32 // self.output_stride)
+        return network
+
+    def cam_layer(self, network: nn.Module) -> str:
+        """The last convolution, with its batch norm and ReLU6."""
+        return "features.18"

@@ -156,7 +156,7 @@ def _of_size(files: ArrayFiles, name: str, size: tuple[int, ...]) -> Values:
     if array.shape == (1, *size):
         return np.asarray(array[0])
     raw = torch.from_numpy(array.astype(np.float64 if array.dtype == np.float64 else np.float32))
-    return np.asarray(as_saliency(raw[np.newaxis], FileMaps.reduction, (size[0], size[1]))[0])
+    return np.asarray(as_saliency(raw[np.newaxis], FileMaps.reduction, size)[0])
 
 
 def _extend(whole: PartialScores, part: PartialScores) -> None:

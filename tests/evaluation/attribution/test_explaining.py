@@ -177,10 +177,6 @@ def test_any_gradient_mode_gives_the_same_map_and_stays(network, mode, method):
         assert (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), state_of(network)) == before
 
 
-def test_no_parameter_gradient_is_computed(network):
-    assert not any(parameter.requires_grad for parameter in ModelView.of(network).network.parameters())
-
-
 def test_threads_may_explain_one_model_at_once(network):
     expected = {
         m: salgen.explain(network, IMAGES, 0, method=m).values for m in ("lrp-z", "guided-backprop", "gradient")
@@ -303,13 +299,6 @@ def test_a_method_of_the_wrong_shape_is_named(network):
 
     with pytest.raises(SalgenError, match=r"method 'gradient' returned \(5, 6, 8\) for 5 images"):
         salgen.explain(network, IMAGES, 0, method=Flat())
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_wrapped_models_are_unwrapped(network):
-    expected = salgen.explain(network, IMAGES, 0, method="lrp-z").values
-    for wrapper in (nn.DataParallel, torch.compile):
-        assert torch.equal(salgen.explain(wrapper(network), IMAGES, 0, method="lrp-z").values, expected)
 
 
 def test_parametrised_weights(network):

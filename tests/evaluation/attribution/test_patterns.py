@@ -155,20 +155,6 @@ def test_a_pattern_times_its_weights_is_one(seed, shape, bias, norm):
         assert ((law - 1).abs()[~nothing] <= slack[~nothing]).all()
 
 
-def test_the_signal_of_a_linear_toy_model_is_recovered():
-    """y is in the data with direction (1, 0), a distractor with (1, 1): the weights must cancel the distractor."""
-    rng = np.random.default_rng(0)
-    signal, distractor = rng.uniform(size=(4000, 1)), rng.standard_normal((4000, 1))
-    data = signal * [1, 0] + distractor * [1, 1]
-    net = nn.Sequential(nn.Flatten(), nn.Linear(2, 1, bias=False))
-    net[1].weight.data = torch.tensor([[1.0, -1.0]])
-    net.multi_label = True  # its output is no logit of two classes
-    pattern = fit_patterns(net, data.reshape(-1, 1, 1, 2)).by_map[0].numpy()
-    np.testing.assert_allclose(pattern, [[1, 0]], atol=0.1)
-    covariance = [np.cov(data[:, k], signal[:, 0])[0, 1] / signal.var(ddof=1) for k in (0, 1)]
-    np.testing.assert_allclose(pattern[0], covariance, atol=1e-5)
-
-
 def test_units_that_never_fire_or_never_vary_are_degenerate(images):
     torch.manual_seed(SEED)
     net = nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(3, 2))

@@ -63,16 +63,6 @@ def test_the_oracles_edges_are_the_masks_inner_contour():
     assert (found.sum(axis=(1, 2)) < masks.sum(axis=(1, 2))).all()
 
 
-def test_a_mask_of_one_pixels_width_is_its_own_contour():
-    masks = np.zeros((3, 12, 16), dtype=bool)
-    masks[0, 3, 2:9] = masks[0, 3:8, 5] = True
-    masks[1, :, 0] = masks[1, 4, 4:] = True
-    masks[2, range(12), range(12)] = True
-    assert np.array_equal(maps("oracle-edges", masks=masks).values.numpy(), masks.astype(np.float32))
-    with pytest.raises(SalgenError, match="give masks="):
-        maps("oracle-edges")
-
-
 def test_the_coarse_oracle_is_what_a_7x7_cam_could_show():
     images, masks = np.zeros((1, 1, 14, 14), np.float32), np.zeros((1, 14, 14), bool)
     masks[0, 2:4, 4:5] = True  # half of the cell in row 1, column 2

@@ -1,6 +1,5 @@
 """LIME and KernelSHAP: against captum called plainly, loops, and networks solved by hand."""
 
-import itertools
 import math
 import captum.attr
 import numpy as np
@@ -35,24 +34,6 @@ def test_kernel_shap_of_a_linear_network_is_exact(baseline, images):
     torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4)
 
 
-def test_kernel_shap_comes_near_the_shapley_values(images):
-    """All orders of four regions, on a network in which they interact."""
-    net, image, regions = Tidy(), images[:1], grid(8, 8, 2)
-
-    def value(kept):
-        mask = torch.isin(regions, torch.tensor(kept, dtype=torch.int64))
-        return float(net(image * mask).detach()[0, 1])
-
-    shapley = torch.zeros(4)
-    orders = list(itertools.permutations(range(4)))
-    for order in orders:
-        for place, region in enumerate(order):
-            shapley[region] += (value(order[: place + 1]) - value(order[:place])) / len(orders)
-    found = salgen.explain(net, image, 1, method="kernel-shap", cells=2, n=3000, output="score").values[0]
-    assert shapley.abs().max() > 1e-3
-    torch.testing.assert_close(found, shapley[regions], rtol=0, atol=0.05 * float(shapley.abs().max()))
-
-
 @settings(max_examples=15)
 @given(
     st.integers(0, 1000),
@@ -71,25 +52,6 @@ def test_kernel_shap_is_complete(seed, cells, features, output):
     values = net(torch.cat([image, torch.zeros_like(image)])).detach()
     values = values.softmax(dim=1) if output == "probability" else values
     assert float(total) == pytest.approx(float(values[0, 0] - values[1, 0]), abs=2e-4)
-
-
-def test_lime_is_a_weighted_ridge_regression(images):
-    """Solved again, in closed form, on the same draws."""
-    net, count, cells = Tidy(), 50, 3
-    found = salgen.explain(net, images, 1, method="lime", cells=cells, n=count, ids=["a", "b", "c"], seed=4).values
-    regions = grid(8, 8, cells)
-    for image, name, ours in zip(images, "abc", found, strict=True):
-        with random_state(4, "lime", name):
-            kept = torch.cat([torch.bernoulli(torch.full((1, cells * cells), 0.5)) for _ in range(count)])
-        values = net(kept[:, regions][:, None] * image).softmax(dim=1)[:, 1].detach().double().numpy()
-        kept = kept.double().numpy()
-        weights = np.array([near(row) for row in kept])
-        columns = kept - np.average(kept, axis=0, weights=weights)
-        centred = values - np.average(values, weights=weights)
-        normal = columns.T @ (weights[:, None] * columns) + np.eye(cells * cells)
-        solved = np.linalg.solve(normal, columns.T @ (weights * centred))
-        torch.testing.assert_close(ours, torch.from_numpy(solved).float()[regions], rtol=1e-3, atol=1e-6)
-    assert found.abs().max() > 1e-4
 
 
 def near(row):

@@ -1,4 +1,3 @@
-import captum.attr
 import numpy as np
 import pytest
 import torch
@@ -58,27 +57,6 @@ def test_equals_the_loops(network, images, window, stride, output):
 
         expected = slow(value, image, window, stride, torch.zeros(2))
         np.testing.assert_allclose(attribution[0], expected, rtol=1e-4, atol=1e-6)
-
-
-@pytest.mark.parametrize(("window", "stride"), [((4, 5), 2), ((4, 4), 3), ((7, 7), 5)])
-def test_equals_captum(network, images, window, stride):
-    """Where the windows fit, and where the last ones reach beyond the image."""
-    peer = captum.attr.Occlusion(lambda inputs: network(inputs).softmax(dim=1))
-    expected = peer.attribute(images, (2, *window), (2, stride, stride), baselines=0, target=TARGETS)
-    found = salgen.explain(network, images, TARGETS, method="occlusion", window=window, stride=stride, reduce=None)
-    torch.testing.assert_close(found.values, expected[:, :1].float(), rtol=1e-3, atol=1e-6)
-
-
-def test_a_linear_network_by_hand():
-    """Each window takes away the sum of weight times pixel under it."""
-    net = nn.Sequential(nn.Flatten(), nn.Linear(4, 2))
-    net[1].weight.data = torch.tensor([[1.0, -2.0, 3.0, 4.0], [0.0, 0.0, 0.0, 0.0]])
-    image = torch.tensor([2.0, 1.0, 1.0, 0.5]).view(1, 1, 1, 4)  # contributions 2, -2, 3, 2
-    found = salgen.explain(net, image, 0, method="occlusion:window=1x2,stride=1,output=score").values
-    # windows: 0, 1, 5
-    torch.testing.assert_close(found[0, 0], torch.tensor([0.0, 0.5, 3.0, 5.0]), rtol=1e-5, atol=1e-5)
-    margin = salgen.explain(net, image, 1, method="occlusion:window=1x2,stride=1,output=score", score="margin").values
-    torch.testing.assert_close(margin, -found, rtol=1e-5, atol=1e-5)
 
 
 def test_black_is_black_before_normalisation(network, images):

@@ -10,7 +10,7 @@ from small_networks import with_statistics
 import salgen
 from salgen.evaluation.methods.path_gradients import blurred
 from salgen.evaluation.methods.xrai import grown, regions
-from salgen.evaluation.models.lesion_cnn import LesionCNN
+from salgen.evaluation.models.small_cnns import LesionCNN
 
 TARGETS = [0, 1, 2]
 
@@ -92,6 +92,7 @@ SLOW = {
     "blur-ig:steps=6": lambda net, k, x: slow_blur_ig(net, k, x, 6, 50 / 224 * 20),
     "blur-ig:steps=6,sigma=2": lambda net, k, x: slow_blur_ig(net, k, x, 6, 2),
     "guided-ig:steps=5,distance=0.1": lambda net, k, x: slow_guided_ig(net, k, x, 5, 0.25, 0.1),
+    "guided-ig:steps=4,distance=0": lambda net, k, x: slow_guided_ig(net, k, x, 4, 0.25, 0.0),
     "guided-ig:steps=5,distance=1,fraction=0.1": lambda net, k, x: slow_guided_ig(net, k, x, 5, 0.1, 1),
 }
 
@@ -101,28 +102,6 @@ def test_equals_the_slow_transcription(method, network, images):
     expected = np.stack([SLOW[method](network, k, x) for k, x in zip(TARGETS, images.numpy(), strict=True)])
     found = explained(network, images, method)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6 * np.abs(expected).max())
-
-
-@pytest.mark.parametrize(
-    ("method", "slack"), [("idgi:steps=3", 1e-6), ("blur-ig:steps=3000,sigma=3,quotient=0.0001", 0.03)]
-)
-def test_attributions_sum_to_the_scores_difference_from_the_start(method, slack, network, images):
-    start = np.stack([slow_blur(x, 3) for x in images.numpy()]) if "blur" in method else np.zeros(images.shape)
-    pairs = zip(TARGETS, images.numpy(), start, strict=True)
-    expected = np.array([score(network, k, end) - score(network, k, begin) for k, end, begin in pairs])
-    found = explained(network, images, method).sum(axis=(1, 2, 3))
-    np.testing.assert_allclose(found, expected, rtol=0, atol=slack * np.abs(expected).max())
-
-
-def test_guided_ig_without_a_way_to_deviate_is_integrated_gradients(network, images):
-    """By the left sum: the gradient at the beginning of each step."""
-    expected = 0
-    for step in range(4):
-        leaf = (images * step / 4).requires_grad_()
-        scores = network(leaf)[range(3), TARGETS].sum()
-        expected = expected + torch.autograd.grad(scores, leaf)[0] * images / 4
-    found = explained(network, images, "guided-ig:steps=4,distance=0")
-    np.testing.assert_allclose(found, expected.numpy(), rtol=1e-5, atol=1e-8)
 
 
 def test_of_an_image_like_the_baseline_nothing_is_attributed(network):

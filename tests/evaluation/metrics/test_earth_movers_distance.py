@@ -45,14 +45,6 @@ def test_equals_the_whole_linear_program(shape, cells):
         assert found == pytest.approx(slowly(saliency, mask, region, cells), abs=1e-9)
 
 
-@pytest.mark.parametrize("distance", [0, 1, 4, 9])
-def test_one_pixel_is_moved_by_its_distance(distance):
-    saliency, mask = np.zeros((10, 10)), np.zeros((10, 10), dtype=bool)
-    saliency[0, distance] = 5
-    mask[0, 0] = True
-    assert value(EarthMoversDistance(), saliency, mask) == pytest.approx(distance / math.hypot(9, 9), abs=1e-12)
-
-
 def test_corners_are_farthest_and_the_mask_is_nearest():
     saliency, mask = np.zeros((10, 12)), np.zeros((10, 12), dtype=bool)
     saliency[0, 0] = mask[-1, -1] = 1

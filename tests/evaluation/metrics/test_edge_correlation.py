@@ -5,7 +5,7 @@ import pytest
 from scipy import ndimage
 from scipy.stats import spearmanr
 import salgen
-from salgen.evaluation.metrics.edge_correlation import EdgeCorrelation, edges
+from salgen.evaluation.metrics.map_properties import edges
 
 IMAGES = np.random.default_rng(0).random((4, 3, 9, 11)).astype(np.float32)
 MAPS = np.random.default_rng(1).normal(size=(4, 9, 11)).astype(np.float32)
@@ -21,25 +21,6 @@ def test_is_scipys_spearman_with_scipys_sobel():
     expected = [spearmanr(m.ravel(), scipys_edges(x).ravel()).statistic for m, x in zip(MAPS, IMAGES, strict=True)]
     np.testing.assert_allclose(scores["edge-correlation"], expected, atol=1e-12)
     assert scores.reasons["edge-correlation"] == [""] * 4
-
-
-def test_edges_are_those_of_the_control():
-    control = salgen.explain(None, IMAGES, method="sobel")
-    np.testing.assert_allclose([edges(image) for image in IMAGES], control.values, rtol=1e-5)
-    np.testing.assert_allclose(salgen.score(control, metrics=EdgeCorrelation(), images=IMAGES)["edge-correlation"], 1.0)
-    against = salgen.score(-control.values, metrics="edge-correlation", images=IMAGES)
-    np.testing.assert_allclose(against["edge-correlation"], -1.0)
-
-
-def test_by_hand():
-    step = np.zeros((1, 1, 4, 6), dtype=np.float32)
-    step[..., 3:] = 1.0  # edges in columns 2 and 3 alone
-    beside = np.zeros((1, 4, 6))
-    beside[:, :, 2:4] = 7.0
-    half = np.zeros((1, 4, 6))
-    half[:, :, 2] = 7.0
-    found = [salgen.score(m, metrics="edge-correlation", images=step)["edge-correlation"][0] for m in (beside, half)]
-    assert found == pytest.approx([1.0, np.sqrt(0.4)])  # phi: 4 of 24 pixels within 8 of 24
 
 
 @pytest.mark.parametrize("colour", [(0.1, 0.7, 0.3), (1 / 3, 1 / 3, 1 / 3), (77 / 255, 200 / 255, 13 / 255)])

@@ -6,12 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from maps_and_masks import cases, value
-from skimage.measure import label, regionprops
+from skimage.measure import label
 from sklearn.metrics import f1_score
 import salgen
 from salgen.evaluation.metrics.box_accuracy import BoxAccuracy
 from salgen.evaluation.metrics.inputs.boxes import (
-    NOTHING,
     Box,
     above_mean,
     box_overlap,
@@ -60,14 +59,6 @@ def test_is_one_minus_iou_or_one_minus_recall(compat, case):
     assert value(MaskLocalizationError(compat), saliency, case[1]) == float(error_slowly(found, wanted, compat))
     boxes = box_slowly(found), box_slowly(wanted)
     assert value(LocalizationErrorMetric(compat), saliency, case[1]) == float(error_slowly(*boxes, compat))
-
-
-def test_a_constant_map_marks_everything():
-    mask = np.zeros((10, 10), dtype=bool)
-    mask[2, 2] = mask[4, 6] = True
-    constant = np.full((10, 10), 0.1)
-    assert value(LocalizationErrorMetric(), constant, mask) == 1 - 15 / 100
-    assert value(MaskLocalizationError(), constant, mask) == 1 - 2 / 100
 
 
 def test_official_error_is_one_for_the_misclassified():
@@ -159,33 +150,8 @@ def test_best_of_several_masks_at_each_threshold():
         assert np.array_equal(metric.partial(rankings), np.maximum(*alone))
 
 
-def test_a_constant_map_selects_the_region_at_the_lowest_threshold():
-    mask = np.zeros((5, 8), dtype=bool)
-    mask[:, :6] = True
-    for within in ("box", "mask"):
-        found = BoxAccuracy(within=within).partial([Ranking(np.full((5, 8), 0.3), mask)])
-        assert found[0] == 0.75
-        assert not found[1:].any()
-
-
 SIDES = st.tuples(st.integers(1, 9), st.integers(1, 9))
 MASKS = arrays(np.bool_, SIDES)
-
-
-def components_slowly(selected):
-    """Sets of 8-connected pixels, in raster order of their first pixels, by flooding."""
-    left = {(int(i), int(j)) for i, j in zip(*np.nonzero(selected), strict=True)}
-    found = []
-    while left:
-        front, component = [min(left)], set()
-        while front:
-            i, j = front.pop()
-            if (i, j) in left:
-                left.remove((i, j))
-                component.add((i, j))
-                front += [(i + a, j + b) for a in (-1, 0, 1) for b in (-1, 0, 1)]
-        found.append(component)
-    return found
 
 
 @given(arrays(np.float32, SIDES, elements=st.integers(-3, 3).map(float)), st.data())
@@ -219,32 +185,6 @@ def test_neighbouring_values_are_told_apart():
         saliency = np.full((7, 9), low)
         saliency[2, 3] = np.nextafter(low, np.inf)
         assert np.argwhere(above_mean(saliency, np.ones((7, 9), dtype=bool))).tolist() == [[2, 3]]
-
-
-@given(MASKS)
-def test_largest_component_is_the_first_of_the_largest(selected):
-    components = components_slowly(selected)
-    expected = max(components, key=len) if components else set()  # the first of equal ones
-    assert set(map(tuple, np.argwhere(largest_component(selected)).tolist())) == expected
-    assert len(components) == label(selected, connectivity=2).max()
-
-
-@given(MASKS)
-def test_box_is_that_of_scikit_image(selected):
-    box = tight_box(selected)
-    if selected.any():
-        (properties,) = regionprops(selected.astype(int))
-        assert (box.top, box.left, box.bottom, box.right) == properties.bbox
-        assert selected[box.pixels].sum() == selected.sum()
-    else:
-        assert box == NOTHING
-
-
-def test_equal_components_go_by_raster_order():
-    selected = np.zeros((6, 6), dtype=bool)
-    selected[0:2, 4:6] = selected[4:6, 0:2] = True
-    assert tight_box(largest_component(selected)) == Box(0, 2, 4, 6)
-    assert tight_box(largest_component(selected[::-1])) == Box(0, 2, 0, 2)
 
 
 @given(MASKS, st.data())

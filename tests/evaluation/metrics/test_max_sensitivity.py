@@ -2,8 +2,6 @@ import math
 import numpy as np
 import pytest
 import torch
-from captum.attr import InputXGradient
-from captum.metrics import sensitivity_max
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
@@ -58,23 +56,6 @@ def test_is_the_largest_change_over_the_draws(model, norm, radius):
     expected = [max(norm_by_loops(start[i], each[i], norm) for each in moved) for i in range(3)]
     call = f"{CALL},norm={norm},radius={radius}"
     np.testing.assert_allclose(scored(model, call, seed=3)[call], expected, rtol=1e-5)
-
-
-def test_relative_is_captums(model):
-    # captum repeats each image in turn
-    deltas = torch.tensor(draws(4, 0.1, seed=0), dtype=torch.float32).transpose(0, 1)
-    moved = (torch.tensor(IMAGES)[:, None] + deltas).flatten(0, 1)
-    explain = InputXGradient(model)
-    expected = sensitivity_max(
-        lambda images, target: (explain.attribute(images[0] if isinstance(images, tuple) else images, target).sum(1),),
-        torch.tensor(IMAGES),
-        perturb_func=lambda images: moved,
-        n_perturb_samples=4,
-        target=torch.tensor(TARGETS),
-    )
-    call = f"{CALL},norm=relative,radius=0.1"
-    maps = salgen.explain(model, IMAGES, TARGETS, method="input-x-gradient", reduce="sum", ids=IDS)
-    np.testing.assert_allclose(scored(model, call, maps=maps)[call], expected.detach(), rtol=1e-4)
 
 
 def record(seen):

@@ -66,16 +66,6 @@ def test_simple_points_are_those_that_keep_the_components_of_their_neighbourhood
         assert SIMPLE[code] == (foreground == 1 and background == 1)
 
 
-@given(arrays(np.bool_, SIDES), st.data())
-def test_a_simple_point_is_one_whose_flip_keeps_all_components(image, data):
-    i, j = (data.draw(st.integers(0, side - 1)) for side in image.shape)
-    padded = np.pad(image, 1)
-    code = sum(int(padded[i + 1 + row, j + 1 + column]) << bit for bit, (row, column) in enumerate(AROUND))
-    changed = image.copy()
-    changed[i, j] ^= True
-    assert SIMPLE[code] == (topology(changed) == topology(image))
-
-
 @given(arrays(np.bool_, SIDES).filter(np.any))
 def test_distance_to_the_boundary(truth):
     assert np.array_equal(distance_to_boundary(truth), distance_slowly(truth))
@@ -99,28 +89,6 @@ def test_value_is_the_share_that_stays_wrong(warp, pair):
     start, goal = (found, truth) if warp == "prediction" else (truth, found)
     left = warped_slowly(start, goal) != goal
     assert value(WarpingErrorMetric(warp=warp), found.astype(float), truth) == left.sum() / truth.size
-
-
-def test_a_moved_boundary_is_no_error():
-    rows, columns = np.mgrid[:24, :24]
-    truth = (rows - 10) ** 2 + (columns - 10) ** 2 <= 36
-    for radius, shift in ((9, 0), (3, 0), (6, 2), (8, 1)):
-        found = (rows - 10 - shift) ** 2 + (columns - 10) ** 2 <= radius**2
-        for warp in ("prediction", "reference"):
-            assert value(WarpingErrorMetric(warp=warp), found.astype(float), truth) == 0.0
-
-
-def test_what_is_missing_spurious_merged_or_pierced_is_an_error():
-    truth = np.zeros((12, 20), dtype=bool)
-    truth[3:9, 2:8] = truth[3:9, 12:18] = True
-    pierced, spurious, merged, missing = truth.copy(), truth.copy(), truth.copy(), truth.copy()
-    pierced[5, 5] = False
-    spurious[10, 10] = True
-    merged[4:8, 8:12] = True  # which is warped to a bridge of one row
-    missing[:, 10:] = False
-    kinds = {"pierced": (pierced, 1), "spurious": (spurious, 1), "merged": (merged, 4), "missing": (missing, 36)}
-    for name, (found, pixels) in kinds.items():
-        assert value(WarpingErrorMetric(), found.astype(float), truth) == pixels / 240, name
 
 
 def test_outside_of_the_region_is_background():

@@ -6,7 +6,7 @@ import torch
 from small_networks import Normalise
 from torch import nn
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.input_dependence import Iir
+from salgen.evaluation.metrics.contrast import Iir
 from salgen.evaluation.metrics.inputs.metric import PATCH_MATTERS, PATCH_VANISHED
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView

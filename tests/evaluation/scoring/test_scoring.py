@@ -10,9 +10,7 @@ import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs import device_maps
 from salgen.evaluation.metrics.inputs.metric import DatasetMetric, ModelMetric
-from salgen.evaluation.metrics.m_gt import MGt
-from salgen.evaluation.metrics.prec99 import Prec99
-from salgen.evaluation.metrics.roc_auc import RocAuc
+from salgen.evaluation.metrics.ranking_metrics import MGt, Prec99, RocAuc
 from salgen.evaluation.scoring.metric_computation import worst_of
 from salgen.evaluation.scoring.metric_selection import DEFAULT, choose_metrics
 from salgen.registry import METRICS
@@ -34,7 +32,7 @@ def masks():
     return masks
 
 
-def asked(outputs=3):
+def asked(outputs=2):
     """A network with black images and targets."""
     model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12 * 13, outputs))
     return {"model": model, "images": np.zeros((4, 1, *SHAPE), dtype=np.float32), "targets": np.zeros(4, dtype=int)}

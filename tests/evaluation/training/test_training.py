@@ -463,15 +463,3 @@ def test_training_and_validation_labels_are_permuted_and_nothing_else(tmp_path, 
     assert permuted.card.history == by_hand.card.history
     assert permuted.card.test_correct == by_hand.card.test_correct
     assert [one.card.settings["labels"] for one in (permuted, by_hand)] == ["permuted", "true"]
-
-
-def test_labels_keep_their_counts_and_images_stay():
-    settings = TrainingSettings(labels="permuted")
-    orders = [settings.label_order(seed, split).permutation(20) for seed in range(3) for split in ("train", "val")]
-    assert len(set(map(tuple, orders))) == 6
-    device = torch.device("cpu")
-    plain = load_split(Path("squares"), "train", "label", device, None)
-    permuted = load_split(Path("squares"), "train", "label", device, None, label_order=Stream("labels"))
-    assert torch.equal(plain.images, permuted.images)
-    assert not torch.equal(plain.labels, permuted.labels)
-    assert torch.equal(plain.labels.bincount(), permuted.labels.bincount())

@@ -11,7 +11,13 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 from torch.nn import functional
-from salgen.evaluation.attribution.propagation.operations import DIVISIONS, Operation, name_of, tensors_in
+from salgen.evaluation.attribution.propagation.operations import (
+    DIVISIONS,
+    Operation,
+    attention_by_head,
+    name_of,
+    tensors_in,
+)
 
 Function = Callable[[Tensor], Tensor]
 Rule = Callable[..., Any]  # called with the network, the operation and its arguments
@@ -228,26 +234,14 @@ def _weights(network: _Network, query: Tensor, key: Tensor, mask: Tensor | None,
 def _multi_head_attention(
     network: _Network, _operation: Operation, *args: Any, **kwargs: Any
 ) -> tuple[Tensor, Tensor | None]:
-    """Projections, attention by head and a projection, of (T, n, E), as ``nn.MultiheadAttention`` calls it."""
-    tokens, heads, packed, packed_bias = args[:3], args[4], args[5], args[6]
-    bias_k, bias_v, add_zero, dropout, out_weight, out_bias = args[7:13]
-    masks = [kwargs.get("key_padding_mask"), kwargs.get("attn_mask"), bias_k, bias_v, add_zero or None]
-    if any(mask is not None for mask in masks) or (dropout and kwargs["training"]) or args[0].ndim != 3:
-        raise network.refuse("attention with masks, added keys or dropout, or without an axis for the batch", _ADVICE)
-    separate = [kwargs.get(f"{name}_proj_weight") for name in "qkv"]
-    weights = separate if kwargs.get("use_separate_proj_weight") else packed.chunk(3)
-    biases = [None] * 3 if packed_bias is None else packed_bias.chunk(3)
-    query, key, value = (_by_head(network.linear(*parts), heads) for parts in zip(tokens, weights, biases, strict=True))
-    shares = _weights(network, query, key, None, None)
-    attended = _bilinear(network, torch.matmul, shares, value).permute(2, 0, 1, 3).flatten(2)
-    average = kwargs.get("average_attn_weights", True)
-    shown = (shares.mean(dim=1) if average else shares) if kwargs.get("need_weights", True) else None
-    return network.linear(attended, out_weight, out_bias), shown
+    def attend(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        shares = _weights(network, query, key, None, None)
+        return _bilinear(network, torch.matmul, shares, value), shares
 
+    def refuse(what: str) -> Exception:
+        return network.refuse(f"attention with {what}", _ADVICE)
 
-def _by_head(tokens: Tensor, heads: int) -> Tensor:
-    """(T, n, E) as (n, heads, T, E / heads)."""
-    return tokens.view(*tokens.shape[:2], heads, -1).permute(1, 2, 0, 3)
+    return attention_by_head(network.linear, attend, refuse, args, kwargs)
 
 
 ACTIVATIONS: frozenset[Operation] = SIGMOIDS | {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 import torch
 from torch import Tensor, nn
@@ -260,3 +261,30 @@ def name_of(operation: Operation) -> str:
 def names_of(operations: Iterable[Any]) -> str:
     """The names of operations in errors, one for all spellings and numbers of axes: ``add_`` is ``add``."""
     return ", ".join(sorted({re.sub(r"^linalg_|\dd$", "", name_of(operation).strip("_")) for operation in operations}))
+
+
+def attention_by_head(
+    linear: Callable[..., Tensor], attend: Callable[..., tuple[Tensor, Tensor]], refuse: Callable[[str], Exception],
+    args: Sequence[Any], kwargs: Mapping[str, Any],
+) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+    """Projections, attention by head and a projection, of (T, n, E), as ``nn.MultiheadAttention`` calls it.
+
+    `attend` takes queries, keys and values (n, heads, T, E / heads) and gives what they give and the weights.
+    """
+    call = signature(functional.multi_head_attention_forward).bind(*args, **kwargs)
+    call.apply_defaults()
+    given = call.arguments
+    masks = [given[name] for name in ("key_padding_mask", "attn_mask", "bias_k", "bias_v")]
+    dropped = given["dropout_p"] and given["training"]
+    if any(mask is not None for mask in masks) or given["add_zero_attn"] or dropped or given["query"].ndim != 3:
+        raise refuse("masks, added keys or dropout, or no axis for the batch")
+    separate = [given[f"{name}_proj_weight"] for name in "qkv"]
+    weights = separate if given["use_separate_proj_weight"] else given["in_proj_weight"].chunk(3)
+    biases = [None] * 3 if given["in_proj_bias"] is None else given["in_proj_bias"].chunk(3)
+    tokens = (given[name] for name in ("query", "key", "value"))
+    mixed, shares = attend(*(
+        linear(*part).view(*part[0].shape[:2], given["num_heads"], -1).permute(1, 2, 0, 3)
+        for part in zip(tokens, weights, biases, strict=True)
+    ))  # fmt: skip
+    shown = (shares.mean(dim=1) if given["average_attn_weights"] else shares) if given["need_weights"] else None
+    return linear(mixed.permute(2, 0, 1, 3).flatten(2), given["out_proj_weight"], given["out_proj_bias"]), shown

@@ -105,7 +105,7 @@ def stepwise_probabilities(
     changed.
     """
     per_step, device = pixels_per_step(data.saliency.shape[1:], step), before.device
-    ranks = ranks_at(data, (before.shape[2], before.shape[3])).to(device)
+    ranks = ranks_at(data, before.shape[2:]).to(device)
     owners, changed = torch.tensor(samples, device=device), torch.tensor(steps * per_step, device=device).int()
 
     def inputs(part: slice) -> Tensor:
@@ -139,7 +139,7 @@ def _of_targets(probabilities: Tensor, targets: Tensor) -> Tensor:
     return (probabilities * score_gradient(probabilities, targets, "logit")).sum(dim=1)
 
 
-def ranks_at(data: MetricInputs, size: tuple[int, int]) -> Tensor:
+def ranks_at(data: MetricInputs, size: tuple[int, ...]) -> Tensor:
     """The ranks of the nearest pixels at another size, int32 (N, h, w)."""
     ranks = ranks_of(data)
     rows, columns = (

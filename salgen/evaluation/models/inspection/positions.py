@@ -5,6 +5,7 @@ columns: a shape alone cannot tell (n, K, h, w) from (n, h, w, K), nor a grid fr
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 import torch
 from torch import Tensor
@@ -292,16 +293,12 @@ def _spread_out(places: Places | None, source: Tensor, output: Tensor) -> Places
     if output.ndim != 4:
         return None
     if len(output) > 1:  # parts of the image, each of which keeps its own extent
-        return _each(lambda part: _stretched(part.expand(len(output), 1, *source.shape[2:]), output), mean)
+        stretch = partial(functional.interpolate, size=output.shape[2:], mode="bilinear", align_corners=True)
+        return _each(lambda part: stretch(part.expand(len(output), 1, *source.shape[2:])), mean)
     rows, columns = (part[0, 0].expand(source.shape[2:]) for part in mean)
     if is_grid(rows, columns):
         return _even(output)
     return _each(lambda part: part.mT, _even(output.mT)) if is_grid(rows.mT, columns.mT) else None
-
-
-def _stretched(part: Tensor, output: Tensor) -> Tensor:
-    """Places (n, 1, h, w) of a grid's pixels as those of another grid with the same corners."""
-    return functional.interpolate(part, output.shape[2:], mode="bilinear", align_corners=True)
 
 
 def is_grid(rows: Tensor, columns: Tensor) -> bool:

@@ -1,15 +1,73 @@
-"""Maps of an image with a feature and of its twin without it, by a model that does not need the feature."""
+"""Strength of a map on a common feature, compared between images with it and without it, and between models."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
-from salgen.evaluation.metrics.g_cf import beside, mean_in_mask
-from salgen.evaluation.metrics.inputs.metric import MaskMetric, of_param
+from typing import Any, ClassVar
+import numpy as np
+from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY, MaskMetric, of_param
 from salgen.evaluation.metrics.inputs.metric_inputs import OWN, PAIRED
 from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 from salgen.parameters import by_parameters, param
+from salgen.types import Float64
 
-NAMES = ("idr", "idr-bam", "iir")
+NAMES = ("g-cf", "idr", "idr-bam", "iir", "mcs", "mcr")
+
+TOP_PERCENTILE = 99
+
+
+@dataclass(frozen=True)
+class GCf(MaskMetric):
+    """Mean strength of a map on the mask, S_cf; its mean over rightly classified samples is G_cf.
+
+    S_cf = sum of E over the mask / p, for a mask of p pixels and BAM's map E. E is max(S, 0), clipped at its 99th
+    percentile over the scored region (linear interpolation). It is then scaled to [0, 1] by its smallest and largest
+    value there. A diagnostic: high is right for a model that needs the feature, low for one that does not. BAM sums the
+    positive parts of the channels: ``reduce=sum_pos``.
+
+    Undefined: never. A map that is constant after clipping has 0, as has one with fewer than about 1 % positive pixels.
+    """
+
+    name: ClassVar[str] = "g-cf"
+    family: ClassVar[str] = "contrast"
+    only_correct: ClassVar[bool] = True
+    higher_is_better: ClassVar[bool | None] = None
+    reference: ClassVar[str] = (
+        "Yang & Kim 2019, Benchmarking attribution methods, doi:10.48550/arXiv.1907.09701; Li et al. 2020, eq. 11, "
+        "doi:10.48550/arXiv.2012.15616"
+    )
+
+    of: str = of_param()
+
+    @by_parameters(MaskMetric.needs)
+    def needs(self) -> frozenset[str]:
+        """With ``of=paired`` the second model's maps."""
+        return frozenset({"mask", "paired_maps"}) if self.of == PAIRED else MaskMetric.needs
+
+    def __call__(self, ranking: Ranking, paired_map: Values | None = None) -> tuple[float, str]:
+        """In [0, 1]."""
+        return mean_in_mask(ranking if paired_map is None else beside(ranking, paired_map)), ""
+
+
+def beside(ranking: Ranking, second_map: Values) -> Ranking:
+    """A second map under the same mask, in the same region."""
+    return Ranking(second_map, ranking.mask, ranking.valid)
+
+
+def mean_in_mask(ranking: Ranking) -> float:
+    """S_cf, in [0, 1]."""
+    return float(bam_map(ranking)[ranking.truth].mean())
+
+
+def bam_map(ranking: Ranking) -> Float64:
+    """E: the positive part without its top percent, float64 (H, W) in [0, 1] over the scored region; 0 outside it."""
+    values = np.maximum(ranking.saliency[ranking.region].astype(np.float64), 0.0)
+    low, high = float(values.min()), float(np.percentile(values, TOP_PERCENTILE))
+    result = np.zeros(ranking.saliency.shape)
+    if high > low:
+        result[ranking.region] = (np.minimum(values, high) - low) / (high - low)
+    return result
+
 
 OWN_NEEDS = frozenset({"mask", "twin_maps"})
 PAIRED_NEEDS = frozenset({"mask", "paired_maps", "paired_twin_maps"})
@@ -127,3 +185,68 @@ class Iir(WithAndWithout):
         whose = "" if self.of == OWN else "paired_"
         plain, patched = (mean_in_mask(beside(ranking, maps[f"{whose}{which}_map"])) for which in ("twin", "patched"))
         return float(abs(plain - patched) < self.tolerance * plain), ""
+
+
+@dataclass(frozen=True)
+class Contrasted(MaskMetric):
+    """A metric of one image under two models, both of which classify it rightly."""
+
+    kind: ClassVar[str] = "pair"
+    family: ClassVar[str] = "contrast"
+    needs: ClassVar[frozenset[str]] = frozenset({"mask", "paired_maps"})
+    only_correct: ClassVar[bool] = True
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Mcs(Contrasted):
+    """Model contrast score: how much stronger the feature is for the model that needs it.
+
+    S_cf(f_o) - S_cf(f_s), with S_cf as in `g-cf` on the feature's mask. The map under test explains f_o, the model that
+    needs the feature (BAM's object model). The paired map explains f_s, the model that does not (the scene model).
+    Where the models know different classes, each map explains its own model's class.
+
+    Undefined: never. A constant map has S_cf = 0.
+    Errata: two equations restrict the images to different sets. Here both models must be right.
+    """
+
+    name: ClassVar[str] = "mcs"
+    aliases: ClassVar[tuple[str, ...]] = ("model-contrast-score",)
+    reference: ClassVar[str] = (
+        "Yang & Kim 2019, Benchmarking attribution methods, doi:10.48550/arXiv.1907.09701; Li et al. 2020, MCS, "
+        "doi:10.48550/arXiv.2012.15616"
+    )
+
+    def __call__(self, ranking: Ranking, paired_map: Values, **_: Any) -> tuple[float, str]:
+        """In [-1, 1]."""
+        return mean_in_mask(ranking) - mean_in_mask(beside(ranking, paired_map)), ""
+
+
+@dataclass(frozen=True)
+class Mcr(Contrasted):
+    """Model contrast ratio: how much larger the feature's share of the map is for the model that needs it.
+
+    share(E_o) - share(E_s), with share(E) = sum of E over the mask / sum of E, and E as in `g-cf`. E_o is the map under
+    test, of the model f_o that needs the feature. E_s is the paired map, of the model f_s that does not.
+
+    Undefined: ``zero_energy`` where E is 0 everywhere in one of the two maps, as in a constant map. Two equal maps have
+    0.
+    Errata: eq. 18 prints f_o in both terms; here the second term is f_s's. Both are shares of the whole: with the mean
+    of eq. 11 the paper's table would be some p times smaller.
+    """
+
+    name: ClassVar[str] = "mcr"
+    aliases: ClassVar[tuple[str, ...]] = ("model-contrast-ratio",)
+    reference: ClassVar[str] = "Li et al. 2020, eq. 18, corrected, doi:10.48550/arXiv.2012.15616"
+
+    def __call__(self, ranking: Ranking, paired_map: Values, **_: Any) -> tuple[float, str]:
+        """In [-1, 1]."""
+        difference = _share(ranking) - _share(beside(ranking, paired_map))
+        return difference, ZERO_ENERGY if math.isnan(difference) else ""
+
+
+def _share(ranking: Ranking) -> float:
+    """The mask's share of E; NaN where there is none."""
+    energy = bam_map(ranking)
+    total = float(energy.sum())
+    return min(float(energy[ranking.truth].sum()) / total, 1.0) if total else math.nan

@@ -1,4 +1,4 @@
-"""The dependence of a map on the model's weights."""
+"""The dependence of a map on the model's weights, and on the meaning of the labels."""
 
 from __future__ import annotations
 
@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, mean_similarity
-from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, FITTED_METHOD, NON_FINITE_MAP, Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.metric import (
+    CONSTANT_MAP,
+    FITTED_METHOD,
+    NON_FINITE_MAP,
+    MaskMetric,
+    Measured,
+    ModelMetric,
+)
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
-from salgen.evaluation.metrics.inputs.ranking import Values
+from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 from salgen.parameters import param
 
 if TYPE_CHECKING:
     from salgen.evaluation.models.inspection.model_view import ModelView
 
-NAMES = ("parameter-randomization", "efficient-mprt")
+NAMES = ("parameter-randomization", "efficient-mprt", "label-randomization")
 
 ORDERS = ("cascading", "independent")
 
@@ -170,3 +177,37 @@ class EfficientMprt(ModelMetric):
         counts = np.histogram(scaled, self.bins, (0.0, 1.0))[0]
         shares = counts[counts > 0] / values.size
         return float(-(shares * np.log(shares)).sum())
+
+
+@dataclass(frozen=True)
+class LabelRandomization(MaskMetric):
+    """Similarity of the map with that of a model trained on permuted labels: low for a method that needs the labels.
+
+    The second model has the same architecture and learnt the same images under labels in random order. Both maps
+    explain the same class. Similarities are those of `parameter-randomization`, over the whole image.
+
+    Ties: tied pixels share their mean rank.
+    Undefined: ``constant_map`` and ``non_finite_map`` as in `parameter-randomization`, with the second model as the
+    stage.
+    """
+
+    name: ClassVar[str] = "label-randomization"
+    kind: ClassVar[str] = "pair"
+    family: ClassVar[str] = "sanity"
+    needs: ClassVar[frozenset[str]] = frozenset({"shuffled_maps"})
+    regional: ClassVar[bool] = False
+    higher_is_better: ClassVar[bool | None] = False
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"similarity": SIMILARITIES}
+    ignores_position: ClassVar[bool] = False
+    reference: ClassVar[str] = (
+        "Adebayo et al. 2018, Sanity checks for saliency maps, data randomization test, doi:10.48550/arXiv.1810.03292"
+    )
+
+    similarity: str = param("spearman", "how the two maps are compared", choices=SIMILARITIES)
+
+    def __call__(self, ranking: Ranking, shuffled_map: Values, **_: Any) -> tuple[float, str]:
+        """In [-1, 1]."""
+        if not (np.isfinite(ranking.saliency).all() and np.isfinite(shuffled_map).all()):
+            return math.nan, NON_FINITE_MAP
+        return mean_similarity(self.similarity, ranking.saliency, [shuffled_map])
