@@ -21,6 +21,7 @@ from salgen.evaluation.choosing.judges import ByFaithfulness, ByMasks, Judge
 from salgen.evaluation.choosing.race import HABIT, RACE, Race
 from salgen.evaluation.choosing.recommendation import MASKS_MARK_OBJECTS, Recommendation, wrong_class
 from salgen.evaluation.choosing.regret import Regret, covariance_of
+from salgen.evaluation.metrics.inputs.batched_predictor import logits_of
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.reliance import composites
 from salgen.evaluation.report.formatting import STYLE, page_text
@@ -205,7 +206,7 @@ def _composite_note(
     names = np.empty(len(pixels), dtype=object)
     for number, members in enumerate(clusters):
         names[members] = str(number)
-    images, ask = pixels.float().cpu().numpy(), composites.ask_network(view, max_memory)
+    images, ask = pixels.float().cpu().numpy(), logits_of(view, max_memory)
     evidence = composites.composite_evidence(images, masks, names.tolist(), classes, classes, ask)
     relied_on = sum(all(one.composite_evidence for one in of_image) for of_image in evidence)
     return [

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
-from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.reliance.certificate_rule import STEP, Answers, Certificate, certificate_of
 from salgen.types import Float32, Float64, Mask
 
@@ -24,16 +22,6 @@ FEWEST = 4  # with fewer, one background decides
 INPAINTED = 64  # pixels of the longer side at which holes are inpainted: what fills them is smooth
 
 Ask = Callable[[Float32], Float64]  # images (n, C, H, W) in [0, 1] to logits (n, K)
-
-
-def ask_network(view: ModelView, max_memory: float | None) -> Ask:
-    """A network's logits of images, in parts that fit into `max_memory` GB."""
-
-    def ask(images: Float32) -> Float64:
-        logits = BatchedPredictor(view, images, max_memory).original_logits
-        return np.asarray(logits.cpu().double().numpy())
-
-    return ask
 
 
 @dataclass(frozen=True)

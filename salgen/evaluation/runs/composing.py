@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from salgen.evaluation.reliance.composites import FEWEST, FILLINGS, ask_network, composite_evidence
+from salgen.evaluation.metrics.inputs.batched_predictor import logits_of
+from salgen.evaluation.reliance.composites import FEWEST, FILLINGS, composite_evidence
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, provenance
 from salgen.evaluation.runs.artifacts.composite_table import COLUMNS, FILE
 from salgen.evaluation.runs.artifacts.run_record import CompositeSummary
@@ -62,7 +63,7 @@ def compose(runner: ModelRunner, chosen: list[int]) -> pd.DataFrame:
 
     plan, model = runner.plan, runner.model
     (batch,) = plan.dataset.batches(len(chosen), chosen)
-    ask = ask_network(model.view, plan.max_memory)
+    ask = logits_of(model.view, plan.max_memory)
     targets = plan.targets(batch.labels, lambda: runner.predictions.predicted[chosen])
     masks = np.asarray(plan.masks(batch).any(axis=1))
     shown = batch.present(plan.task)[np.arange(len(batch)), targets] if model.view.multi_label else None

@@ -4,7 +4,7 @@ import pytest
 import torch
 import salgen
 from salgen.evaluation.models.inspection.probe import probing
-from salgen.evaluation.models.small_cnns import LesionCNN
+from salgen.evaluation.models.lesion_cnn import LesionCNN
 from salgen.registry import METHODS
 
 SIZE, WIDTHS = (16, 20), (4, 8)

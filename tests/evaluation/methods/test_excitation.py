@@ -13,7 +13,7 @@ from salgen.evaluation.attribution.propagation.relevance_network import Relevanc
 from salgen.evaluation.methods.excitation import ExcitationBackprop, default_contrast, default_layer, place
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.small_cnns import LesionCNN
+from salgen.evaluation.models.lesion_cnn import LesionCNN
 from salgen.registry import MODELS
 
 EXCITATION, CONTRASTIVE = "excitation-backprop", "contrastive-excitation-backprop"

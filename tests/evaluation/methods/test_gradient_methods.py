@@ -7,7 +7,7 @@ from torch import nn
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
-from salgen.evaluation.models.small_cnns import LesionCNN
+from salgen.evaluation.models.lesion_cnn import LesionCNN
 from salgen.seeding import Stream
 
 

@@ -10,7 +10,7 @@ from small_networks import with_statistics
 import salgen
 from salgen.evaluation.methods.path_gradients import blurred
 from salgen.evaluation.methods.xrai import grown, regions
-from salgen.evaluation.models.small_cnns import LesionCNN
+from salgen.evaluation.models.lesion_cnn import LesionCNN
 
 TARGETS = [0, 1, 2]
 

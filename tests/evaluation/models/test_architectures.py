@@ -216,7 +216,7 @@ def test_modules_of_models_import_no_torch():
         "import sys; from salgen.registry import MODELS\n"
         "for name in MODELS.names():\n"
         "    MODELS.load(name)\n"
-        "assert 'salgen.evaluation.models.convolutional' in sys.modules\n"
+        "assert 'salgen.evaluation.models.vgg' in sys.modules\n"
         "assert not {'torch', 'torchvision', 'safetensors', 'numpy'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

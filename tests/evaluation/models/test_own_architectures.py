@@ -5,7 +5,8 @@ import pytest
 import torch
 from torch import nn
 from salgen.errors import SalgenError
-from salgen.evaluation.models.small_cnns import SCNN, LesionCNN
+from salgen.evaluation.models.lesion_cnn import LesionCNN
+from salgen.evaluation.models.scnn import SCNN
 from salgen.registry import MODELS
 
 PAPER = LesionCNN(**LesionCNN.scales["full"])

@@ -1,13 +1,16 @@
 """A model that metrics ask about many changed images."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+import numpy as np
 import torch
 from torch import Tensor
 from salgen.evaluation.attribution.batch_explainer import FORWARD_BATCH_SIZE
 from salgen.evaluation.models.inspection.batch_size import MicroBatches, images_at_once, memory_budget
 from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.types import Float32, Float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,3 +58,13 @@ class BatchedPredictor:
     def original_logits(self) -> Tensor:
         """Checked logits (N, K) of the images themselves."""
         return self.batches.values(self.view, len(self.inputs), lambda part: self.inputs[part].clone())
+
+
+def logits_of(view: ModelView, max_memory: float | None) -> Callable[[Float32], Float64]:
+    """A model as a function of images (n, C, H, W) in [0, 1], asked in parts that fit into `max_memory` GB."""
+
+    def ask(images: Float32) -> Float64:
+        logits = BatchedPredictor(view, images, max_memory).original_logits
+        return np.asarray(logits.cpu().double().numpy())
+
+    return ask
