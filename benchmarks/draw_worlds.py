@@ -32,10 +32,10 @@ def draw(distribution: Mapping[str, Any]) -> dict[str, Any]:
                 for stream in streams
             ]
             worlds.append({"name": name, "family": family["name"], "recipes": recipes})
-            if (number + place) % distribution["weights"] == 0:
+            if (number + place) % distribution["kept"] == 0:
                 kept.append(name)
     methods = [name for name in METHODS.names() if not METHODS.load(name).control]
-    return {**{key: distribution[key] for key in stated}, "methods": methods, "weights_of": kept, "worlds": worlds}
+    return {**{key: distribution[key] for key in stated}, "methods": methods, "kept": kept, "worlds": worlds}
 
 
 def recipe(stream: Stream, family: Mapping[str, Any], architectures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -72,14 +72,13 @@ def simulated(design: Design, rng: np.random.Generator, regrets: Float64) -> Out
         )
         images = true[:, None] + own + common
         noise = np.array([np.cov(of_world, rowvar=False) / CLUSTERS for of_world in images])
-        return WorldScores(NAMES, families, images.mean(axis=1), noise)
+        return WorldScores(NAMES, families, images.mean(axis=1), noise, np.full((METHODS, METHODS), 2 * TRAINING**2))
 
     def wrong(found: questions.Differences) -> float:
         return float((questions.decided(found.p_values, false_discoveries=False) & alike).any())
 
     these = design.levels + moved - moved.mean(axis=0)  # the mean over these very worlds is the level
     trained = these + rng.normal(0, TRAINING, these.shape)
-    of_training = np.full((METHODS, METHODS), 2 * TRAINING**2)
     scores = scored(design.levels + moved)
     new = questions.new_world(scores)
     told = questions.decided(new.p_values, false_discoveries=True)
@@ -89,7 +88,7 @@ def simulated(design: Design, rng: np.random.Generator, regrets: Float64) -> Out
     table = questions.headline(scores).loc[NAMES]
     return Outcome(
         images_wrong=wrong(questions.these_networks(scored(these))),
-        training_wrong=wrong(questions.these_networks(scored(trained), of_training)),
+        training_wrong=wrong(questions.these_networks(scored(trained), trained_again=True)),
         new_wrong=float((told & alike).sum() / max(1, told.sum())),
         new_found=float(told[differ].mean()) if differ.any() else np.nan,
         difference_covered=float(((low <= true) & (true <= high))[alike | differ].mean()),

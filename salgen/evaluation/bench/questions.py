@@ -32,15 +32,27 @@ class WorldScores:
     families: NDArray[np.int64]  # (W,): the number of each world's family
     means: Float64  # (W, M): the mean over clusters of images; NaN where a method is not defined
     noise: Float64  # (W, M, M): the covariance of these means, by images
+    # (M, M): the variance of a pair's difference from training to training of a world; NaN where no world tells it
+    trainings: Float64
 
     @classmethod
     def of(cls, tables: Mapping[str, pd.DataFrame], families: Mapping[str, str]) -> WorldScores:
-        """From tables of clusters by methods, and the families of worlds, both by the worlds' names."""
+        """From tables, and the families of worlds, both by the worlds' names.
+
+        A table has a column for each method, and a row for each training and cluster of images. The first training
+        counts; a second one tells how much trainings differ.
+        """
         methods = sorted({str(method) for table in tables.values() for method in table})
-        values = [table.reindex(columns=methods).to_numpy(float) for table in tables.values()]
+        trained = [
+            [of.reindex(columns=methods).to_numpy(float) for _, of in table.groupby(level=0)]
+            for table in tables.values()
+        ]
         numbers = np.unique([families[name] for name in tables], return_inverse=True)[1]
-        means = np.array([of.mean(axis=0) for of in values])
-        return cls(methods, numbers, means, np.array([np.cov(of, rowvar=False) / len(of) for of in values]))
+        means = np.array([first.mean(axis=0) for first, *_ in trained])
+        noise = np.array([np.cov(first, rowvar=False) / len(first) for first, *_ in trained])
+        twice = [_training_variance(*networks) for networks in trained if len(networks) == 2]
+        empty = np.full((1, len(methods), len(methods)), np.nan)
+        return cls(methods, numbers, means, noise, defined_mean(np.array([*twice, *empty]), axis=0))
 
     @property
     def regrets(self) -> Float64:
@@ -67,19 +79,29 @@ class Differences(NamedTuple):
         return self.means - half, self.means + half
 
 
-def these_networks(scores: WorldScores, trainings: Float64 | None = None) -> Differences:
-    """Differences in the worlds as they are; what is sampled are clusters of images.
+def _training_variance(first: Float64, second: Float64) -> Float64:
+    """The variance of pairs' differences by training, (M, M), from two trainings on the same clusters (n, M).
 
-    With the variances of `trainings`, (M, M), by which a pair's difference changes from training to training of a
-    world, those in *another training* of the same worlds. The tests are normal: there are a thousand clusters or more.
+    Half of the squared difference between both, less what the images account for; in one world it may be negative.
+    """
+    moved = _pairs(first - second)
+    return np.asarray((moved.mean(axis=0) ** 2 - moved.var(axis=0, ddof=1) / len(moved)) / 2)
+
+
+def these_networks(scores: WorldScores, *, trained_again: bool = False) -> Differences:
+    """Differences in the worlds as they are, or if they were trained again.
+
+    What is sampled are clusters of images, or these and trainings. The tests are normal: there are a thousand clusters
+    or more.
     """
     of_pairs = _pairs(scores.means)
     known = ~np.isnan(of_pairs)
     variance = np.diagonal(scores.noise, axis1=1, axis2=2)
     noise = variance[:, :, None] + variance[:, None, :] - 2 * scores.noise
+    trainings = np.maximum(scores.trainings, 0.0) if trained_again else 0.0
     means, of_mean = defined_mean(of_pairs, axis=0), defined_mean(np.where(known, noise, np.nan), axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        errors = np.sqrt((of_mean + (0 if trainings is None else trainings)) / known.sum(axis=0))
+        errors = np.sqrt((of_mean + trainings) / known.sum(axis=0))
     return Differences(means, errors, np.where(np.eye(len(means), dtype=bool), np.nan, np.inf))
 
 
@@ -147,7 +169,9 @@ def confirmed(scores: WorldScores) -> float:
     for family in range(scores.families.max() + 1):
         others = scores.families != family
         numbers = np.unique(scores.families[others], return_inverse=True)[1]
-        found = new_world(WorldScores(scores.methods, numbers, scores.means[others], scores.noise[others]))
+        found = new_world(
+            WorldScores(scores.methods, numbers, scores.means[others], scores.noise[others], scores.trainings)
+        )
         (own,) = family_means(_pairs(scores.means[~others]), np.zeros((~others).sum(), dtype=np.int64))
         pairs = np.triu(decided(found.p_values, false_discoveries=True), 1) & ~np.isnan(own)
         alike.append((np.sign(own) == np.sign(found.means))[pairs])
@@ -199,8 +223,12 @@ class Answers:
 
     @classmethod
     def of(cls, scores: WorldScores) -> Answers:
-        """To the questions about these networks and about a new world; a second training would answer the third."""
-        found = {"these networks": (these_networks(scores), False), "a new world": (new_world(scores), True)}
+        """The answers to all three questions."""
+        found = {
+            "these networks": (these_networks(scores), False),
+            "another training": (these_networks(scores, trained_again=True), False),
+            "a new world": (new_world(scores), True),
+        }
         counts = {
             name: (
                 int(decided(of.p_values, false_discoveries=rate).sum()) // 2,
@@ -215,15 +243,16 @@ class Answers:
         numbers = {name: self.table[name].map(form.format) for name, form in FORMATS.items()}
         interval = numbers["regret_low"] + " to " + numbers["regret_high"]
         shown = pd.DataFrame({"regret": numbers["regret"], "95 % interval": interval, "ahead": numbers["ahead"]})
-        (near, of_near), (new, of_new) = self.told_apart["these networks"], self.told_apart["a new world"]
+        apart = {name: f"{count} of {pairs} pairs differ" for name, (count, pairs) in self.told_apart.items()}
         return "\n".join(
             [
                 f"A new world, by {self.worlds} worlds of {self.families} families: regret against the best method",
                 f"there, and how often a method is ahead of {HABIT}",
                 shown.assign(worlds=self.table["worlds"]).rename_axis(None).to_string(),
                 f"Reliability of this order in other families: {self.reliability:.2f}",
-                f"Other images of these networks: {near} of {of_near} pairs differ (Holm, 5 %)",
-                f"A new world: {new} of {of_new} pairs differ (false discoveries, 5 %)",
+                f"Other images of these networks: {apart['these networks']} (Holm, 5 %)",
+                f"Another training of the same worlds: {apart['another training']} (Holm, 5 %)",
+                f"A new world: {apart['a new world']} (false discoveries, 5 %)",
                 f"Of pairs that all families but one tell apart the other one confirms {self.confirmed:.0%}",
             ]
         )

@@ -26,7 +26,7 @@ from salgen.evaluation.training.training_settings import RELIANCE
 from salgen.files import atomic_path, write_text
 
 RECIPES = Path(__file__).with_name("salgen-bench-2.json")
-RECORD, CHECKPOINT, DATA = "world.json", "network", "data"
+RECORD, NETWORK = "world.json", "network-seed{}"
 VALIDATION = 150  # images
 
 
@@ -41,7 +41,7 @@ class Recipe:
     tests: int
     model: str
     settings: Mapping[str, Any]  # parameters of the model, and of its training
-    seed: int  # of the data set and of the training
+    seed: int  # of the data set, the training and the methods' randomness
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class WorldSpec:
     metrics: Sequence[str]
     methods: Sequence[str]
     scale: str  # of methods that are estimates
-    weights_of: Sequence[str]  # names of the worlds whose weights are kept
+    kept: Sequence[str]  # names of the worlds whose weights are kept, and which are trained twice
     worlds: Sequence[World]
 
     def part(self, text: str) -> Sequence[World]:
@@ -97,28 +97,29 @@ class Attempt:
 def run_world(spec: WorldSpec, world: World, out: Path, **options: Any) -> Path:
     """Make, train, explain and score a world, or go on where it was stopped; returns the folder of its results.
 
-    ``<out>/<world>`` gets ``world.json`` and, if one of its recipes passes, ``scores.parquet``, and weights if the
-    benchmark keeps them. ``<out>/work`` holds what is not finished. `options` are further ones of
-    :func:`~salgen.evaluation.runs.running.evaluate`.
+    ``<out>/<world>`` gets ``world.json`` and, if one of its recipes passes, ``scores.parquet``. Of some worlds it gets
+    the weights too, and the scores of a second training. ``<out>/work`` holds what is not finished. `options` are
+    further ones of :func:`~salgen.evaluation.runs.running.evaluate`.
     """
     results, work = out / world.name, out / "work" / world.name
     if (results / RECORD).is_file():
         return results
     results.mkdir(parents=True, exist_ok=True)
+    kept = world.name in spec.kept
     attempts: list[Attempt] = []
     passed = False
     for number, recipe in enumerate(world.recipes):
         folder, started = work / str(number), time.process_time()
-        trained = _trained(spec, recipe, folder, options)
-        accuracy = trained.record.models[0].accuracy
-        certified = float(is_certified(published_rows(trained)).mean())
+        first = _run(spec, recipe, folder, 0, ["gradient"], options)
+        accuracy, certified = first.record.models[0].accuracy, float(is_certified(published_rows(first)).mean())
         passed = accuracy >= spec.accuracy and certified >= spec.certified
         if passed:
+            runs = [_run(spec, recipe, folder, seed, spec.methods, options) for seed in range(2 if kept else 1)]
             with atomic_path(results / SCORES) as path:
-                rows = published_rows(_scored(spec, recipe, folder, spec.methods, options))
+                rows = pd.concat([published_rows(run) for run in runs])
                 rows.to_parquet(path, index=False, compression="zstd", compression_level=19)
-            if world.name in spec.weights_of:
-                copy_checkpoint(folder / CHECKPOINT, results / CHECKPOINT)
+            if kept:
+                copy_checkpoint(folder / NETWORK.format(0), results / NETWORK.format(0))
         attempts.append(Attempt(accuracy, certified, time.process_time() - started))
         if passed:
             break
@@ -128,33 +129,36 @@ def run_world(spec: WorldSpec, world: World, out: Path, **options: Any) -> Path:
     return results
 
 
-def _trained(spec: WorldSpec, recipe: Recipe, folder: Path, options: Mapping[str, Any]) -> Run:
-    """The data and the network of a recipe, and a run of one method, which says what the network uses."""
-    if not (folder / DATA).exists():
+def _run(
+    spec: WorldSpec, recipe: Recipe, folder: Path, seed: int, methods: Sequence[str], options: Mapping[str, Any]
+) -> Run:
+    """The scores of some methods under one training, and of those that were scored before."""
+    data, network = folder / "data", folder / NETWORK.format(seed)
+    if not data.exists():
         splits = {"train": recipe.images, "val": VALIDATION, "test": recipe.tests}
-        make(recipe.generator, folder / DATA, splits=splits, parameters=recipe.parameters, seed=recipe.seed,
-             recipes_only=True)  # fmt: skip
+        how: dict[str, Any] = {"splits": splits, "parameters": recipe.parameters, "seed": recipe.seed}
+        make(recipe.generator, data, recipes_only=True, **how)
     settings = {**recipe.settings, "reliance": RELIANCE}
-    train(folder / DATA, folder / CHECKPOINT, model=recipe.model, settings=settings, seed=recipe.seed)
-    freeze(folder / CHECKPOINT, folder / DATA)
-    return _scored(spec, recipe, folder, ["gradient"], options)
-
-
-def _scored(spec: WorldSpec, recipe: Recipe, folder: Path, methods: Sequence[str], options: Mapping[str, Any]) -> Run:
-    """The scores of some methods, and of those that were scored before."""
-    how: dict[str, Any] = {"metrics": spec.metrics, "scale": spec.scale, "seed": recipe.seed, "out": folder / "run"}
-    return Run(evaluate(folder / DATA, model=folder / CHECKPOINT, methods=methods, **how, **options))
+    train(data, network, model=recipe.model, settings=settings, seed=recipe.seed + seed)
+    freeze(network, data)
+    scored: dict[str, Any] = {"methods": methods, "metrics": spec.metrics, "scale": spec.scale, "seed": recipe.seed}
+    return Run(evaluate(data, model=network, out=folder / f"run-seed{seed}", **scored, **options))
 
 
 def world_scores(spec: WorldSpec, folder: Path) -> WorldScores:
-    """The scores of methods and floors in the worlds of a folder, by the first metric on certified images."""
+    """The scores of methods and floors in the worlds of a folder, by the first metric on certified images.
+
+    Images count that are certified under each training of the world.
+    """
     tables, families = {}, {}
     for world in spec.worlds:
         path = folder / world.name / SCORES
         if path.is_file():
             rows = pd.read_parquet(path)
-            rows = rows[(rows["metric"] == spec.metrics[0]) & is_certified(rows) & ~rows["method"].map(is_ceiling)]
-            tables[world.name] = rows.groupby(["cluster", "method"], observed=True)["value"].mean().unstack()
+            rows = rows[(rows["metric"] == spec.metrics[0]) & ~rows["method"].map(is_ceiling)]
+            certified = is_certified(rows).groupby(rows["sample_id"]).transform("all")
+            by = [rows["training_seed"], rows["cluster"], rows["method"]]
+            tables[world.name] = rows["value"][certified].groupby(by, observed=True).mean().unstack()
             families[world.name] = world.family
     if len(set(families.values())) < 2:
         raise SalgenError(f"{folder} holds worlds of fewer than two families: salgen bench run computes them")

@@ -1,5 +1,6 @@
 """The three questions to many worlds: by hand, against SciPy, and by simulation where the truth is known."""
 
+import dataclasses
 import itertools
 import numpy as np
 import pandas as pd
@@ -20,7 +21,8 @@ def worlds(seed=0, families=5, each=2, clusters=12, methods=METHODS, common=0.0,
         place = common * np.arange(len(methods)) + rng.normal(0, spread, len(methods))
         for number in range(each):
             name, mean = f"{family}-{number}", place + rng.normal(0, spread, len(methods))
-            tables[name] = pd.DataFrame(mean + rng.normal(0, 0.2, (clusters, len(methods))), columns=methods)
+            index = pd.MultiIndex.from_product([[0], range(clusters)])
+            tables[name] = pd.DataFrame(mean + rng.normal(0, 0.2, (clusters, len(methods))), index, methods)
             of[name] = f"family {family}"
     return tables, of
 
@@ -47,11 +49,27 @@ def test_other_images_move_a_difference_as_they_move_the_mean_of_its_worlds(tabl
 
 
 def test_another_training_adds_its_variance_in_each_world(tables):
-    scores = WorldScores.of(*tables)
-    alone, trained = (questions.these_networks(scores, trainings) for trainings in (None, np.full((4, 4), 0.3)))
+    scores = dataclasses.replace(WorldScores.of(*tables), trainings=np.full((4, 4), 0.3))
+    alone, trained = questions.these_networks(scores), questions.these_networks(scores, trained_again=True)
     shared = 10 - np.add.outer(*[np.array([name == "lime" for name in METHODS])] * 2).clip(max=1)
     np.testing.assert_allclose(trained.errors**2, alone.errors**2 + 0.3 / shared)
     np.testing.assert_array_equal(trained.means, alone.means)
+
+
+def test_worlds_that_were_trained_twice_tell_how_much_trainings_differ():
+    """Methods move by .3 from training to training, and .4 with each image: a pair's variance is 2 x .09."""
+    rng, tables = np.random.default_rng(0), {}
+    for number in range(3000):
+        index = pd.MultiIndex.from_product([[5, 6], range(8)])
+        moved = np.repeat(rng.normal(0, 0.3, (2, 2)), 8, axis=0)
+        tables[str(number)] = pd.DataFrame(moved + rng.normal(0, 0.4, (16, 2)), index, ["grad-cam", "rise"])
+    scores = WorldScores.of(tables, dict.fromkeys(tables, "one"))
+    assert scores.trainings[0, 1] == pytest.approx(0.18, rel=0.1)
+    assert scores.trainings[0, 0] == 0
+    np.testing.assert_allclose(scores.means[7], tables["7"].loc[5].mean())  # of the first training
+    once = WorldScores.of(*worlds())
+    assert np.isnan(once.trainings).all()
+    assert np.isnan(questions.these_networks(once, trained_again=True).p_values).all()
 
 
 def test_a_new_world_is_asked_of_families_each_of_which_counts_once(tables, monkeypatch):

@@ -41,7 +41,7 @@ def test_every_family_has_as_many_worlds_and_every_part_has_each_world_once():
 def spec():
     return dataclasses.replace(
         world_spec(), accuracy=0.0, certified=0.0, methods=["gradient", "grad-cam"],
-        metrics=["average-precision"], weights_of=["kept"],
+        metrics=["average-precision"], kept=["kept"],
     )  # fmt: skip
 
 
@@ -62,7 +62,8 @@ def test_a_world_is_scored_by_the_first_recipe_that_passes(spec, tmp_path):
     rows = pd.read_parquet(results / "scores.parquet")
     assert {"gradient", "grad-cam", "center", "sobel"} <= set(rows["method"])
     assert set(rows["metric"]) == {"average-precision"}
-    assert (results / "network" / WEIGHTS).is_file()
+    assert set(rows["training_seed"]) == {7, 8}
+    assert (results / "network-seed0" / WEIGHTS).is_file()
     assert not (tmp_path / "work" / "kept").exists()
     written = (results / "scores.parquet").stat().st_mtime_ns
     assert run_world(spec, world, tmp_path) == results
@@ -80,19 +81,12 @@ def test_the_command_runs_a_part_and_says_what_came_of_it(spec, tmp_path, monkey
 def scored(folder, world, values):
     """Results of a world: each method has a value on certified images, and 1 on an image that is not."""
     rows = [
-        (
-            method,
-            "average-precision",
-            f"s{cluster}",
-            cluster,
-            cluster > 0,
-            1.0 if cluster == 0 else value + 0.01 * cluster,
-        )
+        (method, f"s{cluster}", cluster, cluster > 0, value + 0.01 * cluster if cluster else 1.0)
         for method, value in values.items()
         for cluster in range(4)
     ]
-    columns = ["method", "metric", "sample_id", "cluster", "certified", "value"]
-    table = pd.DataFrame(rows, columns=columns)
+    table = pd.DataFrame(rows, columns=["method", "sample_id", "cluster", "certified", "value"])
+    table = table.assign(training_seed=7, metric="average-precision")
     (folder / world).mkdir(parents=True)
     pd.concat([table, table.assign(metric="roc-auc", value=0.0)]).to_parquet(folder / world / "scores.parquet")
 
