@@ -126,7 +126,7 @@ def verify(results: str, seed: int | None) -> None:
 
 
 @command.command("run", epilog="Example: salgen bench run --part 1/8")
-@click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench/worlds", show_default=True)
+@click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench/results/worlds", show_default=True)
 @click.option(
     "--part", metavar="K/N", default="1/1", show_default=True, help="One of N parts, such as 2/8, for N machines."
 )

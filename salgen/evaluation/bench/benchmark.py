@@ -16,7 +16,7 @@ from salgen.evaluation.bench.rankings import main_entries, method_scores, standi
 from salgen.evaluation.bench.standing import Standing
 from salgen.evaluation.bench.verify_results import result_problems
 from salgen.evaluation.bench.versions import bench_spec
-from salgen.evaluation.bench.worlds import world_scores, world_spec
+from salgen.evaluation.bench.worlds import WORLDS, world_scores, world_spec
 from salgen.evaluation.leaderboard import site
 
 __all__ = ["Standing", "fetch", "judge", "judges", "rank", "table", "verify", "worlds"]
@@ -97,7 +97,7 @@ def worlds(results: StrPath = RESULTS) -> Answers:
     results
         The folder of results, which holds those of worlds in ``worlds``.
     """
-    return Answers.of(world_scores(world_spec(), Path(results) / "worlds"))
+    return Answers.of(world_scores(world_spec(), Path(results) / WORLDS))
 
 
 def verify(results: StrPath = RESULTS, *, seed: int | None = None) -> list[str]:

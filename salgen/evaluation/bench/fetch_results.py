@@ -12,10 +12,11 @@ from salgen.errors import SalgenError, reason
 from salgen.evaluation.bench.published import SPEC, read_rows, read_summary
 from salgen.evaluation.bench.verify_results import weight_problems
 from salgen.evaluation.bench.versions import BenchSpec
+from salgen.evaluation.bench.worlds import WORLDS
 
 
 def fetch(spec: BenchSpec, source: str, out: Path) -> list[Path]:
-    """Copy the outermost published results in a folder, or an archive at a path or address, into a new folder."""
+    """Copy the outermost published results, worlds among them, of a folder or archive into a new folder."""
     if out.exists():
         raise SalgenError(f"{out} is there already: name a new folder")
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -35,6 +36,8 @@ def fetch(spec: BenchSpec, source: str, out: Path) -> list[Path]:
             raise SalgenError(f"{source}: {'; '.join(problems)}")
         for path in found:
             shutil.copytree(path, place / "results" / path.name)
+        if (outermost / WORLDS).is_dir():
+            shutil.copytree(outermost / WORLDS, place / "results" / WORLDS)
         (place / "results").rename(out)
     return [out / results.name for results in found]
 

@@ -26,6 +26,7 @@ from salgen.evaluation.training.training_settings import RELIANCE
 from salgen.files import atomic_path, write_text
 
 RECIPES = Path(__file__).with_name("salgen-bench-2.json")
+WORLDS = "worlds"  # the folder among results
 RECORD, NETWORK = "world.json", "network-seed{}"
 VALIDATION = 150  # images
 

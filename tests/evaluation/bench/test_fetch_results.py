@@ -8,6 +8,7 @@ from salgen.evaluation.bench.fetch_results import fetch
 from salgen.evaluation.bench.published import SPEC
 from salgen.evaluation.bench.rankings import main_entries, method_scores
 from salgen.evaluation.bench.run_entry import RESULTS
+from salgen.evaluation.bench.worlds import WORLDS
 
 ENTRY = "perlin-lesions-lesion-cnn-plain"
 
@@ -17,6 +18,8 @@ def source(out, tmp_path):
     """A project that keeps results among other files."""
     shutil.copytree(out / RESULTS, tmp_path / "project" / "results")
     (tmp_path / "project" / "code.py").write_text("", encoding="utf-8")
+    (tmp_path / "project" / "results" / WORLDS / "signs-1").mkdir(parents=True)
+    (tmp_path / "project" / "results" / WORLDS / "signs-1" / "world.json").write_text("{}", encoding="utf-8")
     return tmp_path / "project"
 
 
@@ -34,6 +37,7 @@ def test_results_are_taken_from(kind, spec, out, source, tmp_path):
     assert scores.keys() == expected.keys()
     assert all(scores[name].equals(expected[name]) for name in scores)
     assert not (tmp_path / "new" / "results" / "code.py").exists()
+    assert (tmp_path / "new" / "results" / WORLDS / "signs-1" / "world.json").read_text() == "{}"
 
 
 def test_altered_weights_are_refused_and_nothing_is_left(spec, source, tmp_path):
