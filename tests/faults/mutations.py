@@ -37,8 +37,14 @@ def mutated_text(text: str, rng: Random) -> str:
     return mutated_bytes(text.encode("utf-8", "surrogatepass"), rng).decode("latin-1")
 
 
-def mutated_json(text: str, rng: Random) -> bytes:
+def either(*changes: Callable[[bytes, Random], bytes]) -> Callable[[bytes, Random], bytes]:
+    """One of these changes, each as often as the others."""
+    return lambda data, rng: rng.choice(changes)(data, rng)
+
+
+def mutated_json(data: bytes, rng: Random) -> bytes:
     """A JSON text in which one to three entries are others, or a JSON text with other bytes."""
+    text = data.decode()
     if rng.random() < 0.2:
         return _written(text, rng)
     value = json.loads(text)

@@ -1,7 +1,6 @@
 """Damaged maps that a run kept: read, scored again under other metrics, and verified."""
 
 import io
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -9,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from mutations import mutated_bytes, mutated_json, mutated_value
+from mutations import either, mutated_bytes, mutated_json, mutated_value
 from test_mutated_checkpoints import LEARNT
-from trials import Box, BrokenError, run
+from trials import Box, BrokenError, Calls, damage
 import salgen
 from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps, key_of, read_maps, write_maps
 from salgen.evaluation.runs.rescoring import rescore
@@ -23,7 +22,7 @@ STRANGE = (pa.float64(), pa.float16(), pa.string(), pa.list_(pa.float32()), pa.l
 
 
 @pytest.fixture(scope="module")
-def maps(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with one file of maps."""
     folder = tmp_path_factory.mktemp("original") / "maps"
     folder.mkdir()
@@ -33,23 +32,13 @@ def maps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def box(maps: Path) -> Iterator[Box]:
-    made = Box(maps)
-    yield made
-    made.remove()
+def look(box: Box, path: Path, altered: bool, rng: Random) -> tuple[str, Calls]:
+    calls = {"all": lambda: checked(read_maps(path)), "some": lambda: checked(read_maps(path, IDS[1:3]))}
+    return path.name, {**calls, "key": lambda: key_of(path) and None}
 
 
-def test_mutated_maps(request: pytest.FixtureRequest, box: Box) -> None:
-    def trial(rng: Random) -> str:
-        box.fresh()
-        path = box.inside / "a.parquet"
-        path.write_bytes(damaged_maps(path.read_bytes(), rng))
-        key_of(path)
-        calls = {"all": lambda: checked(read_maps(path)), "some": lambda: checked(read_maps(path, IDS[1:3]))}
-        return box.attempt(path.name, calls)
-
-    run(request, "kept maps", 600, trial)
+def test_damaged(request: pytest.FixtureRequest, box: Box) -> None:
+    damage(request, box, "kept maps", 600, "a.parquet", either(mutated_bytes, other_maps), look)
 
 
 def checked(kept: SavedMaps) -> None:
@@ -60,13 +49,11 @@ def checked(kept: SavedMaps) -> None:
         raise BrokenError(f"maps of {kept.values.dtype}, {sorted(lengths)}")
 
 
-def damaged_maps(data: bytes, rng: Random) -> bytes:
-    """Other bytes, or a whole file of maps with other cells, another column or another record."""
-    if rng.random() < 0.5:
-        return mutated_bytes(data, rng)
+def other_maps(data: bytes, rng: Random) -> bytes:
+    """A whole file of maps with other cells, another column or another record."""
     table = pq.read_table(io.BytesIO(data))
     if rng.random() < 0.3:
-        record = mutated_json(table.schema.metadata[b"salgen"].decode(), rng)
+        record = mutated_json(table.schema.metadata[b"salgen"], rng)
         table = table.replace_schema_metadata({b"salgen": record})
     else:
         table = other_column(table, rng)
@@ -111,35 +98,22 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return salgen.evaluate(data, model=network, methods=["gradient"], metrics=["roc-auc"], out=out, keep_maps=True).path
 
 
-def test_mutated_runs_are_scored_again(request: pytest.FixtureRequest) -> None:
-    if not request.config.getoption("--torture"):
-        pytest.skip("a whole run and its scoring take too long here; the files of maps are tried one by one above")
-    box = Box(request.getfixturevalue("evaluated"))
+def other_file(data: bytes, rng: Random) -> bytes:
+    if data.startswith(b"{"):
+        return mutated_json(data, rng)
+    maps = data.startswith(b"PAR1") and b"salgen" in (pq.read_schema(io.BytesIO(data)).metadata or {})
+    return either(mutated_bytes, *([other_maps] if maps else []))(data, rng)
 
-    def trial(rng: Random) -> str:
-        box.fresh()
-        files = sorted(path for path in box.inside.rglob("*") if path.suffix in (".parquet", ".json", ".safetensors"))
-        path = rng.choice(files)
-        change = mutated_json_bytes if path.suffix == ".json" else mutated_bytes
-        if path.parent.parent.parent.name == "maps":
-            change = damaged_maps
-        path.write_bytes(change(path.read_bytes(), rng))
-        calls = {
+
+@pytest.mark.torture
+def test_damaged_runs_are_scored_again(request: pytest.FixtureRequest, evaluated: Path) -> None:
+    box = Box(evaluated)
+
+    def look(box: Box, path: Path, altered: bool, rng: Random) -> tuple[str, Calls]:
+        return box.inside.name, {
             "rescore": lambda: rescore(box.inside, metrics=["m-gt"], out=box.out / "again"),
             "verify": lambda: salgen.verify(box.inside, samples=2),
         }
-        return box.attempt(box.inside.name, calls)
 
-    run(request, "runs scored again", 100, trial)
+    damage(request, box, "runs scored again", 100, "**/*.parquet **/*.json **/*.safetensors", other_file, look)
     box.remove()
-
-
-def mutated_json_bytes(data: bytes, rng: Random) -> bytes:
-    return mutated_json(data.decode(), rng)
-
-
-def test_the_original_is_sound(maps: Path) -> None:
-    """Or nothing that is refused here would mean anything."""
-    checked(read_maps(maps / "a.parquet"))
-    assert read_maps(maps / "a.parquet", IDS[:2]).ids == IDS[:2]
-    assert key_of(maps / "a.parquet") == "f" * 64

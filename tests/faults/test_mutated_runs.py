@@ -3,15 +3,15 @@
 import io
 import runpy
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from mutations import mutated_bytes, mutated_json, mutated_text, mutated_value
-from trials import Box, command, run
+from mutations import either, mutated_bytes, mutated_json, mutated_text, mutated_value
+from trials import Box, Calls, Change, command, damage
 from salgen.evaluation.leaderboard.site import leaderboard
 from salgen.evaluation.report import console_summary, report
 
@@ -19,7 +19,7 @@ METHODS = ("gradient", "random", "oracle")
 
 
 @pytest.fixture(scope="module")
-def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small run, made up."""
     place = tmp_path_factory.mktemp("original")
     run_folders = runpy.run_path(str(Path(__file__).parents[1] / "support" / "run_folders.py"))
@@ -30,16 +30,8 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(made)
 
 
-@pytest.fixture
-def box(evaluated: Path) -> Iterator[Box]:
-    made = Box(evaluated)
-    yield made
-    made.remove()
-
-
-def tried(box: Box, name: str, data: bytes, rng: Random) -> str:
-    """Put other bytes into one file, and report on the run."""
-    (box.inside / name).write_bytes(data)
+def look(box: Box, path: Path, altered: bool, rng: Random) -> tuple[str, Calls]:
+    """Report on the run."""
     calls: dict[str, Callable[[], object]] = {
         "report": lambda: report([box.inside], box.out / "report.html"),
         "console": lambda: console_summary([box.inside]),
@@ -48,36 +40,7 @@ def tried(box: Box, name: str, data: bytes, rng: Random) -> str:
         calls["leaderboard"] = lambda: leaderboard([box.inside], box.out / "site")
     if rng.random() < 0.05:
         calls["salgen report"] = lambda: command("report", str(box.inside), "--out", str(box.out / "again.html"))
-    return box.attempt(box.inside.name, calls)
-
-
-def test_mutated_records(request: pytest.FixtureRequest, box: Box) -> None:
-    def trial(rng: Random) -> str:
-        box.fresh()
-        return tried(box, "run.json", mutated_json((box.inside / "run.json").read_text(), rng), rng)
-
-    run(request, "run.json", 150, trial)
-
-
-@pytest.mark.parametrize(("name", "large"), [("scores", 100), ("predictions", 20)])
-def test_mutated_tables(request: pytest.FixtureRequest, box: Box, name: str, large: int) -> None:
-    def trial(rng: Random) -> str:
-        box.fresh()
-        path = box.inside / f"{name}.parquet"
-        change = mutated_bytes if rng.random() < 0.5 else mutated_table
-        return tried(box, path.name, change(path.read_bytes(), rng), rng)
-
-    run(request, f"{name}.parquet", large, trial)
-
-
-def test_mutated_galleries(request: pytest.FixtureRequest, box: Box) -> None:
-    def trial(rng: Random) -> str:
-        box.fresh()
-        path = box.inside / "gallery.npz"
-        change = mutated_bytes if rng.random() < 0.5 else mutated_arrays
-        return tried(box, path.name, change(path.read_bytes(), rng), rng)
-
-    run(request, "gallery.npz", 80, trial)
+    return box.inside.name, calls
 
 
 def mutated_table(data: bytes, rng: Random) -> bytes:
@@ -142,7 +105,14 @@ def other_array(member: bytes, rng: Random) -> bytes:
     return buffer.getvalue()
 
 
-def test_the_original_is_sound(evaluated: Path, tmp_path: Path) -> None:
-    """Or nothing that is refused here would mean anything."""
-    assert report([evaluated], tmp_path / "report.html").is_file()
-    assert leaderboard([evaluated], tmp_path / "site").is_file()
+@pytest.mark.parametrize(
+    ("large", "file", "change"),
+    [
+        (150, "run.json", mutated_json),
+        (100, "scores.parquet", either(mutated_bytes, mutated_table)),
+        (20, "predictions.parquet", either(mutated_bytes, mutated_table)),
+        (80, "gallery.npz", either(mutated_bytes, mutated_arrays)),
+    ],
+)
+def test_damaged(request: pytest.FixtureRequest, box: Box, large: int, file: str, change: Change) -> None:
+    damage(request, box, file, large, file, change, look)

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mutations import mutated_bytes, mutated_json, mutated_text
-from trials import HARMLESS, REFUSED, Box, Result, check_line, command, count, how_many, run
+from mutations import either, mutated_bytes, mutated_json, mutated_text
+from trials import HARMLESS, REFUSED, Box, Calls, Result, check_line, command, count, damage, how_many
 from salgen.datasets.format.manifest import Manifest
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.method_selection import select_methods
@@ -127,33 +127,38 @@ def test_mutated_json(request: pytest.FixtureRequest) -> None:
     hypothesis_run(request, "manifests of any JSON", 300, texts, Manifest.from_text)
 
 
-def test_mutated_config_files(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files for --config; what they ask for is checked but not made, as they may ask for a billion images."""
+@pytest.fixture
+def original(tmp_path: Path) -> Path:
     (tmp_path / "configs").mkdir()
     (tmp_path / "configs" / "tiny.json").write_text(json.dumps(CONFIG))
     (tmp_path / "configs" / "tiny.toml").write_text(TOML)
     assert tomllib.loads(TOML) == CONFIG
-    monkeypatch.setattr("salgen.datasets.making._make", lambda *_, **__: 0)
-    box = Box(tmp_path / "configs")
-
-    def trial(rng: Random) -> str:
-        box.fresh()
-        path = box.inside / rng.choice(("tiny.json", "tiny.toml"))
-        text = path.read_text()
-        if path.suffix == ".json":
-            path.write_bytes(mutated_json(text, rng))
-        elif rng.random() < 0.5:
-            path.write_bytes(mutated_text(text, rng).encode("utf-8", "surrogatepass"))
-        else:
-            path.write_bytes(mutated_bytes(text.encode(), rng))
-        return box.attempt("", {"make": lambda: make(path, box.out)})
-
-    run(request, "--config files", 500, trial)
-    box.remove()
+    return tmp_path / "configs"
 
 
-def make(config: Path, out: Path) -> None:
-    command("make", "drawn-figures", str(out / "made"), "--config", str(config))
+def other_config(data: bytes, rng: Random) -> bytes:
+    if data.startswith(b"{"):
+        return mutated_json(data, rng)
+    return either(mutated_bytes, lambda text, rng: mutated_text(text.decode(), rng).encode("utf-8", "surrogatepass"))(
+        data, rng
+    )
+
+
+def test_mutated_config_files(request: pytest.FixtureRequest, box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files for --config; what they ask for is checked but not made, as they may ask for a billion images."""
+
+    def describe(_: object, described: Manifest, folder: Path, *__: object) -> int:
+        folder.mkdir()
+        (folder / "salgen.json").write_text(described.to_text())
+        return 0
+
+    monkeypatch.setattr("salgen.datasets.making._make", describe)
+
+    def look(box: Box, path: Path, altered: bool, rng: Random) -> tuple[str, Calls]:
+        words = ("make", "drawn-figures", str(box.out / "made"), "--config", str(path))
+        return "", {"make": lambda: command(*words)}
+
+    damage(request, box, "--config files", 500, "tiny.*", other_config, look)
 
 
 TOML = """scale = "demo"

@@ -1,14 +1,14 @@
 """Damaged brain volumes, given as the source of a data set."""
 
 import gzip
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 import nibabel
 import numpy as np
 import pytest
-from mutations import mutated_bytes, mutated_text
-from trials import Box, command, run
+from mutations import either, mutated_bytes, mutated_text
+from trials import Box, Calls, Change, command, damage
 import salgen
 
 TINY = {"image_size": (16, 16), "diameter": 3, "lesions": 1, "slices": 6}
@@ -17,7 +17,7 @@ TABLE = "path,split\na.nii,train\nb.nii.gz,val\nc.nii.gz,test\n"
 
 
 @pytest.fixture(scope="module")
-def brains(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three small heads, and a table of their splits."""
     folder = tmp_path_factory.mktemp("original") / "brains"
     folder.mkdir()
@@ -34,17 +34,8 @@ def head(seed: int) -> np.ndarray:
     return np.where((places**2).sum(axis=0) < 0.9, levels, 0).astype(np.int16)
 
 
-@pytest.fixture
-def box(brains: Path) -> Iterator[Box]:
-    made = Box(brains)
-    yield made
-    made.remove()
-
-
-def tried(box: Box, name: str, data: bytes, rng: Random) -> str:
-    """Put other bytes into one file, draw a sample from it and from the folder, and make a data set of it."""
-    path = box.inside / name
-    path.write_bytes(data)
+def look(box: Box, path: Path, altered: bool, rng: Random) -> tuple[str, Calls]:
+    """Draw a sample from the file and from the folder, and make a data set of it."""
     calls: dict[str, Callable[[], object]] = {"folder": lambda: draw(box.inside)}
     if path.suffix != ".csv":
         calls["file"] = lambda: draw(path)
@@ -53,51 +44,32 @@ def tried(box: Box, name: str, data: bytes, rng: Random) -> str:
         sizes = ("--train", "2", "--val", "1", "--test", "1", "--workers", "1", f"--set=source={box.inside}")
         calls["salgen make"] = lambda: command("make", "mri-lesions", str(box.out / "made"), *sizes, *words)
     # a whole table may name other splits, of which a fault speaks without naming the table
-    return box.attempt("" if path.suffix == ".csv" else name, calls)
+    return "" if path.suffix == ".csv" else path.name, calls
 
 
 def draw(source: Path) -> None:
     salgen.generator("mri-lesions", source=str(source), **TINY).sample(0, "train", 0)
 
 
-def test_mutated_volumes(request: pytest.FixtureRequest, box: Box) -> None:
-    def trial(rng: Random) -> str:
-        box.fresh()
-        data = (box.inside / "a.nii").read_bytes()
-        if rng.random() < 0.7:  # most bytes are voxels, of which any is a voxel
-            return tried(box, "a.nii", mutated_bytes(data[:HEAD], rng) + data[HEAD:], rng)
-        return tried(box, "a.nii", mutated_bytes(data, rng), rng)
-
-    run(request, "NIfTI volumes .nii", 700, trial)
+def other_head(data: bytes, rng: Random) -> bytes:
+    """Most bytes are voxels, of which any is a voxel: of packed ones or not, other bytes before them."""
+    packed = data.startswith(b"\x1f\x8b")
+    plain = gzip.decompress(data) if packed else data
+    changed = mutated_bytes(plain[:HEAD], rng) + plain[HEAD:]
+    return gzip.compress(changed, compresslevel=1) if packed else changed
 
 
-def test_mutated_packed_volumes(request: pytest.FixtureRequest, box: Box) -> None:
-    def trial(rng: Random) -> str:
-        box.fresh()
-        data = (box.inside / "b.nii.gz").read_bytes()
-        if rng.random() < 0.5:
-            return tried(box, "b.nii.gz", mutated_bytes(data, rng), rng)
-        plain = gzip.decompress(data)
-        return tried(
-            box, "b.nii.gz", gzip.compress(mutated_bytes(plain[:HEAD], rng) + plain[HEAD:], compresslevel=1), rng
-        )
-
-    run(request, "NIfTI volumes .nii.gz", 500, trial)
+def other_text(data: bytes, rng: Random) -> bytes:
+    return mutated_text(data.decode(), rng).encode("utf-8", "surrogatepass")
 
 
-def test_mutated_participants(request: pytest.FixtureRequest, box: Box) -> None:
-    def trial(rng: Random) -> str:
-        box.fresh()
-        if rng.random() < 0.5:
-            data = mutated_bytes(TABLE.encode(), rng)
-        else:
-            data = mutated_text(TABLE, rng).encode("utf-8", "surrogatepass")
-        return tried(box, "participants.csv", data, rng)
-
-    run(request, "participants.csv", 200, trial)
-
-
-def test_the_original_is_sound(brains: Path) -> None:
-    """Or nothing that is refused here would mean anything."""
-    draw(brains)
-    draw(brains / "a.nii")
+@pytest.mark.parametrize(
+    ("kind", "large", "files", "change"),
+    [
+        ("NIfTI volumes .nii", 700, "a.nii", either(other_head, other_head, mutated_bytes)),
+        ("NIfTI volumes .nii.gz", 500, "b.nii.gz", either(other_head, mutated_bytes)),
+        ("participants.csv", 200, "participants.csv", either(other_text, mutated_bytes)),
+    ],
+)
+def test_damaged(request: pytest.FixtureRequest, box: Box, kind: str, large: int, files: str, change: Change) -> None:
+    damage(request, box, kind, large, files, change, look)

@@ -34,6 +34,8 @@ REFUSED, HARMLESS, FAULT = "refused", "harmless", "broke something"
 _tried_so_far = [0]
 
 Calls = Mapping[str, Callable[[], Any]]
+Change = Callable[[bytes, Random], bytes]
+Look = Callable[["Box", Path, bool, Random], tuple[str, Calls]]
 
 
 @dataclass(frozen=True)
@@ -51,15 +53,7 @@ class BrokenError(AssertionError):
 
 
 class Box:
-    """A folder with an input to damage, and a place to write to; everything else in it must stay as it is.
-
-    Attributes
-    ----------
-    inside
-        Holds a copy of the input.
-    out
-        What may be written: empty before every trial.
-    """
+    """A folder with a copy of an input to damage, `inside`, and a place to write to, `out`; all else must stay."""
 
     def __init__(self, original: Path) -> None:
         self._original = original
@@ -76,19 +70,10 @@ class Box:
         copy(self._original, self.inside)
 
     def attempt(self, damaged: str, calls: Calls) -> str:
-        """Call everything, and say what was refused; an empty text if nothing was.
+        """Call everything, and say what was refused, which must name what is damaged; an empty text if nothing was.
 
-        Parameters
-        ----------
-        damaged
-            What a refusal must name.
-        calls
-            What to call, by name; a list that is returned holds problems.
-
-        Raises
-        ------
-        BrokenError
-            If a refusal is not one line that names the input, or anything but `out` was changed.
+        A list that is returned holds problems. A :class:`BrokenError` is raised if a refusal is not one line, or if
+        anything but `out` was changed.
         """
         before = digests(self.inside.parent)
         refused = [f"{name}: {text}" for name, call in calls.items() for text in self._refusals(name, call, damaged)]
@@ -125,13 +110,7 @@ def check_line(text: str, named: str) -> None:
 
 
 def command(*arguments: str) -> None:
-    """Run the command line; a fault must be one last line on the standard error, without a traceback.
-
-    Raises
-    ------
-    SalgenError
-        With that line, if the command refuses.
-    """
+    """Run the command line; it may refuse with one last line, which is raised, and without a traceback."""
     errors = io.StringIO()
     with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
         status = main(list(arguments))
@@ -145,28 +124,45 @@ def command(*arguments: str) -> None:
         raise SalgenError(last)
 
 
-def run(request: pytest.FixtureRequest, kind: str, large: int, trial: Callable[[Random], str]) -> None:
-    """Try damaged inputs and demand that each is refused in one line, or harmless.
+def damage(
+    request: pytest.FixtureRequest, box: Box, kind: str, large: int, files: str, change: Change, calls: Look
+) -> None:
+    """Damage files of an input: each must be refused in one line, or harmless; undamaged nothing is refused.
 
     Parameters
     ----------
-    request
-        Of the test; its configuration says whether the large number is asked for, and it takes the figures.
-    kind
-        What the inputs are, in the figures and in faults; also part of their seeds.
-    large
-        How many to try where the large number is asked for.
-    trial
-        Tries one and returns the refusal, or an empty text. It runs in a process of its own.
+    kind, large
+        As in :func:`run`.
+    files
+        Patterns of the files, one of which is changed in each trial.
+    change
+        Other bytes for those of a file.
+    calls
+        What a refusal must name, and what to call, given the file and whether its bytes are others.
+    """
+
+    def tried(change: Change, rng: Random) -> str:
+        box.fresh()
+        path = rng.choice(sorted(path for pattern in files.split() for path in box.inside.glob(pattern)))
+        before = path.read_bytes()
+        data = change(before, rng)
+        path.write_bytes(data)
+        return box.attempt(*calls(box, path, data != before, rng))
+
+    assert tried(lambda data, _: data, Random(0)) == ""
+    run(request, kind, large, lambda rng: tried(change, rng))
+
+
+def run(request: pytest.FixtureRequest, kind: str, large: int, trial: Callable[[Random], str]) -> None:
+    """Demand that each trial refuses its input in one line, which it returns, or is harmless.
+
+    `kind` names the inputs in the figures, and is part of their seeds; `large` of them are tried with --torture.
     """
     results = _results(kind, how_many(request, large), trial)
     count(request, kind, results)
-    faults = [result for result in results if result.outcome == FAULT]
-    if faults:
-        shown = "\n\n".join(
-            f"input {fault.number} of {kind!r}:\n{fault.text[-SHOWN:]}" for fault in distinct(faults)[:12]
-        )
-        raise AssertionError(f"{len(faults)} of {len(results)} inputs broke something\n\n{shown}")
+    faults = {result.text.strip().rpartition("\n")[2][:60]: result for result in results if result.outcome == FAULT}
+    shown = "\n\n".join(f"input {one.number} of {kind!r}:\n{one.text[-SHOWN:]}" for one in faults.values())
+    assert not faults, shown
 
 
 def how_many(request: pytest.FixtureRequest, large: int) -> int:
@@ -182,11 +178,6 @@ def count(request: pytest.FixtureRequest, kind: str, results: Sequence[Result]) 
     slowest = max((result.seconds for result in results), default=0.0)
     figure = f"mutated {kind}: {len(results):,} inputs: {ended}; slowest {slowest:.2f} s ({_tried_so_far[0]:,} so far)"
     request.node.user_properties.append(("figure", figure))
-
-
-def distinct(faults: Sequence[Result]) -> list[Result]:
-    """One fault for each different last line."""
-    return list({fault.text.strip().rpartition("\n")[2][:60]: fault for fault in reversed(faults)}.values())
 
 
 def digests(folder: Path) -> dict[str, str]:
