@@ -43,7 +43,22 @@ def test_impossible_specs_are_refused(change, says):
         dataclasses.replace(SPEC, **change)
 
 
-@pytest.mark.parametrize("values", [{}, {"generator": "x"}, {**SPEC.to_json(), "image_size": 3}])
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"image_size": 3},
+        {"image_size": [float("inf"), 16]},
+        {"image_size": [1 << 17, 16]},
+        {"parameters": {"lesions": float("nan")}},
+        {"splits": []},
+        {"splits": {"train": "3"}},
+        {"splits": {"train": True}},
+        {"seed": 0.5},
+        {"seed": "0"},
+    ],
+)
 def test_what_is_not_a_spec_is_refused(values):
     with pytest.raises(SalgenError, match="not a salgen data set description"):
-        DatasetSpec.from_json(values)
+        DatasetSpec.from_json({**SPEC.to_json(), **values})
+    with pytest.raises(SalgenError, match="not a salgen data set description"):
+        DatasetSpec.from_json({"generator": "x"})

@@ -1,6 +1,5 @@
 """Disks that have no room, and the moments between their changes: each fault is set up in a forked process."""
 
-import ctypes
 import errno
 import os
 import resource
@@ -8,11 +7,8 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
-MS_PRIVATE_RECURSIVE = 0x44000
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
@@ -30,19 +26,13 @@ class SmallFiles:
 class FailingDisk:
     """The n-th change of the folder fails for want of room: a file opened to write, a rename, a new folder, a sync.
 
-    Attributes
-    ----------
-    folder
-        Changes elsewhere are not counted, nor those of a log, which a command can do without.
-    nth
-        Which one fails, from 0; -1 for none. The figure is how many there were.
-    how
-        ``once``: the next one succeeds. ``lasting``: from there on nothing can be written, by libraries that are not
-        written in Python either. ``killed``: the process dies of SIGKILL before the change.
+    The figure is how many changes there were.
     """
 
-    folder: str
-    nth: int = -1
+    folder: str  # changes elsewhere are not counted, nor those of a log, which a command can do without
+    nth: int = -1  # which one fails, from 0; -1 for none
+    # `once`: the next one succeeds; `lasting`: nothing can be written from there on, not even by libraries in C;
+    # `killed`: the process dies of SIGKILL before the change
     how: str = "once"
 
     def __call__(self) -> Callable[[], Any]:
@@ -80,26 +70,3 @@ class FailingDisk:
     def _has(self, name: str | os.PathLike[str]) -> bool:
         path = os.path.abspath(name)  # noqa: PTH100 - Path would ask the disk
         return path.startswith(self.folder) and not path.endswith(".log")
-
-
-@dataclass(frozen=True)
-class SmallDisk:
-    """A disk of its own of `size` bytes in the folder `place`, which goes with the process; the figure is its files."""
-
-    place: Path
-    size: int
-
-    def __call__(self) -> Callable[[], Any]:
-        libc = ctypes.CDLL(None, use_errno=True)
-        own = 0 if os.geteuid() == 0 else CLONE_NEWUSER
-        _checked(libc.unshare(CLONE_NEWNS | own))
-        _checked(libc.mount(b"none", b"/", None, MS_PRIVATE_RECURSIVE, None))
-        _checked(libc.mount(b"none", str(self.place).encode(), b"tmpfs", 0, f"size={self.size}".encode()))
-        os.chdir(self.place)
-        (self.place / "tmp").mkdir()
-        return lambda: sum(path.is_file() for path in self.place.rglob("*"))
-
-
-def _checked(result: int) -> None:
-    if result:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

@@ -1,12 +1,11 @@
 """No room, at any point: one line, nothing half-written under a final name, and with room it goes on."""
 
 import pytest
-from disks import FailingDisk, SmallDisk, SmallFiles
+from disks import FailingDisk, SmallFiles
 from forked import finish
 from repeats import mixed
 from works import assert_goes_on, assert_refused, assert_whole, changes, leftovers, some
 
-PAGE = 4096
 NAMES = ["make", "evaluate", "publish .tar", "publish .tar.gz", "publish .zip", "unpack", "verify"]
 HOWS = ["once", "lasting"]
 
@@ -57,19 +56,3 @@ def test_where_any_change_of_the_disk_fails_it_says_so_and_goes_on(stage, name, 
         assert_stopped_cleanly(work, place, done)
         assert_goes_on(work, place)
     record_property("figure", f"full: {name}: {len(chosen)} of its {total} changes of the disk fail, {how}")
-
-
-def test_a_small_disk_is_filled(stage, record_property):
-    """A real one, where this machine lets one mount it: the archive fills it, and the data set is read from outside."""
-    work = stage.works["publish .tar"]
-    tried = 0
-    for pages in some(largest(work, stage) // PAGE - 1, stage.size.sizes):
-        place = work.place()
-        try:
-            done = finish(work.arguments, place, SmallDisk(place, (pages + 1) * PAGE))
-        except EOFError:  # nothing can be mounted here
-            break
-        assert_refused(done, "No space left on device; nothing was written")
-        assert done.figures == (0,)
-        tried += 1
-    record_property("figure", f"full: publish .tar: {tried} small disks" + ("" if tried else ": none can be mounted"))

@@ -60,6 +60,7 @@ def test_an_altered_file_is_refused(folder, edit, message):
         lambda v: v.update(samples_per_shard=0),
         lambda v: v.update(samples_per_shard="5"),
         lambda v: v.update(rows_per_group=None),
+        lambda v: v.update(rows_per_group=2**64),
         lambda v: v.update(tasks=[]),
         lambda v: v.update(targets={}),
         lambda v: v.update(factors=[None]),
