@@ -11,11 +11,9 @@ from salgen.datasets.picture_libraries.stand_ins import StandIns
 from salgen.datasets.reading.reader import open_dataset
 from salgen.datasets.verification.verify_dataset import verify
 from salgen.errors import SalgenError
-from salgen.generators.composites.bam import OBJECTS, SCENES
-from salgen.generators.composites.ebam import Ebam
+from salgen.generators.composites.bam import OBJECTS
 from salgen.generators.factory import generator, generator_of
 from salgen.generators.stand_ins import cutouts, sceneries
-from salgen.parameters import build
 from salgen.registry import DETECTORS
 
 SIDE = 16
@@ -62,11 +60,6 @@ def folder(tmp_path, monkeypatch):
     place.mkdir(parents=True)
     (place / "mine.safetensors").write_bytes(b"weights")
     return tmp_path / "own"
-
-
-@pytest.fixture(scope="module")
-def drawn():
-    return generator("ebam", **GIVEN)
 
 
 def test_what_passes_is_what_the_detector_agrees_with(folder):
@@ -167,20 +160,3 @@ def test_candidates_are_those_of_the_source(tmp_path):
     assert wanted(tmp_path)[0] == coco.CLASSES
     assert len(set(coco.CLASSES)) == 80
     assert set(cutouts.KINDS) <= set(coco.CLASSES)
-
-
-def test_scales_are_whole_blocks_but_for_the_paper_s_sizes():
-    small, full = Ebam.scales["small"].splits, Ebam.scales["full"].splits
-    assert all(count % (53 * 10) == 0 for count in small.values())
-    assert (full["train"], full["test"], full["val"] % 5300) == (2_646_328, 378_830, 0)
-    demo = build(Ebam, Ebam.scales["demo"].parameters)
-    assert (demo.candidate_objects, demo.candidate_scenes) == (OBJECTS, SCENES)
-    assert all(build(Ebam, scale.parameters).fewest <= scale.parameters["pictures"] for scale in Ebam.scales.values())
-
-
-def test_it_shares_no_draws_with_bam(drawn):
-    objects, scenes = GIVEN["candidate_objects"], GIVEN["candidate_scenes"]
-    bam = generator("bam", image_size=(SIDE, SIDE), pictures=10, objects=objects, scenes=scenes)
-    assert bam.source.digest == drawn.source.digest
-    ours, theirs = ([made.recipe(0, "train", index).parameters for index in range(9)] for made in (drawn, bam))
-    assert ours != theirs

@@ -125,18 +125,6 @@ def test_elsewhere_each_image_is_there_once_about_its_largest_object(made):
         assert sorted(labels) == list(range(len(OBJECTS)))
 
 
-def test_the_scene_says_nothing_about_the_classes(made):
-    """Each kind once in ten images, and the classes of those with a kind are as those of all."""
-    recipes = [made.recipe(0, "train", index).parameters for index in range(2000)]
-    for start in range(0, 2000, 10):
-        assert sorted(parameters["scene"] for parameters in recipes[start : start + 10]) == list(range(10))
-    together = np.zeros((10, 10))
-    for parameters in recipes:
-        together[parameters["scene"], sorted(set(parameters["classes"]))] += 1
-    expected = together.sum(axis=0) / 10
-    assert (((together - expected) ** 2 / expected).sum()) < 130  # chi-square: 81 degrees of freedom, once in 2,000
-
-
 def test_the_twin_lacks_the_objects_of_the_class_and_the_others_can_be_left_out_alone(made, block):
     shown = [Counter(recipe.parameters["classes"]) for recipe in block]
     twice = [counts[r.parameters["object"]] == 2 != counts.total() for r, counts in zip(block, shown, strict=True)]

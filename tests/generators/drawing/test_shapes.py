@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from salgen.generators.drawing.shapes import FINE, oval, paint, polygon
+from salgen.generators.drawing.shapes import FINE, paint, polygon
 
 SIZE = (16, 18)
 places = st.tuples(st.integers(-30, 160), st.integers(-30, 180))  # eighths of a pixel, so that all sums are exact
@@ -33,11 +33,6 @@ def test_a_rectangle_covers_its_own_area():
     assert covered[3, 7] == 0.5
     assert covered[5, 3] == 0.25
     assert covered.sum() == pytest.approx(3.25 * 4.5)
-
-
-def test_an_oval_has_the_area_of_an_ellipse():
-    covered = polygon(oval((30.0, 32.0), (20.0, 25.0)), (60, 64))
-    assert covered.sum() == pytest.approx(np.pi * 20 * 25, rel=0.01)
 
 
 def test_paint_mixes_by_coverage_and_leaves_the_rest_bit_for_bit():
