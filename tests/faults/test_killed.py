@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from disks import FailingDisk
 from forked import finish, start
-from works import FORMS, assert_goes_on, assert_whole, changes, some
+from works import FORMS, assert_goes_on, assert_refused, assert_whole, changes, some
 
 SHARE = {  # of the kills
     "make": 0.5,
@@ -86,6 +86,16 @@ def test_where_only_the_parent_dies_its_workers_end_and_it_goes_on(stage):
     os.kill(running.pid, signal.SIGKILL)
     assert running.wait().status == -signal.SIGKILL  # and no worker is left
     assert workers
+    assert_goes_on(work, place)
+
+
+def test_where_a_worker_dies_it_says_so_and_goes_on(stage):
+    work = stage.works["make with workers"]
+    place = work.place()
+    running = start(work.arguments, place)
+    os.kill(wait_for_workers(running, place)[0], signal.SIGKILL)
+    assert_refused(running.wait(), "a worker process was killed by signal 9", "the same command continues it")
+    assert_whole(place, work.usual[0])
     assert_goes_on(work, place)
 
 

@@ -53,6 +53,13 @@ def test_a_smooth_field_is_exact_so_that_no_order_of_summation_shows():
             assert Fraction(found[row, column]) == exact
 
 
+def test_a_smooth_field_is_bounded_and_smooth():
+    fields = np.stack([smooth_field(Stream("x", index=k), (40, 40), (4, 4)) for k in range(200)])
+    assert np.abs(fields).max() <= 1.0 + 2.0**-14
+    assert 0.25 < fields.std() < 0.31
+    assert np.abs(np.diff(fields, axis=1)).max() < 0.2
+
+
 def trilinear(levels, place):
     """The slow way, one voxel after the other."""
     if any(not 0 <= x <= extent - 1 for x, extent in zip(place, levels.shape, strict=True)):

@@ -78,6 +78,24 @@ def test_smooth_changes_stay_within_their_amplitude(name, most):
     assert 0.2 * most < np.abs(change).max() <= most * (1 + 1e-4)
 
 
+def correlation(field, distance):
+    return np.corrcoef(field[:, :-distance].ravel(), field[:, distance:].ravel())[0, 1]
+
+
+def test_texture_varies_over_its_scale_and_bias_over_the_image():
+    mri = generator(image_size=(96, 96), field_of_view=(60.0, 60.0))  # within the brain
+    fields = {}
+    for name, changes in {"fine": {"texture_scale": 2.0}, "coarse": {"texture_scale": 8.0}, "bias": {}}.items():
+        amplitude = {"bias": 0.3} if name == "bias" else {"texture": 0.3}
+        values, expected = background(mri, **{**OFF, **amplitude, **changes})
+        inside = slice(30, 66)
+        assert expected[inside, inside].all()
+        fields[name] = (values / np.where(expected > 0, expected, 1.0))[inside, inside]
+    assert correlation(fields["fine"], 4) < 0.3 < correlation(fields["coarse"], 4)
+    assert correlation(fields["fine"], 1) > 0.4
+    assert correlation(fields["bias"], 10) > 0.7
+
+
 @given(lift=st.floats(-0.5, 0.5), steepen=st.floats(-0.499, 0.499))
 def test_the_tissue_curve_rises_between_its_fixed_ends(lift, steepen):
     curve = tissue_curve(np.linspace(0.0, 1.0, 201), lift, steepen)
@@ -89,3 +107,10 @@ def test_rician_noise_has_a_rician_distribution():
     for level, deviation in ((0.0, 0.1), (0.05, 0.1), (0.8, 0.1)):
         values = rician(np.full((100, 100), level), deviation, Stream("x", int(100 * level)))
         assert stats.kstest(values.ravel(), stats.rice(level / deviation, scale=deviation).cdf).pvalue > 1e-3
+
+
+def test_noise_is_independent_from_pixel_to_pixel():
+    values = rician(np.full((100, 101), 0.8), 0.1, Stream("x"))
+    for axis in (0, 1):
+        first, second = np.take(values, range(99), axis), np.take(values, range(1, 100), axis)
+        assert abs(np.corrcoef(first.ravel(), second.ravel())[0, 1]) < 0.05

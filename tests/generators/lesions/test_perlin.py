@@ -1,8 +1,9 @@
-"""Perlin fields against a slow transcription of the formula."""
+"""Perlin fields against a slow transcription of the formula, and against the `noise` package."""
 
 import math
 from fractions import Fraction
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from salgen.generators.lesions.perlin import _axis, _cells, from_zero, lattice_gradients, perlin_fields
@@ -42,6 +43,13 @@ def test_fields_follow_the_formula_on_any_lattice(key, lattice, image_size):
     assert np.allclose(field, slow_perlin(gradients, image_size), atol=TOLERANCE)
 
 
+def test_gradients_are_unit_vectors_in_all_directions():
+    gradients = lattice_gradients(1, (100, 100))
+    assert np.allclose(np.hypot(*gradients), 1.0, atol=1e-7)
+    quadrant = (gradients[0] > 0) * 2 + (gradients[1] > 0)
+    assert np.bincount(quadrant.ravel()).min() > 2_300
+
+
 @given(st.integers(1, 40), st.integers(0, 39))
 def test_a_field_does_not_depend_on_its_batch(size, place):
     keys = range(40)
@@ -70,6 +78,27 @@ def test_sums_are_exact_so_their_order_does_not_matter():
 
 def _round_to(value, bits):
     return Fraction(round(value * 2**bits), 2**bits)
+
+
+def test_the_field_is_zero_on_lattice_points_and_smooth_across_cells():
+    field = perlin_fields(lattice_gradients(2, (4, 4))[None], (256, 256))[0]
+    assert np.array_equal(field[::64, ::64], np.zeros((4, 4)))
+    assert np.abs(np.diff(field, axis=0)).max() < 0.06
+    assert np.abs(np.diff(field, axis=1)).max() < 0.06
+
+
+def test_agrees_with_the_noise_package():
+    noise = pytest.importorskip("noise")
+    rows, columns, step = 3, 4, 1e-3
+    gradients = np.zeros((2, rows + 1, columns + 1))
+    for i in range(rows + 1):
+        for j in range(columns + 1):
+            slope = noise.pnoise2(i + step, j) / step, noise.pnoise2(i, j + step) / step
+            gradients[:, i, j] = np.rint(slope)
+    theirs = [[noise.pnoise2(r * rows / 30, c * columns / 40) for c in range(40)] for r in range(30)]
+    ours = perlin_fields(gradients[None], (30, 40))[0] / math.sqrt(2)
+    assert np.abs(gradients).max() == 1
+    assert np.allclose(ours, theirs, atol=1e-5)
 
 
 def test_from_zero_bears_a_constant():
