@@ -241,7 +241,9 @@ class Answers:
 
     def __str__(self) -> str:
         numbers = {name: self.table[name].map(form.format) for name, form in FORMATS.items()}
-        interval = numbers["regret_low"] + " to " + numbers["regret_high"]
+        interval = (numbers["regret_low"] + " to " + numbers["regret_high"]).where(
+            self.table["regret_high"].notna(), "-"
+        )
         shown = pd.DataFrame({"regret": numbers["regret"], "95 % interval": interval, "ahead": numbers["ahead"]})
         apart = {name: f"{count} of {pairs} pairs differ" for name, (count, pairs) in self.told_apart.items()}
         return "\n".join(
