@@ -168,7 +168,7 @@ _FACTS = ["summary", "family", "source", "cost"]
 def _facts(entry: Entry) -> list[str]:
     try:
         method = entry.load()
-    except SalgenError:  # of a third party, of which `Registry.check` warns
+    except SalgenError:  # a third party's plug-in, of which `Registry.check` warns
         return [entry.summary, "", "", ""]
     return [entry.summary, method.family, method.reference.partition(",")[0], method.cost]
 

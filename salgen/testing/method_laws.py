@@ -14,7 +14,7 @@ from salgen.types import Float64
 
 Explain = Callable[[nn.Module, Tensor, Tensor], Tensor | NDArray[np.floating]]
 SIDE, COUNT, CLASSES = 12, 3, 3
-CLOSE = 1e-4  # of the largest value
+CLOSE = 1e-4  # as a share of the largest value
 
 
 def small_network(width: int = 4, *, stride: int = 1, inplace: bool = False) -> nn.Module:

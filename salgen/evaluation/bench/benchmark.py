@@ -10,7 +10,7 @@ import pandas as pd
 from salgen.errors import SalgenError, warn
 from salgen.evaluation.bench import fetch_results, judge_metrics
 from salgen.evaluation.bench.board import board, is_results
-from salgen.evaluation.bench.questions import Answers
+from salgen.evaluation.bench.questions import WorldAnswers
 from salgen.evaluation.bench.rank_method import rank_method
 from salgen.evaluation.bench.rankings import main_entries, method_scores, standing_by, uncertified_data
 from salgen.evaluation.bench.standing import Standing
@@ -89,7 +89,7 @@ def rank(
     return rank_method(bench_spec(), method, Path(results), folder, quick=quick, max_memory=max_memory)
 
 
-def worlds(results: StrPath = RESULTS) -> Answers:
+def worlds(results: StrPath = RESULTS) -> WorldAnswers:
     """What the worlds of salgen-bench 2 say of methods. Print it for a table.
 
     Parameters
@@ -97,7 +97,7 @@ def worlds(results: StrPath = RESULTS) -> Answers:
     results
         The folder of results, which holds those of worlds in ``worlds``.
     """
-    return Answers.of(world_scores(world_spec(), Path(results) / WORLDS))
+    return WorldAnswers.of(world_scores(world_spec(), Path(results) / WORLDS))
 
 
 def verify(results: StrPath = RESULTS, *, seed: int | None = None) -> list[str]:

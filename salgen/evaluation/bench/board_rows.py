@@ -21,7 +21,7 @@ from salgen.parameters import parse_call
 from salgen.registry import GENERATORS, METHODS
 from salgen.types import Float64
 
-DIGITS = 6  # of numbers in rows
+DIGITS = 6  # significant digits in rows
 COSTS = {3.0: "up to 3 passes", 100.0: "up to 100 passes", np.inf: "more than 100 passes"}
 UNMEASURED = "not measured"
 FIRST, TIED, WORSE, UNTESTED = "first", "not told apart", "worse", "not tested"
@@ -34,7 +34,7 @@ class BoardGroup(NamedTuple):
     kind: str  # what the group is chosen by, such as `"architecture"`
     title: str
     samples: str
-    standing: Standing  # of the methods, without floors
+    standing: Standing  # methods without floors
     datasets: list[str]
     uncertified: list[str]  # data sets on fewer than half of whose samples the networks use the cause, if all count
     rows: pd.DataFrame  # methods and floors as `board_rows` orders them

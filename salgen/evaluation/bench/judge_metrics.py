@@ -181,8 +181,8 @@ def standing_of_judges(found: pd.DataFrame) -> pd.DataFrame:
     """Means over networks by judge, the least regret first, with 95 % intervals over data sets.
 
     Of each network the first training counts, as some judges scored no other. Networks of one data set are one cluster.
-    `worst` is the data set with the largest mean regret, `worst_kind` the kind of network, and `photographs` the regret
-    on the network of photographs, which is in no mean.
+    `worst` and `worst_kind` are the data set and the kind of network with the largest mean regret. `photographs` is the
+    regret on the network of photographs, which is in no mean.
     """
     rows = []
     for judge, of_judge in found[found["world"].str.endswith(FIRST)].groupby("judge"):

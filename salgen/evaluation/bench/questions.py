@@ -65,7 +65,7 @@ class Differences(NamedTuple):
 
     means: Float64
     errors: Float64  # standard errors of the means
-    degrees: Float64  # of freedom of Student's distribution of the means
+    degrees: Float64  # Student's degrees of freedom
 
     @property
     def p_values(self) -> Float64:
@@ -211,7 +211,7 @@ def headline(scores: WorldScores) -> pd.DataFrame:
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class WorldAnswers:
     """What worlds say of methods; print it for the table."""
 
     table: pd.DataFrame  # :func:`headline`
@@ -222,7 +222,7 @@ class Answers:
     families: int
 
     @classmethod
-    def of(cls, scores: WorldScores) -> Answers:
+    def of(cls, scores: WorldScores) -> WorldAnswers:
         """The answers to all three questions."""
         found = {
             "these networks": (these_networks(scores), False),

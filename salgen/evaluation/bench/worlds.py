@@ -32,17 +32,17 @@ VALIDATION = 150  # images
 
 
 @dataclass(frozen=True)
-class Recipe:
+class WorldRecipe:
     """How a world is made: frozen in ``salgen-bench-2.json``, drawn by ``python -m benchmarks.draw_worlds``."""
 
     generator: str
-    parameters: Mapping[str, Any]  # of the generator, where they are not its defaults
+    parameters: Mapping[str, Any]  # the generator's, where they are not its defaults
     # images, tests: numbers of training images, and of test images, all of which are scored
     images: int
     tests: int
     model: str
     settings: Mapping[str, Any]  # parameters of the model, and of its training
-    seed: int  # of the data set, the training and the methods' randomness
+    seed: int  # for the data set, the training and the methods' randomness
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class World:
 
     name: str  # family and number, such as "mri-lesions-3"
     family: str
-    recipes: Sequence[Recipe]
+    recipes: Sequence[WorldRecipe]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class WorldSpec:
     # metrics, methods: calls, of all methods that there are
     metrics: Sequence[str]
     methods: Sequence[str]
-    scale: str  # of methods that are estimates
+    scale: str  # for methods that are estimates
     kept: Sequence[str]  # names of the worlds whose weights are kept, and which are trained twice
     worlds: Sequence[World]
 
@@ -80,7 +80,7 @@ def world_spec() -> WorldSpec:
     """The frozen worlds."""
     values = json.loads(RECIPES.read_text())
     worlds = [
-        World(world["name"], world["family"], [Recipe(**recipe) for recipe in world["recipes"]])
+        World(world["name"], world["family"], [WorldRecipe(**recipe) for recipe in world["recipes"]])
         for world in values.pop("worlds")
     ]
     return WorldSpec(worlds=worlds, **values)
@@ -92,7 +92,7 @@ class Attempt:
 
     accuracy: float  # on the scored test images
     certified: float  # share of those with a mask on which the network is known to use the cause
-    seconds: float  # of processor time, of a computation that was not stopped
+    seconds: float  # processor time since the last start
 
 
 def run_world(spec: WorldSpec, world: World, out: Path, **options: Any) -> Path:
@@ -131,7 +131,7 @@ def run_world(spec: WorldSpec, world: World, out: Path, **options: Any) -> Path:
 
 
 def _run(
-    spec: WorldSpec, recipe: Recipe, folder: Path, seed: int, methods: Sequence[str], options: Mapping[str, Any]
+    spec: WorldSpec, recipe: WorldRecipe, folder: Path, seed: int, methods: Sequence[str], options: Mapping[str, Any]
 ) -> Run:
     """The scores of some methods under one training, and of those that were scored before."""
     data, network = folder / "data", folder / NETWORK.format(seed)

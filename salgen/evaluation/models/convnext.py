@@ -51,7 +51,7 @@ class ConvNeXt(FromTorchvision):
             for size, following, depth in zip(sizes, [*sizes[1:], None], self.depths, strict=True)
         ]
         network: nn.Module = Network(stages, stochastic_depth_prob=0.1, num_classes=classes)
-        side = 4 * self.output_stride // 32  # of a patch
+        side = 4 * self.output_stride // 32  # a patch's
         if side < 4:
             patches = nn.Conv2d(channels, self.width, side, side)
             nn.init.trunc_normal_(patches.weight, std=0.02)

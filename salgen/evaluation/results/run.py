@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WIDTHS = 3.3, 6.9  # inches of a column and of a page of a paper
-LETTERS = 14  # of a plot's title that fit into an inch
+LETTERS = 14  # letters of a plot's title that fit into an inch
 MARKS = (
     "★ best mean, ≈ not significantly different from a best one, ▽ not significantly better than the strongest floor"
 )

@@ -10,11 +10,11 @@ import salgen
 from benchmarks import draw_worlds
 from salgen.cli.main import main
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.worlds import RECIPES, Recipe, World, run_world, world_spec
+from salgen.evaluation.bench.worlds import RECIPES, World, WorldRecipe, run_world, world_spec
 from salgen.evaluation.training.checkpoints import WEIGHTS
 from salgen.registry import GENERATORS, MODELS
 
-SMALL = Recipe("perlin-lesions", {"image_size": [32, 32]}, 32, 8, "scnn", {"widths": [4, 8], "epochs": 1}, 7)
+SMALL = WorldRecipe("perlin-lesions", {"image_size": [32, 32]}, 32, 8, "scnn", {"widths": [4, 8], "epochs": 1}, 7)
 
 
 def test_the_frozen_worlds_are_those_of_the_declared_distribution():
