@@ -16,6 +16,7 @@ TOKEN = "hf_s3cr3t/T0ken+that=nobody.may_see"
 REPO = r"/(?:api/)?datasets/(?P<repo>[^/]+/[^/]+?)"
 ROUTES = [
     ("create", "POST", r"/api/repos/create"),
+    ("harnesses", "GET", r"/api/agent-harnesses"),
     ("validate", "POST", r"/api/validate-yaml"),
     ("preupload", "POST", rf"{REPO}/preupload/(?P<rev>[^/]+)"),
     ("commit", "POST", rf"{REPO}/commit/(?P<rev>[^/]+)"),
@@ -23,6 +24,9 @@ ROUTES = [
     ("verify", "POST", r"/lfs/verify"),
     ("put", "PUT", r"/lfs/(?P<oid>[0-9a-f]{64})"),
     ("tree", "GET", rf"{REPO}/tree/(?P<rev>[^/]+)(?:/(?P<path>.*))?"),
+    ("paths", "POST", rf"{REPO}/paths-info/(?P<rev>[^/]+)"),
+    ("file", "GET", rf"{REPO}/resolve/(?P<rev>[^/]+)/(?P<path>.+)"),
+    ("file", "HEAD", rf"{REPO}/resolve/(?P<rev>[^/]+)/(?P<path>.+)"),
     ("info", "GET", rf"{REPO}(?:/revision/(?P<rev>[^/]+))?"),
 ]
 
@@ -64,7 +68,7 @@ class Handler(local_server.Handler):
     def usual(self, body):
         (kind, found), query = self.route(), parse_qs(urlsplit(self.path).query)
         state, name = self.server.state, found.get("repo")
-        if kind not in ("put", "validate") and self.headers["Authorization"] not in state.tokens:
+        if kind not in ("put", "validate", "harnesses") and self.headers["Authorization"] not in state.tokens:
             return 401, {"error": "Invalid username or password."}, {}
         if name is not None and name not in state.repositories:
             return 404, {"error": "Repository not found"}, {"X-Error-Code": "RepoNotFound"}
@@ -72,6 +76,9 @@ class Handler(local_server.Handler):
 
     def on_other(self, found, body, query):
         return 404, {"error": "Sorry, we can't find the page you are looking for."}, {}
+
+    def on_harnesses(self, found, body, query):
+        return 200, {"standardEnvVars": ["AGENT"], "harnesses": {}}, {}
 
     def on_create(self, found, body, query):
         asked, state = json.loads(body), self.server.state
@@ -124,6 +131,13 @@ class Handler(local_server.Handler):
         link = {"Link": f'<{following}&cursor={start + 2}>; rel="next"'} if start + 2 < len(entries) else {}
         return 200, entries[start : start + 2], link
 
+    def on_paths(self, found, body, query):
+        wanted = parse_qs(body.decode()).get("paths", [])
+        files = self.server.state.repositories[found["repo"]][self.commit_of(found["repo"], found["rev"])]
+        shown = [self.entry(path, files[path]) for path in wanted if path in files]
+        folders = [p for p in wanted if any(name.startswith(f"{p}/") for name in files)]
+        return 200, [*shown, *({"type": "directory", "path": path, "oid": "1" * 40} for path in folders)], {}
+
     def on_preupload(self, found, body, query):
         asked = json.loads(body)
         assert asked.get("gitIgnore") == ""
@@ -158,7 +172,10 @@ class Handler(local_server.Handler):
     def on_verify(self, found, body, query):
         asked, objects = json.loads(body), self.server.state.objects
         data = objects[asked["oid"]]
-        assert (hashlib.sha256(data).hexdigest(), len(data)) == (asked["oid"], asked["size"])
+        sound = hashlib.sha256(data).hexdigest() == asked["oid"] and len(data) == asked["size"]
+        if not sound:
+            del objects[asked["oid"]]
+            return 400, {"error": "what arrived has another digest"}, {}
         self.server.state.verified.append(asked["oid"])
         return 200, {}, {}
 
@@ -182,6 +199,19 @@ class Handler(local_server.Handler):
         state.messages.append((header["summary"], header["description"]))
         oid = commit_oid(name, len(commits) - 1)
         return 200, {"commitUrl": f"{self.server.address}/datasets/{name}/commit/{oid}", "commitOid": oid}, {}
+
+    def on_file(self, found, body, query):
+        number = self.commit_of(found["repo"], found["rev"])
+        files = self.server.state.repositories[found["repo"]][number]
+        if found["path"] not in files:
+            return 404, {"error": "Entry not found"}, {"X-Error-Code": "EntryNotFound"}
+        data = files[found["path"]]
+        headers = {"X-Repo-Commit": commit_oid(found["repo"], number), "ETag": f'"{hashlib.sha1(data).hexdigest()}"'}
+        headers |= {"Accept-Ranges": "bytes", "Content-Type": "application/octet-stream"}
+        if asked := re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", "")):
+            start, end = int(asked[1]), min(int(asked[2] or len(data)), len(data) - 1)
+            return 206, data[start : end + 1], {**headers, "Content-Range": f"bytes {start}-{end}/{len(data)}"}
+        return 200, data, headers
 
 
 def serving(state):
