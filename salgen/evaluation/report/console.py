@@ -17,19 +17,10 @@ COLUMNS = 8  # metrics that a terminal has room for
 MARKS = ("* best", "~ indistinguishable from it", "< not better than the strongest floor")
 
 
-def console_summary(runs: Sequence[Path | str], page: Path | None = None) -> str:
-    """The text printed at the end of `evaluate`: one block for each run and model.
-
-    Parameters
-    ----------
-    runs
-        Run folders.
-    page
-        The report that was written for them, named on the last line.
-    """
+def console_summary(runs: Sequence[Path | str]) -> str:
+    """The text printed at the end of `evaluate`: one block for each run, from its folder, and model."""
     with content_faults(runs):
-        blocks = [_block(run, model) for run in read_runs(runs) for model in run.model_names]
-    return "\n\n".join([*blocks, *([f"report: {page}"] if page is not None else [])])
+        return "\n\n".join(_block(run, model) for run in read_runs(runs) for model in run.model_names)
 
 
 def answer(run: LoadedRun, model: str) -> list[str]:
