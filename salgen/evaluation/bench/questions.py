@@ -195,7 +195,7 @@ def reliability(scores: WorldScores) -> float:
 
 
 def headline(scores: WorldScores) -> pd.DataFrame:
-    """A row for each method, the least regret first: what to expect of it in a new world.
+    """A row for each method, the least regret first, those of one family last: what to expect of it in a new world.
 
     `regret`: how far it lies below the best method of a world, and `ahead`: how often it is better than Grad-CAM (a tie
     counts half), each with a 95 % interval by Student over families. `worlds` is the number of worlds.
@@ -207,7 +207,8 @@ def headline(scores: WorldScores) -> pd.DataFrame:
         mean, low, high = student_interval(family_means(values, scores.families))
         columns |= {name: mean, f"{name}_low": np.maximum(low, 0.0), f"{name}_high": np.minimum(high, top)}
     table = pd.DataFrame(columns, index=pd.Index(scores.methods, name="method"))
-    return table.assign(worlds=(~np.isnan(scores.means)).sum(axis=0)).sort_values("regret")
+    table = table.assign(worlds=(~np.isnan(scores.means)).sum(axis=0)).sort_values("regret")
+    return table.sort_values("regret_high", key=pd.isna, kind="stable")
 
 
 @dataclass(frozen=True, eq=False)

@@ -146,3 +146,5 @@ def test_the_headline_is_regret_and_the_share_of_worlds_ahead_of_grad_cam(tables
     assert table.loc["grad-cam", "ahead"] == 0.5
     assert table.loc["lime", "worlds"] == 9
     assert table["regret"].is_monotonic_increasing
+    tables[0]["0-0"]["vit"] = 1.0  # the best method of its only world
+    assert questions.headline(WorldScores.of(*tables)).index[-1] == "vit"
