@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 import numpy as np
@@ -46,18 +46,23 @@ def keep_results(spec: BenchSpec, run: Path, results: Path, *, gallery: bool = F
 def write_rows(spec: BenchSpec, rows: pd.DataFrame, results: Path) -> None:
     """Write ``scores.parquet`` and ``summary.csv``, whose rows have the version of the benchmark and its digest."""
     stated = stated_in_rows(spec)
+    store_rows(rows.assign(**stated), results, stated)
+    summary = summarised(rows).assign(entry=results.name, **stated)
+    write_text(results / SUMMARY, summary.to_csv(index=False, float_format=ROUNDED, lineterminator="\n"))
+
+
+def store_rows(rows: pd.DataFrame, results: Path, repeated: Iterable[str] = ()) -> None:
+    """Write ``scores.parquet`` in little room; in the columns `repeated` and in those of samples values repeat."""
     with atomic_path(results / SCORES) as path:
-        rows.assign(**stated).to_parquet(
+        rows.to_parquet(
             path,
             index=False,
             compression="zstd",
             compression_level=19,
             # a dictionary of values, which hardly repeat, would take more room
-            use_dictionary=[*SCORED, "cluster", *stated],
+            use_dictionary=[*SCORED, "cluster", *repeated],
             use_byte_stream_split=["value"],
         )
-    summary = summarised(rows).assign(entry=results.name, **stated)
-    write_text(results / SUMMARY, summary.to_csv(index=False, float_format=ROUNDED, lineterminator="\n"))
 
 
 def stated_in_rows(spec: BenchSpec) -> dict[str, Any]:

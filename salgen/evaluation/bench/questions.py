@@ -8,7 +8,7 @@ trainings, and families of worlds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 import numpy as np
 import pandas as pd
@@ -169,9 +169,8 @@ def confirmed(scores: WorldScores) -> float:
     for family in range(scores.families.max() + 1):
         others = scores.families != family
         numbers = np.unique(scores.families[others], return_inverse=True)[1]
-        found = new_world(
-            WorldScores(scores.methods, numbers, scores.means[others], scores.noise[others], scores.trainings)
-        )
+        rest = replace(scores, families=numbers, means=scores.means[others], noise=scores.noise[others])
+        found = new_world(rest)
         (own,) = family_means(_pairs(scores.means[~others]), np.zeros((~others).sum(), dtype=np.int64))
         pairs = np.triu(decided(found.p_values, false_discoveries=True), 1) & ~np.isnan(own)
         alike.append((np.sign(own) == np.sign(found.means))[pairs])

@@ -6,14 +6,14 @@ import json
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 import pandas as pd
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.published import is_certified, published_rows
+from salgen.evaluation.bench.published import is_certified, published_rows, store_rows
 from salgen.evaluation.bench.questions import WorldScores
 from salgen.evaluation.bench.run_entry import freeze
 from salgen.evaluation.results.run import Run
@@ -23,7 +23,7 @@ from salgen.evaluation.statistics.comparison_groups import is_ceiling
 from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.evaluation.training.training import train
 from salgen.evaluation.training.training_settings import RELIANCE
-from salgen.files import atomic_path, write_text
+from salgen.files import write_text
 
 RECIPES = Path(__file__).with_name("salgen-bench-2.json")
 WORLDS = "worlds"  # the folder among results
@@ -86,46 +86,37 @@ def world_spec() -> WorldSpec:
     return WorldSpec(worlds=worlds, **values)
 
 
-@dataclass(frozen=True)
-class Attempt:
-    """What came of a recipe."""
-
-    accuracy: float  # on the scored test images
-    certified: float  # share of those with a mask on which the network is known to use the cause
-    seconds: float  # processor time since the last start
-
-
 def run_world(spec: WorldSpec, world: World, out: Path, **options: Any) -> Path:
     """Make, train, explain and score a world, or go on where it was stopped; returns the folder of its results.
 
     ``<out>/<world>`` gets ``world.json`` and, if one of its recipes passes, ``scores.parquet``. Of some worlds it gets
     the weights too, and the scores of a second training. ``<out>/work`` holds what is not finished. `options` are
     further ones of :func:`~salgen.evaluation.runs.running.evaluate`.
+
+    The record has for each recipe that was tried `accuracy`, `certified`, and `seconds` of processor time since the
+    last start.
     """
     results, work = out / world.name, out / "work" / world.name
     if (results / RECORD).is_file():
         return results
-    results.mkdir(parents=True, exist_ok=True)
     kept = world.name in spec.kept
-    attempts: list[Attempt] = []
-    passed = False
+    attempts, runs = [], []
     for number, recipe in enumerate(world.recipes):
         folder, started = work / str(number), time.process_time()
         first = _run(spec, recipe, folder, 0, ["gradient"], options)
         accuracy, certified = first.record.models[0].accuracy, float(is_certified(published_rows(first)).mean())
-        passed = accuracy >= spec.accuracy and certified >= spec.certified
-        if passed:
+        if accuracy >= spec.accuracy and certified >= spec.certified:
             runs = [_run(spec, recipe, folder, seed, spec.methods, options) for seed in range(2 if kept else 1)]
-            with atomic_path(results / SCORES) as path:
-                rows = pd.concat([published_rows(run) for run in runs])
-                rows.to_parquet(path, index=False, compression="zstd", compression_level=19)
-            if kept:
-                copy_checkpoint(folder / NETWORK.format(0), results / NETWORK.format(0))
-        attempts.append(Attempt(accuracy, certified, time.process_time() - started))
-        if passed:
+        seconds = time.process_time() - started
+        attempts.append({"accuracy": accuracy, "certified": certified, "seconds": seconds})
+        if runs:
             break
-    record = {"passed": passed, "attempts": [asdict(attempt) for attempt in attempts]}
-    write_text(results / RECORD, json.dumps(record, indent=1) + "\n")
+    results.mkdir(parents=True, exist_ok=True)
+    if runs:
+        store_rows(pd.concat([published_rows(run) for run in runs]), results)
+        if kept:
+            copy_checkpoint(folder / NETWORK.format(0), results / NETWORK.format(0))
+    write_text(results / RECORD, json.dumps({"passed": bool(runs), "attempts": attempts}, indent=1) + "\n")
     shutil.rmtree(work)
     return results
 
@@ -135,10 +126,9 @@ def _run(
 ) -> Run:
     """The scores of some methods under one training, and of those that were scored before."""
     data, network = folder / "data", folder / NETWORK.format(seed)
-    if not data.exists():
-        splits = {"train": recipe.images, "val": VALIDATION, "test": recipe.tests}
-        how: dict[str, Any] = {"splits": splits, "parameters": recipe.parameters, "seed": recipe.seed}
-        make(recipe.generator, data, recipes_only=True, **how)
+    splits = {"train": recipe.images, "val": VALIDATION, "test": recipe.tests}
+    how: dict[str, Any] = {"splits": splits, "parameters": recipe.parameters, "seed": recipe.seed}
+    make(recipe.generator, data, recipes_only=True, **how)
     settings = {**recipe.settings, "reliance": RELIANCE}
     train(data, network, model=recipe.model, settings=settings, seed=recipe.seed + seed)
     freeze(network, data)

@@ -106,7 +106,7 @@ def test_pairs_are_decided_among_those_that_have_a_p_value():
 
 
 def test_methods_that_are_alike_are_seldom_told_apart_in_a_new_world():
-    """The simulated error of the whole table; `python -m benchmarks.worlds` counts it in a thousand tables."""
+    """The simulated error of the whole table; `python -m benchmarks.world_questions` counts it in more tables."""
     wrong = 0
     for seed in range(60):
         scores = WorldScores.of(*worlds(seed, families=10, each=3, methods=[*METHODS, *"abcdefgh"]))
