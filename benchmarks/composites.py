@@ -3,7 +3,7 @@
 Where images can be drawn again, each has a certificate, and composite evidence too. This compares the two, image by
 image, on those that a network classifies rightly: Cohen's kappa, sensitivity (the share of certified images with
 evidence) and specificity (the share of the others without). Intervals are of 1,000 draws of clusters. Networks are
-those of salgen-bench, for pets one trained here at scale demo. FOLDER keeps what was made.
+those of two families of salgen-bench, for pets one trained here at scale demo. FOLDER keeps what was made.
 """
 
 import sys
@@ -16,8 +16,7 @@ import pandas as pd
 import salgen
 from benchmarks.filled_pages import filled
 from salgen.datasets.reading.reader import Dataset, open_dataset
-from salgen.evaluation.bench.run_entry import make_data
-from salgen.evaluation.bench.versions import bench_spec
+from salgen.evaluation.bench.worlds import WORLDS, make_world_data, read_worlds, world_spec
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.evaluation.reliance.composites import FILLINGS
 from salgen.evaluation.runs.certify import certify
@@ -29,18 +28,16 @@ from salgen.evaluation.runs.plan import Plan
 
 RESULTS = Path(__file__).parents[1] / "results"
 PAGE = Path(__file__).parents[1] / "docs" / "reliance.md"
+FAMILIES = ("object-on-scene", "several-objects")
 IMAGES, DRAWS = 100, 1000
 MAJORITY, ALIKE = "two of three", "where all agree"
 
 
 def networks(folder: Path) -> Iterator[tuple[Dataset, Path]]:
     """Data sets, each with a trained network."""
-    spec = bench_spec()
-    data = {entry.data.name: entry.data for entry in spec.entries}
-    for name in ("bam", "multi-objects"):
-        made = open_dataset(make_data(spec, data[name], folder / name, recipes_only=True), "test")
-        for checkpoint in sorted(RESULTS.glob(f"{name}-scnn-*/scnn-seed*")):
-            yield made, checkpoint
+    for world in read_worlds(world_spec(), RESULTS / WORLDS):
+        if world.family in FAMILIES and world.network.is_dir():
+            yield open_dataset(make_world_data(world.recipe, folder / world.name), "test"), world.network
     pets = salgen.make("drawn-pets", folder / "drawn-pets", scale="demo")
     checkpoint = folder / "drawn-pets-scnn-plain" / "scnn-seed0"
     salgen.train(pets, checkpoint, model="scnn", scale="demo", settings={"reliance": 0.0})

@@ -1,8 +1,8 @@
 """What choosing without exact masks can go by: ``python -m benchmarks.without_masks`` writes results/judges.parquet.
 
-The networks of salgen-bench that were trained for reliance explain ten test images by the methods of a few passes.
-Judges score the maps: metrics without masks, masks as people draw them, and ten grids of test images. All judge the
-first trainings; insertion and deletion all three. The truth is the mean average precision of all test images.
+The networks of salgen-bench that are kept explain ten test images by the methods of a few passes. Judges score the
+maps: metrics without masks, masks as people draw them, and ten grids of test images. The truth is the mean average
+precision of all test images.
 ``--photographs DATASET`` adds EfficientNet-Lite0. ``salgen bench judges`` and ``python -m benchmarks.regret`` read the
 table.
 """
@@ -23,13 +23,13 @@ import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.bench import judge_metrics as judges
 from salgen.evaluation.bench.judge_metrics import IMAGES, TRUTH, FrozenWorld, Judge
-from salgen.evaluation.bench.versions import bench_spec
+from salgen.evaluation.bench.worlds import world_spec
 from salgen.evaluation.choosing.judges import DELETION, INSERTION, ByFaithfulness
 from salgen.evaluation.models.own_networks import places_called
 from salgen.evaluation.runs.given_models import trained_network
 
 RESULTS = Path(__file__).parents[1] / "results"
-TABLE = RESULTS / judges.FILE
+TABLE = RESULTS / judges.JUDGES
 PHOTOGRAPHS = "photographs-efficientnet-lite0"
 DIFFERENCE = ByFaithfulness.metric
 METRICS = ("srg", "infidelity", "sensitivity-n", "irof", "road", "saco")
@@ -155,12 +155,10 @@ def main() -> None:
     parser.add_argument("--photographs", help="a data set of photographs with classes of ImageNet and masks")
     asked = parser.parse_args()
     warnings.simplefilter("ignore", SalgenWarning)
-    spec = bench_spec()
     known = set(pd.read_parquet(TABLE)[["world", "judge"]].itertuples(index=False, name=None)) if TABLE.exists() else ()
-    worlds = [on_photographs(asked.photographs)] if asked.photographs else judges.frozen_worlds(spec, RESULTS, 3)
+    worlds = [on_photographs(asked.photographs)] if asked.photographs else judges.frozen_worlds(world_spec(), RESULTS)
     for world in worlds:
-        wanted = {**CHEAP, **({} if world.name.endswith(("seed1", "seed2")) else JUDGES)}
-        missing = {name: judge for name, judge in wanted.items() if (world.name, name) not in known}
+        missing = {name: judge for name, judge in (CHEAP | JUDGES).items() if (world.name, name) not in known}
         if missing:
             note(with_difference(world.judged(missing)))
 

@@ -8,25 +8,25 @@ from salgen.cli.verify_command import raise_problems
 
 @click.group("bench", cls=CommandGroup)
 def command() -> None:
-    """Rank methods on salgen-bench, a frozen benchmark.
+    """Rank methods on salgen-bench, a frozen benchmark of many worlds.
 
-    Its data sets, networks and metrics stay the same.
+    A world is a data set whose cause is known, and a network that was trained to use it.
     """
 
 
 @command.command("list", epilog="Example: salgen bench list")
-def list_entries() -> None:
-    """List what salgen-bench consists of: an entry for each data set, network and kind of training."""
-    from salgen.evaluation.bench.versions import bench_spec
+def list_worlds() -> None:
+    """List the worlds of salgen-bench: a data set with its parameters, and the network that is trained on it."""
+    from salgen.evaluation.bench.worlds import world_spec
 
-    spec = bench_spec()
-    click.echo(f"salgen-bench {spec.version}, sha256 {spec.digest}")
-    click.echo(f"{spec.trainings} trainings of each network, {spec.images} test images, scale {spec.scale}")
-    for number, entry in enumerate(spec.entries, start=1):
-        scored = ", ".join(entry.data.tests)
-        click.echo(f"{number:3d}  {entry.name:40s} {entry.network}; {scored}")
-    for family, metric in spec.headlines.items():
-        click.echo(f"{family}: {metric}")
+    spec = world_spec()
+    click.echo(f"salgen-bench 2, sha256 {spec.digest}")
+    click.echo(f"{len(spec.worlds)} worlds, {len(spec.methods)} methods, metrics {', '.join(spec.metrics)}")
+    for world in spec.worlds:
+        recipe = world.recipes[0]
+        kept = "; weights kept" if world.name in spec.kept else ""
+        parameters = ", ".join(f"{name}={value}" for name, value in recipe.parameters.items())
+        click.echo(f"{world.name:20s} {recipe.generator} ({parameters}); {recipe.model}{kept}")
 
 
 results_folder = click.option(
@@ -39,32 +39,15 @@ results_folder = click.option(
 )
 
 
-@command.command("table", epilog="Example: salgen bench table --samples certified")
+@command.command("table", epilog="Example: salgen bench table --network resnet18")
 @results_folder
-@click.option(
-    "--reliance/--no-reliance", default=True, show_default=True, help="Networks trained for reliance, or plainly."
-)
-@click.option(
-    "--samples",
-    type=click.Choice(["all", "correct", "certified"]),
-    default="all",
-    show_default=True,
-    help="The samples that count: all, those classified rightly, or those certified.",
-)
-def table(results: str, reliance: bool, samples: str) -> None:
-    """Rank methods over all data sets: 0 for the best on all of them, 1 for the worst."""
+@click.option("--network", metavar="NAME", help="Worlds with this network alone, such as resnet18.")
+@click.option("--cause", metavar="KIND", help="Worlds with this kind of cause alone: texture, object or shape.")
+def table(results: str, network: str | None, cause: str | None) -> None:
+    """Show what to expect of methods in a new world, and which the worlds tell apart."""
     from salgen.evaluation.bench import benchmark
 
-    click.echo(benchmark.table(results, reliance=reliance, samples=samples))
-
-
-@command.command("worlds", epilog="Example: salgen bench worlds")
-@results_folder
-def worlds(results: str) -> None:
-    """Show what to expect of methods in a new world, by the worlds of salgen-bench 2 that are computed."""
-    from salgen.evaluation.bench import benchmark
-
-    click.echo(benchmark.worlds(results))
+    click.echo(benchmark.table(results, network=network, cause=cause))
 
 
 @command.command("judges", epilog="Example: salgen bench judges")
@@ -72,7 +55,7 @@ def worlds(results: str) -> None:
 def judges(results: str) -> None:
     """Show how well metrics and rough masks choose a method.
 
-    regret: how far the chosen method lies below the best, in average precision, with a 95 % interval over data sets.
+    regret: how far the chosen method lies below the best, in average precision, with a 95 % interval over families.
     order: Spearman's correlation with the true order. pairs: the share of pairs in the right order. passes: of the
     network for a map. photos: regret on a network of photographs.
     """
@@ -91,34 +74,35 @@ def judges(results: str) -> None:
 @command.command("rank", epilog="Example: salgen bench rank my_methods:mine --quick")
 @click.argument("method", metavar="METHOD")
 @results_folder
-@click.option("--out", type=click.Path(), metavar="FOLDER", help="By default salgen-bench-rank, with -quick after it.")
-@click.option("--quick", is_flag=True, help="The first 16 images and one training of each network.")
+@click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench-rank", show_default=True)
+@click.option("--quick", is_flag=True, help="One world of each family.")
 @max_memory
-def rank(method: str, results: str, out: str | None, quick: bool, max_memory: float | None) -> None:
-    """Run METHOD, a call or PACKAGE.MODULE:NAME, on the frozen checkpoints, and show its place."""
-    from salgen.evaluation.bench import benchmark
-    from salgen.evaluation.bench.rank_method import ranked_call
-    from salgen.evaluation.bench.versions import bench_spec
+def rank(method: str, results: str, out: str, quick: bool, max_memory: float | None) -> None:
+    """Run METHOD, a call or PACKAGE.MODULE:NAME, in the worlds whose networks are kept, and show its place."""
+    from pathlib import Path
+    from salgen.evaluation.bench.rank_method import rank_method
+    from salgen.evaluation.bench.worlds import world_spec
 
-    found = benchmark.rank(method, results, out, quick=quick, max_memory=max_memory)
-    click.echo(found.text(ranked_call(method, bench_spec().scale)))
+    asked = world_spec(), method, Path(results), Path(out)
+    call, found = rank_method(*asked, quick=quick, max_memory=max_memory)
+    click.echo(found.text(call))
 
 
 @command.command("fetch", epilog="Example: salgen bench fetch salgen-bench.tar")
 @click.argument("source", metavar="SOURCE")
 @click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench/results", show_default=True)
 def fetch(source: str, out: str) -> None:
-    """Copy published results and checkpoints from SOURCE: a folder, an archive, or the address of one."""
+    """Copy published results and weights from SOURCE: a folder, an archive, or the address of one."""
     from salgen.evaluation.bench import benchmark
 
-    click.echo(f"{out}: {len(benchmark.fetch(source, out))} results")
+    click.echo(f"{out}: {len(benchmark.fetch(source, out))} worlds")
 
 
 @command.command("verify", epilog="Example: salgen bench verify --seed 1")
 @results_folder
 @click.option("--seed", type=click.IntRange(min=1), help="Chooses what is computed again; at random by default.")
 def verify(results: str, seed: int | None) -> None:
-    """Compute some of the results' scores again from the frozen weights."""
+    """Compute some scores of some worlds again from their frozen weights."""
     from salgen.evaluation.bench import benchmark
 
     raise_problems(results, benchmark.verify(results, seed=seed))
@@ -132,7 +116,7 @@ def verify(results: str, seed: int | None) -> None:
 )
 @max_memory
 def run(out: str, part: str, max_memory: float | None) -> None:
-    """Make, train, explain and score the worlds of salgen-bench 2; goes on where it was stopped."""
+    """Make, train, explain and score the worlds of salgen-bench; goes on where it was stopped."""
     import json
     from pathlib import Path
     from salgen.evaluation.bench.worlds import RECORD, run_world, world_spec

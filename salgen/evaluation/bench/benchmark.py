@@ -7,26 +7,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 import pandas as pd
-from salgen.errors import SalgenError, warn
+from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.bench import fetch_results, judge_metrics
 from salgen.evaluation.bench.board import board, is_results
-from salgen.evaluation.bench.questions import WorldAnswers
 from salgen.evaluation.bench.rank_method import rank_method
-from salgen.evaluation.bench.rankings import main_entries, method_scores, standing_by, uncertified_data
-from salgen.evaluation.bench.standing import Standing
+from salgen.evaluation.bench.standing import Standing, read_costs
 from salgen.evaluation.bench.verify_results import result_problems
-from salgen.evaluation.bench.versions import bench_spec
-from salgen.evaluation.bench.worlds import WORLDS, world_scores, world_spec
+from salgen.evaluation.bench.worlds import KINDS, WORLDS, read_worlds, world_spec
 from salgen.evaluation.leaderboard import site
 
-__all__ = ["Standing", "fetch", "judge", "judges", "rank", "table", "verify", "worlds"]
+__all__ = ["Standing", "fetch", "judge", "judges", "rank", "table", "verify"]
 
 StrPath = str | os.PathLike[str]
 RESULTS = "salgen-bench/results"
 
 
 def fetch(source: str, out: StrPath = RESULTS) -> list[Path]:
-    """Copy published results and checkpoints, and return their folders.
+    """Copy published results with the weights that are kept, and return the worlds' folders.
 
     Parameters
     ----------
@@ -35,41 +32,45 @@ def fetch(source: str, out: StrPath = RESULTS) -> list[Path]:
     out
         The new folder.
     """
-    return fetch_results.fetch(bench_spec(), source, Path(out))
+    return fetch_results.fetch(world_spec(), source, Path(out))
 
 
-def table(results: StrPath = RESULTS, *, reliance: bool = True, samples: str = "all") -> Standing:
-    """Rank methods over all data sets: 0 for the best on all of them, 1 for the worst. Print it for a table.
+def table(results: StrPath = RESULTS, *, network: str | None = None, cause: str | None = None) -> Standing:
+    """What to expect of methods in a new world, by the worlds that have results. Print it for a table.
 
     Parameters
     ----------
     results
         The folder of results.
-    reliance
-        Take the networks that were trained for reliance, not those trained plainly.
-    samples
-        The samples that count: ``"all"``, those classified rightly (``"correct"``), or ``"certified"`` ones.
+    network
+        Count worlds with this network alone, such as ``"resnet18"``.
+    cause
+        Count worlds with this kind of cause alone: ``"texture"``, ``"object"`` or ``"shape"``.
     """
-    spec, folder = bench_spec(), Path(results)
-    entries = main_entries(spec, reliance=reliance)
-    scores = method_scores(spec, folder, entries, samples=samples)
-    if not scores:
-        raise SalgenError(f"no image of these results is {samples}: choose other samples (samples=, --samples)")
-    doubtful = uncertified_data(spec, folder, [entry for entry in entries if entry.name in scores])
-    if doubtful and samples != "certified":
-        warn(f"the networks use the cause on fewer than half of the images of {', '.join(doubtful)}")
-    return standing_by(spec, scores)
+    spec, folder = world_spec(), Path(results)
+    worlds = read_worlds(spec, folder / WORLDS)
+    for given, what, of in (
+        (network, "network", lambda w: w.recipe.model),
+        (cause, "kind of cause", lambda w: KINDS[w.family]),
+    ):
+        if given is not None:
+            if given not in (known := {of(world) for world in worlds}):
+                raise unknown_name(what, given, known)
+            worlds = [world for world in worlds if of(world) == given]
+    if len({world.family for world in worlds}) < 2:
+        raise SalgenError("these worlds are of one family: nothing can be said of a new world")
+    return Standing.of(worlds, spec.metrics[0], read_costs(folder))
 
 
 def rank(
     method: str,
     results: StrPath = RESULTS,
-    out: StrPath | None = None,
+    out: StrPath = "salgen-bench-rank",
     *,
     quick: bool = False,
     max_memory: float | None = None,
 ) -> Standing:
-    """Run a method on the frozen checkpoints, and rank it among those that have results.
+    """Run a method in the worlds whose networks are kept, and rank it among those that have results there.
 
     Parameters
     ----------
@@ -78,26 +79,13 @@ def rank(
     results
         The folder of results.
     out
-        The folder of the method's runs, ``salgen-bench-rank`` by default, with ``-quick`` after it if `quick`. It goes
-        on where it was stopped.
+        The folder of the method's results. It goes on where it was stopped.
     quick
-        Compare on the first 16 images and one training of each network.
+        Take one world of each family.
     max_memory
         Memory in GB that explaining may use; half of what is free by default.
     """
-    folder = Path(out or ("salgen-bench-rank-quick" if quick else "salgen-bench-rank"))
-    return rank_method(bench_spec(), method, Path(results), folder, quick=quick, max_memory=max_memory)
-
-
-def worlds(results: StrPath = RESULTS) -> WorldAnswers:
-    """What the worlds of salgen-bench 2 say of methods. Print it for a table.
-
-    Parameters
-    ----------
-    results
-        The folder of results, which holds those of worlds in ``worlds``.
-    """
-    return WorldAnswers.of(world_scores(world_spec(), Path(results) / WORLDS))
+    return rank_method(world_spec(), method, Path(results), Path(out), quick=quick, max_memory=max_memory)[1]
 
 
 def verify(results: StrPath = RESULTS, *, seed: int | None = None) -> list[str]:
@@ -112,14 +100,14 @@ def verify(results: StrPath = RESULTS, *, seed: int | None = None) -> list[str]:
     """
     drawn = 1 + secrets.randbelow(2**31) if seed is None else seed
     print(f"seed {drawn}", file=sys.stderr)
-    return list(result_problems(bench_spec(), Path(results), seed=drawn))
+    return list(result_problems(world_spec(), Path(results), seed=drawn))
 
 
 def judges(results: StrPath = RESULTS) -> pd.DataFrame:
     """How well metrics that need no mask choose a method.
 
-    Each judge scored maps of ten images by the methods of a few passes, on the first training for reliance of each
-    network. Masks as people draw them are among the judges: exact, loose outlines, and bounding boxes.
+    Each judge scored maps of ten images by the methods of a few passes, in the worlds whose networks are kept. Masks as
+    people draw them are among the judges: exact, loose outlines, and bounding boxes.
 
     Parameters
     ----------
@@ -131,34 +119,34 @@ def judges(results: StrPath = RESULTS) -> pd.DataFrame:
     pandas.DataFrame
         A row for each judge, the least ``regret`` first: how far the method with its highest mean lies below the best
         one, in average precision. ``rank_correlation`` (Spearman) and ``pairs`` (share ordered rightly) are with the
-        true order. Each has a 95 % interval over data sets, ``_low`` and ``_high``. ``networks`` and ``passes`` (of
-        the network for a map) are counts, ``worst`` is the data set with the largest regret, ``worst_kind`` the kind of
+        true order. Each has a 95 % interval over families, ``_low`` and ``_high``. ``networks`` and ``passes`` (of
+        the network for a map) are counts, ``worst`` is the family with the largest regret, ``worst_kind`` the kind of
         network.
     """
     return judge_metrics.standing_of_judges(judge_metrics.stored_agreements(Path(results)))
 
 
 def judge(metric: Any, results: StrPath = RESULTS) -> pd.DataFrame:
-    """How well a metric that needs no mask chooses a method, on the frozen networks of salgen-bench.
+    """How well a metric that needs no mask chooses a method, in the worlds of salgen-bench whose networks are kept.
 
     Parameters
     ----------
     metric
         As :func:`salgen.score` takes one: ``"road"``, an instance, or a function.
     results
-        The folder of results, with its checkpoints.
+        The folder of results, with its weights.
 
     Returns
     -------
     pandas.DataFrame
-        A row for each network: ``data``, ``kind``, and ``regret``, ``rank_correlation``, ``pairs`` and ``passes`` as
+        A row for each world: ``data``, ``kind``, and ``regret``, ``rank_correlation``, ``pairs`` and ``passes`` as
         :func:`judges` has them.
 
     Examples
     --------
     >>> salgen.judge("saco", "results")["regret"].mean()  # doctest: +SKIP
     """
-    return judge_metrics.judge_metric(bench_spec(), metric, Path(results))
+    return judge_metrics.judge_metric(world_spec(), metric, Path(results))
 
 
 def leaderboard(runs: StrPath | Sequence[StrPath], out: StrPath = "leaderboard") -> Path:
@@ -174,5 +162,5 @@ def leaderboard(runs: StrPath | Sequence[StrPath], out: StrPath = "leaderboard")
     """
     folders = [Path(run) for run in ([runs] if isinstance(runs, (str, os.PathLike)) else runs)]
     if len(folders) == 1 and is_results(folders[0]):
-        return board(bench_spec(), folders[0], Path(out))
+        return board(world_spec(), folders[0], Path(out))
     return site.leaderboard(folders, Path(out))

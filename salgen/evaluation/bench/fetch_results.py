@@ -1,4 +1,4 @@
-"""Published results of salgen-bench, with their frozen checkpoints, from an address or a folder."""
+"""Published results of salgen-bench, with the weights that are kept, from an address or a folder."""
 
 import shutil
 from http.client import HTTPException
@@ -9,37 +9,29 @@ from salgen.datasets.archives.archive_formats import USUAL
 from salgen.datasets.archives.unpacking import extract, named
 from salgen.datasets.format.output_folder import workplace
 from salgen.errors import SalgenError, reason
-from salgen.evaluation.bench.published import SPEC, read_rows, read_summary
-from salgen.evaluation.bench.verify_results import weight_problems
-from salgen.evaluation.bench.versions import BenchSpec
-from salgen.evaluation.bench.worlds import WORLDS
+from salgen.evaluation.bench.judge_metrics import JUDGES
+from salgen.evaluation.bench.standing import COSTS
+from salgen.evaluation.bench.worlds import WORK, WORLDS, WorldSpec, read_worlds
 
 
-def fetch(spec: BenchSpec, source: str, out: Path) -> list[Path]:
-    """Copy the outermost published results, worlds among them, of a folder or archive into a new folder."""
+def fetch(spec: WorldSpec, source: str, out: Path) -> list[Path]:
+    """Copy the outermost published results of a folder or archive into a new folder."""
     if out.exists():
         raise SalgenError(f"{out} is there already: name a new folder")
     out.parent.mkdir(parents=True, exist_ok=True)
     with workplace(out) as place:
         folder = _folder(source, place)
-        holders = {path.parents[1] for path in folder.rglob(SPEC)}
+        holders = [path for path in folder.rglob(WORLDS) if path.is_dir()]
         if not holders:
             raise SalgenError(f"{source} holds no results of salgen-bench")
         outermost = min(holders, key=lambda holder: (len(holder.parts), holder))
-        found = sorted(path.parent for path in outermost.glob(f"*/{SPEC}"))
-        for results in found:
-            read_rows(spec, results)
-            read_summary(results)
-        mains = [results for results in found if results.name in {entry.name for entry in spec.entries}]
-        problems = [problem for results in mains for problem in weight_problems(spec, results)]
-        if problems:
-            raise SalgenError(f"{source}: {'; '.join(problems)}")
-        for path in found:
-            shutil.copytree(path, place / "results" / path.name)
-        if (outermost / WORLDS).is_dir():
-            shutil.copytree(outermost / WORLDS, place / "results" / WORLDS)
+        found = [world.folder.name for world in read_worlds(spec, outermost)]
+        shutil.copytree(outermost, place / "results" / WORLDS, ignore=shutil.ignore_patterns(WORK))
+        for name in (COSTS, JUDGES):
+            if (outermost.parent / name).is_file():
+                shutil.copyfile(outermost.parent / name, place / "results" / name)
         (place / "results").rename(out)
-    return [out / results.name for results in found]
+    return [out / WORLDS / name for name in found]
 
 
 def _folder(source: str, place: Path) -> Path:

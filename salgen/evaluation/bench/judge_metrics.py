@@ -1,4 +1,4 @@
-"""How well metrics that need no mask choose a method: judged on the frozen networks of salgen-bench."""
+"""How well metrics that need no mask choose a method: judged in the worlds of salgen-bench whose networks are kept."""
 
 from __future__ import annotations
 
@@ -17,21 +17,18 @@ from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.attribution.method_selection import select_methods
-from salgen.evaluation.bench import published
-from salgen.evaluation.bench.run_entry import make_data
-from salgen.evaluation.bench.versions import BenchSpec
+from salgen.evaluation.bench.worlds import WORLDS, WorldSpec, make_world_data, read_worlds
 from salgen.evaluation.choosing.race import HABIT
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.runs.given_models import trained_network
 from salgen.evaluation.scoring.metric_selection import choose_metrics
 from salgen.evaluation.scoring.scoring import score
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
-from salgen.parameters import parse_call
 
-FILE = "judges.parquet"  # in the results: what each judge says of each method on each network
+JUDGES = "judges.parquet"  # in the results: what each judge says of each method on each network
 TRUTH = "average-precision"
 IMAGES = 10
-FIRST = "-seed0"  # how the names of first trainings end
+AGAIN = r"photographs|-seed[12]$"  # networks that are in no mean: that of photographs, and further trainings
 PHOTOGRAPHS = "photographs"  # the data of a network that is none of salgen-bench's
 BY_HABIT, BY_CHANCE = f"nothing: always {HABIT}", "nothing: any method"
 
@@ -97,25 +94,19 @@ class FrozenWorld:
         return table.assign(world=self.name, data=self.data, kind=self.kind)
 
 
-def frozen_worlds(spec: BenchSpec, results: Path, trainings: int = 1) -> Iterator[FrozenWorld]:
-    """The networks that were trained for reliance, each with the data made anew."""
-    with TemporaryDirectory() as folder:
-        for entry in (entry for entry in spec.entries if entry.reliance):
-            made = Path(folder) / entry.data.name
-            if not made.exists():
-                make_data(spec, entry.data, made, recipes_only=True)
-            dataset = open_dataset(made, "test")
-            classes = np.arange(len(next(iter(dataset.tasks.values()))))
-            rows = published.read_scores(spec, results / entry.name)
-            rows = rows[(rows["metric"] == TRUTH) & rows["correct"]]
-            for seed in range(trainings):
-                by_cluster = rows[rows["training_seed"] == seed].groupby(["method", "cluster"])["value"].mean()
-                (checkpoint,) = (results / entry.name).glob(f"*-seed{seed}")
-                network, _ = trained_network(str(checkpoint))
-                truth = by_cluster.groupby("method").mean()
-                name, kind = f"{entry.name}-seed{seed}", parse_call(entry.network)[0]
-                of = network, dataset, classes, spec.images, truth
-                yield FrozenWorld.of(name, *of, data=entry.data.name, kind=kind)
+def frozen_worlds(spec: WorldSpec, results: Path) -> Iterator[FrozenWorld]:
+    """The worlds whose weights are kept, each with the data made anew."""
+    for world in read_worlds(spec, results / WORLDS):
+        if world.network.is_dir():
+            with TemporaryDirectory() as folder:
+                dataset = open_dataset(make_world_data(world.recipe, Path(folder) / "data"), "test")
+                classes = np.arange(len(next(iter(dataset.tasks.values()))))
+                rows = world.rows[(world.rows["metric"] == TRUTH) & world.rows["correct"]]
+                rows = rows[rows["training_seed"] == rows["training_seed"].min()]
+                truth = rows.groupby(["method", "cluster"])["value"].mean().groupby("method").mean()
+                network, _ = trained_network(str(world.network))
+                of = network, dataset, classes, world.recipe.tests, truth
+                yield FrozenWorld.of(world.name, *of, data=world.family, kind=world.recipe.model)
 
 
 def by_metric(metric: Any) -> Judge:
@@ -178,14 +169,14 @@ def agreements(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def standing_of_judges(found: pd.DataFrame) -> pd.DataFrame:
-    """Means over networks by judge, the least regret first, with 95 % intervals over data sets.
+    """Means over networks by judge, the least regret first, with 95 % intervals over families, which are the clusters.
 
-    Of each network the first training counts, as some judges scored no other. Networks of one data set are one cluster.
-    `worst` and `worst_kind` are the data set and the kind of network with the largest mean regret. `photographs` is the
+    Of a network that was trained more than once the first training counts, as some judges scored no other.
+    `worst` and `worst_kind` are the family and the kind of network with the largest mean regret. `photographs` is the
     regret on the network of photographs, which is in no mean.
     """
     rows = []
-    for judge, of_judge in found[found["world"].str.endswith(FIRST)].groupby("judge"):
+    for judge, of_judge in found[~found["world"].str.contains(AGAIN)].groupby("judge"):
         clusters = np.unique(of_judge["data"], return_inverse=True)[1]
         row: dict[str, Any] = {"judge": judge, "networks": len(of_judge), "passes": of_judge["passes"].mean()}
         for name, low in {"regret": 0.0, "rank_correlation": -1.0, "pairs": 0.0}.items():
@@ -201,8 +192,8 @@ def standing_of_judges(found: pd.DataFrame) -> pd.DataFrame:
     return table.assign(photographs=found[found["data"] == PHOTOGRAPHS].set_index("judge")["regret"])
 
 
-def judge_metric(spec: BenchSpec, metric: Any, results: Path) -> pd.DataFrame:
-    """`Judgement` and `passes` of a metric on the first training of each network."""
+def judge_metric(spec: WorldSpec, metric: Any, results: Path) -> pd.DataFrame:
+    """`Judgement` and `passes` of a metric in each world whose weights are kept."""
     judge = {"metric": by_metric(metric)}
     found = agreements(pd.concat([world.judged(judge) for world in frozen_worlds(spec, results)]))
     return found[found["judge"] == "metric"].set_index("world").drop(columns="judge")
@@ -210,7 +201,7 @@ def judge_metric(spec: BenchSpec, metric: Any, results: Path) -> pd.DataFrame:
 
 def stored_agreements(results: Path) -> pd.DataFrame:
     """`Judgement` and `passes` by judge and network, of the judges that the results hold."""
-    path = results / FILE
+    path = results / JUDGES
     if not path.is_file():
         raise SalgenError(f"{path} is missing: fetch the results again")
     return agreements(pd.read_parquet(path))

@@ -7,7 +7,7 @@ trainings, and families of worlds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 import numpy as np
@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import digamma, polygamma, stdtr, stdtrit
 from scipy.stats import false_discovery_control
-from salgen.evaluation.bench.standing import LEVEL, defined_mean, student_interval
-from salgen.evaluation.choosing.race import HABIT
 from salgen.evaluation.statistics.comparisons import holm
 from salgen.types import Float64
 
-FORMATS = {"regret": "{:.3f}", "regret_low": "{:.3f}", "regret_high": "{:.3f}", "ahead": "{:.0%}"}
+LEVEL = 0.95  # of intervals, and 1 less that of tests
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +52,14 @@ class WorldScores:
         empty = np.full((1, len(methods), len(methods)), np.nan)
         return cls(methods, numbers, means, noise, defined_mean(np.array([*twice, *empty]), axis=0))
 
-    @property
-    def regrets(self) -> Float64:
-        """How far each method lies below the best of its world, (W, M)."""
-        return np.asarray(np.nanmax(self.means, axis=1, keepdims=True) - self.means)
+    def only(self, methods: Collection[str]) -> WorldScores:
+        """The scores of some of the methods."""
+        of = [self.methods.index(method) for method in self.methods if method in methods]
+        pairs = np.ix_(of, of)
+        noise = self.noise[:, of][:, :, of]
+        return WorldScores(
+            [self.methods[i] for i in of], self.families, self.means[:, of], noise, self.trainings[pairs]
+        )
 
 
 class Differences(NamedTuple):
@@ -193,68 +195,18 @@ def reliability(scores: WorldScores) -> float:
     return float(1 - (rest**2).sum() / ((methods - 1) * (families - 1)) / square)
 
 
-def headline(scores: WorldScores) -> pd.DataFrame:
-    """A row for each method, the least regret first, those of one family last: what to expect of it in a new world.
-
-    `regret`: how far it lies below the best method of a world, and `ahead`: how often it is better than Grad-CAM (a tie
-    counts half), each with a 95 % interval by Student over families. `worlds` is the number of worlds.
-    """
-    habit = scores.means[:, [scores.methods.index(HABIT)]]
-    ahead = np.where(np.isnan(habit + scores.means), np.nan, (np.sign(scores.means - habit) + 1) / 2)
-    columns: dict[str, Float64] = {}
-    for name, values, top in (("regret", scores.regrets, np.inf), ("ahead", ahead, 1.0)):
-        mean, low, high = student_interval(family_means(values, scores.families))
-        columns |= {name: mean, f"{name}_low": np.maximum(low, 0.0), f"{name}_high": np.minimum(high, top)}
-    table = pd.DataFrame(columns, index=pd.Index(scores.methods, name="method"))
-    table = table.assign(worlds=(~np.isnan(scores.means)).sum(axis=0)).sort_values("regret")
-    return table.sort_values("regret_high", key=pd.isna, kind="stable")
+def student_interval(values: Float64) -> tuple[Float64, Float64, Float64]:
+    """The mean over the first axis, and its 95 % interval; NaN where nothing is defined, or once."""
+    defined, mean = ~np.isnan(values), defined_mean(values, axis=0)
+    count = defined.sum(axis=0)
+    degrees = np.where(count > 1, count - 1.0, np.nan)
+    variance = np.nansum((values - mean) ** 2, axis=0) / degrees
+    half = stdtrit(degrees, (1 + LEVEL) / 2) * np.sqrt(variance / np.maximum(count, 1))
+    return mean, mean - half, mean + half
 
 
-@dataclass(frozen=True, eq=False)
-class WorldAnswers:
-    """What worlds say of methods; print it for the table."""
-
-    table: pd.DataFrame  # :func:`headline`
-    reliability: float
-    confirmed: float
-    told_apart: Mapping[str, tuple[int, int]]  # by question: pairs that differ, of how many
-    worlds: int
-    families: int
-
-    @classmethod
-    def of(cls, scores: WorldScores) -> WorldAnswers:
-        """The answers to all three questions."""
-        found = {
-            "these networks": (these_networks(scores), False),
-            "another training": (these_networks(scores, trained_again=True), False),
-            "a new world": (new_world(scores), True),
-        }
-        counts = {
-            name: (
-                int(decided(of.p_values, false_discoveries=rate).sum()) // 2,
-                int((~np.isnan(of.p_values)).sum()) // 2,
-            )
-            for name, (of, rate) in found.items()
-        }
-        families = int(scores.families.max()) + 1
-        return cls(headline(scores), reliability(scores), confirmed(scores), counts, len(scores.means), families)
-
-    def __str__(self) -> str:
-        numbers = {name: self.table[name].map(form.format) for name, form in FORMATS.items()}
-        interval = (numbers["regret_low"] + " to " + numbers["regret_high"]).where(
-            self.table["regret_high"].notna(), "-"
-        )
-        shown = pd.DataFrame({"regret": numbers["regret"], "95 % interval": interval, "ahead": numbers["ahead"]})
-        apart = {name: f"{count} of {pairs} pairs differ" for name, (count, pairs) in self.told_apart.items()}
-        return "\n".join(
-            [
-                f"A new world, by {self.worlds} worlds of {self.families} families: regret against the best method",
-                f"there, and how often a method is ahead of {HABIT}",
-                shown.assign(worlds=self.table["worlds"]).rename_axis(None).to_string(),
-                f"Reliability of this order in other families: {self.reliability:.2f}",
-                f"Other images of these networks: {apart['these networks']} (Holm, 5 %)",
-                f"Another training of the same worlds: {apart['another training']} (Holm, 5 %)",
-                f"A new world: {apart['a new world']} (false discoveries, 5 %)",
-                f"Of pairs that all families but one tell apart the other one confirms {self.confirmed:.0%}",
-            ]
-        )
+def defined_mean(values: Float64, axis: int) -> Float64:
+    """The mean of what is defined; NaN where nothing is."""
+    defined = ~np.isnan(values)
+    count = defined.sum(axis=axis)
+    return np.asarray(np.where(defined, values, 0.0).sum(axis=axis) / np.where(count > 0, count, np.nan))

@@ -1,4 +1,4 @@
-"""A new method on the frozen checkpoints of salgen-bench, and its place among those that have results."""
+"""A new method in the worlds whose networks are kept, and its place among those that have results."""
 
 import dataclasses
 from pathlib import Path
@@ -6,49 +6,54 @@ from typing import Any
 import pandas as pd
 from salgen.errors import SalgenError, UndefinedMethodError, warn
 from salgen.evaluation.attribution.method_selection import check_methods_given, select_methods
-from salgen.evaluation.bench.published import SAMPLE, read_scores
-from salgen.evaluation.bench.rankings import main_entries, method_scores, standing_by
-from salgen.evaluation.bench.run_entry import run_entry
-from salgen.evaluation.bench.standing import Standing
-from salgen.evaluation.bench.versions import BenchSpec
+from salgen.evaluation.bench.published import published_rows, store_rows
+from salgen.evaluation.bench.standing import Standing, read_costs
+from salgen.evaluation.bench.worlds import WORLDS, ScoredWorld, WorldSpec, make_world_data, read_worlds
+from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name
-from salgen.evaluation.statistics.score_cube import SCORES
-
-QUICK_IMAGES = 16
+from salgen.evaluation.runs.running import evaluate
 
 
 def rank_method(
-    spec: BenchSpec, method: str, results: Path, out: Path, *, quick: bool = False, **options: Any
-) -> Standing:
-    """Explain and score by one method what the benchmark's methods have explained, and rank it among them.
+    spec: WorldSpec, method: str, results: Path, out: Path, *, quick: bool = False, **options: Any
+) -> tuple[str, Standing]:
+    """Score one method in the kept worlds, and rank it among those that were scored there; returns its call, too.
 
-    `out` has a folder for each method, which goes on where it was stopped. See :func:`salgen.bench.rank`.
+    `out` gets a folder with the method's name, which goes on where it was stopped: ``<world>/scores.parquet``, and in
+    ``work`` data sets and runs. `quick` takes one world of each family. `options` are further ones of
+    :func:`~salgen.evaluation.runs.running.evaluate`.
     """
     call = ranked_call(method, spec.scale)
-    asked = dataclasses.replace(spec, images=QUICK_IMAGES, trainings=1) if quick else spec
-    stated = method_scores(spec, results, main_entries(spec))
-    combined, works = {}, False
-    for entry in main_entries(spec):
-        if entry.name not in stated:
-            continue
-        plain_test = dataclasses.replace(entry, data=dataclasses.replace(entry.data, tests=("test",)))
-        how: dict[str, Any] = {"methods": [method], "recipes_only": True, "checkpoints": results / entry.name}
+    kept = [world for world in read_worlds(spec, results / WORLDS) if world.network.is_dir()]
+    if quick:
+        kept = list({world.family: world for world in reversed(kept)}.values())
+    if not kept:
+        raise SalgenError(f"{results} holds no weights: salgen bench fetch copies them")
+    ranked = []
+    for world in kept:
         try:
-            (own,) = run_entry(asked, plain_test, out / folder_name(call), **how, **options)
+            own = _scored(spec, method, world, out / folder_name(call), options)
         except UndefinedMethodError as error:
-            warn(f"{entry.name} is left out: {error}")
-            others = stated[entry.name]
-            combined[entry.name] = others[(others["method"] != call) & (others["training_seed"] < asked.trainings)]
+            warn(f"{world.name} is left out: {error}")
             continue
-        rows = read_scores(spec, own)
-        rows = rows[(rows["method"] == call) & rows["metric"].isin(spec.headlines.values())]
-        explained = pd.read_parquet(own / SCORES, columns=SAMPLE).drop_duplicates()
-        alike = stated[entry.name].merge(explained, on=SAMPLE)
-        combined[entry.name] = pd.concat([alike[alike["method"] != call], rows])
-        works = works or len(rows) > 0
-    if not works:
+        first = world.rows[world.rows["training_seed"] == world.rows["training_seed"].min()]
+        rows = pd.concat([first[first["method"] != call], own[own["method"] == call]], ignore_index=True)
+        ranked.append(dataclasses.replace(world, rows=rows))
+    if not ranked:
         raise SalgenError(f"{method} could explain none of the networks: the warnings say why")
-    return standing_by(asked, combined)
+    return call, Standing.of(ranked, spec.metrics[0], read_costs(results))
+
+
+def _scored(spec: WorldSpec, method: str, world: ScoredWorld, out: Path, options: dict[str, Any]) -> pd.DataFrame:
+    """The scores of a method in a world; stored, and read if they are there."""
+    work = out / "work" / world.name
+    data = make_world_data(world.recipe, work / "data")
+    how: dict[str, Any] = {"metrics": spec.metrics, "scale": spec.scale, "seed": world.recipe.seed}
+    run = evaluate(data, model=world.network, methods=[method], out=work / "run", **how, **options)
+    rows = published_rows(Run(run))
+    (out / world.name).mkdir(exist_ok=True)
+    store_rows([rows], out / world.name)
+    return rows
 
 
 def ranked_call(given: str, scale: str) -> str:

@@ -1,153 +1,169 @@
-"""The order of methods over all data sets of the benchmark, and which of them it can tell apart."""
+"""The standing of methods: what to expect of each in a new world, and how far the worlds tell methods apart."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import stdtrit
-from scipy.stats import rankdata
-from salgen.evaluation.statistics.permutation import stepdown_p_values
-from salgen.evaluation.statistics.tolerance import levels
+import pandas as pd
+from salgen.evaluation.bench import questions
+from salgen.evaluation.bench.questions import WorldScores, family_means, student_interval
+from salgen.evaluation.bench.worlds import ScoredWorld, world_scores
+from salgen.evaluation.choosing.race import HABIT
+from salgen.parameters import parse_call
+from salgen.registry import METHODS
 from salgen.seeding import Stream
 from salgen.types import Float64
 
-LEVEL = 0.95  # level of intervals
-ALPHA = 0.05  # level of tests
-DRAWS = 1000
+CHOICE = "choose with five masks"
+MASKS, DRAWS = 5, 60
+METHOD, FLOOR, ADVICE = "method", "floor", "advice"  # roles of rows
+FIRST, TIED, WORSE, UNTESTED = "first", "not told apart", "worse", "not tested"
+COSTS = "costs.csv"  # of maps, among the results: written by python -m benchmarks.costs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Standing:
-    """Methods from best to worst; those that are not defined on all data sets stand after the others."""
+    """Methods and floors, the least regret in a new world first; print it for the table."""
 
-    methods: list[str]  # their calls
-    # float64 (M,): the mean place over data sets, from 0 (the best on all of them by every metric) to 1 (the worst)
-    places: Float64
-    # low, high: float64 (M,): the 95 % interval of the mean over data sets like these; NaN for a method on a single one
-    low: Float64
-    high: Float64
-    datasets: NDArray[np.int64]  # int64 (M,): the number of data sets on which the method is defined
-    by_metric: Float64  # (M, F): the mean place by each metric; NaN where there is none
-    by_dataset: Float64  # (M, D): the same on each data set
-    # share_first, rank_low, rank_high: float64 (M,): over draws of data sets and trainings, how often the method is the
-    # best, and the 95 % range of its rank, from 1; NaN for a method that lacks a data set
-    share_first: Float64
-    rank_low: Float64
-    rank_high: Float64
-    # float64 (M, M): corrected for all pairs of methods that are defined on all data sets; NaN for others, and where
-    # there are fewer than six data sets
-    p_values: Float64
+    # a row for each method: `role`, `family`; `regret` below the best method of a world and the share of worlds in
+    # which it is `ahead` of Grad-CAM, each with `_low` and `_high`; `worlds`; `verdict` against the first in a new
+    # world; `passes` and `seconds` of a map
+    table: pd.DataFrame
+    reliability: float  # of the order of methods, in other families
+    confirmed: float  # of the pairs that all families but one tell apart, the share that the other one orders alike
+    told_apart: Mapping[str, tuple[int, int]]  # by question: pairs of methods that differ, of how many
+    worlds: int
+    families: int
+
+    @classmethod
+    def of(cls, worlds: Sequence[ScoredWorld], metric: str, costs: pd.DataFrame | None = None) -> Standing:
+        """The standing by a metric; `costs` has `passes` and `seconds` by method."""
+        every = world_scores(metric, worlds)
+        methods = every.only([call for call in every.methods if not is_floor(call)])
+        found = {
+            "these networks": (questions.these_networks(methods), False),
+            "another training": (questions.these_networks(methods, trained_again=True), False),
+            "a new world": (questions.new_world(methods), True),
+        }
+        different = {name: questions.decided(of.p_values, false_discoveries=rate) for name, (of, rate) in found.items()}
+        table = headline(every, methods.methods, [world.table(metric) for world in worlds])
+        first = methods.methods.index(table.index[table["role"] == METHOD][0])
+        tested, worse = ~np.isnan(found["a new world"][0].p_values[first]), different["a new world"][first]
+        verdicts = np.select([worse, tested], [WORSE, TIED], UNTESTED)
+        verdicts[first] = FIRST
+        table["verdict"] = pd.Series(verdicts, methods.methods)
+        return cls(
+            table.join(pd.DataFrame(columns=["passes", "seconds"]) if costs is None else costs),
+            questions.reliability(methods),
+            questions.confirmed(methods),
+            {
+                name: (int(pairs.sum()) // 2, int((~np.isnan(found[name][0].p_values)).sum()) // 2)
+                for name, pairs in different.items()
+            },
+            len(worlds),
+            len(np.unique(every.families)),
+        )
 
     def __str__(self) -> str:
-        return self.text(self.methods[0])
+        return self.text()
 
-    def text(self, against: str) -> str:
-        """A line for each method, the best first, with the p-value of its difference from one of them, if any."""
-        p_values = self.p_values[self.methods.index(against)]
-        rows = zip(self.methods, self.places, self.low, self.high, self.datasets, p_values, strict=True)
-        lines = [
-            f"{'>' if method == against else ' '} {method:40s} {place:.3f}  {low:.3f} to {high:.3f}  {count:9d}  "
-            f"{'-' if np.isnan(p_value) else f'{p_value:.3f}'}"
-            for method, place, low, high, count, p_value in rows
-        ]
-        head = f"  {'method':40s} place  95 % interval  data sets  p against {against}"
-        return "\n".join([head, *lines, self.told_apart])
+    def text(self, marked: str = "") -> str:
+        """The table, with one method marked, and below it how far the answer can be believed."""
+        numbers = {name: self.table[name].map("{:.3f}".format) for name in ("regret", "regret_low", "regret_high")}
+        ends = numbers["regret_low"] + " to " + numbers["regret_high"]
+        shown = pd.DataFrame(
+            {
+                "": np.where(self.table.index == marked, ">", ""),
+                "regret": numbers["regret"],
+                "95 % interval": ends.where(self.table["regret_high"].notna(), "-"),
+                f"ahead of {HABIT}": self.table["ahead"].map("{:.0%}".format),
+                "against the first": self.table["verdict"].fillna(self.table["role"]),
+                "passes": self.table["passes"].map(lambda passes: "" if pd.isna(passes) else f"{passes:,.0f}"),
+                "worlds": self.table["worlds"],
+            }
+        )
+        apart = {
+            name: f"{count} of {pairs} pairs of methods differ" for name, (count, pairs) in self.told_apart.items()
+        }
+        return "\n".join(
+            [
+                f"What to expect in a new world, by {self.worlds} worlds of {self.families} families.",
+                "Regret: average precision below the best method of a world.",
+                shown.rename_axis(None).to_string(),
+                f"Reliability of this order in other families: {self.reliability:.2f}",
+                f"Other images of these networks: {apart['these networks']} (Holm, 5 %)",
+                f"Another training of the same worlds: {apart['another training']} (Holm, 5 %)",
+                f"A new world: {apart['a new world']} (false discoveries, 5 %)",
+                f"Of pairs that all families but one tell apart the other one confirms {self.confirmed:.0%}",
+            ]
+        )
 
-    @property
-    def first_against_others(self) -> str:
-        """From how many of the methods that it is compared with the test tells the first one apart, in words."""
-        tested = self.p_values[0][~np.isnan(self.p_values[0])]
-        if not len(tested):
-            return "It is compared with no other, as it is not defined on all data sets, or they are fewer than six."
-        return f"The tests do not tell it apart from {(tested > ALPHA).sum()} of {len(tested)} others."
 
-    @property
-    def told_apart(self) -> str:
-        """How many pairs of methods the test tells apart, in words."""
-        tested = self.p_values[np.triu_indices(len(self.methods), 1)]
-        tested = tested[~np.isnan(tested)]
-        if not len(tested):
-            return "With fewer than six data sets no test can tell methods apart."
-        return f"{(tested <= ALPHA).sum()} of {len(tested)} pairs of methods differ at {100 * ALPHA:.0f} %."
+def is_floor(call: str) -> bool:
+    """Whether the maps of a registered method know nothing of the network."""
+    name = parse_call(call)[0]
+    return name in METHODS.entries and METHODS.load(name).control
 
 
-def standing(values: Float64, methods: Sequence[str]) -> Standing:
-    """The order of methods, by their mean scores float64 (D, F, T, M) on data sets by metrics under trainings.
+def family_of(call: str) -> str:
+    """The family of a method; ``"yours"`` of one that is not registered."""
+    name = parse_call(call)[0]
+    return METHODS.load(name).family if name in METHODS.entries else "yours"
 
-    Higher is better, and NaN stands where a method is not defined, or a data set lacks a family of metrics. A method's
-    place by one metric under one training is (rank - 1) / (methods - 1), ties sharing their mean rank. Places are
-    averaged over metrics, then over trainings, then over data sets, each of which counts once. What was sampled are
-    data sets: trainings and families of one data set are not independent. So the interval is Student's over data sets,
-    and pairs are compared by :func:`~salgen.evaluation.statistics.permutation.stepdown_p_values` of the places on each.
+
+def headline(scores: WorldScores, methods: Sequence[str], tables: Sequence[pd.DataFrame] = ()) -> pd.DataFrame:
+    """A row for each method and floor, the least regret first, those of one family last.
+
+    `regret` is how far it lies below the best of the `methods` in a world, `ahead` how often it is better than Grad-CAM
+    (a tie counts half). Intervals of 95 % are Student's over families. From the `tables` of worlds comes `CHOICE`.
     """
-    of_each = _places(values)
-    by_training = defined_mean(of_each, axis=1)  # (D, T, M)
-    places = defined_mean(by_training, axis=1)
-    defined = ~np.isnan(places)
-    means, low, high = student_interval(places)
-    order = np.lexsort((means, ~defined.all(axis=0)))
-    p_values = np.full((len(methods), len(methods)), np.nan)
-    everywhere = np.flatnonzero(defined.all(axis=0))
-    if len(everywhere) > 1:
-        first, second = np.triu_indices(len(everywhere), 1)
-        rows, columns = everywhere[first], everywhere[second]
-        p_values[rows, columns] = p_values[columns, rows] = stepdown_p_values(places[:, everywhere])
-    found = {
-        "places": means,
-        "low": np.maximum(low, 0.0),
-        "high": np.minimum(high, 1.0),
-        "datasets": defined.sum(axis=0),
-        "by_metric": defined_mean(defined_mean(of_each, axis=2), axis=0).T,
-        "by_dataset": places.T,
-        **dict(zip(("share_first", "rank_low", "rank_high"), _stability(by_training), strict=True)),
-        "p_values": p_values[:, order],
-    }
-    return Standing([methods[i] for i in order], **{name: array[order] for name, array in found.items()})
+    best = np.nanmax(scores.only(methods).means, axis=1, keepdims=True)
+    habit = scores.means[:, [scores.methods.index(HABIT)]]
+    regret, ahead = best - scores.means, _ahead(scores.means - habit)
+    roles = dict.fromkeys(scores.methods, FLOOR) | dict.fromkeys(methods, METHOD)
+    if tables:
+        chosen = np.array([choice_by_masks(table[[call for call in methods if call in table]]) for table in tables])
+        regret, ahead = np.column_stack([regret, chosen[:, 0]]), np.column_stack([ahead, chosen[:, 1]])
+        roles[CHOICE] = ADVICE
+    columns: dict[str, Float64] = {}
+    for name, values, top in (("regret", regret, np.inf), ("ahead", ahead, 1.0)):
+        mean, low, high = student_interval(family_means(values, scores.families))
+        columns |= {name: mean, f"{name}_low": np.maximum(low, 0.0), f"{name}_high": np.minimum(high, top)}
+    table = pd.DataFrame(columns, index=pd.Index(list(roles), name="method"))
+    families = {call: family_of(call) if role == METHOD else role for call, role in roles.items()}
+    table = table.assign(
+        role=pd.Series(roles), family=pd.Series(families), worlds=(~np.isnan(regret)).sum(axis=0)
+    ).sort_values("regret")
+    return table.sort_values("regret_high", key=pd.isna, kind="stable")
 
 
-def student_interval(values: Float64) -> tuple[Float64, Float64, Float64]:
-    """The mean over data sets, the first axis, and its 95 % interval; NaN where it is defined on none, or on one."""
-    defined, mean = ~np.isnan(values), defined_mean(values, axis=0)
-    count = defined.sum(axis=0)
-    degrees = np.where(count > 1, count - 1.0, np.nan)
-    variance = np.nansum((values - mean) ** 2, axis=0) / degrees
-    half = stdtrit(degrees, (1 + LEVEL) / 2) * np.sqrt(variance / np.maximum(count, 1))
-    return mean, mean - half, mean + half
+def _ahead(difference: Float64) -> Float64:
+    """1 where it is positive, a half at zero."""
+    return np.asarray((np.sign(difference) + 1) / 2)
 
 
-def _stability(by_training: Float64) -> Float64:
-    """How often each method is the best, and the range of its rank, over draws of data sets and of their trainings."""
-    datasets, trainings, methods = by_training.shape
-    stream = Stream("salgen-bench", 0, "stability")
-    everywhere = np.flatnonzero(~np.isnan(by_training).all(axis=1).any(axis=0))
-    found = np.full((3, methods), np.nan)
-    if len(everywhere):
-        drawn = stream.integers(datasets, DRAWS * datasets).reshape(DRAWS, datasets)
-        has_values = (~np.isnan(by_training)).any(axis=2)
-        first_defined = np.argsort(~has_values, axis=1, kind="stable")  # trainings, those without values last
-        uniform = stream.uniform(DRAWS * datasets * trainings).reshape(DRAWS, datasets, trainings)
-        places = (uniform * has_values.sum(axis=1)[drawn][..., None]).astype(np.int64)
-        seeds = first_defined[drawn[..., None], places]
-        chosen = by_training[drawn[..., None], seeds][..., everywhere]
-        ranks = rankdata(defined_mean(defined_mean(chosen, axis=2), axis=1), axis=1)
-        is_first = ranks == ranks.min(axis=1, keepdims=True)
-        found[:, everywhere] = is_first.mean(axis=0), *np.percentile(ranks, [2.5, 97.5], axis=0)
-    return found
+def choice_by_masks(table: pd.DataFrame) -> tuple[float, float]:
+    """Choosing the method with the highest mean on five clusters of a world's first training: regret, and `ahead`.
+
+    Means over draws of the five, both counted on the other clusters; NaN where there are no others.
+    """
+    first = table.loc[table.index[0][0]].dropna(axis=1)
+    values, habit = first.to_numpy(), first.columns.get_loc(HABIT)
+    if len(values) <= MASKS:
+        return np.nan, np.nan
+    stream, found = Stream("salgen-bench", "masks"), []
+    for _ in range(DRAWS):
+        order = stream.permutation(len(values))
+        own, others = (values[part].mean(axis=0) for part in (order[:MASKS], order[MASKS:]))
+        chosen = own.argmax()
+        found.append((others.max() - others[chosen], _ahead(others[chosen] - others[habit])))
+    regret, ahead = np.mean(found, axis=0)
+    return float(regret), float(ahead)
 
 
-def defined_mean(values: Float64, axis: int) -> Float64:
-    """The mean of what is defined; NaN where nothing is."""
-    defined = ~np.isnan(values)
-    count = defined.sum(axis=axis)
-    return np.asarray(np.where(defined, values, 0.0).sum(axis=axis) / np.where(count > 0, count, np.nan))
-
-
-def _places(values: Float64) -> Float64:
-    """Places (D, F, T, M) from scores; NaN where there is no score, or no other method."""
-    places = np.full(values.shape, np.nan)
-    for index in np.ndindex(values.shape[:3]):
-        defined = np.flatnonzero(~np.isnan(values[index]))
-        if len(defined) > 1:
-            ranks = rankdata(-levels(values[index][None, defined])[0])
-            places[(*index, defined)] = (ranks - 1) / (len(defined) - 1)
-    return places
+def read_costs(results: Path) -> pd.DataFrame | None:
+    """What a map costs, if the results hold it: `passes` and `seconds` by method."""
+    path = results / COSTS
+    return pd.read_csv(path, index_col="method") if path.is_file() else None

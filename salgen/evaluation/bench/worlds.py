@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import time
@@ -13,9 +14,9 @@ from typing import Any
 import pandas as pd
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
+from salgen.evaluation.bench.frozen_weights import freeze
 from salgen.evaluation.bench.published import is_certified, published_rows, store_rows
 from salgen.evaluation.bench.questions import WorldScores
-from salgen.evaluation.bench.run_entry import freeze
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.runs.source_run import copy_checkpoint
@@ -26,9 +27,21 @@ from salgen.evaluation.training.training_settings import RELIANCE
 from salgen.files import write_text
 
 RECIPES = Path(__file__).with_name("salgen-bench-2.json")
-WORLDS = "worlds"  # the folder among results
+WORLDS, WORK = "worlds", "work"  # the folder among results, and within it that of what is not finished
 RECORD, NETWORK = "world.json", "network-seed{}"
 VALIDATION = 150  # images
+KINDS = {  # of cause, by family
+    "lesions-on-noise": "texture",
+    "mri-lesions": "texture",
+    "lights": "object",
+    "luggage": "object",
+    "people": "object",
+    "places": "object",
+    "object-on-scene": "object",
+    "several-objects": "object",
+    "signs": "shape",
+    "figures": "shape",
+}
 
 
 @dataclass(frozen=True)
@@ -66,6 +79,7 @@ class WorldSpec:
     scale: str  # for methods that are estimates
     kept: Sequence[str]  # names of the worlds whose weights are kept, and which are trained twice
     worlds: Sequence[World]
+    digest: str  # SHA-256 of the file
 
     def part(self, text: str) -> Sequence[World]:
         """The worlds of one of several parts, such as ``2/8``."""
@@ -78,12 +92,13 @@ class WorldSpec:
 @cache
 def world_spec() -> WorldSpec:
     """The frozen worlds."""
-    values = json.loads(RECIPES.read_text())
+    content = RECIPES.read_bytes()
+    values = json.loads(content)
     worlds = [
         World(world["name"], world["family"], [WorldRecipe(**recipe) for recipe in world["recipes"]])
         for world in values.pop("worlds")
     ]
-    return WorldSpec(worlds=worlds, **values)
+    return WorldSpec(worlds=worlds, digest=hashlib.sha256(content).hexdigest(), **values)
 
 
 def run_world(spec: WorldSpec, world: World, out: Path, **options: Any) -> Path:
@@ -96,7 +111,7 @@ def run_world(spec: WorldSpec, world: World, out: Path, **options: Any) -> Path:
     The record has for each recipe that was tried `accuracy`, `certified`, and `seconds` of processor time since the
     last start.
     """
-    results, work = out / world.name, out / "work" / world.name
+    results, work = out / world.name, out / WORK / world.name
     if (results / RECORD).is_file():
         return results
     kept = world.name in spec.kept
@@ -113,7 +128,7 @@ def run_world(spec: WorldSpec, world: World, out: Path, **options: Any) -> Path:
             break
     results.mkdir(parents=True, exist_ok=True)
     if runs:
-        store_rows(pd.concat([published_rows(run) for run in runs]), results)
+        store_rows([published_rows(run) for run in runs], results)
         if kept:
             copy_checkpoint(folder / NETWORK.format(0), results / NETWORK.format(0))
     write_text(results / RECORD, json.dumps({"passed": bool(runs), "attempts": attempts}, indent=1) + "\n")
@@ -126,9 +141,7 @@ def _run(
 ) -> Run:
     """The scores of some methods under one training, and of those that were scored before."""
     data, network = folder / "data", folder / NETWORK.format(seed)
-    splits = {"train": recipe.images, "val": VALIDATION, "test": recipe.tests}
-    how: dict[str, Any] = {"splits": splits, "parameters": recipe.parameters, "seed": recipe.seed}
-    make(recipe.generator, data, recipes_only=True, **how)
+    make_world_data(recipe, data)
     settings = {**recipe.settings, "reliance": RELIANCE}
     train(data, network, model=recipe.model, settings=settings, seed=recipe.seed + seed)
     freeze(network, data)
@@ -136,21 +149,58 @@ def _run(
     return Run(evaluate(data, model=network, out=folder / f"run-seed{seed}", **scored, **options))
 
 
-def world_scores(spec: WorldSpec, folder: Path) -> WorldScores:
-    """The scores of methods and floors in the worlds of a folder, by the first metric on certified images.
+@dataclass(frozen=True, eq=False)
+class ScoredWorld:
+    """A world that has results."""
 
-    Images count that are certified under each training of the world.
-    """
-    tables, families = {}, {}
+    name: str
+    family: str
+    recipe: WorldRecipe  # the one that passed
+    folder: Path  # of its results
+    accuracy: float
+    certified: float  # the share of samples with a mask
+    rows: pd.DataFrame  # as :func:`~salgen.evaluation.bench.published.published_rows` has them
+
+    @property
+    def network(self) -> Path:
+        """The folder of its weights, if they are kept."""
+        return self.folder / NETWORK.format(0)
+
+    def table(self, metric: str) -> pd.DataFrame:
+        """A column for each method and floor, and a row for each training and cluster of certified images.
+
+        Images count that are certified under each training of the world.
+        """
+        rows = self.rows[(self.rows["metric"] == metric) & ~self.rows["method"].map(is_ceiling)]
+        certified = is_certified(rows).groupby(rows["sample_id"]).transform("all")
+        by = [rows["training_seed"], rows["cluster"], rows["method"]]
+        return rows["value"][certified].groupby(by, observed=True).mean().unstack()
+
+
+def read_worlds(spec: WorldSpec, folder: Path) -> list[ScoredWorld]:
+    """The worlds whose results a folder has."""
+    found = []
     for world in spec.worlds:
-        path = folder / world.name / SCORES
-        if path.is_file():
-            rows = pd.read_parquet(path)
-            rows = rows[(rows["metric"] == spec.metrics[0]) & ~rows["method"].map(is_ceiling)]
-            certified = is_certified(rows).groupby(rows["sample_id"]).transform("all")
-            by = [rows["training_seed"], rows["cluster"], rows["method"]]
-            tables[world.name] = rows["value"][certified].groupby(by, observed=True).mean().unstack()
-            families[world.name] = world.family
-    if len(set(families.values())) < 2:
-        raise SalgenError(f"{folder} holds worlds of fewer than two families: salgen bench run computes them")
-    return WorldScores.of(tables, families)
+        results = folder / world.name
+        if (results / SCORES).is_file():
+            attempts = json.loads((results / RECORD).read_text())["attempts"]
+            recipe, last = world.recipes[len(attempts) - 1], attempts[-1]
+            rows = pd.read_parquet(results / SCORES)
+            shares = last["accuracy"], last["certified"]
+            found.append(ScoredWorld(world.name, world.family, recipe, results, *shares, rows))
+    if not found:
+        raise SalgenError(f"{folder} holds no worlds such as {spec.worlds[0].name}: salgen bench fetch copies them")
+    return found
+
+
+def world_scores(metric: str, worlds: Sequence[ScoredWorld]) -> WorldScores:
+    """The scores of methods and floors by a metric on certified images."""
+    tables = {world.name: world.table(metric) for world in worlds}
+    return WorldScores.of(tables, {world.name: world.family for world in worlds})
+
+
+def make_world_data(recipe: WorldRecipe, folder: Path) -> Path:
+    """Make the data set of a world, as recipes that are drawn when they are read."""
+    splits = {"train": recipe.images, "val": VALIDATION, "test": recipe.tests}
+    how: dict[str, Any] = {"splits": splits, "parameters": recipe.parameters, "seed": recipe.seed}
+    return make(recipe.generator, folder, recipes_only=True, **how)

@@ -1,4 +1,4 @@
-"""Sign-flip tests of all pairs of methods on the same clusters: each pair by itself, or corrected by step-down."""
+"""Sign-flip tests of all pairs of methods on the same clusters."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,6 @@ from salgen.types import Float64
 
 ALPHA = 0.05
 LEAST = 9_999  # permutations
-MOST_CLUSTERS = 14  # up to so many the step-down tries all patterns
 _BLOCK = 8_000_000  # signs held at a time
 _SAME = 1e-13  # sums that differ by less than this share of what was added differ by rounding
 _EPS = np.finfo(np.float64).eps
@@ -73,44 +72,6 @@ def permutations_for(methods: int) -> int:
     """Enough that the smallest p value, times the number of pairs, is less than half of `ALPHA`."""
     pairs = methods * (methods - 1) // 2
     return max(LEAST, int(np.ceil(2 * pairs / ALPHA)))
-
-
-def stepdown_p_values(values: Float64) -> Float64:
-    """Two-sided p values of the mean differences between all pairs of columns, corrected for their number.
-
-    `values` float64 (G, K) are what K methods have on each of G clusters, on a scale that all pairs share, such as
-    ranks. Pairs are in the order of :func:`sign_flip_p_values`; NaN for fewer than six clusters.
-
-    Notes
-    -----
-    Holm's correction multiplies p values by up to the number of pairs. With ten clusters none is below 2 / 2^10, so
-    with 26 pairs or more nothing could ever be significant. Here a pattern flips a cluster's differences of all pairs
-    at once. A difference is compared with the largest that the pattern gives to it or to any smaller one. The
-    probability of a wrong rejection stays at the level, and the smallest p value is 2 / 2^G for any number of pairs.
-    ``python -m benchmarks.standing`` simulates both. Of more than 14 clusters 9,999 patterns are tried, random but for
-    the first, which flips nothing.
-
-    References
-    ----------
-    Westfall & Young 1993, *Resampling-based multiple testing*, algorithm 2.8.
-    """
-    clusters, methods = values.shape
-    first, second = np.triu_indices(methods, 1)
-    if clusters < LEAST_CLUSTERS:
-        return np.full(len(first), np.nan)
-    if clusters <= MOST_CLUSTERS:
-        kept = np.concatenate(list(_all_signs(clusters)))
-    else:
-        kept = 1.0 - Stream("stepdown", 0, "signs").integers(2, LEAST * clusters).reshape(LEAST, clusters)
-        kept[0] = 1.0
-    away = values[:, first] - values[:, second]
-    observed = np.abs(away.sum(axis=0))
-    ascending = np.argsort(observed, kind="stable")
-    largest = np.maximum.accumulate(np.abs((2.0 * kept - 1.0) @ away[:, ascending]), axis=1)
-    shares = (largest >= observed[ascending] - 1e-9).mean(axis=0)  # sums that differ by less count as equal
-    p_values = np.empty(len(first))
-    p_values[ascending] = np.maximum.accumulate(shares[::-1])[::-1]
-    return p_values
 
 
 @dataclass(frozen=True)

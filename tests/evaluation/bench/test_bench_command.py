@@ -3,15 +3,13 @@
 import pytest
 import salgen
 from salgen.cli.main import main
-from salgen.evaluation.bench.run_entry import RESULTS
-
-ENTRY = "perlin-lesions-lesion-cnn-reliance"
+from salgen.evaluation.bench.worlds import WORLDS
 
 
 @pytest.fixture(autouse=True)
-def small(spec, monkeypatch):
-    for module in ("benchmark", "versions"):
-        monkeypatch.setattr(f"salgen.evaluation.bench.{module}.bench_spec", lambda: spec)
+def small(spec, believed, monkeypatch):
+    for module in ("benchmark", "worlds"):
+        monkeypatch.setattr(f"salgen.evaluation.bench.{module}.world_spec", lambda: spec)
 
 
 @pytest.fixture
@@ -25,32 +23,31 @@ def said(capsys):
     return run
 
 
-def test_entries_are_listed(spec, said):
+def test_worlds_are_listed(spec, said):
     listed = said("list")
-    assert f"salgen-bench 1, sha256 {spec.digest}" in listed
-    assert [line.split()[:2] for line in listed.splitlines() if line.startswith("  ")] == [
-        ["1", "perlin-lesions-lesion-cnn-plain"],
-        ["2", ENTRY],
+    assert f"salgen-bench 2, sha256 {spec.digest}" in listed
+    assert listed.splitlines()[2:] == [
+        f"{name:20s} perlin-lesions (image_size=[32, 32]); scnn{kept}"
+        for name, kept in zip(
+            [world.name for world in spec.worlds], ["; weights kept", "", "; weights kept"], strict=True
+        )
     ]
 
 
-def test_python_has_the_table_of_the_command_and_the_board(out, said, tmp_path):
-    assert said("table", "--results", out / RESULTS) == f"{salgen.bench.table(out / RESULTS)}\n"
-    assert salgen.leaderboard([out / RESULTS], tmp_path / "site") == tmp_path / "site" / "index.html"
+def test_a_method_is_ranked_and_results_have_a_board(results, said, tmp_path):
+    ranked = said("rank", "input-x-gradient", "--results", results, "--out", tmp_path / "rank")
+    assert [line.split()[0] for line in ranked.splitlines() if " > " in line] == ["input-x-gradient"]
+    found = salgen.bench.rank("input-x-gradient", results, tmp_path / "rank")
+    assert "by 2 worlds of 2 families" in str(found)
+    assert salgen.leaderboard([results], tmp_path / "site") == tmp_path / "site" / "index.html"
 
 
-def test_a_method_is_ranked(out, said, tmp_path):
-    ranked = said("rank", "input-x-gradient", "--results", out / RESULTS, "--out", tmp_path / "rank")
-    assert "p against input-x-gradient" in ranked
-    assert [line.split()[1] for line in ranked.splitlines() if line.startswith(">")] == ["input-x-gradient"]
-
-
-def test_results_are_fetched_and_verified(out, said, tmp_path, capsys):
+def test_results_are_fetched_and_verified(results, said, tmp_path, capsys):
     fetched = tmp_path / "fetched"
-    assert said("fetch", out / RESULTS, "--out", fetched) == f"{fetched}: 2 results\n"
+    assert said("fetch", results, "--out", fetched) == f"{fetched}: 3 worlds\n"
     assert said("verify", "--results", fetched, "--seed", 1) == f"{fetched}: verified\n"
     assert salgen.bench.verify(fetched) == []
     assert capsys.readouterr().err.startswith("seed ")
-    (fetched / ENTRY / "summary.csv").write_text("samples,method,metric,mean,ci_low,ci_high\n", encoding="utf-8")
+    (fetched / WORLDS / "mri-lesions-1" / "network-seed0" / "weights.safetensors").write_bytes(b"")
     assert main(["bench", "verify", "--results", str(fetched), "--seed", "1"]) == 2
-    assert "summary.csv: average-precision of" in capsys.readouterr().err
+    assert "mri-lesions-1: " in capsys.readouterr().err

@@ -13,7 +13,8 @@ from benchmarks.without_masks import by_masks
 from salgen.cli.main import main
 from salgen.errors import SalgenError
 from salgen.evaluation.bench import judge_metrics as judges
-from salgen.evaluation.bench.judge_metrics import BY_CHANCE, BY_HABIT, FILE, TRUTH, FrozenWorld, agreement, agreements
+from salgen.evaluation.bench.judge_metrics import BY_CHANCE, BY_HABIT, JUDGES, TRUTH, FrozenWorld, agreement, agreements
+from salgen.evaluation.bench.worlds import WORLDS
 
 VALUES = st.lists(st.integers(0, 4), min_size=3, max_size=7)
 
@@ -46,15 +47,15 @@ GOOD, BAD = {"grad-cam": 0.1, "gradient": 0.2}, {"grad-cam": 3.0, "gradient": 2.
 
 
 @pytest.fixture
-def results(tmp_path):
-    """Two networks of one data set and one of another, and photographs."""
-    of = [("a-seed0", "a"), ("a-seed1", "a"), ("b-seed0", "b"), ("photographs-x", judges.PHOTOGRAPHS)]
-    pd.concat([rows(*world, TRUTHS, good=GOOD, bad=BAD) for world in of]).to_parquet(tmp_path / FILE)
+def stored(tmp_path):
+    """A network with two trainings, a world of another family, and photographs."""
+    of = [("a-seed0", "a"), ("a-seed1", "a"), ("b-1", "b"), ("photographs-x", judges.PHOTOGRAPHS)]
+    pd.concat([rows(*world, TRUTHS, good=GOOD, bad=BAD) for world in of]).to_parquet(tmp_path / JUDGES)
     return tmp_path
 
 
-def test_the_regret_is_against_the_best_of_all_methods_and_photographs_stand_apart(results):
-    table = judges.standing_of_judges(judges.stored_agreements(results))
+def test_the_regret_is_against_the_best_of_all_methods_and_photographs_stand_apart(stored):
+    table = judges.standing_of_judges(judges.stored_agreements(stored))
     assert list(table.index[:1]) == ["good"]
     assert table["regret"].to_dict() == pytest.approx({
         "good": 0.1, "bad": 0.4, BY_HABIT: 0.4, BY_CHANCE: 0.9 - sum(TRUTHS.values()) / 3,
@@ -64,14 +65,14 @@ def test_the_regret_is_against_the_best_of_all_methods_and_photographs_stand_apa
     assert table.loc["bad", ["worst_kind", "worst_kind_regret"]].tolist() == ["scnn", pytest.approx(0.4)]
 
 
-def test_the_command_prints_the_table_within_80_columns(results, tmp_path, capsys):
-    assert main(["bench", "judges", "--results", str(results)]) == 0
+def test_the_command_prints_the_table_within_80_columns(stored, capsys):
+    assert main(["bench", "judges", "--results", str(stored)]) == 0
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
     assert "good" in out.splitlines()[1]
-    (results / FILE).unlink()
-    assert main(["bench", "judges", "--results", str(results)]) == 2
-    assert f"{FILE} is missing: fetch the results again" in capsys.readouterr().err
+    (stored / JUDGES).unlink()
+    assert main(["bench", "judges", "--results", str(stored)]) == 2
+    assert f"{JUDGES} is missing: fetch the results again" in capsys.readouterr().err
 
 
 class Spots:
@@ -135,3 +136,15 @@ def test_a_metric_is_judged_on_every_frozen_network(monkeypatch):
     assert list(found.index) == ["a", "b"]
     assert set(found["regret"].round(6)) <= {0.0, 0.3, 0.6}  # 0.3 where it gives both methods the same value
     assert found.equals(salgen.judge("saco"))
+
+
+def test_worlds_whose_weights_are_kept_judge_rightly_classified_images(spec, results):
+    made = list(judges.frozen_worlds(spec, results))
+    assert [(world.name, world.data, world.kind) for world in made] == [
+        (name, name[:-2], "scnn") for name in ("lesions-on-noise-1", "mri-lesions-1")
+    ]
+    rows = pd.read_parquet(results / WORLDS / "mri-lesions-1" / "scores.parquet")
+    rows = rows[rows["correct"] & (rows["metric"] == TRUTH) & (rows["training_seed"] == 7)]
+    by_cluster = rows[rows["method"] == "gradient"].groupby("cluster")["value"].mean()
+    assert made[1].truth["gradient"] == pytest.approx(by_cluster.mean())
+    assert len(made[1].images) == rows["sample_id"].nunique()

@@ -127,24 +127,3 @@ def test_reliability_is_cronbachs_alpha_over_families():
     table = questions.family_means(scores.means, scores.families)
     items, total = table.var(axis=1, ddof=1).sum(), table.sum(axis=0).var(ddof=1)
     assert questions.reliability(scores) == pytest.approx(5 / 4 * (1 - items / total))
-
-
-def test_the_headline_is_regret_and_the_share_of_worlds_ahead_of_grad_cam(tables):
-    table = questions.headline(WorldScores.of(*tables))
-    means = {name: of.mean() for name, of in tables[0].items()}
-    by_family = {}
-    for name, of_world in means.items():
-        by_family.setdefault(name[0], []).append(of_world.max() - of_world["rise"])
-    expected = [np.mean(values) for values in by_family.values()]
-    assert table.loc["rise", "regret"] == pytest.approx(np.mean(expected))
-    interval = ttest_1samp(expected, 0.0).confidence_interval(0.95)
-    assert table.loc["rise", ["regret_low", "regret_high"]].tolist() == pytest.approx(
-        [max(0, interval.low), interval.high]
-    )
-    ahead = np.mean([of_world["gradient"] > of_world["grad-cam"] for of_world in means.values()])
-    assert table.loc["gradient", "ahead"] == pytest.approx(ahead)
-    assert table.loc["grad-cam", "ahead"] == 0.5
-    assert table.loc["lime", "worlds"] == 9
-    assert table["regret"].is_monotonic_increasing
-    tables[0]["0-0"]["vit"] = 1.0  # the best method of its only world
-    assert questions.headline(WorldScores.of(*tables)).index[-1] == "vit"

@@ -1,17 +1,11 @@
 """A new method among those that have results."""
 
-import dataclasses
-import shutil
+import pandas as pd
 import pytest
 import torch
-from salgen.datasets.making import make
-from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.bench.rank_method import rank_method
-from salgen.evaluation.bench.run_entry import RESULTS, run_entry
-from salgen.evaluation.bench.versions import BenchData
-
-ENTRY = "perlin-lesions-lesion-cnn-reliance"
+from salgen.evaluation.bench.worlds import WORLDS
 
 
 def slope(network, inputs, targets):
@@ -24,35 +18,45 @@ def flat(network, inputs, targets):
     return torch.ones_like(inputs)
 
 
-@pytest.fixture(scope="module")
-def wider(spec, out, tmp_path_factory):
-    """A benchmark of two data sets, one of a network with weights in closed form, and its results."""
-    folder, splits = tmp_path_factory.mktemp("wider"), {"train": 4, "val": 2, "test": 8}
-    made = make("coloured-cells", folder / "fingerprinted", splits=splits, recipes_only=True)
-    cells = BenchData("coloured-cells", open_dataset(made).fingerprint, splits, designed="colour-counter")
-    both = dataclasses.replace(spec, data=[*spec.data, cells])
-    shutil.copytree(out / RESULTS, folder / RESULTS)
-    run_entry(both, both.entry("coloured-cells-colour-counter"), folder, methods=["gradient"])
-    return both, folder / RESULTS
+@pytest.mark.usefixtures("believed")
+def test_two_methods_are_ranked_in_one_folder(spec, results, tmp_path):
+    for method in ("flat", "slope"):
+        call, found = rank_method(spec, f"test_rank_method:{method}", results, tmp_path)
+        assert call == method
+        assert set(found.table.index[found.table["role"] == "method"]) == {*spec.methods, method}
+        assert (found.worlds, found.table.loc[method, "family"]) == (2, "yours")
+    columns = ["regret", "ahead"]
+    assert found.table.loc["slope", columns].tolist() == pytest.approx(found.table.loc["gradient", columns].tolist())
+    assert ">  " in next(line for line in found.text(call).splitlines() if line.startswith("slope"))
+    written = pd.read_parquet(tmp_path / "slope" / "mri-lesions-1" / "scores.parquet")
+    stated = pd.read_parquet(results / WORLDS / "mri-lesions-1" / "scores.parquet").query("training_seed == 7")
+    both = [rows.query(f"method == '{name}'").set_index(["metric", "sample_id"])["value"].sort_index()
+            for name, rows in (("slope", written), ("gradient", stated))]  # fmt: skip
+    pd.testing.assert_series_equal(*both)
 
 
-def test_two_methods_are_ranked_in_one_folder(spec, out, tmp_path):
-    assert "flat" in rank_method(spec, "test_rank_method:flat", out / RESULTS, tmp_path).methods
-    found = rank_method(spec, "test_rank_method:slope", out / RESULTS, tmp_path)
-    assert sorted(found.methods) == ["grad-cam", "gradient", "input-x-gradient", "slope"]
-    place, same = (found.places[found.methods.index(name)] for name in ("slope", "gradient"))
-    assert place == pytest.approx(same), "both are the absolute gradient"
+@pytest.mark.usefixtures("believed")
+def test_quick_takes_the_first_kept_world_of_each_family(spec, results, tmp_path):
+    both = rank_method(spec, "gradient", results, tmp_path, quick=True)[1]
+    assert (both.worlds, both.families) == (2, 2)
+    assert sorted(path.name for path in (tmp_path / "gradient").iterdir()) == [
+        "lesions-on-noise-1",
+        "mri-lesions-1",
+        "work",
+    ]
 
 
-def test_a_method_that_is_not_defined_on_a_network_is_ranked_on_the_others(wider, tmp_path):
-    with pytest.warns(SalgenWarning, match=f"{ENTRY} is left out: cam is not defined for this network"):
-        found = rank_method(wider[0], "cam", wider[1], tmp_path)
-    assert found.datasets[found.methods.index("cam")] == 1
+def test_a_method_that_takes_none_of_the_networks_is_refused(spec, results, tmp_path):
+    with (
+        pytest.warns(SalgenWarning, match="mri-lesions-1 is left out: raw-attention: the network has no attention"),
+        pytest.raises(SalgenError, match="raw-attention could explain none of the networks"),
+    ):
+        rank_method(spec, "raw-attention", results, tmp_path)
 
 
 @pytest.mark.parametrize(
     ("method", "message"), [("all", "a group of methods"), ("li2020", "a group of methods"), ("sobel", "a control")]
 )
-def test_what_has_no_rank_is_refused(spec, out, tmp_path, method, message):
+def test_what_has_no_rank_is_refused(spec, results, tmp_path, method, message):
     with pytest.raises(SalgenError, match=f"{method} is {message}"):
-        rank_method(spec, method, out / RESULTS, tmp_path)
+        rank_method(spec, method, results, tmp_path)

@@ -1,159 +1,101 @@
-"""The order of methods over data sets, computed a second time by hand, and its interval's coverage."""
+"""What to expect of methods in a new world: by hand from the worlds' tables, and at the command line."""
 
-import math
-import statistics
-import warnings
-from itertools import combinations
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from salgen.evaluation.bench.standing import standing
-from salgen.evaluation.statistics.permutation import stepdown_p_values
+from scipy.stats import ttest_1samp
+from test_questions import METHODS, worlds
+import salgen
+from salgen.cli.main import main
+from salgen.errors import SalgenError
+from salgen.evaluation.bench.questions import WorldScores
+from salgen.evaluation.bench.standing import CHOICE, choice_by_masks, headline
 
-METHODS = ["a", "b", "c", "d"]
-
-
-@pytest.fixture
-def values():
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(7, 3, 2, 4)) + np.array([0.0, 2.0, 1.0, 0.5])
-    values[:, 2] = np.where(np.arange(7)[:, None, None] < 3, values[:, 2], np.nan)  # a family of three data sets
-    values[0, :, :, 3] = np.nan  # a method that is not defined on one of them
-    return values
+FLOORS = {"sobel": 0.1, "oracle": 0.9}
 
 
-def slow_place(scores, method):
-    """Of one metric and training: the share of the other methods that are better, ties counting half."""
-    own, others = scores[method], [s for m, s in enumerate(scores) if m != method and not math.isnan(s)]
-    if math.isnan(own) or not others:
-        return math.nan
-    return sum(1.0 if other > own else 0.5 if other == own else 0.0 for other in others) / len(others)
+def test_the_headline_is_regret_and_the_share_of_worlds_ahead_of_grad_cam():
+    tables, families = worlds()
+    del tables["3-0"]["lime"]
+    table = headline(WorldScores.of(tables, families), METHODS)
+    means = {name: of.mean() for name, of in tables.items()}
+    by_family = {}
+    for name, of_world in means.items():
+        by_family.setdefault(name[0], []).append(of_world.max() - of_world["rise"])
+    expected = [np.mean(values) for values in by_family.values()]
+    assert table.loc["rise", "regret"] == pytest.approx(np.mean(expected))
+    interval = ttest_1samp(expected, 0.0).confidence_interval(0.95)
+    assert table.loc["rise", ["regret_low", "regret_high"]].tolist() == pytest.approx(
+        [max(0, interval.low), interval.high]
+    )
+    ahead = np.mean([of_world["gradient"] > of_world["grad-cam"] for of_world in means.values()])
+    assert table.loc["gradient", "ahead"] == pytest.approx(ahead)
+    assert table.loc["grad-cam", "ahead"] == 0.5
+    assert table.loc["lime", "worlds"] == 9
+    assert table["regret"].is_monotonic_increasing
+    assert table.loc["lime", ["role", "family"]].tolist() == ["method", "perturbation"]
+    tables["0-0"]["raw-attention"] = 1.0  # the best method of its only world
+    assert headline(WorldScores.of(tables, families), [*METHODS, "raw-attention"]).index[-1] == "raw-attention"
 
 
-def mean(numbers):
-    numbers = [number for number in numbers if not math.isnan(number)]
-    return sum(numbers) / len(numbers) if numbers else math.nan
+def test_regret_is_against_the_best_method_even_where_a_floor_is_better():
+    tables, families = worlds()
+    for table in tables.values():
+        table["sobel"] = 2.0
+    found = headline(WorldScores.of(tables, families), METHODS)
+    assert found.loc["sobel", "regret"] < 0
+    assert found.loc["sobel", "role"] == "floor"
+    assert found.drop("sobel")["regret"].min() >= 0
 
 
-def slow_places(values, method):
-    by_family = [[mean([slow_place(s, method) for s in family]) for family in dataset] for dataset in values.tolist()]
-    return [mean(places) for places in by_family]
+def test_choosing_by_five_masks_takes_the_method_that_is_best_on_them():
+    """Of two methods that are a distance apart on every image the better one is chosen, of noise any."""
+    index = pd.MultiIndex.from_product([[7], range(12)])
+    clear = pd.DataFrame({"grad-cam": np.full(12, 0.2), "rise": np.full(12, 0.5)}, index)
+    assert choice_by_masks(clear) == (0.0, 1.0)
+    halves = pd.DataFrame({"grad-cam": np.repeat([1.0, 0.0], 6), "rise": np.repeat([0.0, 1.0], 6)}, index)
+    regret, ahead = choice_by_masks(halves)  # what is best on five of twelve is the worse one on the others
+    assert regret > 0.1
+    assert ahead < 0.3
+    assert np.isnan(choice_by_masks(clear[:5])).all()
+    tables = {f"{family}-{number}": clear for family in "ab" for number in range(2)}
+    scores = WorldScores.of(tables, {name: name[0] for name in tables})
+    assert headline(scores, ["grad-cam", "rise"], list(tables.values())).loc[CHOICE, "regret"] == 0
 
 
-def test_places_are_those_of_the_definition(values):
-    found = standing(values, METHODS)
-    rows = zip(found.methods, found.places, found.low, found.high, found.datasets, strict=True)
-    for method, place, low, high, count in rows:
-        of_datasets = [p for p in slow_places(values, METHODS.index(method)) if not math.isnan(p)]
-        assert place == pytest.approx(mean(of_datasets))
-        assert count == len(of_datasets) == (6 if method == "d" else 7)
-        half = {6: 2.5706, 7: 2.4469}[count] * statistics.stdev(of_datasets) / math.sqrt(count)
-        assert (low, high) == pytest.approx((max(0.0, place - half), min(1.0, place + half)), abs=1e-4)
-    assert found.places[:3].tolist() == sorted(found.places[:3])
-    assert found.methods[0] == "b"
-    assert found.methods[3] == "d", "a method that lacks a data set stands after the others"
-    for number, method in enumerate(found.methods):
-        m = METHODS.index(method)
-        assert found.by_dataset[number] == pytest.approx(slow_places(values, m), nan_ok=True)
-        for family in range(3):
-            of_family = [mean([slow_place(scores, m) for scores in dataset[family]]) for dataset in values.tolist()]
-            assert found.by_metric[number, family] == pytest.approx(mean(of_family))
+def test_certified_images_answer_what_to_expect_in_a_new_world(tmp_path, capsys, scored):
+    with pytest.raises(SalgenError, match="holds no worlds such as lesions-on-noise-1: salgen bench fetch copies them"):
+        salgen.bench.table(tmp_path)
+    scored(tmp_path, "signs-1", {"grad-cam": 0.2, "gradient": 0.5, **FLOORS})
+    with pytest.raises(SalgenError, match="of one family: nothing can be said of a new world"):
+        salgen.bench.table(tmp_path)
+    scored(tmp_path, "mri-lesions-2", {"grad-cam": 0.6, "gradient": 0.5, **FLOORS})
+    scored(tmp_path, "mri-lesions-3", {"grad-cam": 0.6, "gradient": 0.8, **FLOORS})
+    found = salgen.bench.table(tmp_path)
+    assert (found.worlds, found.families) == (3, 2)
+    assert found.table["regret"].to_dict() == pytest.approx(
+        {"gradient": 0.025, "grad-cam": 0.2, "sobel": 0.5, CHOICE: 0.0}, abs=1e-6
+    )
+    assert found.table["ahead"].to_dict() == pytest.approx(
+        {"gradient": 0.75, "grad-cam": 0.5, "sobel": 0, CHOICE: 0.875}
+    )
+    assert found.table.loc["gradient", "verdict"] == "first"
+    assert found.table.loc["grad-cam", "verdict"] == "not told apart"
+    assert found.told_apart["a new world"] == (0, 1), "floors are no methods"
+    (tmp_path / "costs.csv").write_text("method,network,passes,seconds\ngradient,scnn,3,0.1\n")
+    assert salgen.bench.table(tmp_path).table["passes"].dropna().to_dict() == {"gradient": 3}
+    assert main(["bench", "table", "--results", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("What to expect in a new world, by 3 worlds of 2 families.")
+    assert [line.split()[0] for line in out.splitlines()[3:7]] == ["choose", "gradient", "grad-cam", "sobel"]
+    assert f"{salgen.bench.table(tmp_path)}\n" == out
 
 
-def test_methods_are_told_apart_by_their_places_on_each_data_set(values):
-    found = standing(values, METHODS)
-    places = np.array([slow_places(values, method) for method in range(3)]).T
-    for (first, second), p_value in zip(combinations(range(3), 2), stepdown_p_values(places), strict=True):
-        row, column = (found.methods.index(METHODS[m]) for m in (first, second))
-        assert found.p_values[row, column] == found.p_values[column, row] == pytest.approx(p_value)
-    assert np.isnan(found.p_values[found.methods.index("d")]).all()
-
-
-@given(st.permutations(range(4)), st.permutations(range(5)), st.floats(0.1, 10), st.floats(-5, 5))
-def test_it_depends_on_no_order_and_on_no_scale(methods, datasets, factor, offset):
-    values = np.random.default_rng(1).normal(size=(5, 2, 3, 4)).round(1)
-    first = standing(values, METHODS)
-    second = standing((values * factor + offset)[datasets][..., methods], [METHODS[m] for m in methods])
-    found, again = (dict(zip(one.methods, one.places, strict=True)) for one in (first, second))
-    assert again == pytest.approx(found)
-
-
-def test_a_method_that_is_always_best_has_the_place_0():
-    values = np.random.default_rng(2).normal(size=(10, 4, 3, 4))
-    values[..., 2] += 100
-    found = standing(values, METHODS)
-    assert (found.methods[0], found.places[0], found.low[0], found.high[0]) == ("c", 0, 0, 0)
-    assert (found.share_first[0], found.rank_low[0], found.rank_high[0]) == (1.0, 1.0, 1.0)
-    assert found.share_first.sum() == pytest.approx(1.0)
-    assert found.places.mean() == pytest.approx(0.5)
-    assert (found.p_values[0, 1:] < 0.05).all()
-    different = (found.p_values[np.triu_indices(4, 1)] <= 0.05).sum()
-    assert found.told_apart == f"{different} of 6 pairs of methods differ at 5 %."
-
-
-def test_one_data_set_has_no_interval_and_no_test():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = standing(np.random.default_rng(3).normal(size=(1, 2, 3, 4)), METHODS)
-    assert np.isnan(found.low).all()
-    assert np.isnan(found.p_values).all()
-    assert found.told_apart == "With fewer than six data sets no test can tell methods apart."
-
-
-def test_the_interval_covers_the_place_over_all_data_sets():
-    """Ten data sets of a population in which each favours methods of its own."""
-    rng = np.random.default_rng(4)
-
-    def drawn(datasets):
-        favour = rng.normal(size=(datasets, 1, 1, 6)) + np.linspace(0, 1.5, 6)
-        return favour + 0.5 * rng.normal(size=(datasets, 2, 3, 6))
-
-    names = list("abcdef")
-    truth = standing(drawn(1500), names)
-    expected = dict(zip(truth.methods, truth.places, strict=True))
-    covered = []
-    for _ in range(200):
-        found = standing(drawn(10), names)
-        inside = zip(found.methods, found.low, found.high, strict=True)
-        covered += [low <= expected[name] <= high for name, low, high in inside]
-    assert 0.92 < np.mean(covered) < 0.98
-
-
-def test_equal_methods_share_the_first_rank_and_one_that_lacks_a_data_set_has_none(values):
-    values[..., 1] = values[..., 0]
-    found = standing(values, METHODS)
-    place = {method: number for number, method in enumerate(found.methods)}
-    assert found.share_first[place["a"]] == found.share_first[place["b"]]
-    assert np.isnan([found.share_first[place["d"]], found.rank_low[place["d"]], found.rank_high[place["d"]]]).all()
-
-
-def test_the_range_of_ranks_is_that_of_draws_by_hand():
-    """Two data sets on which two methods win in turn: half of the draws have one of each and tie."""
-    values = np.zeros((2, 1, 1, 2))
-    values[0, 0, 0, 0] = values[1, 0, 0, 1] = 1.0
-    found = standing(values, ["a", "b"])
-    assert found.share_first == pytest.approx([0.75, 0.75], abs=0.05)
-    assert found.rank_low.tolist() == [1.0, 1.0]
-    assert found.rank_high.tolist() == [2.0, 2.0]
-
-
-def test_draws_are_of_the_trainings_that_have_values(values):
-    """On one data set the first training has none, as where no image is certified under it."""
-    values = values[:, :, :, :3]
-    values[0, :, 0] = np.nan
-    found = standing(values, METHODS[:3])
-    assert not np.isnan([found.share_first, found.rank_low, found.rank_high]).any()
-    values[0, :, 0] = values[0, :, 1]
-    again = standing(values, METHODS[:3])
-    assert found.share_first == pytest.approx(again.share_first, abs=0.05)
-
-
-def test_the_first_method_is_compared_with_those_that_have_a_test():
-    values = np.random.default_rng(0).normal(size=(6, 2, 3, 4))
-    values[..., 0] += 100
-    values[0, :, :, 3] = np.nan
-    found = standing(values, METHODS)
-    undecided = sum(p > 0.05 for p in found.p_values[0] if not math.isnan(p))
-    assert found.first_against_others == f"The tests do not tell it apart from {undecided} of 2 others."
-    assert standing(values[:5], METHODS).first_against_others.startswith("It is compared with no other")
+def test_worlds_of_one_network_or_kind_of_cause_can_be_asked_alone(tmp_path, scored):
+    values = {"grad-cam": 0.2, "gradient": 0.5, **FLOORS}
+    for world in ("lesions-on-noise-1", "places-1", "people-1", "several-objects-1"):
+        scored(tmp_path, world, values)
+    assert salgen.bench.table(tmp_path, network="resnet18").worlds == 3
+    assert salgen.bench.table(tmp_path, cause="object", network="resnet18").worlds == 2
+    with pytest.raises(SalgenError, match="unknown network 'vgg16'"):
+        salgen.bench.table(tmp_path, network="vgg16")

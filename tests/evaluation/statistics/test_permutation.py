@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import kstest, permutation_test
 from salgen.evaluation.statistics import permutation
 from salgen.evaluation.statistics.comparisons import holm
-from salgen.evaluation.statistics.permutation import permutations_for, sign_flip_p_values, stepdown_p_values
+from salgen.evaluation.statistics.permutation import permutations_for, sign_flip_p_values
 from salgen.seeding import Stream
 
 SCORES = arrays(float, (7, 3), elements=st.integers(-3, 3).map(lambda whole: whole / 10))
@@ -36,7 +36,6 @@ def test_few_samples_are_tested_exactly(values):
 def test_fewer_than_six_clusters_say_nothing(clusters):
     values = np.random.default_rng(0).random((clusters, 3))
     np.testing.assert_array_equal(sign_flip_p_values([values])[0], [np.nan] * 3)
-    np.testing.assert_array_equal(stepdown_p_values(values), [np.nan] * 3)
 
 
 def test_random_signs_equal_slow_loop():
@@ -163,55 +162,3 @@ def test_single_p_values_are_uniform_under_the_null(under_the_null):
     for level in (0.01, 0.05, 0.2):
         error = np.sqrt(level * (1 - level) / REPEATS)
         assert abs(np.mean(independent <= level) - level) < 3 * error
-
-
-def slow_stepdown(values):
-    """Westfall & Young 1993, algorithm 2.8, by all patterns of signs: of each pair in its order."""
-    clusters, methods = len(values), len(values[0])
-    pairs = list(combinations(range(methods), 2))
-    differences = {pair: [row[pair[0]] - row[pair[1]] for row in values] for pair in pairs}
-    observed = {pair: abs(sum(differences[pair])) for pair in pairs}
-    ordered = sorted(pairs, key=observed.get, reverse=True)
-    patterns = list(product([-1, 1], repeat=clusters))
-    p_values, highest = {}, 0.0
-    for place, pair in enumerate(ordered):
-        hits = 0
-        for pattern in patterns:
-            flipped = [abs(sum(s * d for s, d in zip(pattern, differences[p], strict=True))) for p in ordered[place:]]
-            hits += max(flipped) >= observed[pair] - 1e-9
-        highest = max(highest, hits / len(patterns))
-        p_values[pair] = highest
-    return [p_values[pair] for pair in pairs]
-
-
-TABLES = st.integers(6, 7).flatmap(
-    lambda clusters: st.lists(
-        st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=4, max_size=4), min_size=clusters, max_size=clusters
-    )
-)
-
-
-@given(TABLES)
-def test_step_down_p_values_are_those_of_the_definition(values):
-    assert stepdown_p_values(np.array(values)).tolist() == pytest.approx(slow_stepdown(values))
-
-
-def test_a_method_that_always_wins_differs_from_all_others_however_many():
-    values = np.random.default_rng(0).uniform(size=(6, 40))
-    values[:, 0] = 3.0
-    p_values = stepdown_p_values(values)[:39]  # the pairs of the first method
-    assert p_values == pytest.approx(2 / 2**6)
-
-
-def test_alike_methods_are_told_apart_in_one_of_twenty_tables_at_most():
-    rng = np.random.default_rng(1)
-    wrong = [(stepdown_p_values(rng.uniform(size=(8, 12)).argsort(axis=1)) <= 0.05).any() for _ in range(400)]
-    assert np.mean(wrong) < 0.05 + 3 * 0.0109  # three standard errors of a share of 0.05
-
-
-def test_random_patterns_give_nearly_what_all_of_them_give(monkeypatch):
-    values = np.random.default_rng(2).uniform(size=(12, 4)) + np.array([0.0, 0.1, 0.2, 0.4])
-    exact = stepdown_p_values(values)
-    monkeypatch.setattr("salgen.evaluation.statistics.permutation.MOST_CLUSTERS", 11)
-    assert stepdown_p_values(values) == pytest.approx(exact, abs=0.02)
-    assert stepdown_p_values(values + np.array([0.0, 0.0, 0.0, 9.0])).min() >= 1e-4
