@@ -3,6 +3,8 @@
 import csv
 import io
 import re
+import shutil
+import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 import pytest
@@ -158,6 +160,7 @@ COMMANDS = {
         "bottomrule",
     ),
     *("ifdim", "wd", "textwidth", "resizebox", "usebox", "else", "fi", "textbf", "scriptsize", "approx", "nabla"),
+    "medskip",
 }
 
 
@@ -196,6 +199,22 @@ def test_a_table_is_saved_as_latex_with_intervals_and_marks_within_the_text_widt
         assert cell.startswith(mean)
         assert cell.endswith(rf"{{\scriptsize [{row.ci_low:.3f}, {row.ci_high:.3f}]}}")
         assert (r"\approx" in cell, r"\nabla" in cell) == (key in outcome.tied, key in outcome.below_floor)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
+def test_every_table_compiles_as_latex_without_overfull_lines(opened, tmp_path):
+    buttons = opened.get_by_role("button", name="LaTeX of").all()
+    assert len(buttons) > 5
+    for number, button in enumerate(buttons):
+        with opened.expect_download() as started:
+            button.click()
+        place = tmp_path / f"{number}.tex"
+        started.value.save_as(place)
+        command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", place.name]
+        told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, encoding="latin-1")
+        assert told.returncode == 0, told.stdout[-2000:]
+        assert "Overfull" not in told.stdout
+        assert place.with_suffix(".pdf").is_file()
 
 
 def test_figures_are_saved_with_their_own_styles(opened):
