@@ -256,6 +256,29 @@ def test_pages_are_readable_on_a_phone_on_paper_and_without_sight(site, watched)
         check_page(page)
 
 
+def test_p_of_each_pair_of_37_methods_is_printed_on_one_sheet_across(site, watched):
+    from browsers import CUT
+
+    page, _, _ = watched
+    page.goto((site / "index.html").as_uri())
+    page.evaluate("""() => {
+        const pairs = document.getElementById("pairs"), table = pairs.querySelector("tbody");
+        while (table.rows.length < 37) table.append(table.rows[0].cloneNode(true));
+        for (const row of pairs.querySelectorAll("tr")) {
+            while (row.cells.length < 38) row.append(row.cells[1].cloneNode(true));
+            [...row.cells].slice(1).forEach((cell) => { cell.textContent = "1.000" });
+        }
+        table.lastChild.cells[0].textContent = "37 contrastive-excitation-backprop";
+        pairs.open = true;
+    }""")
+    printed = page.pdf(prefer_css_page_size=True, format="A4")
+    sheets = re.findall(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", printed)
+    assert [float(width) > float(height) for width, height in sheets].count(True) == 1
+    page.set_viewport_size({"width": 1032, "height": 700})  # A4 across between margins of 12 mm
+    page.emulate_media(media="print")
+    assert page.evaluate(CUT) == []
+
+
 def test_pages_open_from_a_file_on_a_phone_and_by_keyboard(site, watched):
     page, asked, _ = watched
     page.goto((site / "index.html").as_uri())
