@@ -92,6 +92,8 @@ def test_the_page_is_readable_on_a_phone_on_paper_and_without_sight(folder, watc
     found(folder)
     page, _, _ = watched
     page.goto((folder / "report.html").as_uri())
+    page.set_viewport_size({"width": 1280, "height": 900})
+    assert page.locator("#thresholds .scroll").evaluate("one => one.scrollWidth <= one.clientWidth")
     check_page(page)
 
 
