@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 import pytest
-from browsers import browser, check_with_axe, watched  # noqa: F401
+from browsers import CUT, browser, check_with_axe, watched  # noqa: F401
 
 DOCS = Path(__file__).parents[1] / "docs"
 LONG = "a " * 200
@@ -52,3 +52,12 @@ def test_axe_finds_no_violation(built, watched, name):  # noqa: F811
         page.evaluate("() => new Promise(requestAnimationFrame)")  # what scrolls now was made reachable
         assert page.evaluate("document.documentElement.scrollWidth") == width
         check_with_axe(page)
+
+
+def test_no_table_is_cut_on_paper(built, watched):  # noqa: F811
+    page, _, _ = watched
+    page.goto((built / "index.html").as_uri())
+    page.set_viewport_size({"width": 702, "height": 1031})  # A4 between margins of 12 mm
+    page.emulate_media(media="print")
+    assert page.locator("table").is_visible()
+    assert page.evaluate(CUT) == []
