@@ -121,7 +121,9 @@ class Correlation:
     def verdict(self) -> str:
         """The answer in sentences: which method tells best, and how many surely tell better than chance."""
         if self.reliant.all() or not self.reliant.any():
-            kind, doses, learnt = ("reliant", "weaker", "easier") if self.reliant.any() else ("clean", "stronger", "harder")
+            kind, doses, learnt = (
+                ("reliant", "weaker", "easier") if self.reliant.any() else ("clean", "stronger", "harder")
+            )
             return (
                 f"All models are {kind}, so there is no AUROC: give {doses} doses, or a source whose own classes are "
                 f"{learnt} to learn."

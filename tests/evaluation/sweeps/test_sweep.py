@@ -110,8 +110,11 @@ def test_the_page_flags_lack_of_fit_and_shows_the_means(folder, tmp_path):
 
 def test_a_threshold_of_a_curve_that_does_not_fit_is_not_counted_as_found(folder):
     sweep, _ = found(folder)
+
     def of(subject, lack_of_fit):
-        return replace(subject, threshold=replace(subject.threshold, outcome=FOUND, threshold=0.3, lack_of_fit=lack_of_fit))
+        return replace(
+            subject, threshold=replace(subject.threshold, outcome=FOUND, threshold=0.3, lack_of_fit=lack_of_fit)
+        )
 
     subjects = [of(one, one.name != "sobel") for one in sweep.subjects]
     said = " ".join(replace(sweep, subjects=subjects).verdict)
