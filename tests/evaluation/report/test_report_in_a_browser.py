@@ -280,3 +280,13 @@ def test_the_first_screen_holds_the_answer_and_links_open_what_is_folded(watched
     assert not page.get_by_text("Somebody et al. 2015").first.is_visible()
     page.get_by_role("link", name="How it was made").first.click()
     page.get_by_text("Somebody et al. 2015").first.wait_for(state="visible", timeout=5_000)
+
+
+def test_a_folded_report_has_few_stops_of_the_tab_key_and_few_sheets(watched, built):
+    page, _, _ = watched
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(built[1].as_uri())
+    stops = page.evaluate("""() => [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex]")]
+        .filter((one) => one.tabIndex >= 0 && one.checkVisibility()).length""")
+    assert 10 < stops <= 120
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4", prefer_css_page_size=True))) <= 8
