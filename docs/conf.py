@@ -53,8 +53,9 @@ def colours() -> list[dict[str, str]]:
 html_theme = "furo"
 html_title = "salgen"
 html_theme_options = dict(zip(("light_css_variables", "dark_css_variables"), colours(), strict=True))
-html_static_path = ["site.css"]
+html_static_path = ["site.css", "site.js"]
 html_css_files = ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
 html_extra_path = ["llms.txt"]
 html_copy_source = False
 html_show_search_summary = False  # these are fetched, which browsers refuse pages opened from a disk
@@ -98,7 +99,8 @@ sphinx_gallery_conf = {
 
 def setup(app: Sphinx) -> None:
     """After the gallery, which writes the notebooks."""
-    app.connect("builder-inited", _execute_notebooks, priority=900)
+    if "sphinx_gallery.gen_gallery" in app.config.extensions:
+        app.connect("builder-inited", _execute_notebooks, priority=900)
 
 
 def _execute_notebooks(app: Sphinx) -> None:

@@ -82,16 +82,18 @@ function latex(table) {
     const interval = defined(low ?? "") ? ` {\\scriptsize [${[low, high].map((end) => Number(end).toFixed(3)).join(", ")}]}` : "";
     return (one.matches(".best") ? `\\textbf{${text}}` : text) + (marks ? `$^{${marks}}$` : "") + interval;
   };
-  const align = heads.map((head, x) => ((lines[0]?.[x] ?? head).matches(".right, .score, .rank") ? "r" : "l")).join("");
+  const long = (x) => lines.some((row) => words(row[x]).length > 40) ? ">{\\raggedright\\arraybackslash}p{16em}" : "l";
+  const align = heads.map((head, x) => ((lines[0]?.[x] ?? head).matches(".right, .score, .rank") ? "r" : long(x))).join("");
   const line = (row) => `${row.map(cell).join(" & ")} \\\\`;
   const rule = (row, y) => (y && row[0].closest("tbody") !== lines[y - 1][0].closest("tbody") ? ["\\midrule"] : []);
   return [
     "\\documentclass{article}",
-    "\\usepackage{booktabs,graphicx}",
+    "\\usepackage{array,booktabs,graphicx}",
     "\\begin{document}",
     "\\begin{table}",
     "\\centering",
     `\\caption{${escaped(words(table.caption))}.${table.querySelector(".marks") ? " Bold: best mean; $\\approx$: not significantly different from a best one; $\\nabla$: not significantly better than the strongest floor." : ""}${lines.flat().some((one) => "low" in one.dataset) ? " In brackets: 95\\,\\% intervals." : ""}}`,
+    "\\medskip",
     "\\sbox0{%",
     `\\begin{tabular}{${align}}`,
     "\\toprule",

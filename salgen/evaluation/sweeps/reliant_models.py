@@ -118,6 +118,25 @@ class Correlation:
         return sorted(rows, key=lambda row: (-np.nan_to_num(row.auroc, nan=-1.0), row.method))
 
     @property
+    def verdict(self) -> str:
+        """The answer in sentences: which method tells best, and how many surely tell better than chance."""
+        if self.reliant.all() or not self.reliant.any():
+            kind, doses, learnt = (
+                ("reliant", "weaker", "easier") if self.reliant.any() else ("clean", "stronger", "harder")
+            )
+            return (
+                f"All models are {kind}, so there is no AUROC: give {doses} doses, or a source whose own classes are "
+                f"{learnt} to learn."
+            )
+        methods = [row for row in self.in_order if row.role == "method"]
+        first = methods[0]
+        return (
+            f"{first.method} tells reliant models from clean ones best: AUROC {first.auroc:.2f} ({first.low:.2f} to "
+            f"{first.high:.2f}). Of {len(methods)} methods, {sum(row.low > 0.5 for row in methods)} surely tell them "
+            "better than chance."
+        )
+
+    @property
     def trainings(self) -> int:
         """The number of trainings of each dose."""
         return int(self.uses.shape[1])

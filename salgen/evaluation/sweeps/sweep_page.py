@@ -37,9 +37,11 @@ if TYPE_CHECKING:
 MODEL = "model"
 SHEET, DOSES = "curves.png", "doses.png"
 COLUMNS = 4  # panels side by side
-WORDS = {
+UNFIT = "lack of fit"
+WORDS = {  # in the order of tables
     EVERYWHERE: "find the cause at every dose",
     FOUND: "from a threshold on",
+    UNFIT: "have no sure threshold, as their curve does not fit",
     UNDECIDED: "are undecided",
     NOT_MONOTONE: "lose it again at an easier dose",
     NOT_REACHED: "find it at no dose",
@@ -57,6 +59,12 @@ class Subject:
     trials: Trials
     curve: Curves
     threshold: Threshold
+
+    @property
+    def answer(self) -> str:
+        """The outcome, but that a threshold of a curve that does not fit is not counted as found."""
+        row = self.threshold
+        return UNFIT if row.outcome == FOUND and row.lack_of_fit else row.outcome
 
 
 @dataclass(frozen=True)
@@ -91,17 +99,17 @@ class Sweep:
             FOUND: f"from {dose} {row.threshold:.3g} on ({self.interval(model)})",
             EVERYWHERE: "at every dose",
             NOT_REACHED: "at no dose",
-        }.get(row.outcome, f"nobody knows where ({row.outcome})")
+        }.get(model.answer, f"nobody knows where ({model.answer})")
         said = [f"The model is halfway from chance to right {where}."]
         methods = [subject for subject in self.in_order if subject.role == "method"]
-        counts = [(name, sum(subject.threshold.outcome == name for subject in methods)) for name in OUTCOMES]
+        counts = [(name, sum(subject.answer == name for subject in methods)) for name in WORDS]
         words = and_list([f"{count} {WORDS[name]}" for name, count in counts if count])
         said.append(f"Of {len(methods)} method{'s' * (len(methods) > 1)}, {words}.")
-        found = [subject for subject in methods if subject.threshold.outcome == FOUND][:3]
+        found = [subject for subject in methods if subject.answer == FOUND][:3]
         if found:
             first = and_list([f"{subject.name} ({subject.threshold.threshold:.3g})" for subject in found])
             said.append(f"First of those with a threshold: {first}.")
-        good = [s.name for s in self.in_order if s.role == "floor" and s.threshold.outcome in (EVERYWHERE, FOUND)]
+        good = [s.name for s in self.in_order if s.role == "floor" and s.answer in (EVERYWHERE, FOUND)]
         if good:
             said.append(f"So do floors, which know nothing of the network: {and_list(good)}.")
         return said

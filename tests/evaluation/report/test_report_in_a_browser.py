@@ -3,6 +3,8 @@
 import csv
 import io
 import re
+import shutil
+import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 import pytest
@@ -158,6 +160,7 @@ COMMANDS = {
         "bottomrule",
     ),
     *("ifdim", "wd", "textwidth", "resizebox", "usebox", "else", "fi", "textbf", "scriptsize", "approx", "nabla"),
+    "medskip",
 }
 
 
@@ -196,6 +199,22 @@ def test_a_table_is_saved_as_latex_with_intervals_and_marks_within_the_text_widt
         assert cell.startswith(mean)
         assert cell.endswith(rf"{{\scriptsize [{row.ci_low:.3f}, {row.ci_high:.3f}]}}")
         assert (r"\approx" in cell, r"\nabla" in cell) == (key in outcome.tied, key in outcome.below_floor)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
+def test_every_table_compiles_as_latex_without_overfull_lines(opened, tmp_path):
+    buttons = opened.get_by_role("button", name="LaTeX of").all()
+    assert len(buttons) > 5
+    for number, button in enumerate(buttons):
+        with opened.expect_download() as started:
+            button.click()
+        place = tmp_path / f"{number}.tex"
+        started.value.save_as(place)
+        command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", place.name]
+        told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, encoding="latin-1")
+        assert told.returncode == 0, told.stdout[-2000:]
+        assert "Overfull" not in told.stdout
+        assert place.with_suffix(".pdf").is_file()
 
 
 def test_figures_are_saved_with_their_own_styles(opened):
@@ -261,3 +280,13 @@ def test_the_first_screen_holds_the_answer_and_links_open_what_is_folded(watched
     assert not page.get_by_text("Somebody et al. 2015").first.is_visible()
     page.get_by_role("link", name="How it was made").first.click()
     page.get_by_text("Somebody et al. 2015").first.wait_for(state="visible", timeout=5_000)
+
+
+def test_a_folded_report_has_few_stops_of_the_tab_key_and_few_sheets(watched, built):
+    page, _, _ = watched
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(built[1].as_uri())
+    stops = page.evaluate("""() => [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex]")]
+        .filter((one) => one.tabIndex >= 0 && one.checkVisibility()).length""")
+    assert 10 < stops <= 120
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4", prefer_css_page_size=True))) <= 8

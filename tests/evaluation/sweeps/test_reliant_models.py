@@ -1,6 +1,7 @@
 """A sweep of a spurious correlation: which models rely on the artefact, and which methods tell."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
@@ -101,8 +102,24 @@ def test_tables_and_page_hold_every_method(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert all(method in page for method in methods)
     assert f"{sweep.images} images, the same for all models" in page
-    assert "All models are clean, so there is no AUROC: give stronger doses" in page
+    assert '<p class="lead">All models are clean, so there is no AUROC: give stronger doses' in page
+    assert all(form in page for form in ('href="masses.svg"', 'href="masses.pdf"'))
     assert all((folder / name).stat().st_size for name in WRITTEN)
+
+
+def test_the_verdict_names_the_best_method_and_counts_those_above_chance(folder):
+    sweep = found(folder)
+    reliant = np.repeat([[0.0], [1.0], [1.0]], 8, axis=1)
+    noise = np.random.default_rng(0).random((3, 8))
+    masses = {"gradient": reliant + noise / 2, "sobel": reliant, "lrp-z": noise}
+    roles = SimpleNamespace(role=lambda call: "floor" if call == "sobel" else "method")
+    alarms = dict.fromkeys(masses, reliant > 2)
+    mixed = replace(sweep, uses=reliant, masses=masses, alarms=alarms, runs=[roles])
+    low = {row.method: row.low for row in mixed.in_order}
+    assert low["lrp-z"] < 0.5 < low["gradient"] <= 1.0
+    assert mixed.verdict.startswith("gradient tells reliant models from clean ones best: AUROC 1.00 (")
+    assert mixed.verdict.endswith("Of 2 methods, 1 surely tell them better than chance.")
+    assert "All models are reliant" in replace(sweep, uses=reliant + 1.0).verdict
 
 
 def test_another_sweep_and_the_command_have_the_same_bytes(source, folder, tmp_path, capsys):

@@ -16,7 +16,7 @@ from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.sweeps import sweep as module
 from salgen.evaluation.sweeps.dose import Dose
 from salgen.evaluation.sweeps.sweep_page import Subject, Sweep, write_page
-from salgen.evaluation.sweeps.thresholds import Threshold
+from salgen.evaluation.sweeps.thresholds import FOUND, Threshold
 
 DOSE = "depth=0.05:0.9:6"
 PARAMETERS = {"image_size": (32, 32), "diameter": 6, "slices": 8}
@@ -92,6 +92,8 @@ def test_the_page_is_readable_on_a_phone_on_paper_and_without_sight(folder, watc
     found(folder)
     page, _, _ = watched
     page.goto((folder / "report.html").as_uri())
+    page.set_viewport_size({"width": 1280, "height": 900})
+    assert page.locator("#thresholds .scroll").evaluate("one => one.scrollWidth <= one.clientWidth")
     check_page(page)
 
 
@@ -104,6 +106,25 @@ def test_the_page_flags_lack_of_fit_and_shows_the_means(folder, tmp_path):
         assert page.count("lack of fit</td>") == (len(subjects) if flagged else 0)
     for one in sweep.subjects:
         assert "".join(f"{formatting.number(mean, 2)} " for mean in one.trials.means) in page
+
+
+def test_a_threshold_of_a_curve_that_does_not_fit_is_not_counted_as_found(folder):
+    sweep, _ = found(folder)
+
+    def of(subject, lack_of_fit):
+        return replace(
+            subject, threshold=replace(subject.threshold, outcome=FOUND, threshold=0.3, lack_of_fit=lack_of_fit)
+        )
+
+    subjects = [of(one, one.name != "sobel") for one in sweep.subjects]
+    said = " ".join(replace(sweep, subjects=subjects).verdict)
+    assert said == (
+        "The model is halfway from chance to right nobody knows where (lack of fit). Of 1 method, 1 have no sure "
+        "threshold, as their curve does not fit. So do floors, which know nothing of the network: sobel."
+    )
+    subjects = [of(one, one.name != "gradient") for one in sweep.subjects]
+    said = " ".join(replace(sweep, subjects=subjects).verdict)
+    assert said.endswith("Of 1 method, 1 from a threshold on. First of those with a threshold: gradient (0.3).")
 
 
 def test_a_stopped_sweep_continues_with_the_same_bytes(folder, tmp_path, monkeypatch):
