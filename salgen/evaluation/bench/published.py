@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 import numpy as np
@@ -169,9 +169,10 @@ def _read(reader: Callable[[Path], T], path: Path) -> T:
         raise SalgenError(f"{path} is missing or damaged ({reason(error)}): fetch or run the results again") from None
 
 
-def read_scores(spec: BenchSpec, results: Path) -> pd.DataFrame:
+def read_scores(spec: BenchSpec, results: Path, metrics: Collection[str] | None = None) -> pd.DataFrame:
     """The scores of methods and floors of one entry, `floor`, and `better`, the value signed so that higher is."""
     rows, record = read_rows(spec, results), open_results(spec, results)
+    rows = rows if metrics is None else rows[rows["metric"].isin(metrics)]
     controls = [method.call for method in record.methods if method.control]
     rows = rows[~rows["method"].isin([call for call in controls if is_ceiling(call)])]
     return rows.assign(floor=rows["method"].isin(controls), better=rows["value"] * direction(rows["metric"]))

@@ -55,9 +55,8 @@ def method_scores(
         raise SalgenError(f"{folder} holds no results such as {entries[0].name}: salgen bench fetch copies them")
     found = {}
     for name in names:
-        rows = read_scores(spec, folder / name)
+        rows = read_scores(spec, folder / name, spec.headlines.values() if metrics is None else metrics)
         rows = rows if floors else rows[~rows["floor"]]
-        rows = rows[rows["metric"].isin(spec.headlines.values() if metrics is None else metrics)]
         if samples != ALL:
             rows = rows[is_certified(rows) if samples == CERTIFIED else rows[samples]]
         if len(rows):
