@@ -113,7 +113,7 @@ def test_the_interval_covers_the_place_over_all_data_sets():
     truth = standing(drawn(1500), names)
     expected = dict(zip(truth.methods, truth.places, strict=True))
     covered = []
-    for _ in range(200):
+    for _ in range(100):
         found = standing(drawn(10), names)
         inside = zip(found.methods, found.low, found.high, strict=True)
         covered += [low <= expected[name] <= high for name, low, high in inside]
