@@ -38,7 +38,7 @@ def test_a_killed_training_ends_with_the_same_weights(lesions, tmp_path, relianc
 
 
 class Forked(Fabric):
-    """Starts its processes at once, which spawned ones take seconds for; what they are given is pickled all the same."""
+    """Starts its processes at once, for which spawned ones take seconds; what they are given is pickled too."""
 
     def __init__(self, *, strategy, **how):
         super().__init__(strategy=strategy.replace("spawn", "fork"), **how)
