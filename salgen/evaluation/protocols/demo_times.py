@@ -8,7 +8,7 @@ DEMO_SECONDS: dict[str, int | None] = {
     "designed": 368,
     "li2020": None,
     "saliency-bench": None,
-    "szczepankiewicz2023": None,
+    "szczepankiewicz2023": 160,
 }
 
 

@@ -148,6 +148,7 @@ def write_folder_page(folder: Path, template: str, figures: Mapping[str, Figure]
     for name, figure in figures.items():
         for form in (".png", ".svg", ".pdf"):
             save_figure(figure, (folder / name).with_suffix(form))
+            figure.set_layout_engine("none")  # the places that the first form found
     known = {
         "style": STYLE.read_text(encoding="utf-8"),
         "command": shlex.join(COMMAND.get() or ()),

@@ -59,7 +59,7 @@ def test_another_training_adds_its_variance_in_each_world(tables):
 def test_worlds_that_were_trained_twice_tell_how_much_trainings_differ():
     """Methods move by .3 from training to training, and .4 with each image: a pair's variance is 2 x .09."""
     rng, tables = np.random.default_rng(0), {}
-    for number in range(3000):
+    for number in range(1000):
         index = pd.MultiIndex.from_product([[5, 6], range(8)])
         moved = np.repeat(rng.normal(0, 0.3, (2, 2)), 8, axis=0)
         tables[str(number)] = pd.DataFrame(moved + rng.normal(0, 0.4, (16, 2)), index, ["grad-cam", "rise"])

@@ -27,7 +27,7 @@ HOW = {
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    return make_data(tmp_path_factory.mktemp("roar"), train=32, val=16, test=20)
+    return make_data(tmp_path_factory.mktemp("roar"), train=16, val=8, test=12)
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,8 @@
 
 import csv
 import re
+import shutil
+from copy import deepcopy
 from dataclasses import replace
 from types import SimpleNamespace
 import numpy as np
@@ -14,6 +16,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.report import formatting
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.sweeps import sweep as module
+from salgen.evaluation.sweeps import sweep_page
 from salgen.evaluation.sweeps.dose import Dose
 from salgen.evaluation.sweeps.sweep_page import Subject, Sweep, write_page
 from salgen.evaluation.sweeps.thresholds import FOUND, Threshold
@@ -40,6 +43,7 @@ def folder(tmp_path_factory):
     return salgen.sweep("perlin-lesions", DOSE, tmp_path_factory.mktemp("sweep") / "one", **ARGUMENTS)
 
 
+@pytest.fixture(scope="module")
 def found(folder):
     dose = Dose.parse(DOSE, "perlin-lesions")
     places = [folder / f"depth={value:g}" for value in dose.values]
@@ -56,8 +60,8 @@ def test_each_dose_is_a_data_set_and_a_run(folder):
         assert len(salgen.load(place / "run").record.models) == 2
 
 
-def test_means_are_those_of_the_runs(folder):
-    sweep, runs = found(folder)
+def test_means_are_those_of_the_runs(found):
+    sweep, runs = found
     subjects = {subject.name: subject for subject in sweep.subjects}
     for number, run in enumerate(runs):
         accuracies = [model.accuracy for model in run.models]
@@ -71,8 +75,8 @@ def test_means_are_those_of_the_runs(folder):
     assert (subjects["sobel"].role, subjects["oracle"].role) == ("floor", "ceiling")
 
 
-def test_the_table_has_a_row_for_each_subject_in_order(folder):
-    sweep, _ = found(folder)
+def test_the_table_has_a_row_for_each_subject_in_order(folder, found):
+    sweep, _ = found
     with open(folder / "thresholds.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [row["subject"] for row in rows] == [subject.name for subject in sweep.in_order]
@@ -89,7 +93,6 @@ def test_the_table_has_a_row_for_each_subject_in_order(folder):
 
 
 def test_the_page_is_readable_on_a_phone_on_paper_and_without_sight(folder, watched):
-    found(folder)
     page, _, _ = watched
     page.goto((folder / "report.html").as_uri())
     page.set_viewport_size({"width": 1280, "height": 900})
@@ -97,8 +100,9 @@ def test_the_page_is_readable_on_a_phone_on_paper_and_without_sight(folder, watc
     check_page(page)
 
 
-def test_the_page_flags_lack_of_fit_and_shows_the_means(folder, tmp_path):
-    sweep, _ = found(folder)
+def test_the_page_flags_lack_of_fit_and_shows_the_means(found, tmp_path, monkeypatch):
+    monkeypatch.setattr(sweep_page, "save_figure", lambda figure, path: path.touch())
+    sweep, _ = found
     for flagged in (True, False):
         subjects = [replace(one, threshold=replace(one.threshold, lack_of_fit=flagged)) for one in sweep.subjects]
         write_page(replace(sweep, subjects=subjects), tmp_path)
@@ -131,12 +135,13 @@ def test_a_stopped_sweep_continues_with_the_same_bytes(folder, tmp_path, monkeyp
     evaluate, done = module.evaluate, []
 
     def stop_in_the_middle(*given, **named):
-        if len(done) == 3:
+        if len(done) == 2:
             raise KeyboardInterrupt
         done.append(given)
         return evaluate(*given, **named)
 
-    again = tmp_path / "again"
+    undone = (f"depth={value:g}" for value in Dose.parse(DOSE, "perlin-lesions").values[2::3])
+    again = shutil.copytree(folder, tmp_path / "again", ignore=shutil.ignore_patterns(*WRITTEN, *undone))
     monkeypatch.setattr(module, "evaluate", stop_in_the_middle)
     with pytest.raises(KeyboardInterrupt):
         salgen.sweep("perlin-lesions", DOSE, again, **ARGUMENTS)
@@ -156,7 +161,8 @@ def test_two_sweeps_do_not_write_one_folder(folder):
     assert (folder / "thresholds.csv").read_bytes() == before
 
 
-def test_the_command_prints_the_table_of_a_finished_sweep(folder, capsys):
+def test_the_command_prints_the_table_of_a_finished_sweep(folder, capsys, monkeypatch):
+    monkeypatch.setattr(sweep_page, "save_figure", lambda figure, path: None)
     words = ["--train", "8", "--val", "4", "--test", "8", "--n-trainings", "2", "--scale", "demo", "--no-reliance"]
     words += ["--set", "image_size=32,32", "--set", "diameter=6", "--set", "slices=8", "--methods", "gradient"]
     words += ["--training", "widths=4", "--training", "hidden=4", "--training", "epochs=1", "--out", str(folder)]
@@ -187,14 +193,14 @@ def test_help_lists_the_parameters_and_an_unknown_shape_is_refused(capsys):
         salgen.sweep("perlin-lesions", DOSE, shape="probit")
 
 
-def test_doses_without_a_common_chance_are_refused(folder, tmp_path, monkeypatch):
+def test_doses_without_a_common_chance_are_refused(found, tmp_path, monkeypatch):
     data = SimpleNamespace(manifest=SimpleNamespace(multi_label=("object",)))
     with monkeypatch.context() as patch:
         patch.setattr(module, "make", lambda *given, **named: tmp_path)
         patch.setattr(module, "open_dataset", lambda path: data)
         with pytest.raises(SalgenError, match="perlin-lesions is multi-label, so chance differs"):
             salgen.sweep("perlin-lesions", DOSE, tmp_path / "sweep", **ARGUMENTS)
-    sweep, runs = found(folder)
+    sweep, runs = deepcopy(found)
     runs[2].models[0] = replace(runs[2].models[0], chance=0.625)
     with pytest.raises(SalgenError, match=r"chance is 50.0% to 62.5% of the images"):
         module.fitted("perlin-lesions", sweep.dose, sweep.data, runs)

@@ -167,12 +167,15 @@ def slow_loss(logits, twin_logits, labels, classes, has_twin, weight):
     return np.mean(entropies) + (share * slow_penalty(scores, twin_scores) if scores else 0)
 
 
-TRAINED = [name for name in MODELS.names() if not is_designed(name)]
+DEEPER = ("efficientnet-lite1", "efficientnet-lite2", "resnext50", "vgg16")  # than one of the same kind of layers
+TRAINED = [
+    pytest.param("perlin-lesions", name, marks=[pytest.mark.torture] * (name in DEEPER))
+    for name in MODELS.names()
+    if not is_designed(name)
+]
 
 
-@pytest.mark.parametrize(
-    ("name", "model"), [("bam", "scnn"), ("multi-objects", "scnn"), *(("perlin-lesions", model) for model in TRAINED)]
-)
+@pytest.mark.parametrize(("name", "model"), [("bam", "scnn"), ("multi-objects", "scnn"), *TRAINED])
 def test_the_loss_of_a_batch_is_that_of_images_and_twins_and_the_penalty(name, model, tmp_path, monkeypatch):
     """With ten classes of which an image shows one or several, and with two and every network."""
     splits, parameters = {"train": 10, "val": 4, "test": 4}, GENERATORS.load(name).quick

@@ -1,11 +1,13 @@
 """Training of a real data set folder in processes of its own: killed, shared by two devices, free of torch."""
 
+import pickle
 import signal
 import subprocess
 import sys
 import time
 import pytest
 from kept_runs import make_data
+from lightning_fabric import Fabric
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS
 from salgen.evaluation.training.training import train
 from salgen.evaluation.training.training_state import STATE
@@ -35,9 +37,21 @@ def test_a_killed_training_ends_with_the_same_weights(lesions, tmp_path, relianc
     assert (tmp_path / "killed" / WEIGHTS).read_bytes() == (tmp_path / "whole" / WEIGHTS).read_bytes()
 
 
+class Forked(Fabric):
+    """Starts its processes at once, for which spawned ones take seconds; what they are given is pickled too."""
+
+    def __init__(self, *, strategy, **how):
+        super().__init__(strategy=strategy.replace("spawn", "fork"), **how)
+
+    def launch(self, function, *given):
+        return super().launch(*pickle.loads(pickle.dumps((function, *given))))
+
+
 @pytest.mark.parametrize(("reliance", "away"), [(0.0, 1e-4), pytest.param(2.0, 0.2, marks=pytest.mark.torture)])
-def test_two_devices_do_what_one_does(lesions, tmp_path, reliance, away):
+def test_two_devices_do_what_one_does(lesions, tmp_path, monkeypatch, reliance, away):
     """Nearly so for reliance: each takes the mean of the penalty over the twins of its own share."""
+    if not reliance:  # its redraws have processes of their own
+        monkeypatch.setattr("lightning_fabric.Fabric", Forked)
     settings = SETTINGS | {"epochs": 2, "reliance": reliance}
     one, two = (train(lesions, tmp_path / str(n), settings=settings | {"devices": n}).card for n in (1, 2))
     for alone, shared in zip(one.history, two.history, strict=True):
