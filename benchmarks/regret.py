@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import salgen
 from benchmarks.filled_pages import filled
-from benchmarks.without_masks import CHEAP, DIFFERENCE, GRIDS, PHOTOGRAPHS, photographs
+from benchmarks.without_masks import CHEAP, DIFFERENCE, GRIDS, PHOTOGRAPHS, PLANTED, photographs
 from benchmarks.without_masks import TABLE as JUDGED
 from salgen.evaluation.bench.judge_metrics import agreement
 from salgen.evaluation.choosing.race import RACE
@@ -33,7 +33,7 @@ ROUNDING = 1e-9
 CEILING = "oracle"
 FAMILY = {"perlin": "lesions", "mri": "lesions", "bam": "composites", "multi": "composites"}  # by the name's first word
 TWIN = "insertion-auc:step=256,baseline=twin"
-STAND_INS = (DIFFERENCE, *CHEAP, *GRIDS)
+STAND_INS = (DIFFERENCE, *CHEAP, *GRIDS, PLANTED)
 HABITS = ("grad-cam", "integrated-gradients")
 
 

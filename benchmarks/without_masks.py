@@ -1,10 +1,10 @@
 """What choosing without exact masks can go by: ``python -m benchmarks.without_masks`` writes results/judges.parquet.
 
 The networks of salgen-bench that are kept explain ten test images by the methods of a few passes. Judges score the
-maps: metrics without masks, masks as people draw them, and ten grids of test images. The truth is the mean average
-precision of all test images.
-``--photographs DATASET`` adds EfficientNet-Lite0. ``salgen bench judges`` and ``python -m benchmarks.regret`` read the
-table.
+maps: metrics without masks, masks as people draw them, ten grids of test images, and squares planted into ten, which a
+copy of the network has learnt to tell. The truth is the mean average precision of all test images. ``--photographs
+DATASET`` adds EfficientNet-Lite0, ``--judges`` takes some judges. ``salgen bench judges`` prints mean regrets with
+intervals, and ``python -m benchmarks.regret`` reads the table.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from skimage.morphology import convex_hull_image, dilation, disk
 from torch.nn import functional
 import salgen
+from benchmarks.planted import Planted
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.bench import judge_metrics as judges
 from salgen.evaluation.bench.judge_metrics import IMAGES, TRUTH, FrozenWorld, Judge
@@ -32,6 +33,7 @@ RESULTS = Path(__file__).parents[1] / "results"
 TABLE = RESULTS / judges.JUDGES
 PHOTOGRAPHS = "photographs-efficientnet-lite0"
 DIFFERENCE = ByFaithfulness.metric
+PLANTED = "planted artefacts"
 METRICS = ("srg", "infidelity", "sensitivity-n", "irof", "road", "saco")
 
 
@@ -76,6 +78,21 @@ def by_masks(change: Callable[[NDArray[np.bool_]], NDArray[np.bool_]]) -> Judge:
     return judge
 
 
+def by_planted(world: FrozenWorld, maps: Mapping[str, Any]) -> dict[str, float]:
+    """Average precision for squares in the images that a copy of the network has learnt to tell, and does use."""
+    planted = Planted(world)
+    view = planted.learnt()
+    images, twins, squares, classes = planted.plant(np.arange(IMAGES))
+    with torch.no_grad():
+        shown, of_twin = (view.logits(view.normalise(of)).argmax(dim=1) for of in (images, twins))
+    used = (shown == classes) & (of_twin != classes)
+    print(f"{world.name}: its copy uses {int(used.sum())} of {IMAGES} artefacts", file=sys.stderr)
+    if not used.any():
+        return {}
+    found = salgen.explain(view, images[used], classes[used], method=list(world.methods().values()))
+    return {call: precision(of, squares[used.numpy()]) for call, of in found.items()}
+
+
 def precision(maps: Any, masks: NDArray[np.bool_], usable: Any = slice(None)) -> float:
     """The mean average precision of the usable maps; one that failed has 0."""
     return float(salgen.score(maps, masks, [TRUTH]).worst_case[TRUTH][usable].mean())
@@ -113,6 +130,7 @@ JUDGES: dict[str, Judge] = {
     "bounding boxes": by_masks(boxes),
     "loose outlines": by_masks(loose),
     **GRIDS,
+    PLANTED: by_planted,
 }
 
 
@@ -142,10 +160,9 @@ def on_photographs(path: str) -> FrozenWorld:
 
 
 def note(rows: pd.DataFrame) -> None:
-    """Keep rows in place of those of the same network and judge."""
+    """Add rows to those that are known."""
     if TABLE.exists():
-        known = pd.read_parquet(TABLE)
-        rows = pd.concat([known, rows]).drop_duplicates(["world", "judge", "method"], keep="last")
+        rows = pd.concat([pd.read_parquet(TABLE), rows]).drop_duplicates(["world", "judge", "method"])
     rows.to_parquet(TABLE, index=False, compression="zstd")
 
 
@@ -153,12 +170,17 @@ def main() -> None:
     """Write the table, a network at a time; networks that it has are not asked again."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--photographs", help="a data set of photographs with classes of ImageNet and masks")
+    parser.add_argument("--judges", nargs="+", choices=[*CHEAP, *JUDGES], default=[*CHEAP, *JUDGES])
     asked = parser.parse_args()
     warnings.simplefilter("ignore", SalgenWarning)
     known = set(pd.read_parquet(TABLE)[["world", "judge"]].itertuples(index=False, name=None)) if TABLE.exists() else ()
     worlds = [on_photographs(asked.photographs)] if asked.photographs else judges.frozen_worlds(world_spec(), RESULTS)
     for world in worlds:
-        missing = {name: judge for name, judge in (CHEAP | JUDGES).items() if (world.name, name) not in known}
+        missing = {
+            name: judge
+            for name, judge in (CHEAP | JUDGES).items()
+            if name in asked.judges and (world.name, name) not in known
+        }
         if missing:
             note(with_difference(world.judged(missing)))
 

@@ -25,14 +25,17 @@ class Advance(Protocol):
 
 
 @contextmanager
-def progress(label: str, total: int, unit: str, *, done: int = 0, work: float | None = None) -> Iterator[Advance]:
+def progress(
+    label: str | Callable[[], str], total: int, unit: str, *, done: int = 0, work: float | None = None
+) -> Iterator[Advance]:
     """Show the progress of some work on standard error, every ten seconds also while a single unit takes longer.
 
     `total` units, such as "images", are to be done. Those `done` by an earlier run do not count in the rate. `work` is
-    what is left, in seconds or any unit, where units differ in it.
+    what is left, in seconds or any unit, where units differ in it. A label that changes is a function.
     """
+    said = label if callable(label) else lambda: label
     show = _bar if sys.stderr.isatty() else _lines
-    with show(label, total, _Pace(total - done, unit, work)) as advance:
+    with show(said, total, _Pace(total - done, unit, work)) as advance:
         yield advance
 
 
@@ -97,7 +100,7 @@ class _Pace:
 
 
 @contextmanager
-def _bar(label: str, total: int, pace: _Pace) -> Iterator[Advance]:
+def _bar(label: Callable[[], str], total: int, pace: _Pace) -> Iterator[Advance]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
     from rich.table import Column
@@ -108,21 +111,21 @@ def _bar(label: str, total: int, pace: _Pace) -> Iterator[Advance]:
     pace_text = TextColumn("{task.fields[pace]}", table_column=Column(no_wrap=True))
     shown = (TextColumn("{task.description}", table_column=shortened), *bars, MofNCompleteColumn(), pace_text)
     with Progress(*shown, TimeElapsedColumn(), console=console, expand=True) as bar:  # which redraws itself
-        task = bar.add_task(label, total=total, completed=total - pace.left, pace="")
+        task = bar.add_task(label(), total=total, completed=total - pace.left, pace="")
 
         def advance(step: int = 1, work: float | None = None) -> None:
             pace.advance(step, work)
-            bar.update(task, advance=step, pace=pace.rate_and_time)
+            bar.update(task, advance=step, description=label(), pace=pace.rate_and_time)
 
         yield advance
 
 
 @contextmanager
-def _lines(label: str, total: int, pace: _Pace) -> Iterator[Advance]:
+def _lines(label: Callable[[], str], total: int, pace: _Pace) -> Iterator[Advance]:
     last, lock = time.monotonic(), threading.Lock()
 
     def line() -> None:
-        print(f"{label}: {total - pace.left}/{total}, {pace.rate_and_time}", file=sys.stderr, flush=True)
+        print(f"{label()}: {total - pace.left}/{total}, {pace.rate_and_time}", file=sys.stderr, flush=True)
 
     def line_if_due() -> None:
         nonlocal last

@@ -18,6 +18,9 @@ from salgen.registry import IMPORTERS
 )
 @click.option("--split", help="Show the images of this split alone.  [default: all]")
 @click.option(
+    "--only", metavar="IMAGE", multiple=True, help="Show this image alone, as it is called in PATH; repeatable."
+)
+@click.option(
     "--merge",
     type=click.Choice(["acceptable", "majority"]),
     default="acceptable",

@@ -1,18 +1,23 @@
 """`salgen choose`: the saliency method for one's own network, from a few images with masks."""
 
+import shlex
 import tempfile
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 import click
-from salgen.cli.options import max_memory, methods, picture_masks, pictures_as_dataset
+from salgen.cli.options import max_memory, methods, picture_labels, picture_masks, pictures_as_dataset, settings
 from salgen.errors import SalgenError, warn
+from salgen.parameters import parse_pairs
 
 
 @click.command("choose", epilog="Example: salgen choose photos --masks masks --model efficientnet-lite0")
 @click.argument("images")
 @click.option("--model", help="A trained model, as for salgen explain. A finished run has its own.")
 @picture_masks
+@picture_labels
+@settings
 @methods
 @click.option("--metric", default="average-precision", show_default=True, help="What a good map has a high value of.")
 @click.option(
@@ -23,13 +28,23 @@ from salgen.errors import SalgenError, warn
 @click.option(
     "--out", metavar="FILE", type=click.Path(path_type=Path), default="choice.html", show_default=True, help="The page."
 )
-def command(images: str, model: str | None, masks: tuple[str, ...], metric: str, out: Path, **options: Any) -> None:
+def command(
+    images: str,
+    model: str | None,
+    masks: tuple[str, ...],
+    labels: str | None,
+    pairs: tuple[str, ...],
+    metric: str,
+    out: Path,
+    **options: Any,
+) -> None:
     """Choose the saliency method for a trained network by a few images with masks.
 
     IMAGES is a folder of pictures with --masks, or a data set. Five images are enough to begin. Every method that
     takes the network explains them; the answer says how far the chosen one may lie below the best.
 
-    Without masks the answer says which images to mark; --masks then takes what salgen annotate made.
+    Without masks the answer says which images to mark; --masks then takes what salgen annotate made. --set takes
+    parameters of salgen import, such as mask_values=1 for trimaps.
 
     IMAGES may be a finished run, too: its scores are taken.
     """
@@ -37,8 +52,10 @@ def command(images: str, model: str | None, masks: tuple[str, ...], metric: str,
     from salgen.evaluation.runs.artifacts.run_record import RECORD
 
     if (Path(images) / RECORD).is_file():
-        if model or masks:
-            raise SalgenError(f"{images} is a run, which has its model and masks: leave --model and --masks out")
+        if model or masks or labels or pairs:
+            raise SalgenError(
+                f"{images} is a run, with a model and masks: leave --model, --masks, --labels and --set out"
+            )
         click.echo(str(Run(images).choose(metric)))
         return
     if model is None:
@@ -46,12 +63,15 @@ def command(images: str, model: str | None, masks: tuple[str, ...], metric: str,
     if not out.parent.is_dir():
         raise SalgenError(f"{out}: {out.parent} is no folder")
     with tempfile.TemporaryDirectory() as folder:
-        dataset = _as_dataset(images, masks, model, Path(folder))
+        dataset = _as_dataset(images, masks, model, labels, parse_pairs(pairs), Path(folder))
         unmarked = not masks and dataset != images
-        _choose(dataset, images, model, out, unmarked, metric=metric, **options)
+        of_pictures = ["--labels", labels] if labels else [], [word for pair in pairs for word in ("--set", pair)]
+        _choose(dataset, images, model, out, unmarked, *of_pictures, metric=metric, **options)
 
 
-def _as_dataset(images: str, masks: tuple[str, ...], model: str, folder: Path) -> str:
+def _as_dataset(
+    images: str, masks: tuple[str, ...], model: str, labels: str | None, parameters: Mapping[str, Any], folder: Path
+) -> str:
     """The data set of pictures; without masks, or with drawn ones, which may change, it lies in the given folder."""
     from salgen.datasets.annotation.annotated_dataset import drawn_by
     from salgen.datasets.format.manifest import FILE
@@ -59,13 +79,15 @@ def _as_dataset(images: str, masks: tuple[str, ...], model: str, folder: Path) -
     from salgen.evaluation.runs.given_models import given_inputs
 
     drawn = [person for path in masks for person in drawn_by(path)]
-    if (Path(images) / FILE).exists() or (masks and not drawn):
-        return pictures_as_dataset(images, masks, model)
+    if (is_dataset := (Path(images) / FILE).exists()) and (labels or parameters):
+        raise SalgenError(f"--labels and --set are for a folder of pictures, and {images} is a data set")
+    if is_dataset or (masks and not drawn):
+        return pictures_as_dataset(images, masks, model, labels, parameters)
     nothing = folder / "nothing.json"
     nothing.write_text('{"images": [], "annotations": [], "categories": []}', encoding="utf-8")
-    parameters = {"shares": (0, 0, 1), **given_inputs(model)}
+    chosen = {"shares": (0, 0, 1), **given_inputs(model), **parameters}
     warnings.filterwarnings("ignore", "no image that can be used has a mask")
-    return str(import_images(images, folder / "pictures", masks=drawn or [nothing], parameters=parameters))
+    return str(import_images(images, folder / "pictures", masks=drawn or [nothing], labels=labels, parameters=chosen))
 
 
 def _choose(
@@ -74,12 +96,17 @@ def _choose(
     model: str,
     out: Path,
     unmarked: bool,
+    labelled: list[str],
+    stated: list[str],
     *,
     method_calls: tuple[str, ...],
     limit: int,
     **options: Any,
 ) -> None:
-    """Choose by the images of a data set that have a mask, or by all if none has, or masks are not to be used."""
+    """Choose by the images of a data set that have a mask, or by all if none has, or masks are not to be used.
+
+    `labelled` and `stated` are the words of --labels and --set.
+    """
     import numpy as np
     from salgen.datasets.annotation.annotated_dataset import target_of
     from salgen.datasets.reading.reader import open_dataset
@@ -112,8 +139,12 @@ def _choose(
     )
     click.echo(str(choice))
     if choice.to_mark:
-        files, drawn = dataset.file_names or dataset.ids, target_of(images, None)
-        click.echo(f"these are: {', '.join(files[chosen[number]] for number in choice.to_mark)}")
-        again = str(drawn) if path == images else f"{images} --masks {drawn}"
-        click.echo(f"draw:  salgen annotate {images}\nagain: salgen choose {again} --model {model}")
+        drawn, numbers = str(target_of(images, None)), chosen[list(choice.to_mark)]
+        if path == images:  # salgen annotate writes the images of a data set to files
+            items, again = [f"test/{number:06d}.png" for number in numbers], [drawn]
+        else:
+            items, again = [dataset.file_names[n] for n in numbers], [images, "--masks", drawn, *labelled, *stated]
+        only = [word for item in items for word in ("--only", item)]
+        click.echo(f"draw:  {shlex.join(['salgen', 'annotate', images, *labelled, *only])}")
+        click.echo(f"again: {shlex.join(['salgen', 'choose', *again, '--model', model])}")
     click.echo(f"page: {choice.report(out)}")

@@ -122,10 +122,9 @@ def command(
             raise SalgenError("give the folder or archive of a DATASET, or the maps of a run with --from-maps")
         if labels is not None and not masks:
             raise SalgenError("--labels is for a folder of pictures: give their --masks too")
-        of_pictures = parse_pairs(pairs) if masks else None
         chosen = [*method_calls, *shared.split_names(method_names, "--methods")]
         run = evaluate(
-            shared.pictures_as_dataset(dataset, masks, options["model"], labels, of_pictures),
+            shared.pictures_as_dataset(dataset, masks, options["model"], labels, parse_pairs(pairs)),
             classes=_outputs(classes),
             methods=chosen or (["quick"] if masks and not maps else None),
             maps=maps,

@@ -189,16 +189,12 @@ def _plain(value: Any) -> str:
 
 
 def pictures_as_dataset(
-    pictures: str,
-    masks: tuple[str, ...],
-    model: str,
-    labels: str | None = None,
-    parameters: Mapping[str, Any] | None = None,
+    pictures: str, masks: tuple[str, ...], model: str, labels: str | None, parameters: Mapping[str, Any]
 ) -> str:
     """The data set of pictures with masks, all for testing, at the size and crop of the network; else as given.
 
-    `parameters` are those of the importer `images`, None where the command has no option for them. It is made in the
-    current folder, as pictures may lie where nothing can be written.
+    `parameters` are those of the importer `images`. It is made in the current folder, as pictures may lie where nothing
+    can be written.
     """
     from salgen.datasets.format.manifest import FILE
     from salgen.datasets.importing import import_images
@@ -209,9 +205,9 @@ def pictures_as_dataset(
         return pictures
     if (Path(pictures) / FILE).exists():
         raise SalgenError(f"--masks is for a folder of pictures, and {pictures} is a data set")
-    stated = {key.replace("-", "_"): value for key, value in (parameters or {}).items()}
+    stated = {key.replace("-", "_"): value for key, value in parameters.items()}
     chosen = {"shares": (0, 0, 1), **given_inputs(model), **stated}
     if not chosen.get("mask_values"):
-        refuse_several_levels(masks, "salgen import --set" if parameters is None else "--set")
+        refuse_several_levels(masks)
     made = f"{Path(pictures).resolve().name}-salgen"
     return str(import_images(pictures, made, masks=masks, labels=labels, parameters=chosen))

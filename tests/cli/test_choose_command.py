@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 from PIL import Image
 from run_folders import make_run
+import salgen
 from salgen.cli.main import main
 from salgen.datasets.annotation.annotated_dataset import Annotation
+from salgen.errors import SalgenWarning
 from salgen.evaluation.runs.given_models import given_inputs
 
 MODELS = """
@@ -64,23 +66,61 @@ def test_pictures_with_masks_are_enough(photos, capsys):
     assert "take input-x-gradient: roc-auc" in capsys.readouterr().out
 
 
+def test_trimaps_and_a_table_of_labels_are_read(photos, capsys):
+    """The same pictures, flat with a table of labels, and masks of three levels, of which one is the object."""
+    labels = ["file,label"]
+    for path in sorted((photos / "photos").glob("*/*.png")):
+        labels.append(f"{path.name},{path.parent.name}")
+        path.rename(photos / "photos" / path.name)
+        mask = np.asarray(Image.open(photos / "masks" / path.name))
+        levels = np.where(mask > 0, 1, 2).astype(np.uint8)
+        levels[-1] = 3
+        Image.fromarray(levels).save(photos / "masks" / path.name)
+    (photos / "labels.csv").write_text("\n".join(labels))
+    asked = ["choose", "photos", "--masks", "masks", "--labels", "labels.csv", "--model", "spot_models:spots", *METHODS]
+    assert main(asked) == 2
+    assert "say which are the object, as in --set mask_values=1,3" in capsys.readouterr().err
+    assert main([*asked, "--set", "mask_values=1"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("For this network take input-x-gradient: average-precision ")
+    assert "on your 6 images" in out
+    assert "predicts another class" not in out
+    assert "has no output" not in err
+    assert main(["choose", "photos-salgen", "--set", "mask_values=1", "--model", "spot_models:spots"]) == 2
+    assert "--labels and --set are for a folder of pictures, and photos-salgen is a data set" in capsys.readouterr().err
+
+
 def test_without_masks_the_answer_asks_for_some_and_goes_on_with_what_is_drawn(photos, capsys):
     assert main(["choose", "photos", "--model", "spot_models:spots", "-m", "gradient", "-m", "grad-cam"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("Without masks a choice lies about")
-    files = (
-        next(line for line in out.splitlines() if line.startswith("these are: "))
-        .removeprefix("these are: ")
-        .split(", ")
-    )
+    draw = next(line for line in out.splitlines() if line.startswith("draw:  salgen annotate photos --only "))
+    files = draw.split(" --only ")[1:]
     assert len(set(files)) == 5
-    assert "draw:  salgen annotate photos\n" in out
+    assert [image.item for image in Annotation.at("photos", only=files).pictures.shown] == sorted(files)
     assert "again: salgen choose photos --masks photos-annotated --model spot_models:spots\n" in out
     drawn = Annotation.at("photos").masks
     for name in files[:3]:
         drawn.write("anna", name, np.asarray(Image.open(photos / "masks" / Path(name).name)) > 0)
     assert main(["choose", "photos", "--masks", "photos-annotated", "--model", "spot_models:spots", *METHODS]) == 0
     assert "on your 3 images" in capsys.readouterr().out
+
+
+def test_the_images_to_mark_of_a_data_set_are_named_as_annotate_writes_them(photos, capsys):
+    asked = ["--model", "spot_models:spots", *METHODS]
+    with pytest.warns(SalgenWarning, match="no image that can be used has a mask"):
+        salgen.import_images("photos", "data", masks=[nothing(photos)], parameters={"shares": (0, 0, 1)})
+    assert main(["choose", "data", *asked]) == 0
+    out = capsys.readouterr().out
+    files = next(line for line in out.splitlines() if line.startswith("draw:  ")).split(" --only ")[1:]
+    assert [image.item for image in Annotation.at("data", only=files).pictures.shown] == sorted(files)
+    assert "again: salgen choose data-annotated --model spot_models:spots\n" in out
+
+
+def nothing(folder):
+    """Annotations without an object."""
+    (folder / "nothing.json").write_text('{"images": [], "annotations": [], "categories": []}')
+    return folder / "nothing.json"
 
 
 def test_a_finished_run_has_its_scores(tmp_path, capsys):
@@ -90,7 +130,7 @@ def test_a_finished_run_has_its_scores(tmp_path, capsys):
     assert main(["choose", str(run)]) == 0
     assert capsys.readouterr().out.startswith("For this network take gradient: average-precision ")
     assert main(["choose", str(run), "--model", "lesion-cnn"]) == 2
-    assert "leave --model and --masks out" in capsys.readouterr().err
+    assert "leave --model, --masks, --labels and --set out" in capsys.readouterr().err
 
 
 def test_pictures_with_masks_are_evaluated_too(photos, capsys):

@@ -102,12 +102,6 @@ def test_what_does_not_fit_is_one_line(photos, prepare, words, says, capsys):
     assert len(error) < 300
 
 
-def test_a_command_without_parameters_of_the_import_names_the_one_that_has_them(photos, capsys):
-    trimaps()
-    assert main(["choose", "photos", "--masks", "masks", "--model", "shade_models:right"]) == 2
-    assert "as in salgen import --set mask_values=1,3" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("mode", "suffix", "size"),
     [

@@ -4,7 +4,7 @@ import csv
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -75,6 +75,7 @@ class Annotation:
         *,
         labels: str | os.PathLike[str] | None = None,
         split: str | None = None,
+        only: Collection[str] = (),
         merge: str = ACCEPTABLE,
         parameters: Mapping[str, Any] | None = None,
     ) -> Self:
@@ -83,7 +84,7 @@ class Annotation:
         work = _work_of(target)
         if target.exists() and not (work / "masks").is_dir():
             raise SalgenError(f"{target} holds something else than what was drawn here: give another folder OUT")
-        pictures = images_to_annotate(folder, work, None if labels is None else Path(labels), split)
+        pictures = images_to_annotate(folder, work, None if labels is None else Path(labels), split, only)
         chosen = {**pictures.parameters, **(parameters or {})}
         build(ImagesImporter, chosen)  # what is refused is refused before anybody draws
         (work / "masks").mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -42,9 +42,12 @@ class ImagesToAnnotate:
 
 
 def images_to_annotate(
-    path: Path, work: Path, labels: Path | None = None, split: str | None = None
+    path: Path, work: Path, labels: Path | None = None, split: str | None = None, only: Collection[str] = ()
 ) -> ImagesToAnnotate:
-    """The images of a folder as `salgen import` takes it, or of a data set: those are written to ``work/images``."""
+    """The images of a folder as `salgen import` takes it, or of a data set: those are written to ``work/images``.
+
+    Of one split, or `only` some items, others are not shown.
+    """
     parameters: dict[str, Any] = {}
     if (path / manifest.FILE).is_file():
         if labels is not None:
@@ -64,7 +67,10 @@ def images_to_annotate(
     classes, _ = labels_of(tree.sizes, tree, (), rows, skipped)
     splits = {item: (rows[item].split if item in rows else None) or tree.split(item) for item in classes}
     images = [ImageToAnnotate(item, tree.files[item], classes[item][0], tree.sizes[item]) for item in sorted(classes)]
-    shown = [image for image in images if split in (None, splits[image.item])]
+    for item in only:
+        if item not in classes:
+            raise unknown_name(f"image of {path}", item, classes)
+    shown = [image for image in images if split in (None, splits[image.item]) and image.item in (only or classes)]
     if not shown:
         raise unknown_name(f"split of {path}", str(split), filter(None, splits.values()))
     return ImagesToAnnotate(images, shown, path, labels, parameters)

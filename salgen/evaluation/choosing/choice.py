@@ -231,7 +231,9 @@ def _choice(race: Race, masks: NDArray[np.bool_] | None, notes: Sequence[str], m
     )
     finished = [call for call in found.table.index if counts[call] == len(race.pixels) and call not in race.floors]
     shown = [call for call in dict.fromkeys([found.method, HABIT, finished[-1]]) if call in finished]
-    values = dict(vars(found))
+    seconds = sum(race.spent.values())
+    cost = f"The maps took {seconds:.0f} s, {race.share_of_cost:.0%} of what all methods take on all images."
+    values = {**vars(found), "notes": (*found.notes, cost)}
     to_mark: tuple[int, ...] = ()
     if masks is None:
         rivals = [call for call in finished if found.probability[call] >= RACE]
@@ -241,7 +243,7 @@ def _choice(race: Race, masks: NDArray[np.bool_] | None, notes: Sequence[str], m
             f"Draw masks on the images {numbers} (counted from 0) and choose again: on these the methods that may be "
             "best disagree most."
         )
-        values |= {"regret": WITHOUT_MASKS, "notes": (*notes, ask)}
+        values |= {"regret": WITHOUT_MASKS, "notes": (*notes, cost, ask)}
     return Choice(
         **values,
         to_mark=to_mark,

@@ -53,7 +53,7 @@ class ByFaithfulness(Judge):
     """Insertion minus deletion, akin to the symmetric relevance gain of Blücher et al. 2024, arXiv:2401.06654.
 
     It needs no mask. Pixels come in the map's order, or go. How early does the network find its class, or give it up?
-    Of three stand-ins for masks it chooses best, see docs/which_method.md.
+    Of the stand-ins for masks it chooses best, see docs/which_method.md.
     """
 
     view: ModelView

@@ -49,6 +49,8 @@ class Race:
         self.scores: dict[str, list[float]] = {}  # by method, the mean of each group so far
         self.parts: dict[str, list[SaliencyMap]] = {}  # by method, the maps of each group so far
         self.spent: dict[str, float] = {}  # by method, seconds of all its maps
+        self.unspent: dict[str, float] = {}  # by method without time, seconds that its maps would take
+        self.rivals: set[str] = set()  # methods that may still be the best, as far as is known
         self.started = time.perf_counter()
 
     def run(self, wanted: Any) -> None:
@@ -62,7 +64,8 @@ class Race:
             self.left_out |= dict.fromkeys(dear, MANY_PASSES)
             dear, cheap = [], [call for call in cheap if not self.methods[call].control]
         costs = self._costs(dear)
-        with progress("choose a method", len(self.clusters) * (len(cheap) + len(costs)), "maps") as advance:
+        self.rivals = {call for call in (*cheap, *costs) if not self.methods[call].control}
+        with progress(self.standing, len(self.clusters) * (len(cheap) + len(costs)), "maps") as advance:
             self._race(cheap, advance)
             for call in sorted(costs, key=costs.__getitem__):
                 self._race([call], advance, costs[call])
@@ -80,6 +83,14 @@ class Race:
         """The controls."""
         return [call for call in self.scores if self.methods[call].control]
 
+    @property
+    def share_of_cost(self) -> float:
+        """The time of the maps, as a share of what all maps of all methods would take."""
+        images, count = self.images, len(self.pixels)
+        whole = sum(count * spent / images[call] for call, spent in self.spent.items())
+        whole += sum(spent for call, spent in self.unspent.items() if call not in self.spent)
+        return sum(self.spent.values()) / whole
+
     def maps(self, calls: Sequence[str]) -> Explained:
         """The maps of methods that have explained all images, in the order of these."""
         order, whole = np.argsort(np.concatenate(self.clusters)), {}
@@ -87,6 +98,13 @@ class Race:
             values = torch.cat([part.values for part in self.parts[call]])[order]
             whole[call] = replace(self.parts[call][0], values=values, images=self.pixels, ids=None)
         return Explained(whole)
+
+    def standing(self) -> str:
+        """What is shown beside the progress; ahead is the best of those with the most images."""
+        so_far = {call: (len(self.scores[call]), np.mean(self.scores[call])) for call in self._known()}
+        known = [call for call in so_far if call in self.rivals]
+        ahead = f", {max(known, key=so_far.__getitem__)} is ahead" if known else ""
+        return f"choose a method, {len(self.rivals)} may be the best{ahead}"
 
     def chances(self) -> dict[str, float]:
         """By method, its chance to be the best, given what is known so far."""
@@ -97,7 +115,7 @@ class Race:
         return dict(zip(known, regrets.chances_of_best(draws).tolist(), strict=True))
 
     def _known(self) -> list[str]:
-        return [call for call in self.scores if not self.methods[call].control]
+        return [call for call in list(self.scores) if not self.methods[call].control]
 
     def _costs(self, calls: Sequence[str]) -> dict[str, float]:
         """Seconds of the first image by each method; most passes are counted and not run."""
@@ -120,9 +138,10 @@ class Race:
                 running = [call for call in running if call in kept or chances[call] >= RACE]
             rest = sum(map(len, self.clusters[number:]))
             if cost and running and cost * rest > self.budget - (time.perf_counter() - self.started):
-                total = cost * len(self.pixels)
+                self.unspent[calls[0]] = total = cost * len(self.pixels)
                 self.left_out[calls[0]] = f"takes about {total:.0f} s for these images: give a longer budget (--budget)"
                 running = []
+            self.rivals -= set(calls) - set(running)
             advance(len(calls) - len(running))
             if running:
                 self._explain(running, cluster)

@@ -37,6 +37,15 @@ def test_masks_on_a_data_set_are_one_of_the_same_images(squares):
     assert verify(annotation.out, source=source) == []
 
 
+def test_only_the_named_images_are_shown(squares):
+    named = ["test/000003.png", "test/000001.png"]
+    pictures = Annotation.at(squares, only=named).pictures
+    assert [image.item for image in pictures.shown] == sorted(named)
+    assert len(pictures.images) == 22
+    with pytest.raises(SalgenError, match=r"unknown image of .*'test/00003.png': did you mean"):
+        Annotation.at(squares, only=["test/00003.png"])
+
+
 def test_finishing_one_split_keeps_the_masks_of_the_others(squares):
     pytest.importorskip("krippendorff")
     masks = Annotation.at(squares).masks

@@ -1,6 +1,7 @@
 """How well metrics choose a method: agreement with the truth by hand, and a metric on a frozen network."""
 
 import itertools
+from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 import salgen
-from benchmarks.without_masks import by_masks
+from benchmarks.planted import Planted
+from benchmarks.without_masks import by_masks, by_planted
 from salgen.cli.main import main
 from salgen.errors import SalgenError
 from salgen.evaluation.bench import judge_metrics as judges
@@ -111,6 +113,47 @@ def test_a_network_judges_by_its_passes_and_by_changed_masks():
     assert costs["saco"] > 1
     table = agreements(found[found["method"].isin(truth.index)])
     assert set(table["judge"]) == {"saco", "masks", BY_HABIT, BY_CHANCE}
+
+
+def tells_extremes():
+    """A network that sees black (class 1) and white (class 0) alone, with images in which nothing is either."""
+    sees = network()
+    sees[0].bias.data.copy_(torch.tensor([-0.9, 0.1]))
+    world = FrozenWorld.of("w", sees, Spots(), np.array([0, 1]), 12, pd.Series(), data="spots", kind="cnn")
+    images = 0.2 + 0.6 * torch.rand((12, 1, 16, 16), generator=torch.Generator().manual_seed(0))
+    return replace(world, images=images, others=images, logits=torch.tensor([[0.0, 1.0]]))
+
+
+def test_a_planted_square_says_its_class_and_nothing_else_changes():
+    world = tells_extremes()
+    numbers = np.array([3, 3, 5, 0, 1, 2, 4, 6])
+    images, twins, squares, classes = Planted(world).plant(numbers)
+    for image, twin, square, label, number in zip(images, twins, squares, classes.tolist(), numbers, strict=True):
+        own, level = world.others[number, 0], {1: 0.0, 0: 1.0}[label]
+        for row, column in itertools.product(range(16), repeat=2):
+            expected = (level, 1 - level) if square[row, column] else (float(own[row, column]),) * 2
+            assert (float(image[0, row, column]), float(twin[0, row, column])) == pytest.approx(expected)
+        rows, columns = np.nonzero(square)
+        assert len(rows) == 4
+        assert np.ptp(rows) == np.ptp(columns) == 1
+    assert set(classes.tolist()) == {0, 1}
+
+
+def test_a_copy_that_tells_planted_squares_judges_by_them(capsys):
+    world = tells_extremes()
+    weights = [weight.clone() for weight in world.view.network.parameters()]
+    found = by_planted(world, {})
+    assert "its copy uses 10 of 10 artefacts" in capsys.readouterr().err
+    assert found["gradient"] == pytest.approx(1)
+    assert found["input-x-gradient"] < 1  # black times its gradient is nothing
+    assert all(map(torch.equal, weights, world.view.network.parameters()))
+
+
+def test_a_copy_that_cannot_learn_judges_nothing():
+    """All images are the same to a network that cuts off all levels."""
+    world = tells_extremes()
+    blind = nn.Sequential(nn.MaxPool2d(16), nn.Flatten(), nn.Hardtanh(2, 3), nn.Linear(1, 2))
+    assert by_planted(replace(world, view=replace(world.view, network=blind)), {}) == {}
 
 
 @pytest.mark.parametrize(

@@ -128,11 +128,10 @@ def open_images(text: str, reading: Reading) -> OwnImages:
     return OwnImages(LICENSE, files, of_files, images, classes, about, reading)
 
 
-def refuse_several_levels(places: Iterable[str | Path], option: str) -> None:
+def refuse_several_levels(places: Iterable[str | Path]) -> None:
     """Raise a SalgenError for the first mask picture in some folders that has several levels besides 0 and void.
 
-    `option` is what the user may write to name the levels. Soft edges count as one level. What cannot be read is left
-    to the import.
+    Soft edges count as one level. What cannot be read is left to the import.
     """
     masks = {str(path): [path] for folder in map(Path, places) if folder.is_dir() for path in pictures_below(folder)}
     damaged = broken_items(masks)
@@ -151,7 +150,7 @@ def refuse_several_levels(places: Iterable[str | Path], option: str) -> None:
         if len(named) > 1:
             raise SalgenError(
                 f"{name}: has the levels {', '.join(map(str, numbers))}: say which are the object, as in "
-                f"{option} mask_values={named[0]},{named[-1]}"
+                f"--set mask_values={named[0]},{named[-1]}"
             )
 
 
