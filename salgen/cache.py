@@ -1,6 +1,7 @@
-"""Arrays that take long to derive, kept in the user's cache under the digest of their inputs."""
+"""What takes long to derive, kept in the user's cache under the digest of its inputs."""
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,15 @@ def cached(
         with cache_errors(kind), atomic_path(path) as temporary, open(temporary, "wb") as handle:
             np.savez(handle, **{**arrays, DIGEST: _digest(arrays)})  # type: ignore[arg-type]
     return arrays
+
+
+def cached_json(kind: str, depends_on: Any, derive: Callable[[], Any]) -> Any:
+    """As :func:`cached`, a JSON value."""
+
+    def look() -> Arrays:
+        return {"json": np.frombuffer(json.dumps(derive()).encode(), dtype=np.uint8)}
+
+    return json.loads(cached(kind, depends_on, ("json",), look)["json"].tobytes())
 
 
 def cache_path(kind: str, depends_on: Any) -> Path:

@@ -2,7 +2,8 @@
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
@@ -71,6 +72,18 @@ def named(error: BaseException) -> str:
     """
     kind = type(error).__name__
     return f"{kind}: {reason(error)}" if str(error).strip() else kind
+
+
+@contextmanager
+def readable(what: str, advice: str = "") -> Iterator[None]:
+    """Turn any error within the ``with`` block into a SalgenError: what cannot be read, the error, and some advice."""
+    try:
+        yield
+    except SalgenError:
+        raise
+    except Exception as error:  # libraries meet a damaged file with errors of a dozen kinds
+        why = reason(error) if isinstance(error, ValueError) else named(error)
+        raise SalgenError(f"{what} ({why}){advice}") from None
 
 
 def install(extra: str) -> str:

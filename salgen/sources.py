@@ -16,7 +16,7 @@ DATA_SET = "data set"  # the name of a derived data set's source: a data set by 
 
 
 class Source(Protocol):
-    """Named items with a digest. It is injected into a generator and never stored in a spec by path."""
+    """Outside material with a digest. It is injected into a generator and never stored in a spec by path."""
 
     @property
     def name(self) -> str:
@@ -41,18 +41,6 @@ class Source(Protocol):
     @property
     def redistributable(self) -> bool:
         """Whether anybody may pass on pixels made from it; else data sets are published as recipes and masks."""
-        ...
-
-    def names(self) -> list[str]:
-        """The items' names, sorted."""
-        ...
-
-    def split_of(self, name: str) -> str | None:
-        """The split that an item belongs to, or None where all splits share it."""
-        ...
-
-    def load(self, name: str) -> Any:
-        """One item, of the source's own type."""
         ...
 
 
@@ -107,18 +95,6 @@ class Nothing:
     license: str = ""
     notes: str = ""
     redistributable: bool = True
-
-    def names(self) -> list[str]:
-        """No names."""
-        return []
-
-    def split_of(self, name: str) -> str | None:
-        """None."""
-        return None
-
-    def load(self, name: str) -> Any:
-        """Raise KeyError, since there is nothing to load."""
-        raise KeyError(name)
 
 
 def digest_of(files: Iterable[tuple[str, Path]]) -> str:

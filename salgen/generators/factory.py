@@ -7,7 +7,6 @@ from salgen.generators.generator import Generator
 from salgen.generators.interfaces import Fitting, Redrawable
 from salgen.parameters import build
 from salgen.registry import GENERATORS, IMPORTERS
-from salgen.sources import OWN_COPY
 from salgen.spec import DatasetSpec
 
 
@@ -93,13 +92,13 @@ def class_of(spec: DatasetSpec) -> Any:
 
 def generator_of(spec: DatasetSpec, source: str | None = None) -> Generator:
     """The generator that made a data set."""
-    if spec.source == OWN_COPY and source is None:
-        raise SalgenError(f"made from your own copy of {spec.generator}: give its path as the source")
     cls = class_of(spec)
     values: Mapping[str, Any] = {**spec.parameters, "image_size": spec.image_size, "bit_depth": spec.bit_depth}
     plugin = build(cls, values)
     if source is None and spec.source_digest and spec.source != cls.default_source:
-        raise SalgenError(f"made from source {spec.source!r}, which only you have: give its path as the source")
+        raise SalgenError(
+            f"made from {spec.source} of {spec.generator}, which only you have: give its path as the source"
+        )
     opened = plugin.open_source(source)
     if opened.digest != spec.source_digest:
         raise SalgenError(

@@ -1,4 +1,4 @@
-"""Interfaces of generator plug-ins: their protocols, the context of a draw, edits, and rendered samples."""
+"""The base of generator plug-ins and its optional interfaces; the context of a draw, edits, and rendered samples."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -63,78 +63,6 @@ class Context:
         """
         block, place = divmod(self.index, classes)
         return int(self.stream(purpose, key=block).permutation(classes)[place])
-
-
-class GeneratorPlugin(Protocol):
-    """Interface of a registered generator; its dataclass fields are its parameters.
-
-    A generator that accepts a user's own source describes it in the class variable `takes`.
-    A parameter that is the strength of a spurious correlation is named in the class variable `spurious`. The factor
-    `agrees` is 1 where a sample shows what goes with its label.
-    """
-
-    name: ClassVar[str]  # the registered name
-    version: ClassVar[str]  # changes whenever pixels do
-    family: ClassVar[str]  # names the random streams, see `Context`
-    default_source: ClassVar[str]  # name of the shipped source used when the user gives none; "" for none
-    scales: ClassVar[Mapping[str, Scale]]
-    quick: ClassVar[Mapping[str, Any]]  # parameters that make it small, for the conformance checks
-
-    @property
-    def valid_region(self) -> str | None:
-        """The region in which maps are scored by default, or None for the whole image."""
-
-    @property
-    def image_size(self) -> tuple[int, int]:
-        """Height and width in pixels."""
-
-    @property
-    def bit_depth(self) -> int:
-        """8 or 16."""
-
-    @property
-    def exact(self) -> bool:
-        """True if image and twin are equal outside the mask; False only to keep a flaw of the authors' code."""
-
-    @property
-    def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """Task name to class names, in the order of the labels; the first task is the default one."""
-
-    def open_source(self, source: str | None) -> Source:
-        """The source named or pointed to by `source`, or the default one."""
-
-    def prepare(self, source: Source) -> Any:
-        """The material that drawing and rendering need from the source; made once per process."""
-
-    def draw(self, context: Context) -> dict[str, Any]:
-        """Every random choice of one sample, as JSON values."""
-
-    def render(self, parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
-        """The sample that the choices describe, with the edit applied. No random choice is made."""
-
-    def render_pairs(
-        self, batch: Sequence[Mapping[str, Any]], material: Any, twins: bool
-    ) -> list[tuple[Rendered, NDArray[Any] | None]]:
-        """For each sample what `render` gives, and its twin's image if asked for, equal to `render` bit for bit."""
-
-    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
-        """The edit that gives the twin, or None where there is nothing to take away."""
-
-    def target(self, task: str) -> str:
-        """The region that is the ground-truth mask of a task."""
-
-    def region_names(self) -> list[str]:
-        """The regions that every sample has."""
-
-    def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
-        """Scalars to filter by; the keys are the same for every sample."""
-
-    def cluster(self, parameters: Mapping[str, Any], material: Any) -> str | int | None:
-        """The name of what a sample shares with others of its split, such as an object, a slice, a subject or a clip.
-
-        Samples of one cluster are not independent: intervals and tests take the cluster for what was sampled. None
-        for a sample that shares nothing.
-        """
 
 
 @runtime_checkable
@@ -206,57 +134,63 @@ class Attributed(Protocol):
         """
 
 
-class PluginBase:
-    """What most plug-ins have in common; a subclass defines its `name`, `regions` and `render`."""
+class GeneratorPlugin:
+    """Base of registered generators and importers; the dataclass fields of a subclass are its parameters.
 
-    name: ClassVar[str]
-    version: ClassVar[str] = "1"
-    default_source: ClassVar[str] = ""
+    A generator that accepts a user's own source describes it in the class variable `takes`.
+    A parameter that is the strength of a spurious correlation is named in the class variable `spurious`. The factor
+    `agrees` is 1 where a sample shows what goes with its label.
+    """
+
+    name: ClassVar[str]  # the registered name
+    version: ClassVar[str] = "1"  # changes whenever pixels do
+    default_source: ClassVar[str] = ""  # name of the shipped source used when the user gives none; "" for none
     regions: ClassVar[tuple[str, ...]]
+    scales: ClassVar[Mapping[str, Scale]]
+    quick: ClassVar[Mapping[str, Any]]  # parameters that make it small, for the conformance checks
+    image_size: tuple[int, int]  # height and width in pixels
+    bit_depth: int  # 8 or 16
 
     @property
     def family(self) -> str:
-        """The name of its random streams, by default its own."""
+        """The name of its random streams, see `Context`; by default its own."""
         return self.name
 
     @property
     def valid_region(self) -> str | None:
-        """The whole image is scored."""
+        """The region in which maps are scored by default, or None for the whole image."""
         return None
 
     @property
     def exact(self) -> bool:
-        """Always."""
+        """True if image and twin are equal outside the mask; False only to keep a flaw of the authors' code."""
         return True
 
+    @property
+    def tasks(self) -> Mapping[str, tuple[str, ...]]:
+        """Task name to class names, in the order of the labels; the first task is the default one."""
+        raise NotImplementedError
+
+    def open_source(self, source: Any) -> Source:
+        """The source named or pointed to by a text, or for None the default one."""
+        raise NotImplementedError
+
     def prepare(self, source: Any) -> Any:
-        """The source itself."""
+        """The material that drawing and rendering need, by default the source; made once per process."""
         return source
 
-    def region_names(self) -> list[str]:
-        """The regions that every sample has, by default `regions`; the first is the mask, unless `target` says else."""
-        return list(self.regions)
-
-    def target(self, task: str) -> str:
-        """The first region."""
-        return self.region_names()[0]
-
-    def features(self, parameters: Mapping[str, Any]) -> list[str]:
-        """The first region."""
-        return self.region_names()[:1]
-
-    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
-        """The edit that gives the twin, by default without the first region's feature; None where there is no twin."""
-        return Edit(omit=(self.region_names()[0],))
+    def draw(self, context: Context) -> dict[str, Any]:
+        """Every random choice of one sample, as JSON values."""
+        raise NotImplementedError
 
     def render(self, parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
-        """The sample that the choices describe, with the edit applied."""
+        """The sample that the choices describe, with the edit applied. No random choice is made."""
         raise NotImplementedError
 
     def render_pairs(
         self, batch: Sequence[Mapping[str, Any]], material: Any, twins: bool
     ) -> list[tuple[Rendered, NDArray[Any] | None]]:
-        """Samples and their twins' images, each rendered by itself."""
+        """For each sample what `render` gives, and its twin's image if asked for, equal to `render` bit for bit."""
         pairs = []
         for parameters in batch:
             edit = self.counterfactual(parameters) if twins else None
@@ -264,10 +198,30 @@ class PluginBase:
             pairs.append((self.render(parameters, material, Edit()), twin))
         return pairs
 
-    def cluster(self, parameters: Mapping[str, Any], material: Any) -> str | int | None:
-        """None: each image is drawn by itself."""
-        return None
+    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
+        """The edit that gives the twin, by default without the first region's feature; None where there is no twin."""
+        return Edit(omit=(self.region_names()[0],))
+
+    def region_names(self) -> list[str]:
+        """The regions that every sample has, by default `regions`."""
+        return list(self.regions)
+
+    def target(self, task: str) -> str:
+        """The region that is the ground-truth mask of a task, by default the first."""
+        return self.region_names()[0]
+
+    def features(self, parameters: Mapping[str, Any]) -> list[str]:
+        """The regions whose feature `render` can leave out alone, by default the first; see :class:`Redrawable`."""
+        return self.region_names()[:1]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
-        """None by default."""
+        """Scalars to filter by, by default none; the keys are the same for every sample."""
         return {}
+
+    def cluster(self, parameters: Mapping[str, Any], material: Any) -> str | int | None:
+        """The name of what a sample shares with others of its split, such as an object, a slice, a subject or a clip.
+
+        Samples of one cluster are not independent: intervals and tests take the cluster for what was sampled. None
+        for a sample that shares nothing.
+        """
+        return None

@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.generator import to_levels
-from salgen.generators.interfaces import Edit, PluginBase, Rendered
+from salgen.generators.interfaces import Edit, GeneratorPlugin, Rendered
 from salgen.parameters import param
 from salgen.sources import Nothing, Source
 from salgen.types import Float64
 
 
 @dataclass(frozen=True)
-class Painted(PluginBase):
+class Painted(GeneratorPlugin):
     """Base of generators of colour images: one scene for a sample and its twin, and the feature on top of it.
 
     A subclass says what the `scene` is, how the feature is `paint`-ed on it, and what there is to `describe`.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from salgen.datasets.format.output_folder import sole_writer
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, readable
 from salgen.import_paths import needed
 
 if TYPE_CHECKING:
@@ -102,11 +102,9 @@ def serve(folder: Path, page: Callable[[], Starlette], port: int, purpose: str, 
 
     listening = socket.socket()
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
+    with readable(f"port {port} cannot be used", ": give another one by --port"):
         listening.bind((HOST, port))
         listening.listen()
-    except OSError as error:
-        raise SalgenError(f"port {port} cannot be used ({error.strerror}): give another one by --port") from None
     with listening, sole_writer(folder):
         app = page()
         address = f"http://{HOST}:{listening.getsockname()[1]}/"

@@ -1,24 +1,22 @@
 """Archives in three formats: how they are named, and their members read one after another, within limits."""
 
-import errno
 import gzip
 import stat
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, readable
 from salgen.files import sha256_of
 
 DIGEST = ".sha256"  # suffix of the file with an archive's SHA-256
 TAR, TAR_GZ, ZIP = SUFFIXES = (".tar", ".tar.gz", ".zip")
 PIECE = 1 << 20  # bytes held in memory at a time
 SMALL = 1 << 20  # bytes that any archive may expand to
-DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, OverflowError, RuntimeError)
+DAMAGED = "the archive was truncated or altered, or is another file"
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ def members(
     """Read the members of an archive, all of one folder; one that is beyond the limits is refused by its header."""
     form, most = form_of(path), limits.expanded(path.stat().st_size)
     root, total, place = "", 0, 0
-    with open(path, "rb") as file, _read_errors():
+    with open(path, "rb") as file, readable(DAMAGED):
         source: Any = gzip.GzipFile(fileobj=file) if form == TAR_GZ else file
         with closing((_zip_members if form == ZIP else _tar_members)(source)) as unchecked:
             for number, member in enumerate(unchecked, start=1):
@@ -126,17 +124,6 @@ def _check_kind(name: str, usual: bool) -> None:
 
 
 def _pieces(file: IO[bytes] | None) -> Iterator[bytes]:
-    with _read_errors():
+    with readable(DAMAGED):
         while file and (piece := file.read(PIECE)):
             yield piece
-
-
-@contextmanager
-def _read_errors() -> Iterator[None]:
-    """Turn errors of the standard library into a SalgenError."""
-    try:
-        yield
-    except (*DAMAGED, OSError) as error:
-        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # those are gzip's and zip's
-            raise
-        raise SalgenError(f"the archive was truncated or altered, or is another file ({reason(error)})") from None

@@ -12,7 +12,7 @@ from typing import Any
 import imagecodecs
 import numpy as np
 from numpy.typing import NDArray
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, readable
 from salgen.types import Mask
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -48,10 +48,8 @@ def decode(data: bytes) -> NDArray[Any]:
     """
     if not data.startswith(SIGNATURE):
         raise SalgenError("not a PNG")
-    try:
+    with readable("not a readable PNG"):
         pixels = np.asarray(imagecodecs.png_decode(data))
-    except Exception as error:  # libpng's faults arrive as several types
-        raise SalgenError(f"not a readable PNG: {reason(error)}") from None
     return pixels if pixels.ndim == 3 else pixels[..., np.newaxis]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from salgen.datasets.format.manifest import Manifest
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, readable
 from salgen.files import strict_json
 from salgen.parameters import canonical_json
 from salgen.types import Float64, Mask, Recipe
@@ -115,10 +115,8 @@ def recipe_to_text(recipe: Recipe) -> str:
 
 def recipe_from_text(text: str) -> Recipe:
     """The recipe that :func:`recipe_to_text` wrote."""
-    try:
+    with readable("not a recipe"):
         return Recipe(**strict_json(text))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise SalgenError(f"not a recipe: {reason(error)}") from None
 
 
 def class_numbers(column: pa.ChunkedArray, names: Sequence[str]) -> NDArray[np.int64]:

@@ -1,6 +1,7 @@
 """A shard: one Parquet file, a pure function of generator, spec, split and shard number; written, and read checked."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -10,7 +11,7 @@ import pyarrow.parquet as pq
 from salgen.datasets.format import png
 from salgen.datasets.format import schema as schemas
 from salgen.datasets.format.manifest import Manifest
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, readable
 from salgen.files import atomic_path
 from salgen.generators.generator import Generator
 from salgen.generators.interfaces import Attributed, Labelled
@@ -19,7 +20,6 @@ from salgen.types import Recipe
 DATA = "data"  # the folder of the shards
 ATTRIBUTION = "attribution" + 3 * ".list.element"  # Parquet's path of the numbers
 LEVEL = 9  # zstd's level; a higher one is slower and hardly smaller
-FAULTS = (pa.ArrowException, OSError, ValueError, MemoryError)  # names that are not text, sizes that no file has
 
 Classes = tuple[Mapping[str, int], Mapping[str, Sequence[int]]]  # each task's class, and where there are several all
 
@@ -149,13 +149,11 @@ def _images(encoded: Sequence[bytes | None]) -> pa.Array:
 def open_shard(folder: Path, shard: Shard, schema: pa.Schema, rows_per_group: int) -> pq.ParquetFile:
     """A shard's file, with its schema and the rows of its groups checked."""
     path = folder / shard.path
-    try:
+    if not path.exists():
+        raise SalgenError(f"{path} is missing: the same 'salgen make' writes it again")
+    with _unaltered(path):
         file = pq.ParquetFile(path, memory_map=True, page_checksum_verification=True)
         same = file.schema_arrow.equals(schema)
-    except FileNotFoundError:
-        raise SalgenError(f"{path} is missing: the same 'salgen make' writes it again") from None
-    except FAULTS as error:
-        raise _unreadable(path, error) from None
     sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
     if not same or sizes != [min(rows_per_group, len(shard) - s) for s in range(0, len(shard), rows_per_group)]:
         raise SalgenError(f"{path} was altered: its columns or rows are not those that salgen.json describes")
@@ -164,14 +162,9 @@ def open_shard(folder: Path, shard: Shard, schema: pa.Schema, rows_per_group: in
 
 def read_group(path: Path, file: pq.ParquetFile, group: int, columns: Sequence[str] | None = None) -> pa.Table:
     """The rows of one row group."""
-    try:
+    with _unaltered(path):
         return file.read_row_group(group, columns=None if columns is None else list(columns))
-    except FAULTS as error:
-        raise _unreadable(path, error) from None
 
 
-def _unreadable(path: Path, error: Exception) -> SalgenError:
-    return SalgenError(
-        f"{path} is truncated or altered ({reason(error).rstrip('.')}): "
-        "remove it, and the same 'salgen make' writes it again"
-    )
+def _unaltered(path: Path) -> AbstractContextManager[None]:
+    return readable(f"{path} is truncated or altered", ": remove it, and the same 'salgen make' writes it again")

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, found_at, marked_by
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, readable
 from salgen.generators.drawing.pictures import read_levels
 from salgen.parameters import param
 from salgen.types import Mask
@@ -89,10 +89,8 @@ class ActionXai(MarkedImages):
 
 def _records(path: Path, skipped: Counter[str]) -> Iterator[tuple[str, str, str]]:
     """Key, image and activity of each record."""
-    try:
+    with readable(f"{path} is not a file of ACT-X's explanations"):
         records = json.loads(path.read_text(encoding="utf-8")).items()
-    except (OSError, ValueError, AttributeError, RecursionError) as error:
-        raise SalgenError(f"{path} is not a file of ACT-X's explanations ({reason(error)})") from None
     for key, record in records:
         if isinstance(record, dict) and isinstance(record.get("ans"), str) and isinstance(record.get("iid"), str | int):
             yield key, str(record["iid"]).removesuffix(".jpg"), record["ans"]

@@ -4,10 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
-import numpy as np
-from numpy.typing import NDArray
-from salgen.cache import cached
+from typing import ClassVar
+from salgen.cache import cached_json
 from salgen.datasets.layouts.broken import stamp_of
 from salgen.datasets.layouts.saliency_bench.ct_slices import CtVolume, SliceMask, VolumeSlice
 from salgen.datasets.layouts.saliency_bench.dicom_series import open_series, read_dicom
@@ -23,7 +21,7 @@ VERSION = "2"  # changes whenever another slice is taken
 DECATHLON, VOLUMES, LABELS = "Task07_Pancreas", "imagesTr", "labelsTr"
 CLASSES = ("healthy", "tumour")
 TUMOUR = 2  # in volumes of labels
-Drawn = tuple[Path, int, str, tuple[int, int]]
+Drawn = tuple[str, int, str, tuple[int, int]]
 WITHDRAWN = {"PANCREAS_0025", "PANCREAS_0070"}
 WINDOW = (-100.0, 240.0)  # Hounsfield units
 LICENSE = "Slices with a tumour: Medical Segmentation Decathlon, CC BY-SA 4.0; others: NIH Pancreas-CT, CC BY 3.0."
@@ -84,7 +82,10 @@ class CancerXai(MarkedImages):
             marks = (SliceMask(labels, place, TUMOUR),) if labels else ()
             label = CLASSES[labels is not None]
             item = volume.relative_to(path).as_posix()
-            images[item] = VolumeSlice(file, label, marks, cluster=name, canvas=size, place=place, window=WINDOW)
+            canvas = size[0], size[1]
+            images[item] = VolumeSlice(
+                Path(file), label, marks, cluster=name, canvas=canvas, place=place, window=WINDOW
+            )
         return Found(path, images, CLASSES, ABOUT, LICENSE, skipped)
 
 
@@ -113,21 +114,12 @@ def _slices(folder: Path) -> list[Path]:
 def _looked_at(volumes: Mapping[str, tuple[Path, Path | None]], seed: int) -> dict[str, Drawn]:
     """Of each volume the file and place of the slice that is drawn, why there is none or "", and its (H, W)."""
 
-    def look() -> dict[str, NDArray[Any]]:
+    def look() -> list[Drawn]:
         named = tracked("looking at volumes", volumes.items(), "volumes")
-        found = [_drawn(name, volume, labels, seed) for name, (volume, labels) in named]
-        files, places, faults, sizes = zip(*found, strict=True)
-        texts = {"files": np.array(files, dtype=np.str_), "faults": np.array(faults, dtype=np.str_)}
-        return {**texts, "places": np.array(places), "sizes": np.array(sizes)}
+        return [_drawn(name, volume, labels, seed) for name, (volume, labels) in named]
 
     files = [file for pair in volumes.values() for one in pair if one for file in (_slices(one) or [one])]
-    columns = ("files", "places", "faults", "sizes")
-    kept = cached("ct-slices", [VERSION, stamp_of(files), seed], columns, look)
-    rows = zip(*(kept[column].tolist() for column in columns), strict=True)
-    return {
-        name: (Path(file), place, fault, (size[0], size[1]))
-        for name, (file, place, fault, size) in zip(volumes, rows, strict=True)
-    }
+    return dict(zip(volumes, cached_json("ct-slices", [VERSION, stamp_of(files), seed], look), strict=True))
 
 
 def _drawn(name: str, path: Path, labels: Path | None, seed: int) -> Drawn:
@@ -140,7 +132,7 @@ def _drawn(name: str, path: Path, labels: Path | None, seed: int) -> Drawn:
                 raise UnusableError(next(iter(broken)))
             file = series.paths[_one_of(range(len(series)), name, seed)]
             height, width = read_dicom(file).shape
-            return file, 0, "", (height, width)
+            return str(file), 0, "", (height, width)
         volume = CtVolume(path)
         places: Sequence[int] = range(len(volume))
         if labels:
@@ -152,9 +144,9 @@ def _drawn(name: str, path: Path, labels: Path | None, seed: int) -> Drawn:
                 raise UnusableError("volume of labels without a tumour")
         place = _one_of(places, name, seed)
         height, width = volume.slice(place).shape
-        return path, place, "", (height, width)
+        return str(path), place, "", (height, width)
     except UnusableError as error:
-        return path, 0, str(error), (0, 0)
+        return str(path), 0, str(error), (0, 0)
 
 
 def _one_of(places: Sequence[int], name: str, seed: int) -> int:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 import numpy as np
-from numpy.typing import NDArray
-from salgen.cache import cached
+from salgen.cache import cached_json
 from salgen.datasets.layouts.broken import mask_picture_faults, stamp_of
-from salgen.datasets.layouts.own_images.outlines import MaskPicture
+from salgen.datasets.layouts.own_images.outlines import MaskPicture, RunLengths, runs_of_mask
 from salgen.datasets.layouts.saliency_bench import marked_images
 from salgen.datasets.layouts.saliency_bench.ct_slices import VolumeSlice
 from salgen.datasets.layouts.saliency_bench.dicom_series import open_series, series_of
@@ -81,41 +80,36 @@ class DiseaseXai(MarkedImages):
         if not texts:
             expected = path / TEXTS / "NNN/NAME.xml"
             raise marked_images.missing(expected, "the readers' annotations of LIDC-IDRI, which may be beside slices")
-        windows, skipped = _kept_windows(path, texts, scans, self.split_seed)
-        images = {f"{one.path.relative_to(path).as_posix()}:{one.top},{one.left}": _shown(one) for one in windows}
-        return marked_images.Found(path, images, CLASSES, ABOUT, LICENSE, skipped, texts)
-
-
-def _shown(window: NoduleWindow) -> marked_images.MarkedImage:
-    """The image of a window, with its nodules."""
-    part = slice(window.top, window.top + SIDE), slice(window.left, window.left + SIDE)
-    label = CLASSES[int(window.mask.any())]
-    image = VolumeSlice(window.path, label, cluster=window.patient, window=WINDOW, part=part)
-    return marked_images.marked_by(image, window.mask)
-
-
-def _kept_windows(
-    root: Path, texts: Sequence[Path], scans: Mapping[Path, Sequence[Path]], seed: int
-) -> tuple[list[NoduleWindow], Counter[str]]:
-    """The windows of a copy, and the number of what cannot be used by reason; kept in the user's cache."""
-
-    def look() -> dict[str, NDArray[Any]]:
-        skipped: Counter[str] = Counter()
-        windows = list(_windows(texts, scans, seed, skipped))
-        return {
-            "files": np.array([one.path.relative_to(root).as_posix() for one in windows], dtype=np.str_),
-            "corners": np.array([(one.top, one.left) for one in windows], dtype=np.int64).reshape(-1, 2),
-            "patients": np.array([one.patient for one in windows], dtype=np.str_),
-            "masks": np.packbits([one.mask for one in windows] or np.zeros((0, SIDE, SIDE), dtype=bool), axis=2),
-            "skipped": np.array(list(skipped.elements()), dtype=np.str_),
+        kept = _kept_windows(texts, scans, self.split_seed)
+        images = {
+            f"{Path(file).relative_to(path).as_posix()}:{top},{left}": _shown(Path(file), top, left, *of)
+            for file, top, left, *of in kept["windows"]
         }
+        return marked_images.Found(path, images, CLASSES, ABOUT, LICENSE, Counter(kept["skipped"]), texts)
+
+
+def _shown(path: Path, top: int, left: int, patient: str, runs: list[int]) -> marked_images.MarkedImage:
+    """The image of a window, with its nodules."""
+    part = slice(top, top + SIDE), slice(left, left + SIDE)
+    mask = RunLengths(np.array(runs)).paint((SIDE, SIDE))
+    image = VolumeSlice(path, CLASSES[int(mask.any())], cluster=patient, window=WINDOW, part=part)
+    return marked_images.marked_by(image, mask)
+
+
+def _kept_windows(texts: Sequence[Path], scans: Mapping[Path, Sequence[Path]], seed: int) -> dict[str, Any]:
+    """The windows of a copy, with their masks' run lengths, and what cannot be used; kept in the user's cache."""
+
+    def look() -> dict[str, Any]:
+        skipped: Counter[str] = Counter()
+        windows = [
+            (str(one.path), one.top, one.left, one.patient, runs_of_mask(one.mask).counts.tolist())
+            for one in _windows(texts, scans, seed, skipped)
+        ]
+        return {"windows": windows, "skipped": skipped}
 
     stamp = stamp_of([*texts, *(file for files in scans.values() for file in files)])
-    kept = cached("lidc-windows", [VERSION, stamp, seed], ("files", "corners", "patients", "masks", "skipped"), look)
-    masks = np.unpackbits(kept["masks"], axis=2).astype(bool)
-    rows = zip(kept["files"].tolist(), kept["corners"].tolist(), kept["patients"].tolist(), masks, strict=True)
-    windows = [NoduleWindow(root / name, top, left, patient, mask) for name, (top, left), patient, mask in rows]
-    return windows, Counter(kept["skipped"].tolist())
+    kept: dict[str, Any] = cached_json("lidc-windows", [VERSION, stamp, seed], look)
+    return kept
 
 
 def _windows(

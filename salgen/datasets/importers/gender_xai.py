@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 from salgen.datasets.layouts.broken import check_size
 from salgen.datasets.layouts.detection_datasets.object_boxes import check_box
 from salgen.datasets.layouts.own_images.annotations import coco_outline
-from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, found_at, some_of_each
+from salgen.datasets.layouts.saliency_bench.marked_images import INSTEAD, Found, MarkedImage, found_at, some_of_each
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.datasets.picture_libraries.coco import FOLDER, LICENSE, CocoPart, parts_of
 from salgen.datasets.picture_libraries.coco_instances import MALFORMED, Box, box_of, outline_of, read_annotations
 from salgen.datasets.picture_libraries.picture_sampling import counted
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, readable
 from salgen.parameters import param
 
 NAMES = ("gender-xai",)
@@ -67,7 +67,7 @@ class GenderXai(MarkedImages):
         try:
             parts = parts_of(root)
         except SalgenError as error:
-            raise SalgenError(f"{error}; or give a folder of Saliency-Bench, with image and attention_label") from None
+            raise SalgenError(f"{error}{INSTEAD}") from None
         images: dict[str, MarkedImage] = {}
         skipped: Counter[str] = Counter()
         for part in parts:
@@ -119,10 +119,8 @@ def _labels(path: Path) -> dict[int, str]:
     """Image to class, of those whose captions have words for one class."""
     found_at("COCO has its captions there", path)
     words: dict[int, set[str]] = defaultdict(set)
-    try:
+    with readable(f"{path} is not a file of COCO's captions"):
         for entry in json.loads(path.read_text(encoding="utf-8"))["annotations"]:
             words[int(entry["image_id"])].update(re.findall("[a-z]+", entry["caption"].lower()))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise SalgenError(f"{path} is not a file of COCO's captions ({reason(error)})") from None
     told = {image: [label for label, known in WORDS.items() if said & known] for image, said in words.items()}
     return {image: labels[0] for image, labels in told.items() if len(labels) == 1}

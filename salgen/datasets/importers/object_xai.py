@@ -20,7 +20,7 @@ from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES, 
 from salgen.datasets.layouts.own_images.outlines import MaskPicture
 from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, usable
 from salgen.errors import SalgenError
 from salgen.types import Mask
 
@@ -113,10 +113,8 @@ def _read_ids(path: Path) -> NDArray[Any]:
     """A mask's numbers, (H, W): 0, or the class's number and 1."""
     from scipy.io import loadmat
 
-    try:
+    with usable(path, "mask of SBD"):
         ids = np.asarray(loadmat(path)["GTcls"]["Segmentation"].item())
-    except Exception:  # loadmat meets a damaged file with errors of a dozen kinds
-        raise UnusableError("unreadable mask of SBD") from None
     if ids.ndim != 2 or ids.dtype.kind not in "ui":
         raise UnusableError("unreadable mask of SBD")
     return ids

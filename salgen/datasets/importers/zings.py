@@ -8,7 +8,7 @@ from salgen.datasets.importers.images import ImagesImporter
 from salgen.datasets.layouts.imported import Imported
 from salgen.datasets.layouts.own_images.open_images import open_images
 from salgen.datasets.layouts.own_images.own_images import OwnImages
-from salgen.errors import SalgenError
+from salgen.datasets.picture_libraries.picture_sampling import found_at
 from salgen.generators.interfaces import Scale
 from salgen.parameters import param
 
@@ -59,6 +59,5 @@ def _root(path: Path) -> Path:
     places = (path, path / ROOT, path / ROOT / ROOT)
     root = next((place for place in places if (place / FOLDERS[0]).is_dir()), path)
     for folder in (*(root / name for name in FOLDERS), *(root / "masks" / name for name in FOLDERS)):
-        if not folder.is_dir():
-            raise SalgenError(f"{folder}: expected a folder here, or in {root / ROOT}")
+        found_at(f"a folder is expected there, or in {root / ROOT}", folder)
     return root

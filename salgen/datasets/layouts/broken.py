@@ -12,8 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 import numpy as np
-from numpy.typing import NDArray
-from salgen.cache import cached
+from salgen.cache import cached_json
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError, usable
 from salgen.generators.drawing.pictures import opened, read_levels
 from salgen.progress import progress
@@ -87,18 +86,17 @@ def broken_items(
 ) -> dict[str, str]:
     """Each item whose files cannot be used, with the reason; kept in the user's cache by names, sizes and times."""
 
-    def look() -> dict[str, NDArray[Any]]:
+    def look() -> list[str]:
         groups, found = list(files.values()), list[str]()
         with progress("looking at files", len(groups), "items") as advance:
             for start in range(0, len(groups), MANY):
                 found += faults_of(groups[start : start + MANY], check)
                 advance(len(found) - start)
-        return {"faults": np.array(found, dtype=np.str_)}
+        return found
 
     stamp = stamp_of([path for group in files.values() for path in group])
     key = [VERSION, stamp, list(map(len, files.values())), depends_on]
-    kept = cached("faults", key, ("faults",), look)["faults"].tolist()
-    return {item: why for item, why in zip(files, kept, strict=True) if why}
+    return {item: why for item, why in zip(files, cached_json("faults", key, look), strict=True) if why}
 
 
 def stamp_of(paths: Sequence[Path]) -> str:

@@ -16,7 +16,7 @@ from salgen.cache import cache_errors
 from salgen.datasets.layouts.broken import sound_items
 from salgen.datasets.layouts.imported import SPLITS
 from salgen.datasets.picture_libraries.picture_sampling import listed
-from salgen.errors import SalgenError, named
+from salgen.errors import SalgenError, named, readable
 from salgen.files import TEMPORARY, cache_folder
 from salgen.generators.drawing.pictures import Pixels, read_rgb, resize_rgb
 from salgen.generators.interfaces import Context
@@ -165,17 +165,12 @@ def _read_training(folder: Path) -> Crops:
 def _read_test(folder: Path, table: Path) -> Crops:
     """The test images that the table names."""
     items: Crops = {}
-    try:
-        with open(table, encoding="utf-8-sig", newline="") as lines:
-            for row in csv.DictReader(lines, delimiter=";"):
-                file, sign = row["Filename"], int(row["ClassId"])
-                if not 0 <= sign < SIGNS or items.setdefault(f"test/{file}", (folder / file, sign))[1] != sign:
-                    raise ValueError(f"{file} has ClassId {sign}, which is none or another one than above")
-    except (OSError, ValueError, TypeError, KeyError, csv.Error) as error:
-        raise SalgenError(
-            f"{table}: expected the columns Filename and ClassId, separated by semicolons, the latter from 0 to "
-            f"{SIGNS - 1} ({named(error)})"
-        ) from None
+    what = f"expected the columns Filename and ClassId, separated by semicolons, the latter from 0 to {SIGNS - 1}"
+    with readable(f"{table}: {what}"), open(table, encoding="utf-8-sig", newline="") as lines:
+        for row in csv.DictReader(lines, delimiter=";"):
+            file, sign = row["Filename"], int(row["ClassId"])
+            if not 0 <= sign < SIGNS or items.setdefault(f"test/{file}", (folder / file, sign))[1] != sign:
+                raise ValueError(f"{file} has ClassId {sign}, which is none or another one than above")
     return items
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from salgen.datasets.layouts.broken import sound_items
-from salgen.datasets.picture_libraries.picture_sampling import listed
+from salgen.datasets.picture_libraries.picture_sampling import found_at, listed
 from salgen.errors import SalgenError
 
 FOLDER = "ImageNetS50"
@@ -63,14 +63,9 @@ def mask_of(item: str) -> str:
 
 def _root(path: Path) -> Path:
     """The folder that holds the parts; an archive unpacked into a folder of its own name doubles it."""
-    for root in (path, path / FOLDER, path / FOLDER / FOLDER):
-        if (root / f"{TESTED}{MASKS}").is_dir():
-            return root
-    place = path if path.name == FOLDER else path / FOLDER
-    raise SalgenError(
-        f"{path} is not a copy of ImageNet-S50: {place / f'{TESTED}{MASKS}'} is expected, with a folder of masks for "
-        f"each class; give the path of {FOLDER}, as ImageNet-S's data_preparation.sh makes it"
-    )
+    roots = (path if path.name == FOLDER else path / FOLDER, path, path / FOLDER, path / FOLDER / FOLDER)
+    what = f"{FOLDER}, as ImageNet-S's data_preparation.sh makes it, has a folder of masks for each class there"
+    return found_at(what, *(root / f"{TESTED}{MASKS}" for root in roots)).parent
 
 
 def _check_classes(root: Path, part: str, classes: Sequence[str]) -> None:

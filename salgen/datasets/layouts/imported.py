@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.factory import stand_in_advice
-from salgen.generators.interfaces import Context, Edit, PluginBase, Scale
+from salgen.generators.interfaces import Context, Edit, GeneratorPlugin, Scale
 from salgen.parameters import param
 from salgen.sources import OWN_COPY, Files
 
@@ -55,7 +55,7 @@ class Items:
 
 
 @dataclass(frozen=True)
-class Imported(PluginBase):
+class Imported(GeneratorPlugin):
     """Base of importers; a subclass defines `read_copy` or `open_source`, and `render`.
 
     Both give a :class:`~salgen.sources.Files` whose name is :data:`~salgen.sources.OWN_COPY`, or raise a SalgenError

@@ -9,8 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 import numpy as np
-from numpy.typing import NDArray
-from salgen.cache import cached
+from salgen.cache import cached_json
 from salgen.datasets.layouts.imported import Imported
 from salgen.parameters import param
 from salgen.progress import tracked
@@ -50,11 +49,10 @@ def mask_fault(mask: Mask, min_mask: int, scored: Mask | None = None) -> int:
 def mask_faults(kind: str, depends_on: Any, items: Collection[Any], fault: Callable[[Any], int]) -> list[int]:
     """The fault of each item's mask, kept in the user's cache by what the masks depend on."""
 
-    def look() -> dict[str, NDArray[np.int8]]:
-        masks = tracked("looking at masks", items, "masks")
-        return {"faults": np.array(list(map(fault, masks)), dtype=np.int8)}
+    def look() -> list[int]:
+        return list(map(fault, tracked("looking at masks", items, "masks")))
 
-    faults: list[int] = cached(kind, [VERSION, depends_on], ("faults",), look)["faults"].tolist()
+    faults: list[int] = cached_json(kind, [VERSION, depends_on], look)
     return faults
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from datetime import date as calendar
 from pathlib import Path
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, readable
 
 # SPDX identifier to the name that the Hugging Face hub has for it.
 LICENSES = {
@@ -89,12 +89,8 @@ def stated(
         raise SalgenError(f"no license is stated: give {_choices()}; salgen does not choose one for you")
     if date is None:
         second = os.environ.get("SOURCE_DATE_EPOCH")
-        try:
+        with readable(f"SOURCE_DATE_EPOCH = {second!r}", ": give seconds since 1970, such as 1795305600, or a date"):
             now = datetime.fromtimestamp(int(second), UTC) if second else datetime.now(UTC)
-        except (ValueError, OverflowError, OSError):
-            raise SalgenError(
-                f"SOURCE_DATE_EPOCH = {second!r}: must be seconds since 1970, such as 1795305600; or state a date"
-            ) from None
         date = now.date().isoformat()
     return PublicationMetadata(_OF_ANY_CASE.get(license.lower(), license), date, tuple(creators), url)
 

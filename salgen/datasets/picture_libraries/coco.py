@@ -158,10 +158,8 @@ def parts_of(root: Path) -> list[CocoPart]:
     for name in (TRAIN, VAL):
         file = root / "annotations" / f"instances_{name}.json"
         if file.is_file():
-            folders = [root / "images" / name, root / name]
-            if not any(map(Path.is_dir, folders)):
-                raise SalgenError(f"{folders[0]} is missing: the images of {file} are expected there")
-            parts.append(CocoPart(name, file, next(filter(Path.is_dir, folders))))
+            what = f"the images of {file} are expected there"
+            parts.append(CocoPart(name, file, sampling.found_at(what, root / "images" / name, root / name)))
     if not parts:
         raise SalgenError(f"{root / 'annotations' / f'instances_{TRAIN}.json'} is missing: COCO 2017 has it there")
     return parts

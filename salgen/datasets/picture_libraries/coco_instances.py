@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
-from salgen.errors import SalgenError, named, unknown_name
+from salgen.errors import readable, unknown_name
 
 MALFORMED = "annotation not in COCO's form"
 CROWD = "crowd region"
@@ -79,7 +79,7 @@ def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tupl
             malformed += 1
         return None
 
-    try:
+    with readable(f"{path} is not a file of COCO's instances"):
         with open(path, encoding="utf-8-sig") as handle:
             whole = json.load(handle, object_hook=handed_over)
         images: dict[int, tuple[str, tuple[int, int]]] = {}
@@ -95,8 +95,6 @@ def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tupl
                 raise ValueError(f"category {name!r} with the id {number}: has no name, or another one's name or id")
             categories[str(name)] = number
         len(whole["annotations"])
-    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise SalgenError(f"{path} is not a file of COCO's instances ({named(error)})") from None
     return images, categories, malformed
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Protocol
 import numpy as np
 from PIL import Image
-from salgen.cache import cache_errors
+from salgen.cache import cache_errors, cached_json
 from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels, Place, library_path, write_library
 from salgen.datasets.picture_libraries.picture_sampling import FEWEST, SPLITS
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError
 from salgen.files import sha256_of, write_text
 from salgen.generators.composites.libraries import Library
 from salgen.progress import progress
@@ -114,12 +114,11 @@ def filtered(library: Library, weights: Path, rule: Rule) -> Filtered:
     """The pictures that pass, of classes of which enough do; verdicts are kept too, so another `fewest` asks nobody."""
     digest = sha256_of(weights)
     depends_on = [VERSION, rule.kind, library.digest, list(library.classes), digest, CONFIDENCE, rule.depends_on]
+    verdicts: dict[str, dict[str, list[str]]] = cached_json(
+        f"judged-{rule.kind}", depends_on, lambda: _judged(library, DETECTORS.load("torchvision")(weights), rule)
+    )
     with cache_errors(rule.kind):
-        judged = library_path(f"judged-{rule.kind}", depends_on, ".json")
         path = library_path(f"filtered-{rule.kind}", [*depends_on, rule.fewest])
-        if not judged.exists():
-            write_text(judged, json.dumps(_judged(library, DETECTORS.load("torchvision")(weights), rule)))
-        verdicts = _read(judged)
         dropped = {name: reason for name in library.classes if (reason := _shortage(verdicts[name], rule.fewest))}
         kept = [name for name in library.classes if name not in dropped]
         report = path.with_suffix(".json")
@@ -173,12 +172,3 @@ def _passed(library: Library, kept: Sequence[str], verdicts: Verdicts) -> Iterat
             passed = [number for number, verdict in enumerate(verdicts[name][split]) if verdict == KEPT]
             for place, number in enumerate(passed):
                 yield (split, name, place), library.load(split, name, number)
-
-
-def _read(path: Path) -> dict[str, dict[str, list[str]]]:
-    """The verdicts on a library's pictures."""
-    try:
-        verdicts: dict[str, dict[str, list[str]]] = json.loads(path.read_text(encoding="utf-8"))
-        return verdicts
-    except ValueError as error:
-        raise SalgenError(f"{path} is damaged ({reason(error)}): remove it, and it is built again") from None

@@ -55,42 +55,28 @@ def fitted(file: Path, image_size: tuple[int, int]) -> Pixels:
 
 
 def _photographs(root: Path, classes: Sequence[str]) -> list[ScenePhotographs]:
-    images = root / "images" if (root / "images").is_dir() else root  # some copies lack the folder around both parts
-    if not (images / "train").is_dir():
-        raise SalgenError(
-            f"{root / 'images' / 'train'} is missing, and so is {root / 'train'}: MiniPlaces has its photographs "
-            "there, LETTER/SCENE/*.jpg"
-        )
-    folders = {name: place for letter in _folders(images / "train") for name, place in _scenes(letter, letter)}
+    what = "MiniPlaces has its photographs there, LETTER/SCENE/*.jpg, or in train without a folder around it"
+    train = sampling.found_at(what, root / "images/train", root / "train")
+    trained = _pictures(train)
     for name in classes:
-        if name not in folders:
-            raise unknown_name("scene", name, folders)
-    tested = _tested(root, images / "val")
+        if name not in trained:
+            raise unknown_name("scene", name, trained)
+    tested = _tested(root, train.with_name("val"))
     return [
-        ScenePhotographs(
-            name, _pictures(folders[name]), None if tested is None else tuple(sorted(set(tested.get(name, ()))))
-        )
+        ScenePhotographs(name, trained[name], None if tested is None else tuple(sorted(set(tested.get(name, ())))))
         for name in classes
     ]
 
 
-def _scenes(folder: Path, letter: Path) -> Iterator[tuple[str, Path]]:
-    """The folders that hold photographs, with their names below the letter."""
-    if folder != letter and _pictures(folder):
-        yield folder.relative_to(letter).as_posix(), folder
-    for inner in _folders(folder):
-        yield from _scenes(inner, letter)
-
-
-def _folders(folder: Path) -> list[Path]:
-    with os.scandir(folder) as entries:
-        return sorted(folder / entry.name for entry in entries if entry.is_dir())
-
-
-def _pictures(folder: Path) -> tuple[Path, ...]:
-    with os.scandir(folder) as entries:
-        names = sorted(entry.name for entry in entries if entry.name.lower().endswith(PICTURES))
-    return tuple(folder / name for name in names if not name.startswith("."))
+def _pictures(root: Path) -> dict[str, tuple[Path, ...]]:
+    """The photographs of each class, sorted by name: those in a folder, which is called after its path below LETTER."""
+    found = {}
+    for folder, _, names in os.walk(root, followlinks=True):
+        pictures = sorted(n for n in names if n.lower().endswith(PICTURES) and not n.startswith("."))
+        scene = "/".join(Path(folder).relative_to(root).parts[1:])
+        if pictures and scene:
+            found[scene] = tuple(Path(folder, name) for name in pictures)
+    return found
 
 
 def _tested(root: Path, folder: Path) -> dict[str, list[Path]] | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -13,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from salgen.datasets.format import png
-from salgen.errors import SalgenError, reason
+from salgen.errors import readable
 from salgen.files import atomic_path, cache_folder
 from salgen.parameters import canonical_json
 
@@ -22,27 +24,32 @@ PLACES = {"split": pa.string(), "class": pa.string(), "height": pa.int32(), "wid
 SCHEMA = pa.schema({**PLACES, "picture": pa.binary()})
 ROWS = 64  # read together
 KEPT = 512  # decoded pictures
-DIGEST = b"digest"
+DIGEST, SKIPPED = b"digest", b"skipped"
 
 Pixels = NDArray[np.uint8]
 Place = tuple[str, str, int]  # split, class, number
 
 
-def library_path(kind: str, depends_on: object, suffix: str = ".parquet") -> Path:
+def library_path(kind: str, depends_on: object) -> Path:
     """The file in the user's cache for what depends on some JSON values; its folder is created."""
     folder = cache_folder() / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"{kind}-{hashlib.sha256(canonical_json(depends_on).encode()).hexdigest()[:32]}{suffix}"
+    return folder / f"{kind}-{hashlib.sha256(canonical_json(depends_on).encode()).hexdigest()[:32]}.parquet"
 
 
-def write_library(path: Path, pictures: Iterable[tuple[Place, Pixels]]) -> None:
-    """Write pictures, uint8 (h, w, 3 or 4), in their order, whole or not at all, `ROWS` of them in memory."""
+def write_library(
+    path: Path, pictures: Iterable[tuple[Place, Pixels]], skipped: Mapping[str, int] | None = None
+) -> None:
+    """Write pictures, uint8 (h, w, 3 or 4), in their order, whole or not at all, `ROWS` of them in memory.
+
+    `skipped` counts what was passed over, by reason; it is read after the last picture.
+    """
     digest, remaining = hashlib.sha256(), iter(pictures)
     options = {"compression": "none", "write_page_checksum": True}
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, SCHEMA, **options) as writer:
         while rows := [_row(place, pixels, digest.update) for place, pixels in islice(remaining, ROWS)]:
             writer.write_table(pa.Table.from_pylist(rows, SCHEMA))
-        writer.add_key_value_metadata({DIGEST: digest.hexdigest()})
+        writer.add_key_value_metadata({DIGEST: digest.hexdigest(), SKIPPED: json.dumps(skipped or {})})
 
 
 def _row(place: Place, pixels: Pixels, update: Callable[[bytes], None]) -> dict[str, object]:
@@ -60,7 +67,16 @@ class PictureFile:
     def __init__(self, path: Path, classes: Sequence[str]) -> None:
         self.path = path
         self.classes = tuple(classes)
-        self._file, self.digest, self._rows, self._sizes = _opened(path)
+        with self._undamaged():
+            self._file = pq.ParquetFile(path, page_checksum_verification=True)
+            stated = self._file.metadata.metadata
+            self.digest = stated[DIGEST].decode("ascii")
+            self.skipped: dict[str, int] = json.loads(stated.get(SKIPPED, b"{}"))
+            places = self._file.read(columns=list(PLACES))
+        self._rows: dict[tuple[str, str], list[int]] = {}
+        for row, place in enumerate(zip(places["split"].to_pylist(), places["class"].to_pylist(), strict=True)):
+            self._rows.setdefault(place, []).append(row)
+        self._sizes = np.stack([places["height"].to_numpy(), places["width"].to_numpy()], axis=1)
         self._load = lru_cache(maxsize=KEPT)(self._decoded)
         self._group = lru_cache(maxsize=8)(self._read)
 
@@ -94,25 +110,8 @@ class PictureFile:
         return pixels
 
     def _read(self, group: int) -> list[bytes]:
-        try:
+        with self._undamaged():
             return list(self._file.read_row_group(group, columns=["picture"])["picture"].to_pylist())
-        except (pa.ArrowException, OSError) as error:
-            raise _damaged(self.path, error) from None
 
-
-def _opened(path: Path) -> tuple[pq.ParquetFile, str, dict[tuple[str, str], list[int]], NDArray[np.int32]]:
-    """The file, its digest, the rows of each split and class, and all rows' (h, w), int32 (rows, 2)."""
-    try:
-        file = pq.ParquetFile(path, page_checksum_verification=True)
-        digest = file.metadata.metadata[DIGEST].decode("ascii")
-        places = file.read(columns=list(PLACES))
-    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-        raise _damaged(path, error) from None
-    rows: dict[tuple[str, str], list[int]] = {}
-    for row, place in enumerate(zip(places["split"].to_pylist(), places["class"].to_pylist(), strict=True)):
-        rows.setdefault(place, []).append(row)
-    return file, digest, rows, np.stack([places["height"].to_numpy(), places["width"].to_numpy()], axis=1)
-
-
-def _damaged(path: Path, error: Exception) -> SalgenError:
-    return SalgenError(f"{path} is damaged ({reason(error)}): remove it, and it is built again")
+    def _undamaged(self) -> AbstractContextManager[None]:
+        return readable(f"{self.path} is damaged", ": remove it, and it is built again")

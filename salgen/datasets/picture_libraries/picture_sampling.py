@@ -1,7 +1,6 @@
 """Pictures gathered from a copy of a data set into a library: in a random order, as many usable ones as wanted."""
 
 import hashlib
-import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,12 +9,11 @@ from itertools import islice
 from pathlib import Path
 from salgen.cache import cache_errors
 from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels, Place, library_path, write_library
-from salgen.errors import SalgenError, reason
-from salgen.files import write_text
+from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import TOO_LARGE, TooLargeError, read_rgb
 from salgen.progress import progress
 
-VERSION = "2"  # changes whenever other pictures are made of the same files, or the form of the library's file
+VERSION = "3"  # changes whenever other pictures are made of the same files, or the form of the library's file
 SPLITS = ("test", "train", "val")
 FEWEST = 2  # pictures of a class in a split
 LEAST = 10  # pictures of a class to gather for a split, if there are so many
@@ -48,17 +46,12 @@ def gather(
     """A library out of a copy, and a note on its pictures; `select` is called if it is not in the cache."""
     with cache_errors(kind):
         path = library_path(kind, [VERSION, kind, origin, list(classes), pictures, size])
-    record = path.with_suffix(".json")
-    if not (path.exists() and record.exists()):
-        _build(path, record, kind, sorted(classes), pictures, *select())
+    if not path.exists():
+        _build(path, kind, sorted(classes), pictures, *select())
     library = PictureFile(path, classes)
-    try:
-        skipped = {str(why): int(n) for why, n in json.loads(record.read_text(encoding="utf-8")).items()}
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise SalgenError(f"{record} is damaged ({reason(error)}): remove it, and it is built again") from None
     counts = {split: sum(library.count(split, name) for name in classes) for split in SPLITS}
     numbers = f"There are {counts['train']:,} {kind} for training, {counts['val']:,} for validation, "
-    return library, f"{numbers}{counts['test']:,} for test. {listed(skipped)}".strip()
+    return library, f"{numbers}{counts['test']:,} for test. {listed(library.skipped)}".strip()
 
 
 def most_of(split: str, pictures: int) -> int:
@@ -80,16 +73,26 @@ def read_picture(path: Path) -> Pixels:
 
 
 @contextmanager
-def usable(path: Path, kind: str = "image") -> Iterator[None]:
-    """Raise an UnusableError for a picture that is missing, or that cannot be read within the ``with`` block."""
+def usable(path: Path, kind: str = "image", fault: str = "") -> Iterator[None]:
+    """Raise an UnusableError for a file that is missing, or for any error within the ``with`` block."""
     if not path.is_file():
         raise UnusableError(f"missing {kind}")
     try:
         yield
+    except UnusableError:
+        raise
     except TooLargeError:
         raise UnusableError(f"{kind} {TOO_LARGE}") from None
-    except SalgenError:
-        raise UnusableError(f"unreadable {kind}") from None
+    except Exception:  # libraries meet a damaged file with errors of a dozen kinds
+        raise UnusableError(fault or f"unreadable {kind}") from None
+
+
+def found_at(what: str, *places: Path) -> Path:
+    """The first of some places of a published layout that is there; a SalgenError says `what` has it if none is."""
+    for place in places:
+        if place.exists():
+            return place
+    raise SalgenError(f"{places[0]} is missing: {what}")
 
 
 def names_and_sizes(files: Iterable[Path | os.DirEntry[str]]) -> str:
@@ -108,7 +111,6 @@ def listed(skipped: Mapping[str, int]) -> str:
 
 def _build(
     path: Path,
-    record: Path,
     kind: str,
     classes: Sequence[str],
     pictures: int,
@@ -130,8 +132,7 @@ def _build(
         _check_enough(kind, usable, "usable")
 
     with cache_errors(kind):
-        write_library(path, made())
-        write_text(record, json.dumps(dict(sorted(skipped.items()))))
+        write_library(path, made(), skipped)
 
 
 def _usable(candidates: Sequence[Make], skipped: Counter[str]) -> Iterator[Pixels]:

@@ -22,7 +22,7 @@ from salgen.datasets.metadata.card import card_text, tags
 from salgen.datasets.metadata.croissant import croissant_text
 from salgen.datasets.metadata.publication_metadata import Files, PublicationMetadata, Release
 from salgen.datasets.verification.verify_dataset import verify
-from salgen.errors import SalgenError, warn
+from salgen.errors import SalgenError, readable, warn
 from salgen.files import sha256_of
 from salgen.generators.factory import class_of
 from salgen.progress import progress
@@ -112,13 +112,9 @@ def shards_to_publish(
     with TemporaryDirectory(prefix="salgen-publish-") as place:
         with progress("leaving out pixels", sum(map(len, shards)), "images") as advance:
             for shard in shards:
-                try:
+                with readable(f"{place} cannot be written", "; set TMPDIR to a folder with more room"):
                     (Path(place) / shard.path).parent.mkdir(exist_ok=True)
                     _copy_without_pixels(folder, stored, shard, Path(place) / shard.path)
-                except OSError as error:
-                    raise SalgenError(
-                        f"{place}: {error.strerror or error}; set TMPDIR to a folder with more room"
-                    ) from error
                 advance(len(shard))
         yield {shard.path: Path(place) / shard.path for shard in shards}
 

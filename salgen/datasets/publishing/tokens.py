@@ -5,7 +5,7 @@ import os
 import re
 from pathlib import Path
 from urllib.parse import quote
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, readable
 
 _WORD = re.compile(r"[!-~]+")
 # No user, password, query or fragment, which may hold a secret; unencrypted only to this machine.
@@ -14,10 +14,8 @@ _ADDRESS = re.compile(r"(?:https://[\w.-]+|http://(?:127\.0\.0\.1|localhost|\[::
 
 def token(server: str, variable: str, file: str | os.PathLike[str] | None = None) -> str:
     """The access token for a server, from a file or else from an environment variable."""
-    try:
+    with readable(f"{file} cannot be read"):
         secret = os.environ.get(variable, "") if file is None else Path(file).read_text("ascii", "replace")
-    except OSError as error:
-        raise SalgenError(f"{file} cannot be read: {error.strerror}") from None
     secret = secret.strip()
     if not secret:
         place = "" if file is None else f" in {file}"

@@ -19,7 +19,7 @@ from salgen.datasets.archives.writing import archive, check_archive
 from salgen.datasets.metadata import citation
 from salgen.datasets.metadata.publication_metadata import LICENSES, Release
 from salgen.datasets.publishing.tokens import check_address, token, without_token
-from salgen.errors import SalgenError, warn
+from salgen.errors import SalgenError, readable, warn
 from salgen.import_paths import needed
 from salgen.progress import Advance, progress
 
@@ -96,10 +96,8 @@ def _upload(archive: Path, values: dict[str, Any], at: Server) -> str:
     """Make a draft of an archive and its digest, and return the draft's address."""
     with _session(at) as session:
         draft = _send(session, at, "POST", f"{at.address}{DEPOSITIONS}", json={})
-        try:
+        with readable(f"{at.address}: the answer names no draft", ": is this a Zenodo server?"):
             number, page, bucket = int(draft["id"]), draft["links"]["html"], draft["links"]["bucket"]
-        except (LookupError, TypeError, ValueError):
-            raise SalgenError(f"{at.address}: the answer names no draft: is this a Zenodo server?") from None
         try:
             if not bucket.startswith(f"{at.address}/"):
                 raise SalgenError(f"{at.address} sends the upload to {bucket}: the token is not sent to another server")

@@ -1,7 +1,6 @@
 """Torchvision's detection networks, with weights from the user's file."""
 
 import json
-import pickle
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 from torchvision.models import detection, get_model, list_models
-from salgen.errors import SalgenError, reason, unknown_name
+from salgen.errors import SalgenError, readable, unknown_name
 
 NAMES = ("torchvision",)
 
@@ -55,10 +54,8 @@ class TorchvisionDetector:
 
 
 def _coco(path: Path) -> tuple[nn.Module, tuple[str, ...]]:
-    try:
+    with readable(f"{path} cannot be read", ": it is not torchvision's checkpoint"):
         weights = torch.load(path, map_location="cpu", weights_only=True)
-    except (OSError, RuntimeError, ValueError, EOFError, pickle.UnpicklingError) as error:
-        raise SalgenError(f"{path} cannot be read ({reason(error)}): it is not torchvision's checkpoint") from None
     categories = tuple(COCO.meta["categories"])
     network = _built(path, COCO_ARCHITECTURE, categories, {})
     for module in network.modules():
@@ -69,22 +66,19 @@ def _coco(path: Path) -> tuple[nn.Module, tuple[str, ...]]:
 
 
 def _own(path: Path) -> tuple[nn.Module, tuple[str, ...]]:
-    try:
+    with readable(f"{path} cannot be read"):
         with safetensors.safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
         weights = safetensors.torch.load_file(path)
-    except (OSError, safetensors.SafetensorError) as error:
-        raise SalgenError(f"{path} cannot be read ({reason(error)})") from None
-    try:
+    what = (
+        f"{path}: its metadata must have categories, a JSON list of names with the background first, "
+        f"and may have {' and '.join(SIZES)}, whole numbers above 0"
+    )
+    with readable(what):
         names = json.loads(metadata["categories"])
         sizes = {name: int(metadata[name]) for name in SIZES if name in metadata}
         if not isinstance(names, list) or min([len(names) - 1, *sizes.values()]) < 1:
             raise ValueError("there are too few")
-    except (KeyError, ValueError) as error:
-        raise SalgenError(
-            f"{path}: metadata ({reason(error)}) must have categories, a JSON list of names with the background first, "
-            f"and may have {' and '.join(SIZES)}, whole numbers above 0"
-        ) from None
     network = _built(path, metadata.get("architecture", ""), names, sizes)
     _fill(path, network, weights)
     return network, tuple(names)
@@ -95,19 +89,15 @@ def _built(path: Path, architecture: str, categories: Sequence[str], sizes: Mapp
     if architecture not in architectures:
         raise SalgenError(f"{path}: metadata {unknown_name('architecture', architecture, architectures)}")
     settings: dict[str, Any] = {"weights": None, "weights_backbone": None, "num_classes": len(categories), **sizes}
-    try:
+    with readable(f"{path}: {architecture} cannot be built"):
         built: nn.Module = get_model(architecture, **settings)
-    except (TypeError, ValueError) as error:
-        raise SalgenError(f"{path}: {architecture} cannot be built ({reason(error)})") from None
     return built
 
 
 def _fill(path: Path, network: nn.Module, weights: Any) -> None:
     """Load all weights; only batch counts, which nothing depends on here, may be missing."""
-    try:
+    with readable(f"{path}: its weights do not fit the network"):
         missing, unexpected = network.load_state_dict(weights, strict=False)
-    except (RuntimeError, TypeError, AttributeError) as error:
-        raise SalgenError(f"{path}: its weights do not fit the network ({reason(error)})") from None
     wrong = [*(name for name in missing if not name.endswith(BATCH_COUNT)), *unexpected]
     if wrong:
         raise SalgenError(f"{path}: its weights do not fit the network: {wrong[0]} is missing or unexpected")

@@ -16,7 +16,7 @@ from salgen.generators.lesions.slicing import Levels, cut_slice, prepare_volume
 from salgen.generators.lesions.volumes import spread_splits
 from salgen.progress import tracked
 from salgen.seeding import Stream
-from salgen.sources import Source
+from salgen.sources import Files
 from salgen.types import Mask
 
 BANK_VERSION = "1"  # changes whenever a slice does
@@ -52,7 +52,7 @@ class _Request:
     image_size: tuple[int, int]
     field_of_view: tuple[float, float]
     slices: int
-    source: Source = field(compare=False)
+    source: Files = field(compare=False)
 
     @property
     def pixel_mm(self) -> float:
@@ -73,7 +73,7 @@ class _Request:
 
 
 def brain_bank(
-    source: Source, image_size: tuple[int, int], field_of_view: tuple[float, float], slices: int
+    source: Files, image_size: tuple[int, int], field_of_view: tuple[float, float], slices: int
 ) -> BrainBank:
     """The bank of slices (H, W) of a source of volumes, from the cache where it is there.
 

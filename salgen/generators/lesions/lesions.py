@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.generator import to_levels
-from salgen.generators.interfaces import Context, Edit, PluginBase, Rendered, Scale
+from salgen.generators.interfaces import Context, Edit, GeneratorPlugin, Rendered, Scale
 from salgen.generators.lesions import lesion_shape
 from salgen.generators.lesions.brains import BrainBank, brain_bank
 from salgen.generators.lesions.volumes import open_brains
 from salgen.generators.painted_base import check_edit
 from salgen.parameters import param
-from salgen.sources import Source
+from salgen.sources import Files
 from salgen.types import Float64
 
 DEMO_SPLITS = {"train": 2000, "val": 200, "test": 200}
@@ -39,7 +39,7 @@ class LesionMaterial:
 
 
 @dataclass(frozen=True)
-class Lesions(PluginBase):
+class Lesions(GeneratorPlugin):
     """Dark lesions with soft edges on a background that is zero outside the brain.
 
     The ground truth is the lesions' whole support within the brain: every pixel that a paint
@@ -84,8 +84,8 @@ class Lesions(PluginBase):
             raise SalgenError(f"lesions = {self.lesions}: lesion_classes=one_vs_two takes 2")
 
     def draw_background(self, context: Context) -> dict[str, Any]:
-        """The random choices of the background, as JSON values."""
-        raise NotImplementedError
+        """The random choices of the background, as JSON values: by default the key of a stream of its name."""
+        return {"field": context.stream(self.name.removesuffix("-lesions")).key()}
 
     def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
         """A new float64 (N, H, W), non-negative and of any scale; what lies outside the brain is ignored."""
@@ -101,11 +101,11 @@ class Lesions(PluginBase):
         """The class names of the one task: presence, or number of lesions."""
         return {"label": CLASSES[self.lesion_classes]}
 
-    def open_source(self, source: str | None) -> Source:
+    def open_source(self, source: str | None) -> Files:
         """The MNI152 volume, or the user's folder of volumes."""
         return open_brains(source or self.default_source)
 
-    def prepare(self, source: Source) -> LesionMaterial:
+    def prepare(self, source: Files) -> LesionMaterial:
         """The bank of brain slices, with the places for lesions in each checked."""
         material = LesionMaterial(brain_bank(source, self.image_size, self.field_of_view, self.slices))
         for index in range(len(material.bank.masks)):

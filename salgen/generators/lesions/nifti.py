@@ -10,7 +10,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 import numpy as np
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, readable
 from salgen.types import Float32, Float64
 
 FEWEST_VOXELS = 8  # along an axis
@@ -67,41 +67,33 @@ def _read(path: Path) -> tuple[Float32, Float64, str]:
     from nibabel.affines import voxel_sizes
     from nibabel.imageglobals import logger
 
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"), silenced(logger):
-            warnings.simplefilter("ignore")
-            image = nibabel.load(path, mmap=False)
-            check_header(image, path)
-            if path.suffix.lower() == ".gz":
-                with gzip.open(path) as handle:  # to the end, where the checksum is: nibabel stops at the last voxel
-                    while handle.read(1 << 20):
-                        pass
-            axes = "".join(nibabel.aff2axcodes(image.affine))
-            other = "".join(nibabel.aff2axcodes(image.get_qform()))
-            if image.get_sform(coded=True)[1] and image.get_qform(coded=True)[1] and other != axes:
-                raise SalgenError(f"{path}: sform says axes {axes}, and qform {other}: correct the wrong one")
-            stored = f"{axes}, {' x '.join(f'{size:.3g}' for size in voxel_sizes(image.affine))} mm"
-            image = nibabel.as_closest_canonical(nibabel.squeeze_image(image))
-            values = np.array(image.get_fdata(dtype=np.float32, caching="unchanged"), order="C")
-            if faulty := values.size - np.count_nonzero(np.isfinite(values)):
-                raise SalgenError(
-                    f"{path}: {faulty} voxels are NaN or infinite; replace them by 0, which is background"
-                )
-    except SalgenError:
-        raise
-    except Exception as error:  # nibabel meets a damaged file with errors of a dozen kinds
-        raise SalgenError(
-            f"{path}: cannot be read as NIfTI: truncated or another kind of file ({reason(error)})"
-        ) from None
+    with readable(f"{path}: cannot be read as NIfTI, truncated or another kind of file"), quiet(logger):
+        image = nibabel.load(path, mmap=False)
+        check_header(image, path)
+        if path.suffix.lower() == ".gz":
+            with gzip.open(path) as handle:  # to the end, where the checksum is: nibabel stops at the last voxel
+                while handle.read(1 << 20):
+                    pass
+        axes = "".join(nibabel.aff2axcodes(image.affine))
+        other = "".join(nibabel.aff2axcodes(image.get_qform()))
+        if image.get_sform(coded=True)[1] and image.get_qform(coded=True)[1] and other != axes:
+            raise SalgenError(f"{path}: sform says axes {axes}, and qform {other}: correct the wrong one")
+        stored = f"{axes}, {' x '.join(f'{size:.3g}' for size in voxel_sizes(image.affine))} mm"
+        image = nibabel.as_closest_canonical(nibabel.squeeze_image(image))
+        values = np.array(image.get_fdata(dtype=np.float32, caching="unchanged"), order="C")
+        if faulty := values.size - np.count_nonzero(np.isfinite(values)):
+            raise SalgenError(f"{path}: {faulty} voxels are NaN or infinite; replace them by 0, which is background")
     return values, np.asarray(image.affine), stored
 
 
 @contextmanager
-def silenced(logger: Logger) -> Iterator[None]:
-    """Disable a logger; without its handlers alone it would still write warnings to standard error."""
+def quiet(logger: Logger) -> Iterator[None]:
+    """Ignore warnings and disable a logger; without its handlers alone it would still write to standard error."""
     usual, logger.disabled = logger.disabled, True
     try:
-        yield
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            yield
     finally:
         logger.disabled = usual
 

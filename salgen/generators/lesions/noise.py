@@ -31,10 +31,6 @@ class PinkLesions(Lesions):
 
     beta: float = param(1.0, "exponent of the power spectrum: 0 white, 1 pink, 2 like photographs", low=0.0, high=8.0)
 
-    def draw_background(self, context: Context) -> dict[str, Any]:
-        """The stream key of the white noise."""
-        return {"field": context.stream("pink").key()}
-
     def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
         """Noise fields, from zero up."""
         spectrum = np.fft.rfft2(_white(batch, "pink", self.image_size)) * _amplitudes(self.image_size, self.beta)
@@ -47,10 +43,6 @@ class WhiteLesions(Lesions):
     """Dark lesions on white Gaussian noise in the shape of a brain."""
 
     name: ClassVar[str] = "white-lesions"
-
-    def draw_background(self, context: Context) -> dict[str, Any]:
-        """The stream key of the noise."""
-        return {"field": context.stream("white").key()}
 
     def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
         """Noise fields, from zero up."""

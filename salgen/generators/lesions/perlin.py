@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
-from salgen.generators.interfaces import Context, Scale
+from salgen.generators.interfaces import Scale
 from salgen.generators.lesions.brains import BrainBank
 from salgen.generators.lesions.lesions import Lesions
 from salgen.parameters import param
@@ -47,10 +47,6 @@ class PerlinLesions(Lesions):
     lattice: tuple[int, int] = param(
         (3, 3), "lattice periods along rows and columns; cells need not be whole pixels", low=1, high=512
     )
-
-    def draw_background(self, context: Context) -> dict[str, Any]:
-        """The stream key of the lattice gradients."""
-        return {"field": context.stream("perlin").key()}
 
     def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
         """Perlin fields, from zero up."""

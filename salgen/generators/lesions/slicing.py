@@ -52,8 +52,9 @@ def prepare_volume(volume: Volume, pixel_mm: float) -> Slab:
     blocks = np.clip(np.rint(pixel_mm / np.array(volume.voxel_size)), 1, levels.shape).astype(np.int64)
     inset = (blocks - 1) / 2.0  # from a block's first voxel to its centre
     low, high = ((int(height) - inset[2]) / blocks[2] for height in (tall[0], tall[-1]))
+    means = _block_means(levels, blocks)
     return Slab(
-        _close_cavities(_block_means(levels, blocks)),
+        np.maximum(means, ndimage.binary_fill_holes(means > 0)),  # only the background around the brain stays zero
         np.array(volume.voxel_size) * blocks,
         (mass - inset[:2]) / blocks[:2],
         (low, high),
@@ -69,7 +70,8 @@ def cut_slice(slab: Slab, stream: Stream, image_size: tuple[int, int], pixel_mm:
     """
     places = _coordinates(slab, stream, image_size, pixel_mm)
     values = ndimage.map_coordinates(slab.levels, places, output=np.float64, order=1, mode="constant", prefilter=False)
-    brain = _whole_pieces(_fill_holes(values, slab.rim))
+    background = ndimage.binary_propagation(values == 0.0, mask=values <= slab.rim)  # and no ventricles
+    brain = _whole_pieces(~background)
     return brain, np.where(brain, np.rint(values), 0.0).astype(np.uint16)
 
 
@@ -120,34 +122,8 @@ def _plane(stream: Stream) -> Float64:
     return np.asarray((tilt_x @ tilt_y)[:, :2] @ in_plane @ stretch)
 
 
-def _close_cavities(levels: Levels) -> Levels:
-    """Level 1 where zeros are shut in by brain, so that only the background around it stays zero."""
-    zeros, count = ndimage.label(levels == 0)
-    outside = np.zeros(count + 1, dtype=bool)
-    for axis in range(3):
-        for face in (0, -1):
-            outside[np.unique(zeros.take(face, axis))] = True
-    outside[0] = True  # not a zero
-    closed = levels.copy()
-    closed[~outside[zeros]] = 1
-    return closed
-
-
-def _fill_holes(values: Float64, rim: float) -> Mask:
-    """Pixels above the rim, and dark pieces that hold no background, such as ventricles, bool (H, W)."""
-    dark, count = ndimage.label(values <= rim)
-    is_brain = np.ones(count + 1, dtype=bool)
-    is_brain[dark[values == 0.0]] = False
-    return np.asarray(is_brain[dark])
-
-
 def _whole_pieces(brain: Mask) -> Mask:
     """A brain mask without specks, bool (H, W)."""
-    pieces, count = ndimage.label(brain)
-    if count < 2:
-        return brain
+    pieces, _ = ndimage.label(brain)
     areas = np.bincount(pieces.ravel())
-    areas[0] = 0
-    large = areas >= SMALLEST_PIECE * areas.max()
-    large[0] = False
-    return np.asarray(large[pieces])
+    return np.asarray(brain & (areas[pieces] >= SMALLEST_PIECE * areas[1:].max(initial=0)))

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 import numpy as np
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, readable
 from salgen.generators.lesions.brain_files import choose_brains, mask_of, subject_of
 from salgen.generators.lesions.nifti import Volume, load_volume
-from salgen.sources import Files, Source
+from salgen.sources import Files
 from salgen.spec import SPLIT_NAME_RULE, is_split_name
 
 MNI152 = "mni152"
@@ -65,7 +65,7 @@ class Volumes(Files):
         return volume
 
 
-def open_brains(source: str) -> Source:
+def open_brains(source: str) -> Volumes:
     """The source of brain volumes: ``"mni152"``, or the path of a ``.nii`` or ``.nii.gz`` file or of a folder of them.
 
     :func:`~salgen.generators.lesions.brain_files.choose_brains` takes a folder's brains. It may hold a
@@ -198,12 +198,9 @@ def _read_participants(table: Path, files: Mapping[str, Path]) -> dict[str, str]
 
 def _rows(table: Path, columns: Sequence[str], delimiter: str = ",") -> list[tuple[int, dict[str, str]]]:
     """Line number and fields of each row that is not blank."""
-    try:
-        with open(table, encoding="utf-8-sig", newline="") as handle:
-            reader = csv.DictReader(handle, restval="", delimiter=delimiter)
-            missing = set(columns) - set(reader.fieldnames or ())
-            if missing:
-                raise SalgenError(f"{table}: has no column {sorted(missing)[0]!r}; it needs {' and '.join(columns)}")
-            return [(reader.line_num, row) for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SalgenError(f"{table}: cannot be read as {table.suffix[1:].upper()} ({reason(error)})") from None
+    what = f"{table}: cannot be read as a table with the columns {' and '.join(columns)}"
+    with readable(what), open(table, encoding="utf-8-sig", newline="") as handle:
+        reader = csv.DictReader(handle, restval="", delimiter=delimiter)
+        if missing := set(columns) - set(reader.fieldnames or ()):
+            raise ValueError(f"it has no column {min(missing)!r}")
+        return [(reader.line_num, row) for row in reader]

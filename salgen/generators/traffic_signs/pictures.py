@@ -1,7 +1,7 @@
 """Pictures of the 43 traffic signs of the German benchmark: plates, rims and pictograms.
 
 Stallkamp et al. 2012, *Man vs. computer: benchmarking machine learning algorithms for traffic sign
-recognition* (Neural Networks 32), number the classes as :data:`NAMES_OF_SIGNS` does.
+recognition* (Neural Networks 32), number the classes.
 """
 
 from functools import lru_cache
@@ -37,47 +37,7 @@ COLOURS = {
     "grey": (128, 130, 132),
 }
 
-NAMES_OF_SIGNS = (
-    *(f"speed limit {limit}" for limit in (20, 30, 50, 60, 70, 80)),
-    "end of speed limit 80",
-    "speed limit 100",
-    "speed limit 120",
-    "no overtaking",
-    "no overtaking for trucks",
-    "right of way at the next crossing",
-    "priority road",
-    "yield",
-    "stop",
-    "no vehicles",
-    "no trucks",
-    "no entry",
-    "general caution",
-    "curve to the left",
-    "curve to the right",
-    "double curve",
-    "bumpy road",
-    "slippery road",
-    "road narrows on the right",
-    "road work",
-    "traffic lights",
-    "pedestrians",
-    "children",
-    "bicycles",
-    "ice or snow",
-    "wild animals",
-    "end of all limits",
-    "turn right ahead",
-    "turn left ahead",
-    "ahead only",
-    "ahead or right",
-    "ahead or left",
-    "keep right",
-    "keep left",
-    "roundabout",
-    "end of no overtaking",
-    "end of no overtaking for trucks",
-)
-SIGNS = len(NAMES_OF_SIGNS)
+SIGNS = 43
 LIMITS = {0: "20", 1: "30", 2: "50", 3: "60", 4: "70", 5: "80", 7: "100", 8: "120"}
 
 ON_TRIANGLES = {int(sign): read_pictogram(rows) for sign, rows in CATALOGUE["triangles"].items()}
@@ -169,22 +129,24 @@ def _side_by_side(left: Pictogram, colour: str, right: Pictogram) -> Pictogram:
 CAR = pictogram("car")
 STRIPES = (-0.12, -0.06, 0.0, 0.06, 0.12)
 OTHER_SIGNS: dict[int, Pictogram] = {
-    6: _end(_number("80"), STRIPES),
-    9: (*_ring(), *_side_by_side(CAR, "red", CAR)),
-    10: (*_ring(), *_side_by_side(pictogram("truck"), "red", CAR)),
-    12: _diamond(),
-    13: tuple(SignPart(tuple((x, -y) for x, y in part.points), part.width, part.colour) for part in _triangle()),
-    14: _octagon(),
-    15: _ring(),
-    16: (*_ring(), *placed(pictogram("lorry"), (0, 0), 0.58, "black")),
-    17: (
+    6: _end(_number("80"), STRIPES),  # end of speed limit 80
+    9: (*_ring(), *_side_by_side(CAR, "red", CAR)),  # no overtaking
+    10: (*_ring(), *_side_by_side(pictogram("truck"), "red", CAR)),  # no overtaking for trucks
+    12: _diamond(),  # priority road
+    13: tuple(
+        SignPart(tuple((x, -y) for x, y in part.points), part.width, part.colour) for part in _triangle()
+    ),  # yield
+    14: _octagon(),  # stop
+    15: _ring(),  # no vehicles
+    16: (*_ring(), *placed(pictogram("lorry"), (0, 0), 0.58, "black")),  # no trucks
+    17: (  # no entry
         dot(0, 0, 1, "white"),
         dot(0, 0, 0.96, "red"),
         poly((-0.72, -0.17), (0.72, -0.17), (0.72, 0.17), (-0.72, 0.17), colour="white"),
     ),
-    32: _end((), STRIPES),
-    41: _end(_side_by_side(CAR, "grey", CAR), STRIPES),
-    42: _end(_side_by_side(pictogram("truck"), "grey", CAR), STRIPES),
+    32: _end((), STRIPES),  # end of all limits
+    41: _end(_side_by_side(CAR, "grey", CAR), STRIPES),  # end of no overtaking
+    42: _end(_side_by_side(pictogram("truck"), "grey", CAR), STRIPES),  # end of no overtaking for trucks
 }
 
 

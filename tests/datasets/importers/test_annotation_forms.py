@@ -79,7 +79,7 @@ def test_names_of_yolo_are_those_of_their_numbers(tmp_path, text, names):
         ("a: &a [b, b]\nnames: [*a, *a]", "cannot be read as YOLO's classes ("),
         ("names: coco.names", "cannot be read as YOLO's classes ("),
         ("- cat", "cannot be read as YOLO's classes ("),
-        ("names:\n\t0: cat", "cannot be read as YOLO's classes (while scanning"),
+        ("names:\n\t0: cat", "cannot be read as YOLO's classes (ScannerError: while scanning"),
     ],
 )
 def test_classes_of_yolo_that_fit_two_readings(tmp_path, text, message):

@@ -143,6 +143,7 @@ BROKEN_OUTLINES = {
     [
         *((why, broken, "boxes") for why, broken in BROKEN.items()),
         *((why, broken, "segmentation") for why, broken in {**BROKEN, **BROKEN_OUTLINES}.items()),
+        ("no outline in COCO's form", annotation(9, "person", segmentation=[]), "segmentation"),
     ],
 )
 def test_a_broken_annotation_is_skipped_and_counted(tmp_path, why, broken, masks):

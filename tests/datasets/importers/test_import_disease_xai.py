@@ -227,8 +227,8 @@ def test_without_pydicom_its_extra_is_named(copy, monkeypatch):
 
 def test_scans_are_looked_at_once_and_pixels_read_of_few_slices(copy, monkeypatch):
     read = []
-    reader = dicom_series._read
-    monkeypatch.setattr(dicom_series, "_read", lambda path, pixels=False: read.append(pixels) or reader(path, pixels))
+    reader = dicom_series._opened
+    monkeypatch.setattr(dicom_series, "_opened", lambda path, pixels=False: read.append(pixels) or reader(path, pixels))
     made = opened("disease-xai", copy)
     assert sum(read) == 2 * PATIENTS
     assert len(read) == PATIENTS * (SLICES + 3)  # headers, the first once more, and two slices

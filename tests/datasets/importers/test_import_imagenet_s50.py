@@ -181,8 +181,8 @@ def test_a_missing_part_is_named(root, tmp_path):
     fails(root, f"^{root}/validation must have a folder for each[^;]*$")  # no stand-in is named
     shutil.rmtree(root / "validation-segmentation")
     for path in (root, tmp_path):
-        fails(path, f"{root}/validation-segmentation is expected")
-    nowhere = "nowhere/ImageNetS50/validation-segmentation is expected.*"
+        fails(path, f"{root}/validation-segmentation is missing")
+    nowhere = "nowhere/ImageNetS50/validation-segmentation is missing.*"
     fails(tmp_path / "nowhere", f"{nowhere}; without one, salgen make textured-shapes draws a stand-in$")
 
 

@@ -55,7 +55,7 @@ def test_a_folder_that_holds_the_copy_will_do(copy, tmp_path, inside):
 @pytest.mark.parametrize("missing", ["heroes", "villains", "masks/heroes", "masks/villains"])
 def test_a_missing_folder(copy, missing):
     shutil.rmtree(copy / missing)
-    with pytest.raises(SalgenError, match=rf"^{copy / missing}: expected a folder here"):
+    with pytest.raises(SalgenError, match=rf"^{copy / missing} is missing: a folder is expected there"):
         imported(copy)
 
 

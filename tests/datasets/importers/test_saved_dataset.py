@@ -124,12 +124,15 @@ def test_splits_several_masks_none_and_levels(tmp_path):
 @pytest.mark.parametrize(
     ("item", "message"),
     [
-        ((ITEMS[0][0],), "item 0 of the dataset: "),
+        ((ITEMS[0][0],), "item 0 of the dataset cannot be read ("),
         ((ITEMS[0][0], 1), "an item is (image, label, mask), or (image, target)"),
         ((ITEMS[0][0], "cat", np.zeros((3, 3))), "the mask has shape (3, 3), but the image has 20 x 28 pixels"),
         ((np.full((H, W, 3), -1.5), "cat", None), "values outside of 0 to 1: leave its normalisation out"),
         ((np.zeros((2, 3, 4, 5)), "cat", None), "the image has shape (2, 3, 4, 5)"),
-        ((ITEMS[0][0], {"annotation": {"object": [{"name": "cat"}]}}), "item 0 of the dataset: 'bndbox'; an item is"),
+        (
+            (ITEMS[0][0], {"annotation": {"object": [{"name": "cat"}]}}),
+            "item 0 of the dataset cannot be read (KeyError: 'bndbox'); an item is",
+        ),
         ((ITEMS[0][0], 5, None), "label 5 is none of the 2 classes"),
         ((ITEMS[0][0], {"labels": [0], "boxes": XYWH}), "the boxes are XYWH: convert them to XYXY"),
     ],

@@ -126,7 +126,7 @@ def test_the_detector_is_asked_once_in_batches_and_another_threshold_of_classes_
     assert len(detector_.asked) == 4
 
 
-def test_what_is_killed_leaves_nothing_half_and_what_is_damaged_is_said(tmp_path, told, monkeypatch):
+def test_what_is_killed_leaves_nothing_half_and_what_is_damaged_is_looked_for_again(tmp_path, told, monkeypatch):
     weights, detector_ = told
     every = library(tmp_path / "all", {name: [(0.9, name)] * 8 for name in ("a", "b")}, 3)
 
@@ -137,14 +137,15 @@ def test_what_is_killed_leaves_nothing_half_and_what_is_damaged_is_said(tmp_path
         patch.setattr(detector_, "detect", stops)
         with pytest.raises(KeyboardInterrupt):
             filtered(every, weights, scenes_rule())
-    assert list((tmp_path / "cache/libraries").iterdir()) == []
+    assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []
     with pytest.raises(SalgenError, match=r"leaves none of the classes of scenes, and two .*scenes-.*\.json says"):
         filtered(every, weights, scenes_rule())
     assert not list((tmp_path / "cache/libraries").glob("*.parquet"))
-    judged = next((tmp_path / "cache/libraries").glob("judged-*.json"))
-    judged.write_text("{")
-    with pytest.raises(SalgenError, match=r"judged-.*damaged .*: remove it"):
+    asked = len(detector_.asked)
+    next((tmp_path / "cache").glob("judged-*.npz")).write_text("{")
+    with pytest.raises(SalgenError, match="leaves none of the classes of scenes"):
         filtered(every, weights, scenes_rule())
+    assert len(detector_.asked) == 2 * asked
 
 
 @pytest.mark.parametrize(("size", "shape"), [((64, 64), (20, 10)), ((48, 64), (10, 40)), ((64, 32), (90, 90))])

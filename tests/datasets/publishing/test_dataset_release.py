@@ -125,7 +125,7 @@ def test_a_full_disk_is_said_in_a_line_and_leaves_nothing(tiles, tmp_path, monke
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("salgen.datasets.publishing.dataset_release.shard_writer", full)
-    with pytest.raises(SalgenError, match="No space left on device; set TMPDIR"):
+    with pytest.raises(SalgenError, match=r"No space left on device\); set TMPDIR"):
         bytes_of(tiles)
     assert not list(tmp_path.glob("salgen-publish-*"))
 

@@ -19,7 +19,7 @@ NO_ADDRESS = "not an address of the form https://HOST"
         ("", f"hf://{TOKEN}@a/b", "", "give hf://ORG/NAME"),
         ("", "hf:a/b", "", "--to 'hf' is not known"),
         ("", "hf://a/b", "", "no token for the hub: set HF_TOKEN, or name a file"),
-        ("", "hf://a/b", "nowhere", "nowhere cannot be read: No such file"),
+        ("", "hf://a/b", "nowhere", "nowhere cannot be read (FileNotFoundError"),
         ("", "hf://a/b", "empty", "no token for the hub in empty"),
         ("", "hf://a/b", "two", "not one word of visible characters"),
         ("", "zenodo:", "good", "zenodo: takes an archive: say where to write it, as OUT"),

@@ -275,7 +275,9 @@ def test_it_can_be_sent_to_other_processes_and_loaded_there(bare):
 def test_ones_own_source_has_to_be_given_where_pictures_are_looked_at(tmp_path, tiles, copy):
     dataset = open_dataset(tiles, "train")
     assert sorted(set(dataset.column("label").tolist())) == [0, 1]
-    with pytest.raises(SalgenError, match=r"tiles holds recipes only.*own copy of tiles: give its path as the source"):
+    with pytest.raises(
+        SalgenError, match=r"tiles holds recipes only.*own copy of tiles, which only you have: give its"
+    ):
         dataset[0]
     with pytest.raises(SalgenError, match="give its path as the source"):
         train(tiles, tmp_path / "model", settings={"epochs": 1})

@@ -252,8 +252,8 @@ def test_participants_say_what_is_used_and_for_what(tmp_path):
         ("path,split\na.nii\n", "line 2: split ''"),
         ("path,split\na.nii,test-1\n", "split 'test-1'"),
         ("path,split\nsub-1_a.nii,train\nsub-1_b.nii,test\n", "line 3: sub-1 is in another split above"),
-        ("path,split\n" + "x" * 200_000 + ",train\n", "cannot be read as CSV"),
-        (b"\xff\xfe\x00path", "cannot be read as CSV"),
+        ("path,split\n" + "x" * 200_000 + ",train\n", "cannot be read as a table with the columns path and split"),
+        (b"\xff\xfe\x00path", "cannot be read as a table with the columns path and split"),
     ],
 )
 def test_a_wrong_table_is_refused_in_one_line_that_names_it(tmp_path, text, message):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
-from salgen.generators.interfaces import PluginBase
+from salgen.generators.interfaces import GeneratorPlugin
 from salgen.parameters import param
 from salgen.sources import DATA_SET
 
@@ -55,7 +55,7 @@ class SalgenData:
 
 
 @dataclass(frozen=True)
-class Derived(PluginBase):
+class Derived(GeneratorPlugin):
     """Base: its source is a data set of salgen whose images show one class, and each split draws on the same split."""
 
     stand_in: ClassVar[str] = ""

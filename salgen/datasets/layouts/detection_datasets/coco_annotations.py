@@ -1,8 +1,7 @@
 """COCO 2017: all instances that its annotations list, with boxes or outlines."""
 
-from array import array
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +26,9 @@ SPLIT = {
     False: "images of val2017 are for test; the copy has no train2017, so there are none to train on.",
 }
 MARKED = {False: "Masks are unions of boxes.", True: "Masks are unions of the instances' outlines."}
+
+
+Instance = tuple[int, coco_instances.Box, Any]  # category's number, box, and the outline if it is wanted
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,75 +82,50 @@ def open_coco(path: Path, masks: str, image_size: Size, min_mask: int) -> CocoCo
     return CocoCopy(root, masks, image_size, min_mask, tuple(parts))
 
 
-class _Instances:
-    """All annotations of a file, in little memory; outlines where they are wanted."""
-
-    def __init__(self, outlined: bool) -> None:
-        self.images, self.categories, self.boxes = array("q"), array("q"), array("d")
-        self.outlines: list[Any] | None = [] if outlined else None
-        self.crowds = 0
-
-    def take(self, entry: dict[str, Any]) -> None:
-        image, category, box = entry["image_id"], entry["category_id"], coco_instances.box_of(entry)
-        if entry["iscrowd"]:
-            self.crowds += 1
-            return
-        array("q", [image, category])  # numbers too large for the arrays are refused before anything is kept
-        self.images.append(image)
-        self.categories.append(category)
-        self.boxes.extend(box)
-        if self.outlines is not None:
-            self.outlines.append(coco_instances.outline_of(entry))
-
-    def of_images(self, numbers: Sequence[int]) -> Iterator[list[int]]:
-        """The places of each image's annotations; `numbers` rise."""
-        owners = np.array(self.images, dtype=np.int64)
-        order = np.argsort(owners, kind="stable")
-        starts, stops = (np.searchsorted(owners[order], numbers, side=side) for side in ("left", "right"))
-        return (order[start:stop].tolist() for start, stop in zip(starts.tolist(), stops.tolist(), strict=True))
-
-
 def _read_part(part: coco.CocoPart, outlined: bool, skipped: Counter[str]) -> Iterator[Annotated]:
-    instances = _Instances(outlined)
-    images, categories, malformed = coco_instances.read_annotations(part.annotations, instances.take)
-    if any(abs(number) >= 2**63 for number in images):
-        raise SalgenError(f"{part.annotations} is not a file of COCO's instances (an image's id has 64 bits or more)")
+    instances: dict[int, list[Instance]] = defaultdict(list)
+
+    def take(entry: dict[str, Any]) -> None:
+        box = coco_instances.box_of(entry)
+        if entry["iscrowd"]:
+            skipped[coco_instances.CROWD] += 1
+            return
+        outline = (coco_instances.outline_of(entry) or coco_instances.MALFORMED) if outlined else None
+        instances[entry["image_id"]].append((entry["category_id"], box, outline))
+
+    images, categories, malformed = coco_instances.read_annotations(part.annotations, take)
     numbers = sorted(images)
-    unlisted = int((~np.isin(np.array(instances.images, dtype=np.int64), numbers)).sum())
-    counts = {
-        coco_instances.MALFORMED: malformed,
-        coco_instances.CROWD: instances.crowds,
-        coco_instances.UNLISTED: unlisted,
-    }
+    unlisted = sum(len(found) for number, found in instances.items() if number not in images)
+    counts = {coco_instances.MALFORMED: malformed, coco_instances.UNLISTED: unlisted}
     skipped.update({why: count for why, count in counts.items() if count})
     classes = {number: coco.CLASSES.index(name) for name, number in categories.items() if name in coco.CLASSES}
     ranks = np.argsort(Stream("coco images", part.name).permutation(len(numbers))).tolist()
     trained = part.name == coco.TRAIN
     splits = [split_of(rank, len(numbers), tested=True) if trained else "test" for rank in ranks]
-    numbered = tracked(f"reading {part.name}", numbers, "images")
-    for number, places, split in zip(numbered, instances.of_images(numbers), splits, strict=True):
+    for number, split in zip(tracked(f"reading {part.name}", numbers, "images"), splits, strict=True):
         file, stated = Path(images[number][0]).name, images[number][1]
         with counted(skipped):
             size = check_size(part.images / file, stated)
-            yield Annotated(f"{part.name}/{file}", split, size, *_usable(instances, places, classes, size, skipped))
+            yield Annotated(
+                f"{part.name}/{file}", split, size, *_usable(instances.get(number, []), classes, size, skipped)
+            )
 
 
 def _usable(
-    instances: _Instances, places: Sequence[int], classes: Mapping[int, int], size: Size, skipped: Counter[str]
+    instances: Iterable[Instance], classes: Mapping[int, int], size: Size, skipped: Counter[str]
 ) -> tuple[list[tuple[int, Box]], dict[int, bytes]]:
-    """Class and box of an image's instances at some places, and the run lengths of each class's union."""
+    """Class and box of an image's instances, and the run lengths of each class's union."""
     objects: list[tuple[int, Box]] = []
     runs: dict[int, list[Any]] = {}
-    for place in places:
+    for category, (left, top, width, height), outline in instances:
         with counted(skipped):
-            number = classes.get(instances.categories[place])
+            number = classes.get(category)
             if number is None:
                 raise UnusableError("object of an unknown class")
-            left, top, width, height = instances.boxes[4 * place : 4 * place + 4]
             box = left, top, left + width, top + height
             check_box(box, size)
-            if instances.outlines is not None:
-                runs.setdefault(number, []).append(coco.runs_of(instances.outlines[place], size))
+            if outline is not None:
+                runs.setdefault(number, []).append(coco.runs_of(outline, size))
             objects.append((number, box))
     if not runs:
         return objects, {}

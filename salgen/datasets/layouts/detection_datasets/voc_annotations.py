@@ -14,8 +14,8 @@ from salgen.datasets.layouts.broken import check_mask_picture, check_size
 from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, check_box
 from salgen.datasets.layouts.detection_datasets.object_table import Annotated
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted, split_of
-from salgen.errors import SalgenError
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted, found_at, split_of, usable
+from salgen.errors import readable
 from salgen.generators.drawing.pictures import read_levels, resize_nearest
 from salgen.progress import tracked
 from salgen.seeding import Stream
@@ -146,8 +146,7 @@ def open_voc(path: Path, masks: str, image_size: Size, min_mask: int, *, difficu
     copy = VocCopy(root, masks, image_size, min_mask, difficult)
     folders = (LISTS, PICTURES, TEXTS, *([MASKS] if masks == SEGMENTATION else []))
     for part in (*(root / folder for folder in folders), copy._list("train"), copy._list("val")):
-        if not part.exists():
-            raise SalgenError(f"{part} is missing: it is part of VOC 2012")
+        found_at("it is part of VOC 2012", part)
     return copy
 
 
@@ -159,21 +158,15 @@ def _resized_ids(path: Path, image_size: Size, digest: str) -> NDArray[Any]:
 
 def image_names(path: Path) -> list[str]:
     """The images of a list, each once; a second column is no name."""
-    try:
+    with readable(f"{path}: cannot be read as a list of images"):
         lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise SalgenError(f"{path}: cannot be read as a list of images") from None
     return list(dict.fromkeys(line.split()[0] for line in lines if line.strip()))
 
 
 def read_xml(path: Path) -> ElementTree.Element:
     """The annotation of an image; an UnusableError if it is missing or no XML."""
-    if not path.is_file():
-        raise UnusableError("missing annotation")
-    try:
+    with usable(path, "annotation", "annotation that is no XML"):
         return ElementTree.parse(path).getroot()
-    except (OSError, ElementTree.ParseError, ValueError, LookupError):
-        raise UnusableError("annotation that is no XML") from None
 
 
 def box_of(entry: ElementTree.Element, size: Size) -> Box:

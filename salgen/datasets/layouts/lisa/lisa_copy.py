@@ -14,12 +14,11 @@ import numpy as np
 import PIL
 import scipy
 import skimage
-from numpy.typing import NDArray
-from salgen.cache import cached
+from salgen.cache import cached_json
 from salgen.datasets.layouts.imported import SPLITS, UserCopy
 from salgen.datasets.layouts.lisa.lamp_masks import MaskRules, Rectangle, acceptable_masks, agreement
 from salgen.datasets.layouts.lisa.lisa_layout import LABELS, Layout, Light
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError, read_picture
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted, read_picture
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import Pixels
 from salgen.progress import progress
@@ -45,8 +44,7 @@ SPREAD_NOTE = (
 )
 VETTING_VERSION = "3"  # changes whenever a mask does, or which rows are lights
 LIBRARIES = (np, scipy, skimage, PIL)  # those that decode and segment
-OUTSIDE, SMALL, NO_BULB, NO_MASK, BROKEN = range(5)
-REASONS = (
+REASONS = OUTSIDE, SMALL, NO_BULB, NO_MASK, BROKEN = (
     "it is outside the frame",
     "its shorter side is less than min_side",
     "its bulb is outside the frame",
@@ -78,34 +76,28 @@ class LisaCopy(UserCopy):
     def _vetted(self) -> tuple[dict[str, dict[str, Any]], dict[str, int]]:
         """The recipes, and the number of lights that cannot be used by reason; from the cache if they are in it."""
         key = cache_key(self.digest, self.rules, self.min_side)
-        lights = self.layout.lights
-        kept = cached("lisa", key, ("table", "counts"), self._vet_all)
-        dropped = {reason: int(count) for reason, count in zip(REASONS, kept["counts"], strict=True) if count}
-        if not len(kept["table"]):
+        kept = cached_json("lisa", key, self._vet_all)
+        dropped = {reason: kept["dropped"][reason] for reason in REASONS if reason in kept["dropped"]}
+        if not kept["recipes"]:
             reasons = ", ".join(f"{reason} ({count})" for reason, count in dropped.items())
-            raise SalgenError(f"none of {len(lights)} traffic lights can be used: {reasons}")
-        return {lights[row[0]].name: _recipe(lights[row[0]], row) for row in kept["table"].tolist()}, dropped
+            raise SalgenError(f"none of {len(self.layout.lights)} traffic lights can be used: {reasons}")
+        return kept["recipes"], dropped
 
-    def _vet_all(self) -> dict[str, NDArray[np.int32]]:
-        """A row for each light that can be used, and the number of the others by reason."""
-        rows: list[tuple[int, ...]] = []
-        dropped: Counter[int] = Counter()
-        numbered = enumerate(self.layout.lights)
+    def _vet_all(self) -> dict[str, Any]:
+        """The recipe of each light that can be used, and the number of the others by reason."""
+        recipes: dict[str, dict[str, Any]] = {}
+        dropped: Counter[str] = Counter()
         with progress("segmenting traffic lights", len(self.layout.lights), "lights") as advance:
-            for name, group in groupby(numbered, key=lambda pair: pair[1].frame):
+            for name, group in groupby(self.layout.lights, key=lambda light: light.frame):
                 try:
                     frame = read_picture(self.files[name])
                 except UnusableError:
                     frame = None
-                for number, light in group:
-                    outcome = BROKEN if frame is None else _outcome(frame, light, self.rules, self.min_side)
-                    if isinstance(outcome, int):
-                        dropped[outcome] += 1
-                    else:
-                        rows.append((number, *outcome))
+                for light in group:
+                    with counted(dropped):
+                        recipes[light.name] = _recipe(frame, light, self.rules, self.min_side)
                     advance()
-        counts = [dropped[reason] for reason in range(len(REASONS))]
-        return {"table": np.array(rows, dtype=np.int32).reshape(-1, 11), "counts": np.array(counts, dtype=np.int32)}
+        return {"recipes": recipes, "dropped": dropped}
 
     @cached_property
     def notes(self) -> str:
@@ -144,26 +136,25 @@ def cut(frame: Pixels, box: Rectangle, bulb: Rectangle) -> tuple[Pixels, Rectang
     return frame[top:bottom, left:right], (bulb[0] - left, bulb[1] - top, bulb[2] - left, bulb[3] - top)
 
 
-def _outcome(frame: Pixels, light: Light, rules: MaskRules, min_side: int) -> tuple[int, ...] | int:
-    """The clipped box and bulb, number of masks and 1000 times their agreement; or the number of a reason."""
+def _recipe(frame: Pixels | None, light: Light, rules: MaskRules, min_side: int) -> dict[str, Any]:
+    """Recipe parameters that render a light, as JSON values; an UnusableError with one of the reasons."""
+    if frame is None:
+        raise UnusableError(BROKEN)
     height, width = frame.shape[:2]
     box = _clipped(light.box, (0, 0, width, height))
     bulb = _clipped(light.bulb, box)
     if _shorter_side(box) <= 0 < _shorter_side(light.box):
-        return OUTSIDE
+        raise UnusableError(OUTSIDE)
     if _shorter_side(box) < min_side:
-        return SMALL
+        raise UnusableError(SMALL)
     if _shorter_side(bulb) <= 0:
-        return NO_BULB
+        raise UnusableError(NO_BULB)
     masks = acceptable_masks(*cut(frame, box, bulb), red=light.label == LABELS["stop"], rules=rules)
-    return (*box, *bulb, len(masks), round(1000 * agreement(masks))) if masks else NO_MASK
-
-
-def _recipe(light: Light, row: list[int]) -> dict[str, Any]:
-    """Recipe parameters that render a light, as JSON values; `row` is its number and what :func:`_outcome` gives."""
-    place = {"item": light.name, "frame": light.frame, "box": row[1:5], "bulb": row[5:9]}
+    if not masks:
+        raise UnusableError(NO_MASK)
+    place = {"item": light.name, "frame": light.frame, "box": box, "bulb": bulb}
     seen = {"label": light.label, "night": int(light.frame.startswith("night"))}
-    return {**place, **seen, "masks": row[9], "agreement": row[10] / 1000}
+    return {**place, **seen, "masks": len(masks), "agreement": round(1000 * agreement(masks)) / 1000}
 
 
 def _clipped(box: Rectangle, within: Rectangle) -> Rectangle:

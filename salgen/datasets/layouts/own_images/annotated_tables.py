@@ -33,7 +33,7 @@ from salgen.datasets.layouts.own_images.outlines import MaskPicture
 from salgen.datasets.layouts.own_images.upright_pictures import Header
 from salgen.datasets.picture_libraries.coco_instances import CROWD, outline_of
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, readable
 
 ABSENT = "annotation of an image that is not in the folder"
 CORNERS = (  # the columns of a box: left, top, right, bottom
@@ -140,7 +140,8 @@ def _mask_of(row: Row, path: Path) -> Path | None:
 def _objects(row: Row) -> list[Mark]:
     """Of ``{"bbox": [[x, y, width, height], ...], "categories": [...]}``, or of a list with a dict for each object."""
     place, columns = row
-    try:
+    form = "{'bbox': [[x, y, width, height], ...], 'categories': [...]}"
+    with readable(f"{place}: column {OBJECTS!r} must hold {form}"):
         held = columns[OBJECTS] or []
         held = json.loads(held) if isinstance(held, str) else held
         if isinstance(held, dict):
@@ -151,8 +152,4 @@ def _objects(row: Row) -> list[Mark]:
             mark = {"segmentation": each.get("segmentation"), "iscrowd": float(each.get("iscrowd") or 0)}
             box = {} if mark["segmentation"] else {"bbox": each["bbox"], "area": float(each.get("area") or 0)}
             marks.append((category, mark | box))
-    except (TypeError, ValueError, KeyError, AttributeError):
-        raise SalgenError(
-            f"{place}: column {OBJECTS!r} must hold {{'bbox': [[x, y, width, height], ...], 'categories': [...]}}"
-        ) from None
     return marks

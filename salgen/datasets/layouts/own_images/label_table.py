@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from salgen.datasets.layouts.own_images.image_tree import SPLIT_FOLDERS, ImageTree
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, readable
 
 FILE = ("file", "file_name", "filename", "image", "image_path", "path")
 LABEL = ("label", "class", "category", "class_name")
@@ -29,21 +29,18 @@ class LabelRow:
 def read_rows(path: Path) -> Iterator[Row]:
     """The rows of a CSV file with a header, or of a file of JSON lines."""
     is_json = path.suffix.lower() == ".jsonl"
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as handle:
-            head = "" if is_json else handle.readline().strip()
-            handle.seek(0)
-            table = csv.DictReader(handle, delimiter=next((mark for mark in ",;\t" if mark in head), ","))
-            names = [name.strip().lower() for name in (table.fieldnames or () if head else ()) if name.strip()]
-            if len(set(names)) < len(names):
-                raise ValueError(f"two columns of {', '.join(names)} have one name")
-            rows: list[Mapping[str, Any]] = []
-            for row in map(json.loads, filter(str.strip, handle)) if is_json else table:
-                if any(row.pop(None, ())):
-                    raise ValueError(f"row {len(rows) + 2} has more values than columns: quote values that hold a mark")
-                rows.append({str(key).strip().lower(): value for key, value in row.items()})
-    except (OSError, ValueError, TypeError, AttributeError, csv.Error, RecursionError) as error:
-        raise SalgenError(f"{path}: cannot be read as a table ({reason(error)})") from None
+    with readable(f"{path}: cannot be read as a table"), open(path, encoding="utf-8-sig", newline="") as handle:
+        head = "" if is_json else handle.readline().strip()
+        handle.seek(0)
+        table = csv.DictReader(handle, delimiter=next((mark for mark in ",;\t" if mark in head), ","))
+        names = [name.strip().lower() for name in (table.fieldnames or () if head else ()) if name.strip()]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two columns of {', '.join(names)} have one name")
+        rows: list[Mapping[str, Any]] = []
+        for row in map(json.loads, filter(str.strip, handle)) if is_json else table:
+            if any(row.pop(None, ())):
+                raise ValueError(f"row {len(rows) + 2} has more values than columns: quote values that hold a mark")
+            rows.append({str(key).strip().lower(): value for key, value in row.items()})
     if not rows:
         raise SalgenError(
             f"{path}: has no rows{f' below its header {head}' if head else ''}; expected a header such as file,label "

@@ -13,7 +13,7 @@ from salgen.datasets.layouts.mask_levels import Told, object_of, told_apart
 from salgen.datasets.layouts.own_images.annotations import in_order
 from salgen.datasets.layouts.own_images.image_tree import Skipped
 from salgen.datasets.layouts.own_images.outlines import runs_of_mask
-from salgen.errors import SalgenError, warn
+from salgen.errors import SalgenError, readable, warn
 from salgen.generators.drawing.pictures import rgb_of
 from salgen.progress import tracked
 from salgen.types import Mask
@@ -59,20 +59,14 @@ class _Saver:
         self.noted = Skipped("Noted")
 
     def save(self, split: str, dataset: Any, classes: tuple[str, ...]) -> None:
-        try:
+        with readable(f"images = {type(dataset).__name__}", ": give a folder, or a dataset with a length and indices"):
             count = len(dataset)
-        except TypeError:
-            raise SalgenError(
-                f"images = {type(dataset).__name__}: give a folder, or a dataset with a length and indices"
-            ) from None
         if len(set(classes)) < len(classes):
             raise SalgenError("two classes of the dataset have one name: give others by parameters={'classes': [...]}")
         self.known |= dict.fromkeys(classes)
         for index in tracked(f"writing {split or 'images'}", range(count), "images"):
-            try:
+            with readable(f"item {index} of {split or 'the dataset'} cannot be read", f"; an item is {FORMS}"):
                 self._item(f"{split}/{index:06d}.png".lstrip("/"), dataset[index], classes)
-            except (TypeError, ValueError, IndexError, KeyError) as error:
-                raise SalgenError(f"item {index} of {split or 'the dataset'}: {error}; an item is {FORMS}") from error
 
     def finish(self) -> None:
         """Write the annotations and labels."""

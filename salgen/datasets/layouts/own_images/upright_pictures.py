@@ -6,11 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-import numpy as np
-from numpy.typing import NDArray
 from PIL import ExifTags, Image, ImageOps
-from salgen.cache import cached
+from salgen.cache import cached_json
 from salgen.datasets.layouts.broken import stamp_of
 from salgen.datasets.layouts.mask_levels import MOSTLY, NUMBERS, SOFT, VOID, Told, object_of
 from salgen.errors import SalgenError
@@ -74,7 +71,7 @@ def masks_told(masks: Mapping[str, Sequence[Path]], values: tuple[int, ...]) -> 
         corners = mask[:: max(len(mask) - 1, 1), :: max(mask.shape[1] - 1, 1)]
         return said or (MOSTLY if 0.5 < mask.mean() < 1 and corners.all() else ""), 0.0 if said == SOFT else level
 
-    def look() -> dict[str, NDArray[Any]]:
+    def look() -> list[str]:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             looked_at = zip(tracked("looking at masks", pairs, "masks"), pool.map(told, pairs), strict=True)
             found = [one for _, one in looked_at]
@@ -85,10 +82,10 @@ def masks_told(masks: Mapping[str, Sequence[Path]], values: tuple[int, ...]) -> 
                 f"{first[True]}: its object has level 255, which may be void beside the numbers in {first[False]}: "
                 "name the object's levels, by --set mask_values=1,255 or the like"
             )
-        return {"said": np.array([said for said, _ in found], dtype=np.str_)}
+        return [said for said, _ in found]
 
-    kept = cached("mask-levels", [VERSION, stamp_of([path for _, path in pairs]), list(values)], ("said",), look)
-    return [(item, said) for (item, _), said in zip(pairs, kept["said"].tolist(), strict=True) if said]
+    kept = cached_json("mask-levels", [VERSION, stamp_of([path for _, path in pairs]), list(values)], look)
+    return [(item, said) for (item, _), said in zip(pairs, kept, strict=True) if said]
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from salgen.datasets.layouts.own_images import annotations
 from salgen.datasets.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below, visible_files
 from salgen.datasets.layouts.own_images.outlines import Outline
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, readable
 from salgen.import_paths import needed
 
 SLACK = 0.01  # as Ultralytics allows
@@ -136,7 +136,7 @@ def _texts_beside(listing: Path, tree: ImageTree) -> dict[str, Path]:
 def _yolo_names(path: Path) -> tuple[dict[int, str], int | None]:
     """Number to name of the classes, as YAML writes them (``no`` is a name), and the count of key points' numbers."""
     yaml = needed("yaml", f"{path}: reading YOLO's classes", "yolo")
-    try:
+    with readable(f"{path}: cannot be read as YOLO's classes", "; expected  names: [cat, dog], or a line each"):
         text = path.read_text(encoding="utf-8-sig")
         keys: dict[str, Any] = {}
         listed: Any = list(enumerate(line.strip() for line in text.rstrip().splitlines()))
@@ -156,17 +156,11 @@ def _yolo_names(path: Path) -> tuple[dict[int, str], int | None]:
             raise ValueError("a class has no name, or two have one name or number")
         if count not in (len(names), max(names) + 1):
             raise ValueError(f"nc is {count}, but there are {len(names)} names")
-    except (OSError, ValueError, TypeError, AttributeError, yaml.YAMLError, RecursionError) as error:
-        raise SalgenError(
-            f"{path}: cannot be read as YOLO's classes ({reason(error)}); expected  names: [cat, dog], or a line each"
-        ) from None
     return names, key_points
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     """The lines of a text that are not empty, each with its place, which the notes name: without the folder."""
-    try:
+    with readable(f"{path}: cannot be read as text"):
         lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, ValueError) as error:
-        raise SalgenError(f"{path}: cannot be read as text ({reason(error)})") from None
     return ((f"{path.name} line {number}", line) for number, line in enumerate(lines, start=1) if line.strip())

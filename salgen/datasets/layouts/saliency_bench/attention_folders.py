@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 import numpy as np
 from salgen.datasets.layouts.saliency_bench import marked_images
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, readable
 from salgen.types import Mask
 
 COLUMNS = ["img_idx", "attention"]
@@ -79,13 +79,9 @@ def _rows(table: Path) -> Iterator[tuple[str, Any]]:
     """An image's name and the text of its map, row by row."""
     import pandas
 
-    try:
+    with readable(f"{table}: cannot be read as a table with the columns {' and '.join(COLUMNS)}"):
         for part in pandas.read_csv(table, usecols=COLUMNS, dtype=str, chunksize=ROWS):
             yield from zip(part[COLUMNS[0]].astype(str), part[COLUMNS[1]], strict=True)
-    except (OSError, ValueError) as error:
-        raise SalgenError(
-            f"{table}: cannot be read as a table with the columns {' and '.join(COLUMNS)} ({reason(error)})"
-        ) from None
 
 
 def _mask(text: Any) -> Mask | None:

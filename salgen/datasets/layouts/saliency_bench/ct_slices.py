@@ -1,6 +1,5 @@
 """Slices of CT volumes, so that no volume is held in memory: of NIfTI by nibabel's array proxy, of DICOM by file."""
 
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,13 +8,11 @@ from numpy.typing import NDArray
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.layouts.saliency_bench.dicom_series import read_dicom
 from salgen.datasets.layouts.saliency_bench.marked_images import MarkedImage
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, usable
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import Pixels
-from salgen.generators.lesions.nifti import check_header, silenced
+from salgen.generators.lesions.nifti import check_header, quiet
 from salgen.types import Mask
-
-UNREADABLE = "unreadable volume"
 
 
 class CtVolume:
@@ -30,16 +27,11 @@ class CtVolume:
         from nibabel.imageglobals import logger
         from nibabel.orientations import io_orientation
 
-        if not path.is_file():
-            raise UnusableError("missing volume")
-        try:
-            with warnings.catch_warnings(), np.errstate(all="ignore"), silenced(logger):
-                warnings.simplefilter("ignore")
-                image: Any = nibabel.load(path, mmap=False, keep_file_open=True)
-                check_header(image, path)
-                axes = io_orientation(image.affine)
-        except Exception:  # nibabel meets a damaged file with errors of a dozen kinds
-            raise UnusableError(UNREADABLE) from None
+        self.path = path
+        with usable(path, "volume"), quiet(logger):
+            image: Any = nibabel.load(path, mmap=False, keep_file_open=True)
+            check_header(image, path)
+            axes = io_orientation(image.affine)
         if not np.isfinite(axes).all():
             raise UnusableError("volume without an orientation")
         self.shape: tuple[int, ...] = tuple(map(int, image.shape[:3]))
@@ -55,10 +47,8 @@ class CtVolume:
         across = self._along(2)
         index: list[Any] = [slice(None)] * 3 + [0] * (len(self._voxels.shape) - 3)
         index[across] = place
-        try:
+        with usable(self.path, "volume"):
             values = np.asarray(self._voxels[tuple(index)])
-        except Exception:  # as when it is opened
-            raise UnusableError(UNREADABLE) from None
         if not np.isfinite(values).all():
             raise UnusableError("volume with values that are no numbers")
         rest = [self.axes[axis] for axis in range(3) if axis != across]

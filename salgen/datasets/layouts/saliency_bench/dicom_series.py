@@ -1,7 +1,6 @@
 """Series of CT slices in DICOM files: headers are read to order them, pixels only of a slice that is wanted."""
 
 import logging
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,9 +9,8 @@ from pathlib import Path
 from typing import Any
 import numpy as np
 from numpy.typing import NDArray
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted
-from salgen.errors import SalgenError
-from salgen.generators.lesions.nifti import silenced
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted, usable
+from salgen.generators.lesions.nifti import quiet
 from salgen.import_paths import needed
 from salgen.types import Float64
 
@@ -71,8 +69,7 @@ def series_of(path: Path) -> str:
 
 def read_dicom(path: Path) -> NDArray[Any]:
     """A slice's Hounsfield units as radiologists see it, (H, W): front above, the patient's right on the left."""
-    with _damage():
-        data = _read(path, pixels=True)
+    with _opened(path, pixels=True) as data:
         if data.PhotometricInterpretation not in GREYS:
             raise UnusableError("slice that is not of greys")
         across = _turns(data)
@@ -98,8 +95,7 @@ class _Header:
 
 
 def _header(path: Path) -> _Header:
-    with _damage():
-        data = _read(path)
+    with _opened(path) as data:
         (right, _), (_, back) = _turns(data).tolist()
         try:
             row, column = map(float, data.PixelSpacing)
@@ -137,20 +133,10 @@ def _sign(step: float) -> int:
     return -1 if step < 0 else 1
 
 
-def _read(path: Path, pixels: bool = False) -> Any:
+@contextmanager
+def _opened(path: Path, pixels: bool = False) -> Iterator[Any]:
+    """A file's data; pydicom has errors of a dozen kinds, some only when a value is looked at."""
     pydicom = needed("pydicom", "reading DICOM", "dicom")
     wanted = None if pixels else [*ABOUT_SERIES, *ABOUT_SLICE]
-    return pydicom.dcmread(path, stop_before_pixels=not pixels, specific_tags=wanted)
-
-
-@contextmanager
-def _damage() -> Iterator[None]:
-    """Turn an error of pydicom into an UnusableError: it has a dozen kinds, some only when a value is looked at."""
-    try:
-        with warnings.catch_warnings(), silenced(logging.getLogger("pydicom")):
-            warnings.simplefilter("ignore")
-            yield
-    except (SalgenError, UnusableError):
-        raise
-    except Exception:
-        raise UnusableError(UNREADABLE) from None
+    with usable(path, "slice"), quiet(logging.getLogger("pydicom")):
+        yield pydicom.dcmread(path, stop_before_pixels=not pixels, specific_tags=wanted)

@@ -10,11 +10,13 @@ import numpy as np
 from salgen.datasets.layouts.broken import check_size
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, box_mask
 from salgen.datasets.layouts.own_images.outlines import MaskPicture, runs_of_mask
+from salgen.datasets.picture_libraries import picture_sampling
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import Pixels, read_rgb, resize_nearest
 from salgen.types import Mask
 
 IMAGES, ATTENTION = "image", "attention_label"  # the benchmark's own folders
+INSTEAD = f"; or give a folder of Saliency-Bench, with {IMAGES} and {ATTENTION}"
 
 
 class Mark(Protocol):
@@ -93,16 +95,13 @@ def marked_by(image: MarkedImage, mask: Mask | None) -> MarkedImage:
 
 
 def found_at(what: str, *places: Path) -> Path:
-    """The first of some places of a published layout that is there; a SalgenError says `what` has it if none is."""
-    for place in places:
-        if place.exists():
-            return place
-    raise missing(places[0], what)
+    """As :func:`.picture_sampling.found_at`, with what may be given instead."""
+    return picture_sampling.found_at(f"{what}{INSTEAD}", *places)
 
 
 def missing(path: Path, what: str) -> SalgenError:
     """The error where something of a published layout is missing."""
-    return SalgenError(f"{path} is missing: {what}; or give a folder of Saliency-Bench, with {IMAGES} and {ATTENTION}")
+    return SalgenError(f"{path} is missing: {what}{INSTEAD}")
 
 
 def some_of(items: Iterable[str], count: int, seed: int) -> set[str]:
