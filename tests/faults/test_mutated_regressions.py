@@ -16,7 +16,6 @@ from trials import command
 import salgen
 from salgen.datasets.format import png
 from salgen.errors import LONGEST_MESSAGE, SalgenError, reason
-from salgen.evaluation.report.gallery import read_gallery
 from salgen.evaluation.runs.artifacts.certificate_table import read_certificates
 from salgen.evaluation.runs.artifacts.run_record import RunRecord, content_faults
 from salgen.evaluation.runs.artifacts.saved_maps import key_of, read_maps
@@ -172,12 +171,6 @@ def test_a_fault_within_a_run_names_the_run() -> None:
     assert refusal(lambda: fail(SalgenError("unknown metric 'mask'"))) == "runs/a: unknown metric 'mask'"
     assert refusal(lambda: fail(SalgenError("runs/a/run.json is damaged"))) == "runs/a/run.json is damaged"
     assert "runs/a" in refusal(lambda: fail(OverflowError("too large")))
-
-
-def test_a_damaged_gallery_is_closed_and_named(tmp_path: Path) -> None:
-    path = tmp_path / "gallery.npz"
-    path.write_bytes(b"PK\x03\x04 and nothing more")
-    assert path.name in refusal(lambda: read_gallery(path))
 
 
 def test_damaged_maps_and_certificates_are_named(tmp_path: Path) -> None:

@@ -44,18 +44,52 @@ VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.di
 RANDOMS = st.randoms(use_true_random=False)
 
 
-def hypothesis_run(
-    request: pytest.FixtureRequest, kind: str, large: int, inputs: st.SearchStrategy[Any], call: Callable[[Any], object]
-) -> None:
-    """Try what Hypothesis draws and demand that each is refused in one line, or harmless."""
+def damaged(texts: tuple[str, ...]) -> st.SearchStrategy[str]:
+    """One of some texts with changes, or any text."""
+    return st.one_of(st.builds(mutated_text, st.sampled_from(texts), RANDOMS), TEXTS)
+
+
+def build_pairs(name: str, pairs: list[str]) -> None:
+    cls = TrainingSettings if name == "training" else plugin_class(name)
+    canonical_json(to_json(build(cls, parse_pairs(pairs))))
+
+
+def build_value(name: str, number: int, value: Any) -> None:
+    """Of a parameter that exists."""
+    cls = plugin_class(name)
+    names = [field.name for field in dataclasses.fields(cls)]
+    canonical_json(to_json(build(cls, {names[number % len(names)]: value})))
+
+
+def read_spec(changes: dict[str, Any]) -> None:
+    assert len(DatasetSpec.from_json({**SPEC.to_json(), **changes}).fingerprint) == 64
+
+
+KEYS = st.one_of(st.sampled_from(list(SPEC.to_json())), TEXTS)
+KINDS: dict[str, tuple[int, Callable[..., object], tuple[st.SearchStrategy[Any], ...]]] = {
+    "--set pairs": (
+        800, build_pairs, (st.sampled_from(("training", *GENERATORS)), st.lists(damaged(PAIRS), max_size=3))
+    ),
+    "parameter values": (600, build_value, (st.sampled_from(GENERATORS), st.integers(0, 100), VALUES)),
+    "method calls": (400, lambda call: select_methods([call], "demo"), (damaged(METHODS),)),
+    "metric calls": (400, lambda text: choose_metrics([text], ("mask",), "demo"), (damaged(METRICS),)),
+    "calls as text": (200, parse_call, (damaged((*METHODS, *METRICS)),)),
+    "specs": (800, read_spec, (st.dictionaries(KEYS, VALUES, min_size=1, max_size=3),)),
+    "manifests of any JSON": (300, Manifest.from_text, (st.one_of(TEXTS, VALUES.map(json.dumps)),)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_hypothesis_draws_is_refused_in_one_line_or_harmless(request: pytest.FixtureRequest, kind: str) -> None:
+    large, call, inputs = KINDS[kind]
     results: list[Result] = []
 
     @settings(max_examples=how_many(request, large), deadline=20_000, suppress_health_check=list(HealthCheck))
-    @given(inputs)
-    def law(value: Any) -> None:
+    @given(st.tuples(*inputs))
+    def law(given: tuple[Any, ...]) -> None:
         started, text = time.monotonic(), ""
         try:
-            call(value)
+            call(*given)
         except SalgenError as error:
             text = str(error)
             check_line(text, "")
@@ -64,67 +98,6 @@ def hypothesis_run(
 
     law()
     count(request, kind, results)
-
-
-def damaged(texts: tuple[str, ...]) -> st.SearchStrategy[str]:
-    """One of some texts with changes, or any text."""
-    return st.one_of(st.builds(mutated_text, st.sampled_from(texts), RANDOMS), TEXTS)
-
-
-def test_mutated_settings(request: pytest.FixtureRequest) -> None:
-    def call(drawn: tuple[str, list[str]]) -> None:
-        name, pairs = drawn
-        cls = TrainingSettings if name == "training" else plugin_class(name)
-        canonical_json(to_json(build(cls, parse_pairs(pairs))))
-
-    names = st.sampled_from(("training", *GENERATORS))
-    hypothesis_run(request, "--set pairs", 800, st.tuples(names, st.lists(damaged(PAIRS), max_size=3)), call)
-
-
-def test_mutated_values(request: pytest.FixtureRequest) -> None:
-    """Parameters from a configuration: any JSON value for a parameter that exists."""
-
-    def call(drawn: tuple[str, int, Any]) -> None:
-        name, number, value = drawn
-        cls = plugin_class(name)
-        names = [field.name for field in dataclasses.fields(cls)]
-        canonical_json(to_json(build(cls, {names[number % len(names)]: value})))
-
-    drawn = st.tuples(st.sampled_from(GENERATORS), st.integers(0, 100), VALUES)
-    hypothesis_run(request, "parameter values", 600, drawn, call)
-
-
-def test_mutated_method_calls(request: pytest.FixtureRequest) -> None:
-    hypothesis_run(request, "method calls", 400, damaged(METHODS), lambda call: select_methods([call], "demo"))
-
-
-def test_mutated_metric_calls(request: pytest.FixtureRequest) -> None:
-    def call(text: str) -> None:
-        choose_metrics([text], ("mask",))
-        choose_metrics([text], ("mask",), "demo")
-
-    hypothesis_run(request, "metric calls", 400, damaged(METRICS), call)
-
-
-def test_mutated_calls_are_read(request: pytest.FixtureRequest) -> None:
-    hypothesis_run(request, "calls as text", 200, damaged((*METHODS, *METRICS)), parse_call)
-
-
-def test_mutated_specs(request: pytest.FixtureRequest) -> None:
-    """Specs of which one or more entries are any JSON value."""
-
-    def call(changes: dict[str, Any]) -> None:
-        spec = DatasetSpec.from_json({**SPEC.to_json(), **changes})
-        assert len(spec.fingerprint) == 64
-
-    keys = st.one_of(st.sampled_from(list(SPEC.to_json())), TEXTS)
-    hypothesis_run(request, "specs", 800, st.dictionaries(keys, VALUES, min_size=1, max_size=3), call)
-
-
-def test_mutated_json(request: pytest.FixtureRequest) -> None:
-    """Any JSON value, and any text, where a manifest is expected."""
-    texts = st.one_of(TEXTS, VALUES.map(json.dumps))
-    hypothesis_run(request, "manifests of any JSON", 300, texts, Manifest.from_text)
 
 
 @pytest.fixture

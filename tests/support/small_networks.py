@@ -16,6 +16,14 @@ class Normalise(nn.Module):
         return (pixels - self.mean) / self.deviation
 
 
+class Of(nn.Module):
+    """A network that is a function of images."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.forward = function
+
+
 def with_statistics(network, std, low=0.5, high=2.0, dense=False):
     """The network with batch norms, and perhaps dense layers, whose statistics and biases do something."""
     for module in network.modules():

@@ -7,7 +7,6 @@ from salgen.errors import SalgenError
 from salgen.generators.factory import generator
 
 H, W = 20, 28
-BOX = (3, 2, 12, 9)
 STORED = np.zeros((H, W), dtype=bool)
 STORED[2:9, 3:12] = True
 SIZED = ("mask picture", "polygons", "rle", "boxes of sizes", "objects of sizes")

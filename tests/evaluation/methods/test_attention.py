@@ -60,18 +60,14 @@ def slow_rollout(attentions):
     return rolled
 
 
-def test_raw_attention_is_the_class_tokens_row_of_the_last_block(net, images):
-    found = salgen.explain(net, images, 0, method="raw-attention", reduce=None)
+@pytest.mark.parametrize("method", METHODS)
+def test_attention_is_what_torchs_module_gives(net, images, method):
+    found = salgen.explain(net, images, 0, method=method, reduce=None)
     assert found.native_resolution == (4, 4)
-    expected = torch.stack([slow_attentions(net, image)[-1][0, 1:].view(1, 4, 4) for image in images])
+    attentions = [[mean[None] for mean in slow_attentions(net, image)] for image in images]
+    expected = torch.stack([oracle(of_blocks, method, CLASS, 1) for of_blocks in attentions])
     assert expected.std() > 1e-3
-    torch.testing.assert_close(found.values, upsampled(expected), rtol=1e-4, atol=1e-6)
-
-
-def test_rollout_is_the_product_over_blocks(net, images):
-    found = salgen.explain(net, images, 0, method="attention-rollout", reduce=None).values
-    expected = torch.stack([slow_rollout(slow_attentions(net, image))[0, 1:].view(1, 4, 4) for image in images])
-    torch.testing.assert_close(found, upsampled(expected), rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(found.values, upsampled(expected[:, None]), rtol=1e-4, atol=1e-6)
 
 
 def upsampled(maps):
@@ -165,6 +161,15 @@ def test_attention_is_what_hugging_face_gives(kind, images):
             torch.testing.assert_close(found.values, upsampled(expected[:, None]), rtol=1e-4, atol=1e-6)
 
 
+def of_timm(kind, **options):
+    torch.manual_seed(0)
+    sizes = {"img_size": 32, "patch_size": 8, "depth": 2, "embed_dim": 24, "num_heads": 2}
+    net = timm.create_model(kind, num_classes=3, **sizes, **options)
+    for parameter in net.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    return net.eval()
+
+
 TIMM = {
     "vit_tiny_patch16_224": ({}, CLASS, 1),
     "deit_tiny_distilled_patch16_224": ({}, BOTH, 2),
@@ -179,13 +184,8 @@ TIMM = {
 @pytest.mark.parametrize("kind", TIMM)
 def test_attention_is_what_timm_drops_out(kind, images):
     options, read, prefix = TIMM[kind]
-    torch.manual_seed(0)
-    net = timm.create_model(
-        kind, img_size=32, patch_size=8, depth=2, embed_dim=24, num_heads=2, num_classes=3, **options
-    )
-    for parameter in net.parameters():
-        nn.init.normal_(parameter, std=0.3)
-    fused = {method: salgen.explain(net.eval(), images, 0, method=method, reduce=None).values for method in METHODS}
+    net = of_timm(kind, **options)
+    fused = {method: salgen.explain(net, images, 0, method=method, reduce=None).values for method in METHODS}
     written = []
     for block in net.blocks:
         assert block.attn.fused_attn

@@ -2,9 +2,8 @@
 
 import math
 import pytest
-import timm
 import torch
-from test_attention import HUGGING_FACE, Answer, hugging_face, transformer, upsampled
+from test_attention import HUGGING_FACE, Answer, hugging_face, of_timm, transformer, upsampled
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
@@ -112,11 +111,7 @@ def test_generic_attention_of_what_hugging_face_gives(kind, images):
 
 @pytest.mark.parametrize("kind", ["vit_tiny_patch16_224", "beit_base_patch16_224", "vit_small_patch16_dinov3"])
 def test_fused_and_written_attention_of_timm_agree(kind, images):
-    torch.manual_seed(0)
-    net = timm.create_model(kind, img_size=32, patch_size=8, depth=2, embed_dim=24, num_heads=2, num_classes=3).eval()
-    for parameter in net.parameters():
-        nn.init.normal_(parameter, std=0.3)
-    maps = []
+    net, maps = of_timm(kind), []
     for fused in (True, False):
         for block in net.blocks:
             block.attn.fused_attn = fused
@@ -127,7 +122,7 @@ def test_fused_and_written_attention_of_timm_agree(kind, images):
         torch.testing.assert_close(first, second, rtol=1e-3, atol=1e-5 * float(second.max()))
 
 
-def test_the_first_block_left_alone_counts_in_legrad(net, images):
+def test_the_first_block_left_alone_counts_in_legrad(images):
     """With one block the score is the network's own, and its gradient that of the other methods."""
     alone = transformer(layers=1)
     found = salgen.explain(alone, images[:1], 0, method="legrad", reduce=None).values

@@ -8,7 +8,7 @@ import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
 from salgen.registry import METHODS
-from salgen.testing.methods import small_networks, state_of
+from salgen.testing.methods import small_networks
 
 EXPLAINING = [name for name in METHODS.names() if "model" in METHODS.load(name).needs]
 ATTENTION = {"attention-rollout", "raw-attention", "generic-attention", "ag-cam", "legrad"} | {
@@ -66,17 +66,6 @@ def test_the_style_of_the_network_does_not_matter(method, style, expected):
         torch.testing.assert_close(explain(model, method), expected[method], rtol=1e-4, atol=1e-5 * scale)
 
 
-@pytest.mark.parametrize("method", EXPLAINING)
-def test_modes_and_flags_do_not_matter(method, expected):
-    model = model_for(method).train().requires_grad_(False)
-    patterns = salgen.fit_patterns(model, IMAGES) if "patterns" in METHODS.load(method).needs else None
-    before = state_of(model)
-    with torch.no_grad():
-        found = explain(model, method, patterns=patterns)
-    assert state_of(model) == before
-    torch.testing.assert_close(found, expected[method], rtol=1e-4, atol=1e-5 * float(found.abs().max()))
-
-
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("method", EXPLAINING)
 def test_half_precision_gives_finite_maps(method, kind):
@@ -103,6 +92,5 @@ def test_weights_that_are_not_numbers_are_said(method):
     patterns = salgen.fit_patterns(model, IMAGES) if "patterns" in METHODS.load(method).needs else None
     with torch.no_grad():
         list(model.parameters())[-1].fill_(torch.nan)
-    with pytest.raises(SalgenError, match="NaN") as caught:
+    with pytest.raises(SalgenError, match="NaN"):
         explain(model, method, patterns=patterns)
-    assert "\n" not in str(caught.value)

@@ -4,6 +4,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from agreement import NETWORKS, SIZE, TARGETS, images_of, network_of
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -12,53 +13,12 @@ from salgen.errors import SalgenError
 from salgen.evaluation.methods.eigen_cam import principal_component
 from salgen.seeding import Stream
 
-TARGETS = torch.tensor([0, 2, 1, 0])
+TWO_RESOLUTIONS = [name for name in NETWORKS if name.startswith("plain")]
 
 
-class Plain(nn.Module):
-    """Convolutions, a grid of pooled values and two dense layers, so that gradients vary in space."""
-
-    def __init__(self, channels):
-        super().__init__()
-        torch.manual_seed(channels)
-        self.conv1, self.relu1, self.pool = nn.Conv2d(channels, 4, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)
-        self.conv2, self.relu2 = nn.Conv2d(4, 6, 3, padding=1), nn.ReLU()
-        self.dense1, self.relu3, self.dense2 = nn.Linear(6 * 20, 8), nn.ReLU(), nn.Linear(8, 3)
-
-    def features(self, x):
-        return self.relu2(self.conv2(self.pool(self.relu1(self.conv1(x)))))
-
-    def forward(self, x):
-        return self.dense2(self.relu3(self.dense1(self.features(x).flatten(1))))
-
-
-class Residual(nn.Module):
-    """A stem, one residual block with batch norm and a strided convolution, and a pooled head of two layers."""
-
-    def __init__(self, channels):
-        super().__init__()
-        torch.manual_seed(10 + channels)
-        self.stem, self.norm1, self.relu1 = nn.Conv2d(channels, 6, 3, padding=1), nn.BatchNorm2d(6), nn.ReLU()
-        self.conv, self.norm2 = nn.Conv2d(6, 6, 3, 2, padding=1), nn.BatchNorm2d(6)
-        self.shortcut, self.relu2 = nn.Conv2d(6, 6, 1, 2), nn.ReLU()
-        self.weight = nn.Parameter(torch.rand(1, 6, 4, 5))
-        self.dense = nn.Linear(6, 3)
-        for norm in (self.norm1, self.norm2):
-            nn.init.normal_(norm.running_mean, std=0.2)
-            nn.init.uniform_(norm.running_var, 0.5, 2)
-            nn.init.normal_(norm.bias, std=0.2)
-
-    def forward(self, x):
-        x = self.relu1(self.norm1(self.stem(x)))
-        x = self.relu2(self.norm2(self.conv(x)) + self.shortcut(x))
-        return self.dense((x * self.weight).sum(dim=(2, 3)).tanh())
-
-
-@pytest.fixture(params=[(Plain, 1), (Plain, 3), (Residual, 1), (Residual, 3)], ids=lambda p: f"{p[0].__name__}-{p[1]}")
+@pytest.fixture(params=NETWORKS)
 def network(request):
-    make, channels = request.param
-    net = make(channels).eval()
-    return net, torch.rand(4, channels, 8, 10, generator=torch.Generator().manual_seed(7)) * 2 - 1
+    return network_of(request.param), images_of(request.param)
 
 
 def activations_and_gradients(net, images, layer):
@@ -69,10 +29,10 @@ def activations_and_gradients(net, images, layer):
         return output.clone()
 
     handle = net.get_submodule(layer).register_forward_hook(keep)
-    logits = net(images)
+    logits = net(images.clone().requires_grad_())
     handle.remove()
     score = logits[torch.arange(len(images)), TARGETS[: len(images)]].sum()
-    return kept["A"].detach().double().numpy(), torch.autograd.grad(score, kept["A"])[0].double().numpy()
+    return kept["A"].detach().numpy(), torch.autograd.grad(score, kept["A"])[0].numpy()
 
 
 def rectified(values):
@@ -180,7 +140,7 @@ def enlarged(maps, size):
     return nn.functional.interpolate(maps, size=size, mode="bilinear", align_corners=False)
 
 
-@pytest.mark.parametrize("layer", ["relu1", "relu2"])
+@pytest.mark.parametrize("layer", ["relu1", "layer"])
 @pytest.mark.parametrize("method", SLOW)
 def test_equals_the_slow_transcription(method, layer, network):
     net, images = network
@@ -195,7 +155,7 @@ def test_equals_the_slow_transcription(method, layer, network):
 
 def test_smooth_grad_cam_plus_plus_equals_the_slow_transcription(network):
     net, images = network
-    acts, _ = activations_and_gradients(net, images, "relu2")
+    acts, _ = activations_and_gradients(net, images, "layer")
     n, noise, expected = 3, 0.2, []
     for k, image in enumerate(images):
         stream = Stream(4, "smooth-grad-cam++", f"name-{k}")
@@ -203,12 +163,12 @@ def test_smooth_grad_cam_plus_plus_equals_the_slow_transcription(network):
         for _ in range(n):
             noisy = image + noise * torch.from_numpy(stream.normal(image.numel())).float().view_as(image)
             noisy = torch.stack([noisy] * len(images))  # so that target k is at place k
-            gradients.append(activations_and_gradients(net, noisy, "relu2")[1][k])
+            gradients.append(activations_and_gradients(net, noisy, "layer")[1][k])
         moments = [sum(g**power for g in gradients) / n for power in (1, 2, 3)]
         expected.append(slow_plus_plus(acts[k], *moments))
     expected = enlarged(expected, images.shape[2:])[:, 0]
     names = [f"name-{k}" for k in range(len(images))]
-    call = f"smooth-grad-cam++:n={n},noise={noise},layer=relu2"
+    call = f"smooth-grad-cam++:n={n},noise={noise},layer=layer"
     found = salgen.explain(net, images, TARGETS, method=call, ids=names, seed=4).values
     assert expected.max() > 0
     torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5 * float(expected.max()))
@@ -216,7 +176,7 @@ def test_smooth_grad_cam_plus_plus_equals_the_slow_transcription(network):
 
 def head(net, images, acts):
     """The logits if the last ReLU gives these activations."""
-    handle = net.relu2.register_forward_hook(lambda *_: acts)
+    handle = net.layer.register_forward_hook(lambda *_: acts)
     logits = net(images)
     handle.remove()
     return logits
@@ -267,7 +227,7 @@ def slow_opti_cam(net, image, acts, target, steps=3, rate=0.2):
     for step in range(1, steps + 1):
         leaf = numbers.clone().requires_grad_()
         mixed = ((torch.exp(leaf) / torch.exp(leaf).sum())[:, None, None] * acts[0]).sum(dim=0)
-        mask = nn.functional.interpolate(mixed[None, None], (8, 10), mode="bilinear", align_corners=False)
+        mask = nn.functional.interpolate(mixed[None, None], SIZE, mode="bilinear", align_corners=False)
         mask = (mask - mask.min()) / (mask.max() - mask.min())
         (gradient,) = torch.autograd.grad(-net(image * mask)[0, target], leaf)
         mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
@@ -276,7 +236,29 @@ def slow_opti_cam(net, image, acts, target, steps=3, rate=0.2):
     return (numbers.softmax(dim=0)[:, None, None] * acts[0]).sum(dim=0)
 
 
+def slow_score_cam(net, image, acts, target):
+    """With a softmax over the logits of images that a channel each masks."""
+    logits = []
+    for channel in acts[0]:
+        mask = nn.functional.interpolate(channel[None, None], SIZE, mode="bilinear", align_corners=True)
+        mask = (mask - mask.min()) / (mask.max() - mask.min() + 1e-8)
+        logits.append(net(image * mask)[0, target])
+    weights = torch.exp(torch.stack(logits)) / torch.exp(torch.stack(logits)).sum()
+    return sum(weight * channel for weight, channel in zip(weights, acts[0], strict=True)).clamp(min=0)
+
+
+def slow_ablation_cam(net, image, acts, target):
+    total = torch.zeros_like(acts[0, 0])
+    for k, channel in enumerate(acts[0]):
+        ablated = acts.clone()
+        ablated[:, k] = 0
+        total += (net(image) - head(net, image, ablated))[0, target] * channel
+    return total.clamp(min=0)
+
+
 WITH_PASSES = {
+    "score-cam": slow_score_cam,
+    "ablation-cam": slow_ablation_cam,
     "shapley-cam": slow_shapley_cam,
     "shapley-cam:utility=score": partial(slow_shapley_cam, share=0),
     "finer-cam:alpha=0.5": slow_finer_cam,
@@ -289,34 +271,35 @@ WITH_PASSES = {
 @pytest.mark.parametrize("method", WITH_PASSES)
 def test_equals_the_slow_transcription_with_passes_of_its_own(method, network):
     net, images = network
-    net, images = net.double(), images.double()
     expected = []
     for image, target in zip(images.split(1), TARGETS.tolist(), strict=True):
-        acts = torch.from_numpy(activations_and_gradients(net, image, "relu2")[0])
+        acts = torch.from_numpy(activations_and_gradients(net, image, "layer")[0])
         expected.append(WITH_PASSES[method](net, image, acts, target).detach())
     expected = enlarged(expected, images.shape[2:])[:, 0]
-    found = salgen.explain(net, images, TARGETS, method=f"{method}{',' if ':' in method else ':'}layer=relu2").values
+    found = salgen.explain(net, images, TARGETS, method=f"{method}{',' if ':' in method else ':'}layer=layer").values
     assert expected.max() > 0
     torch.testing.assert_close(found, expected.float(), rtol=1e-4, atol=1e-6 * float(expected.max()))
 
 
+@pytest.mark.parametrize("network", TWO_RESOLUTIONS, indirect=True)
 def test_refine_cam_is_the_product_of_scaled_maps(network):
     net, images = network
     expected = 1
-    for layer in ("relu1", "relu2"):
+    for layer in ("relu1", "layer"):
         acts, g = activations_and_gradients(net, images, layer)
-        maps = enlarged([slow_plus_plus(a, b, b**2, b**3) for a, b in zip(acts, g, strict=True)], (8, 10))[:, 0]
+        maps = enlarged([slow_plus_plus(a, b, b**2, b**3) for a, b in zip(acts, g, strict=True)], SIZE)[:, 0]
         low, high = maps.amin(dim=(1, 2), keepdim=True), maps.amax(dim=(1, 2), keepdim=True)
         expected = expected * (maps - low) / (high - low)
     found = salgen.explain(net, images, TARGETS, method="refine-cam").values
     torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("network", TWO_RESOLUTIONS, indirect=True)
 @pytest.mark.parametrize("method", ["grad-cam", "fem", "score-cam"])
 def test_all_layers_are_the_last_of_each_resolution(method, network):
     net, images = network
     found = salgen.explain(net, images, TARGETS, method=method, layer="all").values
-    assert torch.equal(found, salgen.explain(net, images, TARGETS, method=method, layer="relu1+relu2").values)
+    assert torch.equal(found, salgen.explain(net, images, TARGETS, method=method, layer="relu1+layer").values)
 
 
 def test_all_layers_need_a_rectified_one():

@@ -3,12 +3,11 @@
 import captum.attr
 import pytest
 import torch
-from small_networks import Flawed, Functional, InPlace, InPlaceFunctional, Normalise, Reused, Tidy, drops_its_result
+from small_networks import Flawed, Functional, InPlace, InPlaceFunctional, Reused, Tidy, drops_its_result
 from torch import nn
 from torch.nn import functional
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.models.classifier import Classifier
 from salgen.testing.methods import state_of
 
 
@@ -87,13 +86,6 @@ def test_deep_lift_equals_captum_whatever_the_style(style, images):
     torch.testing.assert_close(found, expected.detach(), rtol=1e-4, atol=1e-6)
 
 
-def test_deep_lift_starts_from_normalised_black(images):
-    net = Tidy().eval()
-    found = salgen.explain(Classifier(net, Normalise(0.5, 0.5)), images, 0, method="deep-lift").values.sum(dim=(1, 2))
-    gap = (net(2 * images - 1) - net(-torch.ones(1, 1, 8, 8))).detach()[:, 0]
-    torch.testing.assert_close(found, gap, rtol=1e-4, atol=1e-5)
-
-
 def test_flat_images_do_not_leak_into_each_other():
     """Where a pooled value does not differ from black's, captum takes the first sample's gradient for all."""
     torch.manual_seed(0)
@@ -125,9 +117,8 @@ REFUSED = [
 def test_deep_lift_refuses_what_it_has_no_rule_for(flaw, words, images):
     net = Flawed(flaw)
     before = state_of(net)
-    with torch.random.fork_rng(), pytest.raises(SalgenError, match=f"deep-lift.*{words}") as caught:
+    with torch.random.fork_rng(), pytest.raises(SalgenError, match=f"deep-lift.*{words}"):
         salgen.explain(net, images, 0, method="deep-lift")
-    assert "\n" not in str(caught.value)
     assert state_of(net) == before
 
 

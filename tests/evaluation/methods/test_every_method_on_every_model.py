@@ -84,7 +84,6 @@ def test_every_method_keeps_its_word(name, channels, kind):
     masks = images.mean(dim=1) > 0.6
     methods, left_out = quick_methods().defined_for(model, images[:1])
     assert {call.partition(":")[0] for call in left_out} == UNDEFINED[name]
-    assert not any("\n" in why for why in left_out.values())
     if name in WIDE and not repeats.torture:
         few = list(methods.items())[::3]
         methods = {call: of for call, of in few if of.name not in A_PASS_A_CHANNEL}
@@ -155,8 +154,7 @@ def test_a_method_that_is_not_defined_says_so_before_any_work(name, method):
     model = classifier_of(name, 1, MODELS.load(name).quick)
     seen = batch_sizes(model.network)
     methods = [METHODS.create("rise", {"n": 50}), METHODS.create(method, METHODS.load(method).quick)]
-    with pytest.raises(SalgenError, match=method) as caught:
+    with pytest.raises(SalgenError, match=method):
         explain(model, images_of(1), 0, method=methods)
-    assert "\n" not in str(caught.value)
     assert COUNT not in seen
     assert len(seen) <= 5

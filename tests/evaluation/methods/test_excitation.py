@@ -5,7 +5,6 @@ import small_networks
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_networks import with_statistics
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
@@ -150,11 +149,6 @@ def test_layers_without_excitation_are_refused(options, words):
         salgen.explain(net, torch.rand(1, 1, 8, 8), 0, method=CONTRASTIVE, **options)
 
 
-def test_a_layer_without_space_is_refused(by_hand):
-    with pytest.raises(SalgenError, match=r"layer '2' gives \(1, 3\)"):
-        salgen.explain(by_hand, IMAGE, 0, method=EXCITATION, layer="2")
-
-
 def without_biases(seed, scale):
     torch.manual_seed(seed)
     net = nn.Sequential(
@@ -202,9 +196,3 @@ def test_a_unit_that_is_on_by_its_bias_alone_ends_the_walk():
     net[1].weight.data.neg_()
     found = salgen.explain(net, IMAGE / 4, 0, method=EXCITATION, layer="input")
     assert found.values.abs().max() == 0
-
-
-def randomised(name, size, channels=3):
-    torch.manual_seed(1)
-    net = MODELS.create(name, MODELS.load(name).quick).build(channels, 3, size).double().eval()
-    return with_statistics(net, 0.1)

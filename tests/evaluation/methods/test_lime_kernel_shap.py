@@ -8,30 +8,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
-from small_networks import Normalise, Tidy, batch_sizes, linear
+from small_networks import Tidy, batch_sizes
 import salgen
 from salgen.evaluation.methods import lime_kernel_shap
 from salgen.evaluation.methods.lime_kernel_shap import grid, slic
-from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.random_state import random_state
-
-
-def in_regions(weights, cells):
-    """The sum of an image (8, 8) over each cell of a grid, spread over the cell."""
-    regions = grid(8, 8, cells)
-    return torch.stack([weights[regions == k].sum() for k in range(cells * cells)])[regions]
-
-
-@pytest.mark.parametrize("baseline", ["black", "zero"])
-def test_kernel_shap_of_a_linear_network_is_exact(baseline, images):
-    """The Shapley value of a region is its weights times the way from the baseline."""
-
-    net = linear()
-    options = {"method": "kernel-shap", "cells": 3, "n": 60, "output": "score", "baselines": baseline}
-    found = salgen.explain(Classifier(net, Normalise(0.5, 0.5)), images, 2, **options).values
-    way = 2 * images[:, 0] - 1 + (1 if baseline == "black" else 0)
-    expected = torch.stack([in_regions(one * net[1].weight[2].detach().view(8, 8), 3) for one in way])
-    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4)
 
 
 @settings(max_examples=15)

@@ -138,11 +138,7 @@ def test_the_variants_share_their_passes(network, images):
     assert together < both + len(images)  # what has been said of one variant is not asked again
 
 
-def test_faults_name_the_layer(network, images):
-    with pytest.raises(SalgenError, match="unknown layer 'stage9'"):
-        salgen.explain(network, images, 0, method="poly-cam-pm", layers="stage1+stage9")
-    with pytest.raises(SalgenError, match="must be different names"):
-        salgen.explain(network, images, 0, method="poly-cam-pm", layers="stage1+stage1")
+def test_networks_and_layers_without_channels_are_refused(network, images):
     with pytest.raises(SalgenError, match="has no known axes of channels"):
         salgen.explain(network, images, 0, method="poly-cam-pm", layers="head")
     with pytest.raises(SalgenError, match="name layers="):

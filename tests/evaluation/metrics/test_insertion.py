@@ -158,18 +158,6 @@ def test_variants_are_their_formulas_on_their_references():
     assert scores["deletion-auc:step=3"] == pytest.approx(gone, abs=1e-12)
 
 
-def test_deletion_is_what_quantus_calls_pixel_flipping():
-    """On one channel without ties; quantus leaves out the image itself and divides by no number of steps."""
-    model, given_ = classifier(channels=1).float(), case(channels=1)
-    known = data(model, **given_)
-    inputs, whole = known.predictor.inputs.numpy(), deletion_curve(known, "zero", 5)
-    quantus = pytest.importorskip("quantus", reason="comes with the extra `bench`")
-    flip = quantus.PixelFlipping(features_in_step=5, perturb_baseline=0.0, normalise=False, disable_warnings=True)
-    maps = given_["maps"][:, None]
-    found = flip(model.network, inputs, given_["targets"], maps, softmax=True, channel_first=True)
-    assert whole[:, 1:] == pytest.approx(np.array(found), abs=1e-6)
-
-
 def test_ties_depend_on_the_seed_and_the_id_alone():
     model, given_ = classifier(), case()
     maps = np.zeros_like(given_["maps"])
@@ -287,14 +275,6 @@ def test_a_model_that_resizes_is_changed_at_the_nearest_pixels():
         assert found[i] == pytest.approx(
             curve_by_hand(pixelwise, saliency, empty, image, given_["targets"][i], 4), abs=2e-7
         )
-
-
-@pytest.mark.parametrize("size", [(1, 1), (1, 6), (5, 1)])
-@pytest.mark.parametrize("level", [0.0, 1e38, -1e-45])
-def test_small_constant_maps(size, level):
-    given_ = case(size=size) | {"maps": np.full((4, *size), level, dtype=np.float32)}
-    scores = salgen.score(metrics=BOTH, model=classifier(size), **given_)
-    assert all(np.isfinite(scores[name]).all() for name in BOTH)
 
 
 def test_two_variants_on_one_reference_and_parts_of_any_size_give_the_same():

@@ -2,6 +2,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from small_networks import Of
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
@@ -93,15 +94,7 @@ def test_the_norms_share_their_maps(model):
 def test_normalisation_comes_after_the_draw(model):
     """A radius in pixels is the same change of the input, whatever scale the network takes."""
 
-    class Tenfold(nn.Module):
-        def forward(self, x):
-            return 10 * x - 5
-
-    class Back(nn.Module):
-        def forward(self, x):
-            return (x + 5) / 10
-
-    wrapped = Classifier(nn.Sequential(Back(), model), Tenfold())
+    wrapped = Classifier(nn.Sequential(Of(lambda x: (x + 5) / 10), model), Of(lambda x: 10 * x - 5))
     plain = scored(model, f"{CALL},norm=relative", maps=maps_of(model, IMAGES, "gradient"))
     found = scored(wrapped, f"{CALL},norm=relative", maps=maps_of(wrapped, IMAGES, "gradient"))
     np.testing.assert_allclose(*(next(iter(scores.values())) for scores in (found, plain)), rtol=1e-3)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from slow_resizing import enlarged_by_loops
+from small_networks import Of
 from torch import nn
 import salgen
 from salgen.evaluation.models.classifier import Classifier
@@ -12,18 +13,11 @@ NAME, CODE = "saliency-metric", "saliency-metric:compat=aabid"
 SIDE = 8
 
 
-class Square(nn.Module):
-    """A normalisation that does not commute with resizing."""
-
-    def forward(self, pixels):
-        return pixels**2 - 0.3
-
-
 @pytest.fixture
 def model():
     torch.manual_seed(0)
     network = nn.Sequential(nn.Conv2d(2, 4, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(4 * SIDE * SIDE, 3))
-    return Classifier(network.double(), Square())
+    return Classifier(network.double(), Of(lambda pixels: pixels**2 - 0.3))  # it does not commute with resizing
 
 
 @pytest.fixture
@@ -74,17 +68,11 @@ def test_the_box_is_that_of_the_largest_component(model, images):
     assert scores[NAME][0] == pytest.approx(value_slowly(model, images[0], 2, (3, 5, 2, 6)), abs=1e-6)
 
 
-class Confident(nn.Module):
-    """Class 1 by 1,000 logits, whatever the image."""
-
-    def forward(self, pixels):
-        return pixels.new_tensor([0.0, 1000.0]).expand(len(pixels), 2) + 0.0 * pixels.sum(dim=(1, 2, 3))[:, None]
-
-
 def test_from_log_a_twentieth_to_what_the_clipped_probability_allows(images):
-    maps = maps_of([(0, 1, 0, 1), (0, 8, 0, 8)])
-    right = salgen.score(maps, None, [NAME], model=Confident(), images=images[:2], targets=[1, 1])[NAME]
-    wrong = salgen.score(maps, None, [NAME], model=Confident(), images=images[:2], targets=[0, 0])[NAME]
+    maps, logits = maps_of([(0, 1, 0, 1), (0, 8, 0, 8)]), torch.tensor([0.0, 1000.0])
+    confident = Of(lambda pixels: logits + 0.0 * pixels.sum(dim=(1, 2, 3))[:, None])  # of class 1, whatever the image
+    right = salgen.score(maps, None, [NAME], model=confident, images=images[:2], targets=[1, 1])[NAME]
+    wrong = salgen.score(maps, None, [NAME], model=confident, images=images[:2], targets=[0, 0])[NAME]
     assert np.array_equal(right, [math.log(0.05), 0.0])
     assert np.allclose(wrong - right, 12 * math.log(10), atol=1e-12)
 

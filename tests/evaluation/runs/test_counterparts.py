@@ -15,7 +15,7 @@ from salgen.evaluation.scoring.scoring import metric_inputs_of
 from salgen.evaluation.training.checkpoints import load_checkpoint, read_card
 
 SETTINGS = {"epochs": 2, "widths": "4,4,4", "hidden": 8}
-CONTRAST = ["g-cf", "mcs", "mcr", "idr", "idr-bam"]
+CONTRAST = ["g-cf", "mcs", "mcr", "idr", "idr-bam", "g-cf:of=paired", "idr:of=paired", "idr-bam:of=paired"]
 
 
 @pytest.fixture(scope="module")
@@ -67,20 +67,21 @@ def right(model, images):
 @pytest.mark.parametrize("metric", CONTRAST)
 def test_values_are_those_of_explain_and_score(contrast, data, positives, metric):
     """Each model explained by itself, and what counts as right worked out by hand."""
-    module = import_module("two_models")
+    module, (name, _, of) = import_module("two_models"), metric.partition(":")
     first, second = module.first().eval(), module.second().eval()
+    model = second if of else first
     images, twins = ([sample[what] for sample in positives] for what in ("image", "twin"))
-    correct, given = right(first, images), {}
-    if metric in ("mcs", "mcr"):
+    correct, given = right(model, images), {}
+    if name in ("mcs", "mcr"):
         given, correct = {"paired_maps": maps_of(second, positives, images)}, correct & right(second, images)
-    elif metric != "g-cf":
-        given, correct = {"twin_maps": maps_of(first, positives, twins)}, correct & right(first, twins)
+    elif name != "g-cf":
+        given, correct = {"twin_maps": maps_of(model, positives, twins)}, correct & right(model, twins)
     masks = np.stack([sample["mask"] for sample in positives])
-    expected = salgen.score(maps_of(first, positives, images), masks, metric, correct=correct, **given)
-    assert 2 <= np.isfinite(expected[metric]).sum() < len(positives)
+    expected = salgen.score(maps_of(model, positives, images), masks, name, correct=correct, **given)
+    assert 2 <= np.isfinite(expected[name]).sum() < len(positives)
     found = found_for(contrast, metric, [sample["id"] for sample in positives])
-    assert np.allclose(found["value"], expected[metric], rtol=1e-5, atol=1e-7, equal_nan=True)
-    assert found["reason"].tolist() == expected.reasons[metric]
+    assert np.allclose(found["value"], expected[name], rtol=1e-5, atol=1e-7, equal_nan=True)
+    assert found["reason"].tolist() == expected.reasons[name]
 
 
 def test_maps_are_compared_with_those_of_a_model_of_permuted_labels(permuted, positives):

@@ -160,9 +160,8 @@ def test_a_run_of_them_is_scored_again_verified_and_published(run, data, tmp_pat
 
 def test_what_they_cannot_be_is_said_before_any_work(data, model, files, tmp_path):
     def refused(message, **changes):
-        with pytest.raises(SalgenError, match=message) as caught:
+        with pytest.raises(SalgenError, match=message):
             evaluated(data, changes.pop("model", model), files, tmp_path / "out", **changes)
-        assert "\n" not in str(caught.value)
         assert not (tmp_path / "out").exists()
 
     refused("one model that is trained already, and lesion-cnn would be trained only now: give", model="lesion-cnn")

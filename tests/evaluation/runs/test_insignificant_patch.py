@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from small_networks import Normalise
+from small_networks import Normalise, Of
 from torch import nn
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.contrast import Iir
@@ -50,15 +50,8 @@ class Linear(nn.Module):
         return torch.stack([along, -along], dim=1)
 
 
-class Of(nn.Module):
-    """A network that is a function of images, such as of the first channel's pixel in the feature's place."""
-
-    def __init__(self, function):
-        super().__init__()
-        self.forward = function
-
-
 def pixel(images):
+    """The first channel's, in the feature's place."""
     return images[:, 0, 6, 8]
 
 
@@ -150,28 +143,40 @@ def test_a_patch_that_stays_seen_by_the_model_matters():
     assert (found.change > MOST_CHANGE).all()
 
 
-def test_a_logit_may_change_by_no_more_than_a_share_even_if_the_class_stays(monkeypatch):
-    """The class hangs on one pixel of the feature alone, and steeply."""
-    one_pixel = Of(lambda x: opposed(50 * (pixel(x) - 0.8)))
-    monkeypatch.setattr(insignificant_patch, "STEPS", 0)  # the patch is the feature
-    twins, images = twins_and_images(1, channels=1)
-    images[0, 0, 6, 8] = twins[0, 0, 6, 8] + 0.005
-    spread = 100 * abs(float(twins[0, 0, 6, 8]) - 0.8)
-    found = patched(one_pixel, images, twins)
-    assert found.change[0] == pytest.approx(0.25 / spread, rel=1e-3)
-    assert found.faults == [PATCH_MATTERS if 0.25 / spread > MOST_CHANGE else ""]
-    images[0, 0, 6, 8] = twins[0, 0, 6, 8] + 0.05
-    assert patched(one_pixel, images, twins).faults == [PATCH_MATTERS]
+def several(network):
+    network.multi_label = True
+    return network
 
 
-def test_a_feature_that_only_the_class_tells_apart_matters(monkeypatch):
-    """Two logits that are nearly alike: within the share, but in another order."""
+# A model of one pixel, and of each image the pixel in the twin and in the image, the label, the change and whether it
+# matters; the patch is the feature itself.
+STEEP, LONE = Of(lambda x: opposed(50 * (pixel(x) - 0.8))), Of(lambda x: 5 + x[:, 0, 6, 8:9])
+AS_FEATURES = {
+    "within the share": (STEEP, 0.5, 0.505, 0, 0.25 / 30, False),
+    "beyond the share, though the class stays": (STEEP, 0.5, 0.55, 0, 2.5 / 30, True),
+    "within the share, in another order": (
+        Of(lambda x: opposed(1e-3 * (pixel(x) - 0.5), -1.0)), 0.4, 0.6, 0, 2e-4, True
+    ),
+    "of several labels one that the patch shows": (
+        several(Of(lambda x: opposed(pixel(x) - 0.5, 30.0)[:, 1:])), 0.45, 0.55, 0, 0.1 / 30, True
+    ),
+    "of several labels another": (
+        several(Of(lambda x: opposed(pixel(x) - 0.5, 30.0)[:, 1:])), 0.45, 0.55, 1, 0.1 / 30, False
+    ),
+    "a logit alone, as far from its negative as both say": (LONE, 0.0, 0.08, 0, 0.08 / 10, False),
+    "a logit alone, farther": (LONE, 0.0, 0.12, 0, 0.12 / 10, True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AS_FEATURES)
+def test_a_patch_matters_if_a_logit_changes_by_more_than_a_share_or_a_class_does(name, monkeypatch):
+    module, plain, shown, label, change, matters = AS_FEATURES[name]
     monkeypatch.setattr(insignificant_patch, "STEPS", 0)
     twins, images = twins_and_images(1, channels=1)
-    twins[0, 0, 6, 8], images[0, 0, 6, 8] = 0.4, 0.6
-    found = patched(Of(lambda x: opposed(1e-3 * (pixel(x) - 0.5), -1.0)), images, twins)
-    assert found.change[0] < MOST_CHANGE
-    assert found.faults == [PATCH_MATTERS]
+    twins[0, 0, 6, 8], images[0, 0, 6, 8] = plain, shown
+    found = patched(module, images, twins, labels=np.array([label]))
+    assert found.change[0] == pytest.approx(change, rel=1e-2)
+    assert found.faults == [PATCH_MATTERS if matters else ""]
 
 
 def test_a_patch_that_has_to_become_the_twin_vanishes():
@@ -192,26 +197,6 @@ def test_nothing_is_not_seen():
     assert np.array_equal(found.images, twins)
     assert found.seen.tolist() == [0.0, 0.0]
     assert found.faults == [PATCH_VANISHED] * 2
-
-
-def test_labels_say_which_class_is_asked_about_where_an_image_shows_several(monkeypatch):
-    several = Of(lambda x: opposed(pixel(x) - 0.5, 30.0)[:, 1:])
-    several.multi_label = True
-    monkeypatch.setattr(insignificant_patch, "STEPS", 0)
-    twins, images = twins_and_images(2, channels=1)
-    twins[:, 0, 6, 8], images[:, 0, 6, 8] = 0.45, 0.55
-    found = patched(several, images, twins, labels=np.array([0, 1]))
-    assert (found.change < MOST_CHANGE).all()  # of 30, which is how far the logits are from 0
-    assert found.faults == [PATCH_MATTERS, ""]
-
-
-def test_a_logit_that_stands_alone_is_as_far_from_its_negative_as_both_say(monkeypatch):
-    monkeypatch.setattr(insignificant_patch, "STEPS", 0)
-    twins, images = twins_and_images(2, channels=1)
-    twins[:, 0, 6, 8], images[:, 0, 6, 8] = 0.0, (0.08, 0.12)
-    found = patched(Of(lambda x: 5 + x[:, 0, 6, 8:9]), images, twins)
-    assert np.allclose(found.change, [0.08 / 10, 0.12 / 10], atol=1e-6)
-    assert found.faults == ["", PATCH_MATTERS]
 
 
 def test_a_model_without_gradient_is_refused_and_one_that_does_not_look_is_not():

@@ -3,10 +3,6 @@
 import os
 import pickle
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 import watched_work
-from made_datasets import SUPPORT
 from ray_nodes import two_nodes
 from worker_orders import DRIVER, ORDERS, orders_path
 from salgen.datasets.execution import executors, ray_tasks
@@ -282,38 +277,3 @@ def test_an_address_where_nobody_answers_is_known_before_any_work(monkeypatch):
     with pytest.raises(SalgenError, match=r"^ray_address = 127\.0\.0\.1:1: cannot be reached"):
         ray_work.ray_executor("ray", None, "127.0.0.1:1")
     assert ray_work.ray_executor("ray", 3, None) == Executor("ray", 3)
-
-
-@needs_ray
-@pytest.mark.torture
-def test_ctrl_c_stops_cleanly_and_another_run_ends_with_the_same_scores(tmp_path, data, whole, monkeypatch):
-    run, orders = tmp_path / "run", tmp_path / "orders"
-    orders.mkdir()
-    (orders / "wait").touch()
-    program = (
-        "import os, sys; os.environ['SALGEN_TEST_DRIVER'] = str(os.getpid())\n"
-        "import salgen.evaluation.runs.plan as plan; plan.CHUNK = 4\n"
-        "from salgen.registry import METHODS, Entry; from salgen.cli.main import main\n"
-        "vars(METHODS)['entries'] = {**METHODS.entries, 'watched': Entry('watched', 'watched_work', '')}\n"
-        "sys.exit(main(sys.argv[1:]))"
-    )
-    given = ["--methods", ",".join(ASKED["methods"][:2]), *(f"-m{call}" for call in ASKED["methods"][2:])]
-    given += f"--metrics roc-auc,idr --model {ASKED['model']} --keep-maps --executor ray --workers 1".split()
-    process = subprocess.Popen(
-        [sys.executable, "-c", program, "evaluate", str(data), "--out", str(run), *given],
-        env={**os.environ, ORDERS: str(orders), "PYTHONPATH": str(SUPPORT), "OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    while not (orders / "explained").exists() and process.poll() is None:
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    output, errors = process.communicate(timeout=60)
-    assert (process.returncode, output) == (130, ""), errors
-    assert errors.endswith("stopped: run the same command again to continue\n")
-    assert [path for path in run.rglob("*") if path.name.endswith(".part")] == []
-    assert not (run / "scores.parquet").exists(), "it came too late to prove anything"
-    monkeypatch.delenv(ORDERS, raising=False)
-    assert tables(evaluate(data, out=run, **ASKED)) == tables(whole)

@@ -12,10 +12,9 @@ from salgen.cli.main import main
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.runs import model_runner, pipeline
 from salgen.evaluation.runs.artifacts import costs
-from salgen.evaluation.runs.artifacts.saved_maps import parts_of, read_maps
+from salgen.evaluation.runs.artifacts.saved_maps import parts_of
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.rescoring import rescore
-from salgen.evaluation.training.checkpoints import load_checkpoint
 from salgen.registry import METHODS
 
 
@@ -49,16 +48,6 @@ def test_other_metrics_are_those_of_an_evaluation(run, data, archive, tmp_path):
     direct = make_run(data, tmp_path / "direct", metrics=metrics, keep_maps=False)
     again = rescore(archive, metrics=metrics, out=tmp_path / "again")
     assert_frame_equal(rows(again), rows(direct), check_exact=False, rtol=1e-12)
-
-
-def test_maps_are_those_that_explain_gives(run, data):
-    classifier = load_checkpoint(run / "lesion-cnn-seed0").classifier
-    kept = read_maps(next((run / "maps" / "lesion-cnn-seed0").glob("lrp-alpha-beta*/maps-00000.parquet")))
-    by_id = {sample["id"]: sample for sample in salgen.load(data)}
-    assert kept.ids == [name for name, sample in by_id.items() if sample["mask"].any()]
-    sample = by_id[kept.ids[0]]
-    maps = salgen.explain(classifier, sample["image"][None], [1], method=CALLS[1], ids=[sample["id"]])
-    assert abs(maps.values[0].numpy() - kept.values[0]).max() < 1e-5 * abs(kept.values[0]).max()
 
 
 def test_a_run_goes_on_from_its_maps(run, data, tmp_path, monkeypatch):
@@ -212,9 +201,8 @@ def test_what_another_run_left_does_not_stay(run, tmp_path):
 
 def test_what_cannot_be_scored_is_said_before_any_work(run, data, tmp_path):
     def refused(message, maps=run, **given):
-        with pytest.raises(SalgenError, match=message) as caught:
+        with pytest.raises(SalgenError, match=message):
             rescore(maps, **{"out": tmp_path / "out", **given})
-        assert "\n" not in str(caught.value)
         assert not (tmp_path / "out").exists()
 
     refused("does not exist: give a run that", tmp_path / "none")

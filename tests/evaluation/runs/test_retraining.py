@@ -6,7 +6,6 @@ from kept_runs import SETTINGS, make_data, scores
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.method_selection import select_methods
-from salgen.evaluation.metrics.inputs.changed_images import pixel_ranks
 from salgen.evaluation.runs.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.model_runner import ModelRunner
@@ -16,7 +15,6 @@ from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.training.checkpoints import load_checkpoint
 from salgen.evaluation.training.reliance_penalty import REPLACED
 from salgen.registry import METRICS
-from salgen.seeding import Stream
 
 HOW = {
     "methods": ["gradient"],
@@ -115,13 +113,6 @@ def test_a_map_that_is_not_finite_is_undefined_and_ranks_nothing(run, data, monk
     assert (ranks[1] == FAILED).all()
     for good in (0, 2):
         assert sorted(ranks[good].ravel().tolist()) == list(range(32 * 32))
-
-
-def test_ties_are_drawn_for_each_image():
-    streams = [Stream(0, "order of tied pixels", name) for name in ("a", "b", "a")]
-    one, other, again = pixel_ranks(np.zeros((3, 4, 4), dtype=np.float32), streams)
-    assert np.array_equal(one, again)
-    assert not np.array_equal(one, other)
 
 
 def test_a_models_own_function_cannot_be_trained_again(data, monkeypatch, tmp_path):

@@ -1,12 +1,7 @@
 """A whole evaluation, small: what it writes, that it goes on where it was, and what it refuses."""
 
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from unittest.mock import Mock
 import numpy as np
 import pyarrow.parquet as pq
@@ -140,28 +135,6 @@ def test_the_record_is_written_last(data, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         evaluate(data, methods=["gradient"], settings=SETTINGS, n_trainings=1, out=tmp_path / "run")
     assert not (tmp_path / "run" / "run.json").exists()
-
-
-@pytest.mark.torture
-def test_killed_at_any_moment_it_goes_on_and_ends_the_same(data, tmp_path):
-    """SIGKILL at several moments of one run in a process of its own; the scores equal those of one that was let be."""
-    how = {"methods": ["gradient", "smoothgrad:n=4"], "settings": SETTINGS}
-    whole = evaluate(data, out=tmp_path / "whole", **how)
-    code = (
-        "import sys; from salgen.evaluation.runs.running import evaluate\n"
-        f"evaluate({str(data)!r}, out=sys.argv[1], **{how!r})"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path / "killed")]
-    killed = 0
-    for target in ("lesion-cnn-seed0/model.json", "parts", "scores.parquet"):
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        while process.poll() is None and not (tmp_path / "killed" / target).exists():
-            time.sleep(0.01)
-        os.kill(process.pid, signal.SIGKILL)
-        killed += process.wait() == -signal.SIGKILL
-    assert killed >= 2
-    evaluate(data, out=tmp_path / "killed", **how)
-    assert pq.read_table(tmp_path / "killed" / "scores.parquet").equals(pq.read_table(whole / "scores.parquet"))
 
 
 @pytest.mark.parametrize(

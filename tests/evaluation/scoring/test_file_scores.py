@@ -111,9 +111,8 @@ def test_masks_of_different_sizes_and_maps_of_one(tmp_path):
 
 def test_what_does_not_fit_is_said(maps, masks, arrays, tmp_path):
     def refused(message, maps=maps, masks=masks, **given):
-        with pytest.raises(SalgenError, match=message) as caught:
+        with pytest.raises(SalgenError, match=message):
             score_files(maps, masks, **given)
-        assert "\n" not in str(caught.value)
 
     refused("'deletion-auc' takes more than a map and a mask .*: give the model and the", metrics=["deletion-auc"])
     refused("split = test: .*masks is not a salgen data set, and has no splits", split="test")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import brentq
-from scipy.stats import beta, binomtest, norm, t
+from scipy.stats import binomtest, norm, t
 from salgen.evaluation.statistics import mean_intervals as mean_interval_module
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
 
@@ -25,14 +25,6 @@ def test_of_hits_and_misses_it_is_clopper_and_pearsons(hits):
     expected = binomtest(hits, 20).proportion_ci()
     found = intervals(values, low=0.0, high=1.0, guaranteed=True, draws=100_000).ravel()
     np.testing.assert_allclose(found, expected, atol=4e-3)
-
-
-def test_of_clusters_that_are_alike_the_ends_are_those_of_a_beta_variable():
-    """The mean moves towards a bound by the weight of the one more, which is Beta(1, G)."""
-    values = np.full((1, 30, 1), 0.6)
-    reach = beta(1, 30).ppf(0.975)
-    found = intervals(values, low=0.0, high=2.0, guaranteed=True, draws=100_000).ravel()
-    np.testing.assert_allclose(found, [0.6 - reach * 0.6, 0.6 + reach * 1.4], atol=3e-3)
 
 
 def slow_gaffke(clusters, low, high, draws):

@@ -42,33 +42,6 @@ def fit_one(means, shape="logistic", places=PLACES, chance=0.5):
     return fit(places, np.asarray(means)[None], np.full((1, len(places)), 300.0), chance, shape)
 
 
-def logistic_regression(places, means):
-    """Iteratively reweighted least squares in two unknowns, by hand."""
-    intercept = slope = 0.0
-    for _ in range(50):
-        s0 = s1 = s2 = r0 = r1 = 0.0
-        for z, y in zip(places, means, strict=True):
-            p = 1 / (1 + math.exp(-(intercept + slope * z)))
-            w = p * (1 - p)
-            s0, s1, s2 = s0 + w, s1 + w * z, s2 + w * z * z
-            r0, r1 = r0 + y - p, r1 + z * (y - p)
-        determinant = s0 * s2 - s1 * s1
-        intercept += (s2 * r0 - s1 * r1) / determinant
-        slope += (s0 * r1 - s1 * r0) / determinant
-    return intercept, slope
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_without_guessing_and_lapses_it_is_logistic_regression_on_the_logarithm(seed):
-    means = observed(seed, ceiling=1.0, chance=0.0)
-    means[-2:] = 1.0  # so that no lapses are most likely
-    curve = fit_one(means, chance=0.0)
-    intercept, slope = logistic_regression(PLACES, means)
-    assert curve.ceiling[0] == 1.0
-    assert curve.steepness[0] == pytest.approx(slope, rel=1e-5)
-    assert curve.thresholds[0] == pytest.approx(-intercept / slope, abs=1e-6)
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(
     "means",

@@ -85,29 +85,6 @@ def test_each_logit_has_a_probability_of_its_own():
     assert ModelView.of(module).multi_label
 
 
-@pytest.mark.parametrize("several", [False, True])
-def test_occlusion_and_average_drop_ask_for_that_probability(several):
-    """Both written again: one pixel black, and the image times its map."""
-    model = Classifier(network(), multi_label=several).double().eval()
-    images = torch.from_numpy(np.random.default_rng(1).uniform(0.2, 1, (1, 1, 6, 6)))
-    target = 2
-
-    def chance(pixels):
-        with torch.no_grad():
-            logits = model(pixels).numpy()[0]
-        return sigmoid(logits[target]) if several else np.exp(logits[target]) / np.exp(logits).sum()
-
-    covered = images.clone()
-    covered[0, 0, 1, 2] = 0
-    found = salgen.explain(model, images, target, method="occlusion:window=1x1,stride=1").values
-    assert float(found[0, 1, 2]) == pytest.approx(chance(images) - chance(covered), abs=1e-7)
-    maps = np.random.default_rng(2).uniform(0, 1, (1, 6, 6))
-    weights = (maps - maps.min()) / (maps.max() - maps.min())
-    before, after = chance(images), chance(images * torch.from_numpy(weights))
-    scores = salgen.score(maps, metrics=["average-drop"], model=model, images=images.numpy(), targets=[target])
-    assert scores["average-drop"][0] == pytest.approx(max(0, before - after) / before)
-
-
 def test_a_certificate_asks_whether_the_class_is_there():
     """Class 1 falls below a half without its object; that class 0 is likelier throughout does not matter."""
     answers = Answers(

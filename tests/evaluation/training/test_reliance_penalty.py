@@ -7,6 +7,7 @@ import pytest
 import torch
 from kept_runs import QUICK
 from marked_lesions import registered  # noqa: F401, a fixture of all tests here
+from stopped_training import train_until_stopped
 import salgen
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
@@ -249,18 +250,7 @@ def test_epochs_are_twice_as_many_unless_stated(scale):
 
 def test_a_stopped_training_ends_with_the_same_weights(few, tmp_path):
     train(few, tmp_path / "whole", settings=SHORT)
-    whole, seen = Trainer.epoch, []
-
-    def epoch(self, *given):
-        seen.append(given)
-        if len(seen) == 3:
-            raise KeyboardInterrupt
-        return whole(self, *given)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Trainer, "epoch", epoch)
-        with pytest.raises(KeyboardInterrupt):
-            train(few, tmp_path / "stopped", settings=SHORT)
+    train_until_stopped(3, few, tmp_path / "stopped", settings=SHORT)
     train(few, tmp_path / "stopped", settings=SHORT)
     assert (tmp_path / "stopped" / WEIGHTS).read_bytes() == (tmp_path / "whole" / WEIGHTS).read_bytes()
 

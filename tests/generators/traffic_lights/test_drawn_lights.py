@@ -7,7 +7,7 @@ from salgen.generators.factory import generator
 from salgen.generators.traffic_lights.traffic_light import GREEN_FULL, LENS, LUMA, PITCH, RED_FULL, light_colour
 
 SIZE = (32, 32)
-GREEN, RED = 0, 1
+RED = 1
 
 
 def lights(**parameters):

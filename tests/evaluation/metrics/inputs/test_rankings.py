@@ -113,14 +113,6 @@ def test_metrics_of_pixels_are_computed_beside_them(device):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_no_map_leaves_the_device(device, monkeypatch):
-    maps, masks = batch_of_noise()
-    host, _ = on_both(maps, masks, None, COUNTED, device)
-    monkeypatch.delattr(DeviceMaps, "__array__")
-    assert_same(host, on_both(maps, masks, None, COUNTED, device)[1])
-
-
-@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("pixels", [1, 2 * 72, 5 * 72])
 def test_parts_that_fit_into_memory_are_the_same(pixels, device, monkeypatch):
     maps, masks = batch_of_noise()
