@@ -48,7 +48,7 @@ class SingleDeletion(ModelMetric):
         from salgen.evaluation.methods.lime_kernel_shap import grid
 
         falls = self._falls(data)
-        places = grid(*data.maps.shape[1:], self.cells).numpy().ravel()
+        places = grid(data.maps.shape[1], data.maps.shape[2], self.cells).numpy().ravel()
         sizes = np.bincount(places, minlength=falls.shape[1])
         values, reasons = [], []
         for saliency, fall in zip(data.maps, falls, strict=True):
@@ -66,7 +66,7 @@ class SingleDeletion(ModelMetric):
         from salgen.evaluation.models.inspection.model_view import score_gradient
 
         images, empty = data.predictor.inputs, reference_images(data, self.baseline)
-        places = grid(*images.shape[2:], self.cells).to(images.device)
+        places = grid(images.shape[2], images.shape[3], self.cells).to(images.device)
         count = int(places.max()) + 2  # the last one is the image itself
         numbers = torch.arange(len(data) * count, device=images.device)
         owners, gone = numbers // count, (numbers % count).view(-1, 1, 1, 1)
