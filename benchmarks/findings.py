@@ -44,30 +44,26 @@ class Results:
         tried: Counter[str] = Counter()
         for path in (self.folder / WORLDS).glob(f"*/{RECORD}"):
             for attempt in json.loads(path.read_text())["attempts"]:
-                right, certified = (
-                    attempt["accuracy"] >= self.spec.accuracy,
-                    attempt["certified"] >= self.spec.certified,
-                )
-                tried["taken" if right and certified else "wrong" if not right else "uncertified"] += 1
+                wrong = attempt["accuracy"] < self.spec.accuracy
+                uncertified = attempt["certified"] < self.spec.certified
+                tried["wrong" if wrong else "uncertified" if uncertified else "taken"] += 1
         return (
             f"{len(self.worlds)} of {len(self.spec.worlds)} worlds are computed. Of {tried.total()} networks that were "
-            f"trained for them {tried['wrong']} were right on fewer than 80 % of the images, and {tried['uncertified']} "
-            "used the cause on fewer than half of them: these do not count."
+            f"trained for them {tried['wrong']} were right on fewer than 80 % of the images. "
+            f"{tried['uncertified']} used the cause on fewer than half of them. These do not count."
         )
 
     def expected(self) -> str:
         """The methods with the least regret in a new world, and those that are known best."""
-        table = self.standing.table
+        table, rows = self.standing.table, []
         names = [name for name in table.index if table["role"][name] == METHOD][:FIRST]
-        shown = table[table.index.isin([CHOICE, *names, *KNOWN])]
-        rows = [
-            [name if name == CHOICE else f"`{name}`", f"{row.regret:.2f}", f"{row.regret_low:.2f} to {row.regret_high:.2f}",
-             f"{row.ahead:.0%}", row.verdict if row.role == METHOD else "", str(row.worlds)]
-            for name, row in shown.iterrows()
-        ]  # fmt: skip
-        return markdown_table(
-            ["method", "regret", "95 % interval", "ahead of Grad-CAM", "against the first", "worlds"], rows
-        )
+        for name, row in table[table.index.isin([CHOICE, *names, *KNOWN])].iterrows():
+            interval = f"{row.regret_low:.2f} to {row.regret_high:.2f}"
+            verdict = row.verdict if row.role == METHOD else ""
+            called = name if name == CHOICE else f"`{name}`"
+            rows.append([called, f"{row.regret:.2f}", interval, f"{row.ahead:.0%}", verdict, str(row.worlds)])
+        heads = ["method", "regret", "95 % interval", "ahead of Grad-CAM", "against the first", "worlds"]
+        return markdown_table(heads, rows)
 
     def questions(self) -> str:
         """The pairs of methods that each question tells apart."""

@@ -18,7 +18,7 @@ from salgen.registry import METHODS
 from salgen.seeding import Stream
 from salgen.types import SaliencyMap
 
-NEEDS = {"model", "mask", "untrained", "patterns"}
+NEEDS = {"model", "mask", "untrained", "patterns", "references"}
 Ask = Callable[..., SaliencyMap]
 COUNT, SIZE, CLASSES = 3, (16, 12), 3
 
@@ -44,7 +44,7 @@ def check_method(method: Any, channels: Sequence[int] = (1, 3)) -> None:
     for count in channels:
         model, images, masks = _make_inputs(method, count)
         patterns = fit_patterns(model, images) if "patterns" in method.needs else None
-        ask: Any = partial(explain, method=method, patterns=patterns)
+        ask: Any = partial(explain, method=method, patterns=patterns, references=images)
         _check_maps(ask, method, model, images, masks)
         _check_independence(ask, method, model, images, masks)
         _check_model_untouched(ask, method, model, images, masks)

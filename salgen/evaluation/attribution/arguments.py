@@ -52,6 +52,17 @@ def check_baselines(baselines: Any, pixels: Tensor) -> Tensor:
         ) from None
 
 
+def check_references(references: Any, pixels: Tensor) -> Tensor:
+    """float32 (M, C, H, W): images of the size of those that are explained."""
+    tensor = _tensor(references, "references").detach().float()
+    if tensor.ndim != 4 or not len(tensor) or tensor.shape[1:] != pixels.shape[1:]:
+        raise SalgenError(
+            f"references have shape {tuple(tensor.shape)} and images {tuple(pixels.shape)}: must be (M, C, H, W) with "
+            "the same C, H and W"
+        )
+    return tensor
+
+
 def check_targets(targets: Any, count: int) -> Tensor | None:
     """int64 (N,), or None for the predicted class."""
     if targets is None or (isinstance(targets, str) and targets == "pred"):

@@ -35,6 +35,7 @@ class AttributionContext:
     untrained: Callable[[], ModelView]  # makes a view of the same architecture with fresh weights
     patterns: Patterns | None  # the model's patterns, if the method needs them
     baselines: Tensor | None = None  # images (n, C, H, W) that stand for no evidence, if the caller gave them
+    references: Tensor | None = None  # other images (m, C, H, W) of the data, if the method needs them
 
     @property
     def targets(self) -> Tensor:
@@ -141,7 +142,7 @@ class Method:
     class_dependent: ClassVar[bool]  # whether the map depends on the target
     control: ClassVar[bool]  # whether it is a floor or a ceiling for methods rather than one of the literature
     resolution: ClassVar[str]  # that of the raw maps, in words: `"the input's"`, `"the layer's"`
-    needs: ClassVar[frozenset[str]]  # some of `{"model", "mask", "untrained", "patterns"}`
+    needs: ClassVar[frozenset[str]]  # some of `{"model", "mask", "untrained", "patterns", "references"}`
     defined_for: ClassVar[str] = "any network"  # the models that it can explain, in words
     # whether it reads gradients other than those that it requires of the shared pass: at the layers that it requires,
     # or else at the input. A network in which these miss a part is refused

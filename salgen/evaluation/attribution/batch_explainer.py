@@ -71,18 +71,28 @@ class BatchExplainer:
     masks: Tensor | None
     patterns: Patterns | None
     baselines: Tensor | None = None
+    references: Tensor | None = None
 
     @classmethod
     def of(
-        cls, view: ModelView, *, pixels: Any, targets: Any, masks: Any, baselines: Any = None, **others: Any
+        cls,
+        view: ModelView,
+        *,
+        pixels: Any,
+        targets: Any,
+        masks: Any,
+        baselines: Any = None,
+        references: Any = None,
+        **others: Any,
     ) -> BatchExplainer:
         """From arrays or tensors: images (N, C, H, W), classes (N,) or None, masks bool (N, H, W) or None."""
         with torch.inference_mode(False):
             own = view.like(_copied(pixels).float())
             stated = None if targets is None else _copied(targets)
             truth = None if masks is None else _copied(masks).to(own.device)
-            compared = None if baselines is None else view.like(baselines)
-            return cls(view=view, pixels=own, targets=stated, masks=truth, baselines=compared, **others)
+            compared, known = (None if given is None else view.like(given) for given in (baselines, references))
+            given = {"view": view, "pixels": own, "targets": stated, "masks": truth, **others}
+            return cls(**given, baselines=compared, references=known)
 
     def explain(self, max_memory: float | None = None, most: int = BATCH_SIZE) -> Explained:
         """Every method's maps of all images, at most `most` at a time, within `max_memory` GB of the device's."""
@@ -132,6 +142,10 @@ class BatchExplainer:
                     f"{method.name} needs patterns: give patterns=salgen.fit_patterns(model, training_images); "
                     "salgen evaluate fits them itself"
                 )
+            if "references" in method.needs and self.references is None:
+                raise SalgenError(
+                    f"{method.name} compares with other images: give references=, such as training images"
+                )
         forward, requirements = FORWARD_BATCH_SIZE, PassRequirements()
         if self._explaining:
             darkest = int(self.pixels.flatten(1).amin(dim=1).argmin())  # on this image some methods check the batch
@@ -179,6 +193,7 @@ class BatchExplainer:
             untrained=self._untrained,
             patterns=self.patterns,
             baselines=None if self.baselines is None else self.baselines[part],
+            references=self.references,
         )
         try:
             explained = Explained()

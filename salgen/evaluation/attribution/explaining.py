@@ -48,6 +48,7 @@ def explain(
     batch_size: int | None = None,
     max_memory: float | None = None,
     patterns: Patterns | None = None,
+    references: Any = None,
     **parameters: Any,
 ) -> SaliencyMap: ...
 
@@ -69,6 +70,7 @@ def explain(
     batch_size: int | None = None,
     max_memory: float | None = None,
     patterns: Patterns | None = None,
+    references: Any = None,
     **parameters: Any,
 ) -> SaliencyMap | Explained:
     """Saliency maps of a batch of images, by one method or several.
@@ -123,6 +125,8 @@ def explain(
         GB that may be used on the model's device; half of what is free by default.
     patterns
         The result of ``salgen.fit_patterns``, for PatternNet and PatternAttribution.
+    references
+        Other images (M, C, H, W) like `images`, for ``expected-gradients``: a sample of the training images.
     **parameters
         The method's parameters; of several methods, those that have them take them.
 
@@ -183,6 +187,7 @@ def explain(
             masks=None if masks is None else arguments.check_masks(masks, pixels),
             patterns=patterns,
             baselines=arguments.check_baselines(array, pixels) if own else None,
+            references=None if references is None else arguments.check_references(references, pixels),
         )
         most = at_least(1, BATCH_SIZE if batch_size is None else batch_size, "batch_size")
         explained = explainer.explain(max_memory, most)

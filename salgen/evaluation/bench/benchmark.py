@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 import pandas as pd
-from salgen.errors import SalgenError, unknown_name
+from salgen.errors import unknown_name
 from salgen.evaluation.bench import fetch_results, judge_metrics
 from salgen.evaluation.bench.board import board, is_results
 from salgen.evaluation.bench.rank_method import rank_method
@@ -57,8 +57,6 @@ def table(results: StrPath = RESULTS, *, network: str | None = None, cause: str 
             if given not in (known := {of(world) for world in worlds}):
                 raise unknown_name(what, given, known)
             worlds = [world for world in worlds if of(world) == given]
-    if len({world.family for world in worlds}) < 2:
-        raise SalgenError("these worlds are of one family: nothing can be said of a new world")
     return Standing.of(worlds, spec.metrics[0], read_costs(folder))
 
 

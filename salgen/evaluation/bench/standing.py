@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 import numpy as np
 import pandas as pd
+from salgen.errors import SalgenError
 from salgen.evaluation.bench import questions
 from salgen.evaluation.bench.questions import WorldScores, family_means, student_interval
 from salgen.evaluation.bench.worlds import ScoredWorld, world_scores
@@ -40,6 +41,8 @@ class Standing:
     @classmethod
     def of(cls, worlds: Sequence[ScoredWorld], metric: str, costs: pd.DataFrame | None = None) -> Standing:
         """The standing by a metric; `costs` has `passes` and `seconds` by method."""
+        if len({world.family for world in worlds}) < 2:
+            raise SalgenError("these worlds are of one family: nothing can be said of a new world")
         every = world_scores(metric, worlds)
         methods = every.only([call for call in every.methods if not is_floor(call)])
         found = {

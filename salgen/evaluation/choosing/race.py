@@ -24,7 +24,9 @@ HABIT = "grad-cam"  # the method that most papers show; it is shown beside the c
 RACE = 0.01  # a method whose chance of being best is lower is not computed for further images
 CEILING = "oracle"
 MANY_PASSES = "takes many passes, and without masks only methods of a few are compared"
-LACKING = {"patterns": "is fitted to training images: evaluate a data set with salgen evaluate"}
+LACKING = dict.fromkeys(
+    ("patterns", "references"), "is fitted to training images: evaluate a data set with salgen evaluate"
+)
 
 
 class Race:

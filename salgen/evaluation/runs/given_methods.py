@@ -47,6 +47,7 @@ def resolve_methods(
     dataset, unmet = models.dataset, {}
     if not dataset.spec.splits.get("train"):
         unmet["patterns"] = f"fits patterns to the split 'train', which {dataset.name} does not have"
+        unmet["references"] = f"compares with images of the split 'train', which {dataset.name} does not have"
     defined, left_out = selection.defined_for(models.network, torch.from_numpy(dataset[0]["image"][None]), unmet)
     if lost := [method.call for method in held.methods if method.call in left_out] if held else []:
         raise SalgenError(f"{run} holds scores of {lost[0]}, which cannot be made again: {left_out[lost[0]]}")

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 import numpy as np
 import pyarrow as pa
+import torch
 from salgen.evaluation.attribution.batch_explainer import BatchExplainer
 from salgen.evaluation.attribution.patterns import VERSION as PATTERNS_VERSION
 from salgen.evaluation.attribution.patterns import Patterns, fit_patterns
@@ -26,7 +27,10 @@ from salgen.evaluation.runs.model_files import ModelFiles
 from salgen.evaluation.scoring.metric_computation import compute_metrics
 from salgen.parameters import canonical_json, to_json
 from salgen.progress import progress
+from salgen.seeding import Stream
 from salgen.types import Explained, Mask
+
+REFERENCES = 200  # training images that methods compare with
 
 
 class ModelRunner(ModelFiles):
@@ -139,6 +143,7 @@ class ModelRunner(ModelFiles):
             ids=list(ids),
             masks=masks,
             patterns=self.patterns if fitted else None,
+            references=self.references if any("references" in method.needs for method in methods.values()) else None,
         )
         return explainer.explain(self.plan.max_memory)
 
@@ -222,6 +227,14 @@ class ModelRunner(ModelFiles):
 
                 fit_patterns(self.model.view, images(), max_memory=self.plan.max_memory).save(path)
         return Patterns.load(path)
+
+    @cached_property
+    def references(self) -> torch.Tensor:
+        """Some of the training images, float32 (m, C, H, W), drawn at random."""
+        train = self.plan.dataset.of_split("train")
+        drawn = Stream(0, "references").permutation(len(train))[:REFERENCES]
+        batches = train.batches(CHUNK, sorted(drawn.tolist()))
+        return torch.cat([torch.from_numpy(batch.images) for batch in batches])
 
     @cached_property
     def counterparts(self) -> dict[MapKind, ModelRunner]:

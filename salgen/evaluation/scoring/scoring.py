@@ -193,11 +193,11 @@ def metric_inputs_of(
 
 
 def _is_fitted(method: Any) -> bool:
-    """True if a method, or a call of one, is fitted to a model."""
+    """True if a method, or a call of one, is fitted to a model or compares with other images."""
     if isinstance(method, str):
         name = parse_call(method)[0]
         method = METHODS.load(name) if name in METHODS.entries else None
-    return "patterns" in getattr(method, "needs", ())
+    return not {"patterns", "references"}.isdisjoint(getattr(method, "needs", ()))
 
 
 def _names(ids: Any, count: int) -> list[str]:

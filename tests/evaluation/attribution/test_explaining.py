@@ -317,6 +317,12 @@ def test_parametrised_weights(network):
     ("method", "arguments", "says"),
     [
         ("pattern-net", {}, "pattern-net needs patterns: give patterns=salgen.fit_patterns"),
+        ("expected-gradients", {}, "expected-gradients compares with other images: give references="),
+        (
+            "expected-gradients",
+            {"references": torch.zeros(1, 1, 5, 5)},
+            r"references have shape \(1, 1, 5, 5\) and images",
+        ),
         ("oracle", {}, "oracle is made from the ground truth: give masks="),
         ("eigen-cam", {"targets": 99}, "target 99: the model has 3 classes"),
         ("gradient", {"score": "odds"}, "unknown score 'odds'"),

@@ -79,7 +79,9 @@ def outcome(model: nn.Module, images: Tensor, name: str) -> str:
         patterns = salgen.fit_patterns(model, images) if "patterns" in method.needs else None
         for target in range(3):
             masks = images[:1, 0] > 0.5
-            found = explain(model, images[:1], target, method=method, masks=masks, patterns=patterns).values
+            found = explain(
+                model, images[:1], target, method=method, masks=masks, patterns=patterns, references=images
+            ).values
             if not torch.isfinite(found).all():
                 return "gives values that are not finite"
             if found.any():

@@ -38,7 +38,7 @@ def explain(model, method, images=IMAGES, targets=1, patterns=None):
     plugin = METHODS.create(method, {**METHODS.load(method).quick, **layer})
     if "patterns" in plugin.needs and patterns is None:
         patterns = salgen.fit_patterns(model, IMAGES)
-    return salgen.explain(model, images, targets, method=plugin, patterns=patterns).values
+    return salgen.explain(model, images, targets, method=plugin, patterns=patterns, references=IMAGES).values
 
 
 @pytest.fixture(scope="module")

@@ -95,13 +95,15 @@ def test_every_method_keeps_its_word(name, channels, kind):
         ids, targets = IDS[part], TARGETS[part]
         return explain(
             model, images[part], targets, method=list(methods.values()), masks=masks[part], ids=ids, patterns=patterns,
-            **options,
+            references=images, **options,
         )  # fmt: skip
 
     together, alone, again = maps(slice(0, 3)), maps(slice(1, 2)), maps(slice(1, 2))
     first, step = (0, 1) if repeats.torture else (NAMES.index(name) % 3, 3)
     separate = {
-        call: explain(model, images, TARGETS, method=method, masks=masks, ids=IDS, patterns=patterns).values
+        call: explain(
+            model, images, TARGETS, method=method, masks=masks, ids=IDS, patterns=patterns, references=images
+        ).values
         for call, method in list(methods.items())[first::step]
     }
     assert state_of(model) == before

@@ -11,6 +11,7 @@ import salgen
 from salgen.evaluation.methods.path_gradients import blurred
 from salgen.evaluation.methods.xrai import grown, regions
 from salgen.evaluation.models.lesion_cnn import LesionCNN
+from salgen.seeding import Stream
 
 TARGETS = [0, 1, 2]
 
@@ -171,3 +172,26 @@ def test_regions_cover_the_image_and_a_constant_one_is_a_region():
     assert found.any(axis=0).all()
     assert any(part[100, 100] and not part[10, 10] and part[58, 100] for part in found)  # a square of 94, dilated by 5
     assert regions(np.ones((30, 30, 1))).all()
+
+
+def test_expected_gradients_average_over_lines_from_other_images(network, images):
+    """The draws of each sample's stream, one by one."""
+    others = torch.rand(4, 2, 16, 20, generator=torch.Generator().manual_seed(1)).double()
+    found = explained(network, images, "expected-gradients:n=5", references=others, seed=3)
+    for name, (image, target) in enumerate(zip(images.numpy(), TARGETS, strict=True)):
+        stream, total = Stream(3, "expected-gradients", str(name)), 0
+        for _ in range(5):
+            other = others.numpy()[stream.integers(4, 1)[0]]
+            point = other + stream.uniform(1)[0] * (image - other)
+            total += (image - other) * gradient(network, target, point)
+        np.testing.assert_allclose(found[name], total / 5, rtol=1e-3, atol=1e-6)
+
+
+def test_expected_gradients_sum_to_the_difference_from_the_mean_score_of_the_references(network, images):
+    others = torch.rand(3, 2, 16, 20, generator=torch.Generator().manual_seed(1)).double()
+    found = explained(network, images, "expected-gradients:n=2000", references=others)
+    means = network(others).detach().numpy().mean(axis=0)
+    expected = [
+        score(network, target, image) - means[target] for image, target in zip(images.numpy(), TARGETS, strict=True)
+    ]
+    np.testing.assert_allclose(found.sum(axis=(1, 2, 3)), expected, atol=0.15 * np.abs(expected).max())

@@ -5,6 +5,7 @@ import json
 import shutil
 import sys
 from unittest.mock import ANY
+import numpy as np
 import pytest
 from kept_runs import make_data
 from own_modules import write_modules
@@ -120,6 +121,21 @@ def test_patterns_are_fitted_once_and_their_units_counted(data, folder, monkeypa
         evaluate(data, methods=["pattern-net"], **how)
 
 
+def test_references_are_training_images(data, folder, monkeypatch):
+    monkeypatch.setattr("salgen.evaluation.runs.model_runner.REFERENCES", 3)
+    seen = []
+    monkeypatch.setattr(
+        "salgen.evaluation.methods.expected_gradients.ExpectedGradients.attribute",
+        lambda _, context: seen.append(context.references) or context.inputs,
+    )
+    given = {"model": "own_models:good", "metrics": ["roc-auc"], "out": folder / "run", "limit": 2}
+    evaluate(data, methods=["expected-gradients:n=1"], **given)
+    images = [sample["image"] for sample in salgen.load(data, "train")]
+    assert len(seen[0]) == 3
+    for reference in seen[0].numpy():
+        assert any(np.array_equal(reference, image) for image in images)
+
+
 def test_without_training_images_there_are_no_patterns_and_no_trainings(data, folder, tmp_path, monkeypatch):
     """As with imported data that has a test split only: an error by name, left out of all."""
     dataset, why = salgen.load(data, "test"), "pattern-net fits patterns to the split 'train', which data does not have"
@@ -128,7 +144,10 @@ def test_without_training_images_there_are_no_patterns_and_no_trainings(data, fo
     given = {"model": "own_models:good", "metrics": ["roc-auc"], "limit": 2, "out": folder / "run"}
     with pytest.raises(SalgenError, match=why):
         evaluate(data, methods=["pattern-net"], **given)
-    run = salgen.evaluate(data, methods=["pattern-net", "gradient"], **given)
+    run = salgen.evaluate(data, methods=["pattern-net", "expected-gradients", "gradient"], **given)
     assert (run.left_out["pattern-net"], "gradient" in run.means.index) == (why, True)
+    assert (
+        "compares with images of the split 'train', which data does not have" in run.left_out["expected-gradients:n=50"]
+    )
     with pytest.raises(SalgenError, match=r"has no training images for scnn: give a trained model \(model=, --model"):
         resolve_models(dataset, "scnn", None, None, tmp_path, scale="demo", settings=None, n_trainings=1, reliance=None)
