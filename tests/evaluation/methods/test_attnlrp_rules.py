@@ -291,6 +291,14 @@ class Constant(TorchFunctionMode):
         return func(*args, **kwargs)
 
 
+class ConstantAttention(Constant):
+    """With attention weights for constants too, as LibraGrad has them."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        result = super().__torch_function__(func, types, args, kwargs)
+        return result.detach() if getattr(func, "__name__", "") == "softmax" else result
+
+
 def attention_by_hand(query, key, value, heads, weight, bias, out_weight, out_bias):
     """Multi-head attention of (T, n, E), head by head."""
     width = query.shape[-1]
@@ -368,6 +376,20 @@ def test_lrp_z_is_input_times_the_gradient_with_constant_factors(name):
     found = salgen.explain(net, images, 1, method="lrp-z:start=logit", **EXACT).values
     assert expected.abs().max() > 1e-4
     torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5 * float(expected.abs().max()))
+
+
+@pytest.mark.parametrize("name", ["swin", "swin_v2", "vit", *TIMM[:3]])
+def test_libragrad_is_input_times_the_gradient_with_constant_attention(name):
+    net, images = architecture(name), noise(2, 3, *sides(name))
+    leaf = images.clone().requires_grad_()
+    with ConstantAttention():
+        logits = net(leaf * 1)
+    (gradient,) = torch.autograd.grad(logits[:, 1].sum(), leaf)
+    expected = (images * gradient).float()
+    found = salgen.explain(net, images, 1, method="libragrad", **EXACT).values
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5 * float(expected.abs().max()))
+    other = salgen.explain(net, images, 1, method="lrp-z:start=logit", **EXACT).values
+    assert torch.allclose(found, other, rtol=1e-3) == ("convnext" in name)
 
 
 class Attention(nn.Module):

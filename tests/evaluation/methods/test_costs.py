@@ -26,8 +26,9 @@ ELSEWHERE = {"legrad", "smooth-grad-cam++"}  # needs attention; reads layers in 
 def test_the_stated_cost_is_what_the_network_counts(name):
     torch.manual_seed(2)
     network = LesionCNN(widths=WIDTHS, hidden=8).build(2, 3, SIZE).eval()
+    image = torch.rand(1, 2, *SIZE)
     with probing() as probe:
-        salgen.explain(network, torch.rand(1, 2, *SIZE), [0], method=name)
+        salgen.explain(network, image, [0], method=name, references=1 - image)
     stated = COUNTED[name] if name in COUNTED else int(STATED[name])
     dead = stated // 4 if name.startswith("poly-cam") else 0  # it passes no channel that is zero everywhere
     assert stated - dead <= probe.images <= stated

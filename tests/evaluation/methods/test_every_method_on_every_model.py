@@ -30,7 +30,7 @@ NO_POOLED_HEAD = {"cam"}
 NO_RELU_STAGES = {"refine-cam", "fast-cam", "fast-cam++", "poly-cam-minus", "poly-cam-plus", "poly-cam-pm"}
 NO_CEILING = {"pattern-net", "pattern-attribution"}
 # In single precision a denominator near zero, or the difference of two nearly equal maps, enlarges rounding.
-ILL_CONDITIONED = {"lrp-z", "lrp-alpha-beta", "contrastive-excitation-backprop"}
+ILL_CONDITIONED = {"lrp-z", "lrp-alpha-beta", "libragrad", "contrastive-excitation-backprop"}
 RECTIFIED = {("efficientnet-lite0", "poly-cam-minus:channels=3")}  # where no channel's removal lowers the output
 A_PASS_A_CHANNEL = {"score-cam", "ablation-cam"}
 WIDE = ("efficientnet-lite0", "mobilenet-v2")  # of 1,280 channels

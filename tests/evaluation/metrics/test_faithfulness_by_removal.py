@@ -1,4 +1,4 @@
-"""SRG, ROAD, IROF, SaCo, infidelity, sensitivity-n, sparseness and complexity from their papers, with loops."""
+"""SRG, ROAD, IROF, SaCo, IDSDS, infidelity, sensitivity-n, sparseness and complexity from their papers, with loops."""
 
 import math
 from itertools import pairwise
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from pytorch_grad_cam.metrics.road import NoisyLinearImputer
+from scipy.stats import spearmanr
 from small_classifiers import case, classifier
 import salgen
 from salgen.evaluation.methods.lime_kernel_shap import slic
@@ -224,3 +225,39 @@ def test_saco_is_the_papers_algorithm(model, groups):
 
 def test_saco_of_a_constant_map_is_undefined(model):
     assert scored(model, "saco", maps=np.ones((4, *SIZE), dtype=np.float32)).reasons["saco"] == ["constant_map"] * 4
+
+
+def slow_idsds(model, saliency, image, target, cells):
+    """Spearman's correlation over cells, one deletion after the other."""
+
+    def logit(inputs):
+        with torch.no_grad():
+            return model.network(torch.as_tensor(inputs)[None])[0, target].item()
+
+    means, falls = [], []
+    for row in range(cells):
+        for column in range(cells):
+            changed, values = image.copy(), []
+            for y in range(SIZE[0]):
+                for x in range(SIZE[1]):
+                    if (y * cells // SIZE[0], x * cells // SIZE[1]) == (row, column):
+                        changed[:, y, x] = 0
+                        values.append(float(saliency[y, x]))
+            means.append(sum(values) / len(values))
+            falls.append(logit(image) - logit(changed))
+    return spearmanr(means, falls).statistic
+
+
+@pytest.mark.parametrize("cells", [2, 4])
+def test_idsds_is_spearmans_correlation_over_cells(model, cells):
+    expected = [slow_idsds(model, *sample[:3], cells) for sample in samples(model)]
+    call = f"idsds:cells={cells}"
+    np.testing.assert_allclose(scored(model, call)[call], expected, atol=1e-9)
+    assert len(set(expected)) > 1
+
+
+def test_idsds_of_a_constant_map_is_undefined_and_of_a_dead_network_zero(model):
+    even = scored(model, "idsds", maps=np.full((4, *SIZE), 0.1, dtype=np.float32))
+    assert even.reasons["idsds"] == ["constant_map"] * 4
+    black = scored(model, "idsds:baseline=black", images=np.zeros_like(case(SIZE)["images"]))
+    assert (black["idsds:baseline=black"] == 0).all()

@@ -1,0 +1,82 @@
+"""Single deletion: does the map rank the cells of a grid as the logit falls without each of them?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+import numpy as np
+from salgen.evaluation.metrics.inputs.map_similarity import pearson, ranks
+from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
+from salgen.evaluation.metrics.insertion import DELETED, IMAGES, reference_images
+from salgen.parameters import param
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from salgen.types import Float64
+
+NAMES = ("idsds",)
+
+DECIMALS = 5  # falls that agree in these are equal: networks answer in single precision
+
+
+@dataclass(frozen=True)
+class SingleDeletion(ModelMetric):
+    """Spearman's correlation of the map's means over a grid's cells with the falls of the logit without each cell.
+
+    The authors have sums, which is the same for cells of equal size. A cell becomes zero after normalisation, or
+    ``baseline``. The paper's network was trained on images that lack cells, so that these are in its domain. Networks
+    are taken as they are here: for one that was not, this is plain single deletion. It costs a pass for each cell, and
+    one more.
+
+    Ties: tied cells share their mean rank. Falls that agree in five decimals are equal.
+    Undefined: ``constant_map`` where all means are equal. Where the logit never falls the value is 0.
+    """
+
+    name: ClassVar[str] = "idsds"
+    in_all: ClassVar[bool] = False
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    reference: ClassVar[str] = (
+        "Hesse et al. 2024, Benchmarking the attribution quality of vision models, doi:10.48550/arXiv.2407.11910"
+    )
+
+    cells: int = param(4, "cells of the grid along each side, at most one per pixel", low=2)
+    baseline: str = param(DELETED, "what pixels become; by default zero after normalisation", choices=IMAGES)
+
+    def measure(self, data: MetricInputs) -> Measured:
+        """In [-1, 1]."""
+        from salgen.evaluation.methods.lime_kernel_shap import grid
+
+        falls = self._falls(data)
+        places = grid(data.maps.shape[1], data.maps.shape[2], self.cells).numpy().ravel()
+        sizes = np.bincount(places, minlength=falls.shape[1])
+        values, reasons = [], []
+        for saliency, fall in zip(data.maps, falls, strict=True):
+            means = np.bincount(places, saliency.ravel().astype(np.float64), len(fall)) / sizes
+            flat = np.ptp(means) <= 1e-12 * np.abs(means).max()
+            value = np.nan if flat else pearson(ranks(means), ranks(fall))
+            values.append(0.0 if np.isnan(value) and not flat else value)
+            reasons.append(CONSTANT_MAP if flat else "")
+        return np.array(values), reasons
+
+    def _falls(self, data: MetricInputs) -> Float64:
+        """How far the target's logit falls without each cell, (N, cells)."""
+        import torch
+        from salgen.evaluation.methods.lime_kernel_shap import grid
+        from salgen.evaluation.models.inspection.model_view import score_gradient
+
+        images, empty = data.predictor.inputs, reference_images(data, self.baseline)
+        places = grid(images.shape[2], images.shape[3], self.cells).to(images.device)
+        count = int(places.max()) + 2  # the last one is the image itself
+        numbers = torch.arange(len(data) * count, device=images.device)
+        owners, gone = numbers // count, (numbers % count).view(-1, 1, 1, 1)
+        targets = torch.tensor(data.targets, device=images.device)[owners]
+
+        def inputs(part: slice) -> Tensor:
+            return torch.where(places == gone[part], empty[owners[part]], images[owners[part]])
+
+        def value(logits: Tensor, part: slice) -> Tensor:
+            return (logits.double() * score_gradient(logits, targets[part], "logit")).sum(dim=1)
+
+        logits = data.predictor.batches.values(data.predictor.view, len(numbers), inputs, value).view(-1, count)
+        return np.asarray((logits[:, -1:] - logits[:, :-1]).cpu().numpy().round(DECIMALS))
