@@ -34,7 +34,9 @@ def costs(world: FrozenWorld, scale: str) -> pd.DataFrame:
     """A row for each method that the network takes."""
     view, image, target = world.view, world.images[:1], world.targets[:1]
     chosen = select_methods(list(world_spec().methods), scale)
-    methods, _ = chosen.defined_for(view, image, {"patterns": "is fitted to training images"})
+    methods, _ = chosen.defined_for(
+        view, image, dict.fromkeys(("patterns", "references"), "is fitted to training images")
+    )
     with torch.no_grad():
         forward = operations(lambda: view.logits(view.normalise(view.like(image))))
     rows = {}

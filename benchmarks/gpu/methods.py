@@ -62,7 +62,13 @@ def _patterns(network: Shown, chosen: list[Any]) -> Patterns | None:
 
 def _explain(network: Shown, chosen: list[Any], count: int, patterns: Patterns | None) -> object:
     return salgen.explain(
-        network.view, network.images[:count], 1, method=chosen, masks=network.masks[:count], patterns=patterns
+        network.view,
+        network.images[:count],
+        1,
+        method=chosen,
+        masks=network.masks[:count],
+        patterns=patterns,
+        references=network.images,
     )
 
 

@@ -160,7 +160,7 @@ def test_the_data_set_is_made_and_opened_again(planted, tmp_path):
     assert "30 crops of real traffic signs" in (folder / "README.md").read_text(encoding="utf-8")
     spec = opened(planted).spec({"train": 12}, 0)
     assert isinstance(generator_of(spec, str(planted)), Generator)
-    with pytest.raises(SalgenError, match="made from source 'gtsrb'"):
+    with pytest.raises(SalgenError, match="made from gtsrb of gtsrb-square, which only you have"):
         generator_of(spec)
 
 

@@ -31,7 +31,7 @@ def test_there_are_the_papers_twelve_metrics_whose_table_is_impossible_as_printe
 
 def test_own_pets_fill_the_tables(tmp_path, monkeypatch):
     monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
-    pets = write_benchmark(tmp_path / "pets", ("a", "b"), 10)
+    pets = write_benchmark(tmp_path / "pets", ("a", "b"), 20)
     found = Quick(pets=str(pets)).run(tmp_path / "out", "demo")
     first, twelve = ({row.label: row.means for row in table.rows} for table in found.tables)
     assert [table.methods for table in found.tables] == [METHODS, METHODS]

@@ -112,8 +112,8 @@ def test_the_page_flags_lack_of_fit_and_shows_the_means(found, tmp_path, monkeyp
         assert "".join(f"{formatting.number(mean, 2)} " for mean in one.trials.means) in page
 
 
-def test_a_threshold_of_a_curve_that_does_not_fit_is_not_counted_as_found(folder):
-    sweep, _ = found(folder)
+def test_a_threshold_of_a_curve_that_does_not_fit_is_not_counted_as_found(found):
+    sweep, _ = found
 
     def of(subject, lack_of_fit):
         return replace(

@@ -1,11 +1,9 @@
 """Training in processes of its own: shared by two devices, free of torch."""
 
-import pickle
 import subprocess
 import sys
 import pytest
 from kept_runs import make_data
-from lightning_fabric import Fabric
 from salgen.evaluation.training.training import train
 
 SETTINGS = {"widths": "4,4", "hidden": 8, "batch_size": 8, "epochs": 40, "batch_norm": False}
@@ -16,21 +14,9 @@ def lesions(tmp_path_factory):
     return make_data(tmp_path_factory.mktemp("data"), train=32, val=8, test=8)
 
 
-class Forked(Fabric):
-    """Starts its processes at once, for which spawned ones take seconds; what they are given is pickled too."""
-
-    def __init__(self, *, strategy, **how):
-        super().__init__(strategy=strategy.replace("spawn", "fork"), **how)
-
-    def launch(self, function, *given):
-        return super().launch(*pickle.loads(pickle.dumps((function, *given))))
-
-
 @pytest.mark.parametrize(("reliance", "away"), [(0.0, 1e-4), pytest.param(2.0, 0.2, marks=pytest.mark.torture)])
-def test_two_devices_do_what_one_does(lesions, tmp_path, monkeypatch, reliance, away):
+def test_two_devices_do_what_one_does(lesions, tmp_path, reliance, away):
     """Nearly so for reliance: each takes the mean of the penalty over the twins of its own share."""
-    if not reliance:  # its redraws have processes of their own
-        monkeypatch.setattr("lightning_fabric.Fabric", Forked)
     settings = SETTINGS | {"epochs": 2, "reliance": reliance}
     one, two = (train(lesions, tmp_path / str(n), settings=settings | {"devices": n}).card for n in (1, 2))
     for alone, shared in zip(one.history, two.history, strict=True):
