@@ -161,11 +161,11 @@ def of_run(path: str) -> pd.DataFrame:
 def confirmed(path: str) -> str:
     """The choice by five photographs of a data set, and its regret on the others among methods not given up."""
     data = photographs(path)
-    numbers = np.arange(len(data.pixels))
+    numbers = np.arange(len(data.images))
     five = np.linspace(0, len(numbers) - 1, 5).round().astype(int)
     found = []
     for part in (five, np.setdiff1d(numbers, five)):
-        images, masks, targets = data.pixels[part], data.masks[part], data.targets[part]
+        images, masks, targets = data.images[part], data.masks[part], data.targets[part]
         rivals = list(found[0].table.index[found[0].table["chance"] >= RACE]) if found else None
         found.append(salgen.choose(data.view, images, masks, targets=targets, methods=rivals))
     first, second = found
