@@ -19,7 +19,7 @@ from scipy.stats import false_discovery_control
 from salgen.evaluation.statistics.comparisons import holm
 from salgen.types import Float64
 
-LEVEL = 0.95  # of intervals, and 1 less that of tests
+LEVEL = 0.95  # intervals hold so often; tests err in the rest
 
 
 @dataclass(frozen=True, eq=False)

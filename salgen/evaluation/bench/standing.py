@@ -21,7 +21,7 @@ CHOICE = "choose with five masks"
 MASKS, DRAWS = 5, 60
 METHOD, FLOOR, ADVICE = "method", "floor", "advice"  # roles of rows
 FIRST, TIED, WORSE, UNTESTED = "first", "not told apart", "worse", "not tested"
-COSTS = "costs.csv"  # of maps, among the results: written by python -m benchmarks.costs
+COSTS = "costs.csv"  # what maps cost, among the results: written by python -m benchmarks.costs
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +32,8 @@ class Standing:
     # which it is `ahead` of Grad-CAM, each with `_low` and `_high`; `worlds`; `verdict` against the first in a new
     # world; `passes` and `seconds` of a map
     table: pd.DataFrame
-    reliability: float  # of the order of methods, in other families
-    confirmed: float  # of the pairs that all families but one tell apart, the share that the other one orders alike
+    reliability: float  # how reliable the order of methods is in other families
+    confirmed: float  # the share of pairs, told apart by all families but one, that the other one orders alike
     told_apart: Mapping[str, tuple[int, int]]  # by question: pairs of methods that differ, of how many
     worlds: int
     families: int

@@ -12,9 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 import pandas as pd
+import safetensors.torch
+import torch
+from torch import Tensor
 from salgen.datasets.making import make
+from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.frozen_weights import freeze
 from salgen.evaluation.bench.published import is_certified, published_rows, store_rows
 from salgen.evaluation.bench.questions import WorldScores
 from salgen.evaluation.results.run import Run
@@ -22,15 +25,17 @@ from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.runs.source_run import copy_checkpoint
 from salgen.evaluation.statistics.comparison_groups import is_ceiling
 from salgen.evaluation.statistics.score_cube import SCORES
+from salgen.evaluation.training.checkpoints import WEIGHTS, load_checkpoint, read_card, save_checkpoint
 from salgen.evaluation.training.training import train
 from salgen.evaluation.training.training_settings import RELIANCE
 from salgen.files import write_text
 
 RECIPES = Path(__file__).with_name("salgen-bench-2.json")
-WORLDS, WORK = "worlds", "work"  # the folder among results, and within it that of what is not finished
+WORLDS, WORK = "worlds", "work"  # the folder among results; in it, the folder for unfinished worlds
 RECORD, NETWORK = "world.json", "network-seed{}"
 VALIDATION = 150  # images
-KINDS = {  # of cause, by family
+BATCH = 64
+KINDS = {  # each family's kind of cause
     "lesions-on-noise": "texture",
     "mri-lesions": "texture",
     "lights": "object",
@@ -156,7 +161,7 @@ class ScoredWorld:
     name: str
     family: str
     recipe: WorldRecipe  # the one that passed
-    folder: Path  # of its results
+    folder: Path  # with its results
     accuracy: float
     certified: float  # the share of samples with a mask
     rows: pd.DataFrame  # as :func:`~salgen.evaluation.bench.published.published_rows` has them
@@ -204,3 +209,27 @@ def make_world_data(recipe: WorldRecipe, folder: Path) -> Path:
     splits = {"train": recipe.images, "val": VALIDATION, "test": recipe.tests}
     how: dict[str, Any] = {"splits": splits, "parameters": recipe.parameters, "seed": recipe.seed}
     return make(recipe.generator, folder, recipes_only=True, **how)
+
+
+def freeze(checkpoint: Path, dataset: Path) -> bool:
+    """Store weights in half precision if no prediction of a test image changes; returns whether they are stored so."""
+    weights = safetensors.torch.load_file(checkpoint / WEIGHTS)
+    if not any(tensor.dtype == torch.float32 for tensor in weights.values()):
+        return True
+    halves = {name: tensor.half() if tensor.dtype == torch.float32 else tensor for name, tensor in weights.items()}
+    if not torch.equal(*(_predicted(checkpoint, dataset, stored) for stored in (weights, halves))):
+        return False
+    save_checkpoint(checkpoint, halves, read_card(checkpoint))
+    return True
+
+
+def _predicted(checkpoint: Path, dataset: Path, weights: Mapping[str, Tensor]) -> Tensor:
+    """The class that a network with some weights predicts for each test image, (N,); of several labels bool (N, K)."""
+    trained = load_checkpoint(checkpoint, "cpu")
+    trained.classifier.load_state_dict(weights)
+    logits = []
+    with torch.inference_mode():
+        for batch in open_dataset(dataset, "test").batches(BATCH):
+            logits.append(trained.classifier(torch.from_numpy(batch.images)))
+    together = torch.cat(logits)
+    return together > 0 if trained.card.multi_label else together.argmax(dim=1)

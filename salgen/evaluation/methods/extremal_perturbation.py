@@ -15,7 +15,7 @@ NAMES = ("extremal-perturbation",)
 CELLS, REACH = 32, 4  # cells of a mask along the shorter side; cells to each side that reach a pixel
 BLUR, LEVELS = 20 / 224, 8  # the strongest blur, as a share of the shorter side; number of blurs
 SMOOTHING = 0.09  # standard deviation that masks are smoothed with, as a share of the shorter side
-COLDNESS = 20.0  # of the soft maximum
+COLDNESS = 20.0  # makes the soft maximum hard
 RATE, MOMENTUM, GROWTH = 0.01, 0.9, 1.0035
 
 

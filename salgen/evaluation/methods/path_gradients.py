@@ -1,4 +1,4 @@
-"""Gradients along a path to the image: IDGI, Guided IG and Blur IG."""
+"""Gradients along a path to the image: IDGI, Guided IG, Blur IG and expected gradients."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.parameters import param
 from salgen.types import Float64
 
-NAMES = ("idgi", "guided-ig", "blur-ig")
+NAMES = ("idgi", "guided-ig", "blur-ig", "expected-gradients")
 
 BLUR = 50 / 224  # standard deviation of the strongest blur, as a share of the image's longer side
 _CLOSE = 1e-9  # the authors' tolerance of a distance
@@ -157,6 +157,43 @@ class BlurIg(PathMethod):
             change = (blurred(inputs, step * width + self.quotient) - point) / self.quotient
             total -= width * change * context.gradient(point)
         return total
+
+
+@dataclass(frozen=True)
+class ExpectedGradients(PathMethod):
+    """The mean gradient at random points between other images and the image, times the difference from them.
+
+    Each draw takes one of the references, with replacement, and a uniform point on the straight line from it. So
+    attributions sum to about the score's difference from its mean over the references. captum's GradientShap without
+    noise is the same. It costs `n` forward and backward passes.
+    """
+
+    name: ClassVar[str] = "expected-gradients"
+    cost: ClassVar[str] = "200"
+    shows_image: ClassVar[bool] = True
+    reference: ClassVar[str] = (
+        "Erion et al. 2021, Improving performance of deep learning models with axiomatic attribution priors and "
+        "expected gradients, doi:10.1038/s42256-021-00343-w"
+    )
+    needs: ClassVar[frozenset[str]] = frozenset({"model", "references"})
+    quick: ClassVar[Mapping[str, Any]] = {"n": 3}
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"small": {"n": 50}, "demo": {"n": 20}}
+
+    n: int = param(200, "draws per image", low=1)
+
+    def attribute(self, context: AttributionContext) -> Tensor:
+        """Signed (n, C, h, w)."""
+        inputs, streams = context.inputs, context.streams(self.name)
+        assert context.references is not None, "checked before"
+        with torch.no_grad():
+            references = context.model.normalise(context.references.clone()).to(inputs)
+        total = torch.zeros_like(inputs)
+        for _ in range(self.n):
+            drawn = [int(stream.integers(len(references), 1)[0]) for stream in streams]
+            positions = inputs.new_tensor([float(stream.uniform(1)[0]) for stream in streams]).view(-1, 1, 1, 1)
+            path = inputs - references[drawn]
+            total += path * context.gradient(inputs - (1 - positions) * path)
+        return total / self.n
 
 
 def blurred(images: Tensor, sigma: float) -> Tensor:

@@ -2,7 +2,7 @@
 
 import torch
 from salgen.datasets.making import make
-from salgen.evaluation.bench.frozen_weights import freeze
+from salgen.evaluation.bench.worlds import freeze
 from salgen.evaluation.training.checkpoints import save_checkpoint
 from salgen.evaluation.training.training import train
 

@@ -124,7 +124,7 @@ def test_references_are_training_images(data, folder, monkeypatch):
     monkeypatch.setattr("salgen.evaluation.runs.model_runner.REFERENCES", 3)
     seen = []
     monkeypatch.setattr(
-        "salgen.evaluation.methods.expected_gradients.ExpectedGradients.attribute",
+        "salgen.evaluation.methods.path_gradients.ExpectedGradients.attribute",
         lambda _, context: seen.append(context.references) or context.inputs,
     )
     given = {"model": "own_models:good", "metrics": ["roc-auc"], "out": folder / "run", "limit": 2}
