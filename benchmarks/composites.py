@@ -16,7 +16,7 @@ import pandas as pd
 import salgen
 from benchmarks.filled_pages import filled
 from salgen.datasets.reading.reader import Dataset, open_dataset
-from salgen.evaluation.bench.worlds import WORLDS, make_world_data, read_worlds, world_spec
+from salgen.evaluation.bench.worlds import kept_worlds, make_world_data, world_spec
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.evaluation.reliance.composites import FILLINGS
 from salgen.evaluation.runs.certify import certify
@@ -35,8 +35,8 @@ MAJORITY, ALIKE = "two of three", "where all agree"
 
 def networks(folder: Path) -> Iterator[tuple[Dataset, Path]]:
     """Data sets, each with a trained network."""
-    for world in read_worlds(world_spec(), RESULTS / WORLDS):
-        if world.family in FAMILIES and world.network.is_dir():
+    for world in kept_worlds(world_spec(), RESULTS):
+        if world.family in FAMILIES:
             yield open_dataset(make_world_data(world.recipe, folder / world.name), "test"), world.network
     pets = salgen.make("drawn-pets", folder / "drawn-pets", scale="demo")
     checkpoint = folder / "drawn-pets-scnn-plain" / "scnn-seed0"

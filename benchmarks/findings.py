@@ -190,8 +190,7 @@ class Results:
 
 def _means(world: ScoredWorld, metric: str) -> pd.Series:
     """The mean of each method over clusters under the first training."""
-    table = world.table(metric)
-    means = table.loc[table.index[0][0]].mean()
+    means = world.first_table(metric).mean()
     return means.drop(_floors(means.index))
 
 

@@ -1,7 +1,7 @@
 """A real network on photographs: ``python -m benchmarks.real_network RUN`` fills the tables of docs/real_network.md.
 
-RUN is made as the page says. Networks of salgen-bench are those that were trained for reliance. Their scores are means
-over images and trainings.
+RUN is made as the page says. Networks of salgen-bench 1 are those that were trained for reliance. Their scores are
+means over images and trainings.
 """
 
 import sys
@@ -10,7 +10,8 @@ import pandas as pd
 from scipy.stats import spearmanr
 import salgen
 from benchmarks.filled_pages import filled
-from benchmarks.regret import HEADLINE, RESULTS, is_method
+from benchmarks.regret import HEADLINE, RESULTS
+from salgen.evaluation.bench.standing import is_floor
 from salgen.evaluation.diagnostics.markdown import markdown_table
 
 PAGE = Path(__file__).parents[1] / "docs" / "real_network.md"
@@ -31,14 +32,14 @@ class Tables:
         """Means with intervals over photographs, methods and floors by average precision."""
         cells = {(row.method, row.metric): f"{row.mean:.2f} ({row.ci_low:.2f} to {row.ci_high:.2f})"
                  for row in self.rows.itertuples()}  # fmt: skip
-        names = [name for name in self.means.index if is_method(name) or name in ("center", "sobel", "random")]
+        names = [name for name in self.means.index if not is_floor(name) or name in ("center", "sobel", "random")]
         lines = [[f"`{name}`", *(cells[name, metric] for metric in SHOWN)] for name in names]
         return markdown_table(["method", *SHOWN], lines)
 
     def networks(self) -> str:
         """Each network of salgen-bench: does its order hold here, and what does its best method cost here?"""
         lines = []
-        own = self.means[[name for name in self.means.index if is_method(name)]]
+        own = self.means[[name for name in self.means.index if not is_floor(name)]]
         for folder in sorted(RESULTS.glob("*-reliance")):
             rows = pd.read_parquet(folder / "scores.parquet", columns=["metric", "correct", "method", "value"])
             rows = rows[(rows["metric"] == HEADLINE) & rows["correct"]]

@@ -3,7 +3,7 @@
 ``--write`` writes the covariance that salgen ships, and ``--run RUN`` prints the same figures for a run of your own.
 ``--photographs DATASET`` chooses for EfficientNet-Lite0 by five photographs, and the others confirm it or not.
 
-Each network of salgen-bench that was trained for reliance is left out with all networks of its kind and all data sets
+Each network of salgen-bench 1 that was trained for reliance is left out with all networks of its kind and all data sets
 of its family. The covariance, and the board's order, come from the others. Masks are drawn 60 times for each number of
 them. A cluster counts as one mask.
 """
@@ -19,10 +19,10 @@ from benchmarks.filled_pages import filled
 from benchmarks.without_masks import CHEAP, DIFFERENCE, GRIDS, PHOTOGRAPHS, PLANTED, photographs
 from benchmarks.without_masks import TABLE as JUDGED
 from salgen.evaluation.bench.judge_metrics import agreement
+from salgen.evaluation.bench.standing import is_floor
 from salgen.evaluation.choosing.race import RACE
 from salgen.evaluation.choosing.regret import TABLE, covariance_of, draw_means, regret_of
 from salgen.evaluation.diagnostics.markdown import markdown_table
-from salgen.registry import METHODS
 
 RESULTS = Path(__file__).parents[1] / "results"
 METRICS = ("average-precision", "roc-auc", "m-gt", "relevance-mass", "prec99")
@@ -84,15 +84,10 @@ def completed(covariance: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame((axes * np.maximum(along, 0)) @ axes.T, covariance.index, covariance.columns)
 
 
-def is_method(call: str) -> bool:
-    """True unless it is a control."""
-    return not METHODS.load(call.partition(":")[0]).control
-
-
 def trials(scores: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
     """By number of masks: mean regret, that which is stated, its bound, and the share of bounds that hold."""
     random, rows = np.random.default_rng(0), []
-    scores = scores[[name for name in scores if is_method(name)]]
+    scores = scores[[name for name in scores if not is_floor(name)]]
     covariance, values = known.loc[scores.columns, scores.columns].to_numpy(), scores.to_numpy()
     true = values.mean(axis=0)
     for count in (count for count in MASKS if count <= len(values)):
@@ -125,7 +120,7 @@ def without_asking(every: Sequence[World]) -> pd.DataFrame:
     judged = judged[judged["judge"].isin(STAND_INS)]
     rows = {}
     for world, insertion in zip(every, by_insertion, strict=True):
-        means = world.scores.mean()[[call for call in world.scores if is_method(call)]]
+        means = world.scores.mean()[[call for call in world.scores if not is_floor(call)]]
         others = pd.DataFrame([other.scores.mean() - other.scores.mean().max() for other in world.others(every)])
         board = others.dropna(axis=1).mean().sort_values(ascending=False).index
         of_world = judged[judged["world"] == world.name].pivot(index="method", columns="judge", values="value")

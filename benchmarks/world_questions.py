@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from salgen.evaluation.bench import questions
 from salgen.evaluation.bench.questions import WorldScores
+from salgen.evaluation.bench.standing import headline
 from salgen.types import Float64
 
 METHODS, WORLDS, CLUSTERS = 36, 6, 30  # methods; worlds of a family; clusters of images in a world
@@ -85,7 +86,7 @@ def simulated(design: Design, rng: np.random.Generator, regrets: Float64) -> Out
     differ = ~alike & ~np.eye(METHODS, dtype=bool)
     true = np.subtract.outer(design.levels, design.levels)
     low, high = new.interval()
-    table = questions.headline(scores).loc[NAMES]
+    table = headline(scores, NAMES).loc[NAMES]
     return Outcome(
         images_wrong=wrong(questions.these_networks(scored(these))),
         training_wrong=wrong(questions.these_networks(scored(trained), trained_again=True)),

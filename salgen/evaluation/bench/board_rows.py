@@ -49,9 +49,8 @@ def against_floors(world: ScoredWorld, metric: str) -> pd.DataFrame:
     Of the first training. `outcome` is ``"better"`` or ``"worse"`` where the interval lies on one side of 0. Nothing is
     corrected for many comparisons.
     """
-    table = world.table(metric)
-    first = table.loc[table.index[0][0]].dropna(axis=1)
-    floors = [call for call in first if is_floor(call)]
+    first = world.first_table(metric)
+    floors = [call for call in first if is_floor(str(call))]
     strongest = first[floors].mean().idxmax()
     others = first.drop(columns=floors)
     differences = others.sub(first[strongest], axis=0).to_numpy()

@@ -17,7 +17,7 @@ from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.attribution.method_selection import select_methods
-from salgen.evaluation.bench.worlds import WORLDS, WorldSpec, make_world_data, read_worlds
+from salgen.evaluation.bench.worlds import WorldSpec, kept_worlds, make_world_data
 from salgen.evaluation.choosing.race import HABIT
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.runs.given_models import trained_network
@@ -96,17 +96,16 @@ class FrozenWorld:
 
 def frozen_worlds(spec: WorldSpec, results: Path) -> Iterator[FrozenWorld]:
     """The worlds whose weights are kept, each with the data made anew."""
-    for world in read_worlds(spec, results / WORLDS):
-        if world.network.is_dir():
-            with TemporaryDirectory() as folder:
-                dataset = open_dataset(make_world_data(world.recipe, Path(folder) / "data"), "test")
-                classes = np.arange(len(next(iter(dataset.tasks.values()))))
-                rows = world.rows[(world.rows["metric"] == TRUTH) & world.rows["correct"]]
-                rows = rows[rows["training_seed"] == rows["training_seed"].min()]
-                truth = rows.groupby(["method", "cluster"])["value"].mean().groupby("method").mean()
-                network, _ = trained_network(str(world.network))
-                of = network, dataset, classes, world.recipe.tests, truth
-                yield FrozenWorld.of(world.name, *of, data=world.family, kind=world.recipe.model)
+    for world in kept_worlds(spec, results):
+        with TemporaryDirectory() as folder:
+            dataset = open_dataset(make_world_data(world.recipe, Path(folder) / "data"), "test")
+            classes = np.arange(len(next(iter(dataset.tasks.values()))))
+            rows = world.first_rows
+            rows = rows[(rows["metric"] == TRUTH) & rows["correct"]]
+            truth = rows.groupby(["method", "cluster"])["value"].mean().groupby("method").mean()
+            network, _ = trained_network(str(world.network))
+            of = network, dataset, classes, world.recipe.tests, truth
+            yield FrozenWorld.of(world.name, *of, data=world.family, kind=world.recipe.model)
 
 
 def by_metric(metric: Any) -> Judge:

@@ -8,10 +8,8 @@ from salgen.errors import SalgenError, UndefinedMethodError, warn
 from salgen.evaluation.attribution.method_selection import check_methods_given, select_methods
 from salgen.evaluation.bench.published import published_rows, store_rows
 from salgen.evaluation.bench.standing import Standing, read_costs
-from salgen.evaluation.bench.worlds import WORLDS, ScoredWorld, WorldSpec, make_world_data, read_worlds
-from salgen.evaluation.results.run import Run
+from salgen.evaluation.bench.worlds import WORK, ScoredWorld, WorldSpec, kept_worlds, make_world_data, score_methods
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name
-from salgen.evaluation.runs.running import evaluate
 
 
 def rank_method(
@@ -24,11 +22,9 @@ def rank_method(
     :func:`~salgen.evaluation.runs.running.evaluate`.
     """
     call = ranked_call(method, spec.scale)
-    kept = [world for world in read_worlds(spec, results / WORLDS) if world.network.is_dir()]
+    kept = kept_worlds(spec, results)
     if quick:
         kept = list({world.family: world for world in reversed(kept)}.values())
-    if not kept:
-        raise SalgenError(f"{results} holds no weights: salgen bench fetch copies them")
     ranked = []
     for world in kept:
         try:
@@ -36,8 +32,8 @@ def rank_method(
         except UndefinedMethodError as error:
             warn(f"{world.name} is left out: {error}")
             continue
-        first = world.rows[world.rows["training_seed"] == world.rows["training_seed"].min()]
-        rows = pd.concat([first[first["method"] != call], own[own["method"] == call]], ignore_index=True)
+        stated = world.first_rows
+        rows = pd.concat([stated[stated["method"] != call], own[own["method"] == call]], ignore_index=True)
         ranked.append(dataclasses.replace(world, rows=rows))
     if not ranked:
         raise SalgenError(f"{method} could explain none of the networks: the warnings say why")
@@ -45,12 +41,11 @@ def rank_method(
 
 
 def _scored(spec: WorldSpec, method: str, world: ScoredWorld, out: Path, options: dict[str, Any]) -> pd.DataFrame:
-    """The scores of a method in a world; stored, and read if they are there."""
-    work = out / "work" / world.name
+    """The scores of a method in a world, which are stored, too."""
+    work = out / WORK / world.name
     data = make_world_data(world.recipe, work / "data")
-    how: dict[str, Any] = {"metrics": spec.metrics, "scale": spec.scale, "seed": world.recipe.seed}
-    run = evaluate(data, model=world.network, methods=[method], out=work / "run", **how, **options)
-    rows = published_rows(Run(run))
+    run = score_methods(spec, world.recipe, data, world.network, [method], work / "run", **options)
+    rows = published_rows(run)
     (out / world.name).mkdir(exist_ok=True)
     store_rows([rows], out / world.name)
     return rows

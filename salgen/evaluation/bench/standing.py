@@ -10,7 +10,7 @@ import pandas as pd
 from salgen.errors import SalgenError
 from salgen.evaluation.bench import questions
 from salgen.evaluation.bench.questions import WorldScores, family_means, student_interval
-from salgen.evaluation.bench.worlds import ScoredWorld, world_scores
+from salgen.evaluation.bench.worlds import ScoredWorld, first_training
 from salgen.evaluation.choosing.race import HABIT
 from salgen.parameters import parse_call
 from salgen.registry import METHODS
@@ -43,7 +43,8 @@ class Standing:
         """The standing by a metric; `costs` has `passes` and `seconds` by method."""
         if len({world.family for world in worlds}) < 2:
             raise SalgenError("these worlds are of one family: nothing can be said of a new world")
-        every = world_scores(metric, worlds)
+        tables = {world.name: world.table(metric) for world in worlds}
+        every = WorldScores.of(tables, {world.name: world.family for world in worlds})
         methods = every.only([call for call in every.methods if not is_floor(call)])
         found = {
             "these networks": (questions.these_networks(methods), False),
@@ -51,7 +52,7 @@ class Standing:
             "a new world": (questions.new_world(methods), True),
         }
         different = {name: questions.decided(of.p_values, false_discoveries=rate) for name, (of, rate) in found.items()}
-        table = headline(every, methods.methods, [world.table(metric) for world in worlds])
+        table = headline(every, methods.methods, [*tables.values()])
         first = methods.methods.index(table.index[table["role"] == METHOD][0])
         tested, worse = ~np.isnan(found["a new world"][0].p_values[first]), different["a new world"][first]
         verdicts = np.select([worse, tested], [WORSE, TIED], UNTESTED)
@@ -119,8 +120,8 @@ def family_of(call: str) -> str:
 def headline(scores: WorldScores, methods: Sequence[str], tables: Sequence[pd.DataFrame] = ()) -> pd.DataFrame:
     """A row for each method and floor, the least regret first, those of one family last.
 
-    `regret` is how far it lies below the best of the `methods` in a world, `ahead` how often it is better than Grad-CAM
-    (a tie counts half). Intervals of 95 % are Student's over families. From the `tables` of worlds comes `CHOICE`.
+    `regret` is how far it lies below the best of the `methods` in a world. `ahead` is how often it is better than
+    Grad-CAM; a tie counts half. Intervals of 95 % are Student's over families. The `tables` of worlds give `CHOICE`.
     """
     best = np.nanmax(scores.only(methods).means, axis=1, keepdims=True)
     habit = scores.means[:, [scores.methods.index(HABIT)]]
@@ -152,7 +153,7 @@ def choice_by_masks(table: pd.DataFrame) -> tuple[float, float]:
 
     Means over draws of the five, both counted on the other clusters; NaN where there are no others.
     """
-    first = table.loc[table.index[0][0]].dropna(axis=1)
+    first = first_training(table)
     values, habit = first.to_numpy(), first.columns.get_loc(HABIT)
     if len(values) <= MASKS:
         return np.nan, np.nan

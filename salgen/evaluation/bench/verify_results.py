@@ -6,9 +6,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from salgen.errors import SalgenError
 from salgen.evaluation.bench.published import OF_SAMPLE, SAMPLE, SCORED, published_rows
-from salgen.evaluation.bench.worlds import WORLDS, ScoredWorld, WorldSpec, make_world_data, read_worlds
-from salgen.evaluation.results.run import Run
-from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.bench.worlds import ScoredWorld, WorldSpec, kept_worlds, make_world_data, score_methods
 from salgen.seeding import Stream
 
 TOLERANCE = 1e-4
@@ -24,9 +22,7 @@ def result_problems(
     certified.
     """
     stream = Stream("salgen-bench", seed, "verify")
-    kept = [world for world in read_worlds(spec, results / WORLDS) if world.network.is_dir()]
-    if not kept:
-        raise SalgenError(f"{results} holds no weights: salgen bench fetch copies them")
+    kept = kept_worlds(spec, results)
     for index in stream.permutation(len(kept))[:worlds]:
         calls = sorted(set(kept[index].rows["method"]) & set(spec.methods))
         chosen = [calls[number] for number in stream.permutation(len(calls))[:methods]]
@@ -39,17 +35,9 @@ def result_problems(
 def _wrong_scores(spec: WorldSpec, world: ScoredWorld, methods: list[str], images: int) -> Iterator[str]:
     """Differences of the scores of some methods from those that the frozen weights give."""
     with TemporaryDirectory() as temporary:
-        run = evaluate(
-            make_world_data(world.recipe, Path(temporary) / "data"),
-            model=world.network,
-            methods=methods,
-            metrics=spec.metrics,
-            scale=spec.scale,
-            seed=world.recipe.seed,
-            limit=images,
-            out=Path(temporary) / "run",
-        )
-        computed = published_rows(Run(run))
+        data = make_world_data(world.recipe, Path(temporary) / "data")
+        out = Path(temporary) / "run"
+        computed = published_rows(score_methods(spec, world.recipe, data, world.network, methods, out, limit=images))
     of_sample = computed[[*SAMPLE, *OF_SAMPLE]].drop_duplicates()
     unlike = of_sample.merge(world.rows[of_sample.columns].drop_duplicates(), how="left", indicator=True)
     for sample in unlike.loc[unlike["_merge"] != "both", "sample_id"]:

@@ -150,8 +150,15 @@ def _run(
     settings = {**recipe.settings, "reliance": RELIANCE}
     train(data, network, model=recipe.model, settings=settings, seed=recipe.seed + seed)
     freeze(network, data)
-    scored: dict[str, Any] = {"methods": methods, "metrics": spec.metrics, "scale": spec.scale, "seed": recipe.seed}
-    return Run(evaluate(data, model=network, out=folder / f"run-seed{seed}", **scored, **options))
+    return score_methods(spec, recipe, data, network, methods, folder / f"run-seed{seed}", **options)
+
+
+def score_methods(
+    spec: WorldSpec, recipe: WorldRecipe, data: Path, network: Path, methods: Sequence[str], out: Path, **options: Any
+) -> Run:
+    """The run of some methods on a world's data set and network, as worlds are scored."""
+    how: dict[str, Any] = {"metrics": spec.metrics, "scale": spec.scale, "seed": recipe.seed}
+    return Run(evaluate(data, model=network, methods=methods, out=out, **how, **options))
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +178,13 @@ class ScoredWorld:
         """The folder of its weights, if they are kept."""
         return self.folder / NETWORK.format(0)
 
+    @property
+    def first_rows(self) -> pd.DataFrame:
+        """The rows of the first training."""
+        seeds = self.rows["training_seed"]
+        first: pd.DataFrame = self.rows.loc[seeds == seeds.min()]
+        return first
+
     def table(self, metric: str) -> pd.DataFrame:
         """A column for each method and floor, and a row for each training and cluster of certified images.
 
@@ -180,6 +194,16 @@ class ScoredWorld:
         certified = is_certified(rows).groupby(rows["sample_id"]).transform("all")
         by = [rows["training_seed"], rows["cluster"], rows["method"]]
         return rows["value"][certified].groupby(by, observed=True).mean().unstack()
+
+    def first_table(self, metric: str) -> pd.DataFrame:
+        """A row for each cluster, of the first training alone; methods that lack a value are left out."""
+        return first_training(self.table(metric))
+
+
+def first_training(table: pd.DataFrame) -> pd.DataFrame:
+    """The clusters of the first training in a world's table, by the methods that have a value of each."""
+    first: pd.DataFrame = table.loc[table.index[0][0]]
+    return first.dropna(axis=1)
 
 
 def read_worlds(spec: WorldSpec, folder: Path) -> list[ScoredWorld]:
@@ -196,6 +220,14 @@ def read_worlds(spec: WorldSpec, folder: Path) -> list[ScoredWorld]:
     if not found:
         raise SalgenError(f"{folder} holds no worlds such as {spec.worlds[0].name}: salgen bench fetch copies them")
     return found
+
+
+def kept_worlds(spec: WorldSpec, results: Path) -> list[ScoredWorld]:
+    """The worlds of a folder of results whose weights are kept."""
+    kept = [world for world in read_worlds(spec, results / WORLDS) if world.network.is_dir()]
+    if not kept:
+        raise SalgenError(f"{results} holds no weights: salgen bench fetch copies them")
+    return kept
 
 
 def world_scores(metric: str, worlds: Sequence[ScoredWorld]) -> WorldScores:
