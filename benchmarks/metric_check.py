@@ -20,7 +20,7 @@ class Tables:
         return table(trends(self._chosen))
 
     def left_out(self) -> str:
-        return f"Not here, because they explain again, train, or have no direction: {', '.join(self._left_out)}."
+        return f"Not here, because they explain again, train, have no direction, or compare several parts of an image: {', '.join(self._left_out)}."
 
 
 if __name__ == "__main__":

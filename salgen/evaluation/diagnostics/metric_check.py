@@ -11,6 +11,7 @@ from scipy.ndimage import distance_transform_edt, gaussian_filter, shift
 from torch import Tensor, nn
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.evaluation.metrics.inputs.metric import Metric, RetrainingMetric
+from salgen.evaluation.metrics.single_deletion import PartDeletion
 from salgen.evaluation.scoring.scoring import score
 from salgen.seeding import Stream
 from salgen.types import Float32, Float64, Mask
@@ -50,6 +51,8 @@ def obstacle(metric: Metric) -> str:
         return "explains again: it is no function of a given map"
     if metric.higher_is_better is None:
         return "has no direction: it does not say which map is better"
+    if isinstance(metric, PartDeletion):
+        return "compares an image's parts, and the images of this check have one"
     return ""
 
 

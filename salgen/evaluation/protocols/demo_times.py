@@ -6,7 +6,7 @@ DEMO_SECONDS: dict[str, int | None] = {
     "aabid-sicre": 123,
     "budding2021": 113,
     "designed": 368,
-    "li2020": None,
+    "li2020": 328,
     "saliency-bench": None,
     "szczepankiewicz2023": 160,
 }

@@ -261,3 +261,45 @@ def test_idsds_of_a_constant_map_is_undefined_and_of_a_dead_network_zero(model):
     assert even.reasons["idsds"] == ["constant_map"] * 4
     black = scored(model, "idsds:baseline=black", images=np.zeros_like(case(SIZE)["images"]))
     assert (black["idsds:baseline=black"] == 0).all()
+
+
+PARTS = np.zeros(SIZE, dtype=bool)
+PARTS[1, 1:3] = PARTS[5:7, 4] = PARTS[3, 7] = PARTS[4, 8] = True  # the last two touch at a corner
+
+
+def slow_part_deletion(model, saliency, image, twin, target):
+    """Spearman's correlation over three parts that are listed by hand."""
+
+    def logit(shown):
+        with torch.no_grad():
+            return model(torch.as_tensor(shown)[None])[0, target].item()
+
+    sums, falls = [], []
+    for part in [[(1, 1), (1, 2)], [(3, 7), (4, 8)], [(5, 4), (6, 4)]]:
+        changed = image.copy()
+        for row, column in part:
+            changed[:, row, column] = twin[:, row, column]
+        sums.append(sum(float(saliency[place]) for place in part))
+        falls.append(logit(image) - logit(changed))
+    return spearmanr(sums, falls).statistic
+
+
+def test_part_deletion_is_spearmans_correlation_over_the_pieces_of_the_mask(model):
+    given, rng = case(SIZE), np.random.default_rng(0)
+    twins = rng.random(given["images"].shape, dtype=np.float32)
+    each = zip(given["maps"], given["images"], twins, given["targets"], strict=True)
+    expected = [slow_part_deletion(model, *sample) for sample in each]
+    masks = np.broadcast_to(PARTS, (4, *SIZE))
+    scores = scored(model, "part-deletion", masks=masks, twins=twins)
+    np.testing.assert_allclose(scores["part-deletion"], expected, atol=1e-9)
+    assert len(set(expected)) > 1
+    without = [None, *twins[1:]]
+    one = np.broadcast_to(PARTS & (np.arange(SIZE[0]) < 2)[:, None], (4, *SIZE))
+    assert scored(model, "part-deletion", masks=one, twins=without).reasons["part-deletion"] == [
+        "no_twin",
+        *["one_part"] * 3,
+    ]
+    even = scored(model, "part-deletion", masks=masks, twins=twins, maps=np.full((4, *SIZE), 0.1, dtype=np.float32))
+    assert even.reasons["part-deletion"] == ["constant_map"] * 4
+    same = scored(model, "part-deletion", masks=masks, twins=given["images"])
+    assert (same["part-deletion"] == 0).all()

@@ -25,13 +25,14 @@ PATCH_MATTERS = "patch_matters"
 PATCH_VANISHED = "patch_vanished"
 ZERO_ATTRIBUTION = "zero_attribution"
 CONSTANT_ATTRIBUTION = "constant_attribution"
+ONE_PART = "one_part"
 
 PATCH_FAULTS = frozenset({PATCH_MATTERS, PATCH_VANISHED})
 # reasons for which no map could have a value; any other one is the map's fault
 UNUSABLE_SAMPLE = frozenset(
     {
         *(EMPTY_MASK, TRIVIAL_FULL_MASK, MISCLASSIFIED, NO_TWIN, FITTED_METHOD, *PATCH_FAULTS),
-        *(ZERO_ATTRIBUTION, CONSTANT_ATTRIBUTION),
+        *(ZERO_ATTRIBUTION, CONSTANT_ATTRIBUTION, ONE_PART),
     }
 )
 
