@@ -27,6 +27,7 @@ class FidelityPlus(RetrainingMetric):
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"draws": 10}, "small": {"draws": 20}}
     of_top: ClassVar[bool] = True
+    in_all: ClassVar[bool] = False
     reference: ClassVar[str] = (
         "Zheng et al. 2025, F-Fidelity: a robust framework for faithfulness evaluation of explainable AI, "
         "doi:10.48550/arXiv.2410.02970"
