@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from salgen.evaluation.attribution.passes import PassRequirements
     from salgen.evaluation.metrics.inputs.metric import DatasetMetric, MaskMetric, Metric, ModelMetric, RetrainingMetric
     from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
-    from salgen.evaluation.metrics.inputs.ranking import MaskStatistics, Ranking
+    from salgen.evaluation.metrics.inputs.ranking import Ranking
     from salgen.evaluation.models import Model
     from salgen.evaluation.models.convolutional import Convolutional
     from salgen.evaluation.models.weight_sources import FromFile, FromScratch, FromTorchvision, Seams
@@ -67,7 +67,7 @@ __all__ = [
     "OWN_COPY", "Attributed", "AttributionContext", "Claim", "ClassActivation", "Context", "Convolutional",
     "DatasetMetric", "Edit", "Experiment", "Explanation", "Files", "Finite", "Fitting", "FromFile", "FromScratch",
     "FromTorchvision", "Generator", "Guaranteed", "Imported", "Items", "Labelled", "Lesions", "Margin", "MaskMetric",
-    "MaskStatistics", "Method", "Metric", "MetricInputs", "Model", "ModelMetric", "Movable", "Nothing", "Order",
+    "Method", "Metric", "MetricInputs", "Model", "ModelMetric", "Movable", "Nothing", "Order",
     "Painted", "PaperTable", "PassRequirements", "Protocol", "Ranking", "Redrawable", "Rendered", "RetrainingMetric",
     "Row", "SalgenError", "Scale", "Seams", "Stream", "among_the_best", "averaged", "between", "check_edit",
     "higher_median", "highest", "lowest", "mean_of", "networks_on", "on", "on_each", "oval", "paint", "param",

@@ -6,7 +6,7 @@ from typing import ClassVar
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.boxes import Overlap, above_mean, mask_overlap
 from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY, MaskMetric, compat_of
-from salgen.evaluation.metrics.inputs.ranking import MaskStatistics, Ranking, hits_of_the_largest
+from salgen.evaluation.metrics.inputs.ranking import Ranking, hits_of_the_largest
 from salgen.parameters import by_parameters, param
 
 NAMES = ("iou", "dice", "precision", "recall", "iosr", "soft-f1", "mae")
@@ -33,12 +33,7 @@ class PredictedMask(MaskMetric):
         if sum(choices) > 1:
             raise SalgenError(f"{self.name}: each of threshold, select=area and compat selects pixels: give one")
 
-    @by_parameters(MaskMetric.reads_pixels)
-    def reads_pixels(self) -> bool:
-        """Whether it needs the map's mean, whose rounding decides about pixels that equal it."""
-        return compat_of(self) == "aabid"
-
-    def overlap(self, ranking: MaskStatistics) -> Overlap:
+    def overlap(self, ranking: Ranking) -> Overlap:
         """The overlap of predicted mask and ground truth in the scored region, in a unit that all counts share."""
         compat = compat_of(self)
         if self.select == "area":
@@ -48,7 +43,6 @@ class PredictedMask(MaskMetric):
             cut = ranking.cut(self.raw_threshold)
             return Overlap(cut.positives_above, cut.positives_above + cut.negatives_above, ranking.p)
         if compat == "aabid":
-            assert isinstance(ranking, Ranking)  # since it reads pixels
             return mask_overlap(above_mean(ranking.saliency, ranking.region), ranking.truth)
         inside, outside = ranking.above_scaled(self.threshold)
         return Overlap(inside, inside + outside, ranking.p)
@@ -83,7 +77,7 @@ class IoU(PredictedMask):
         None, "`xaibenchmark`: S > 0 on the raw map; `aabid`: TP / (TP + FN)", choices=("xaibenchmark", "aabid")
     )
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         overlap = self.overlap(ranking)
         return (overlap.both / overlap.reference if self.compat == "aabid" else overlap.iou), ""
@@ -103,7 +97,7 @@ class Dice(PredictedMask):
     name: ClassVar[str] = "dice"
     reference: ClassVar[str] = "Dice 1945, doi:10.2307/1932409; Sorensen 1948"
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         return self.overlap(ranking).dice, ""
 
@@ -125,7 +119,7 @@ class Precision(PredictedMask):
 
     compat: str | None = param(None, "`xaibenchmark`: S > 0 on the raw map", choices=("xaibenchmark",))
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         overlap = self.overlap(ranking)
         return overlap.both / max(overlap.predicted, 1), ""
@@ -149,7 +143,7 @@ class Recall(PredictedMask):
 
     compat: str | None = param(None, "`xaibenchmark`: S > 0.5 on the raw map", choices=("xaibenchmark",))
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         overlap = self.overlap(ranking)
         return overlap.both / overlap.reference, ""
@@ -166,14 +160,13 @@ class IoSR(MaskMetric):
     """
 
     name: ClassVar[str] = "iosr"
-    reads_pixels: ClassVar[bool] = False
     reference: ClassVar[str] = (
         "Li et al. 2020, Quantitative evaluations on saliency methods, IoSR, doi:10.48550/arXiv.2012.15616"
     )
 
     threshold: float = param(0.5, "salient is what lies above this share of the largest value", low=0.0, high=1.0)
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]: two whole numbers, divided once."""
         inside, outside = ranking.above_share_of_top(self.threshold)
         salient = inside + outside  # the largest is, where it is positive
@@ -194,7 +187,6 @@ class SoftF1(MaskMetric):
     """
 
     name: ClassVar[str] = "soft-f1"
-    reads_pixels: ClassVar[bool] = False
     reference: ClassVar[str] = (
         "Aabid & Sicre, Foreground segmentation to measure deep neural networks interpretability, code"
     )
@@ -206,7 +198,7 @@ class SoftF1(MaskMetric):
         """Whether only the mask's size matters."""
         return self.within == "mask"
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         ranking = ranking if self.within == "mask" else ranking.boxed
         inside, outside = ranking.scaled_sums
@@ -230,12 +222,11 @@ class Mae(MaskMetric):
     """
 
     name: ClassVar[str] = "mae"
-    reads_pixels: ClassVar[bool] = False
     takes_empty_masks: ClassVar[bool] = True
     higher_is_better: ClassVar[bool | None] = False
     reference: ClassVar[str] = "Perazzi et al. 2012, Saliency filters, mean absolute error"
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         inside, outside = ranking.scaled_sums
         return (outside + (ranking.p - inside)) / (ranking.p + ranking.n), ""

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import MaskMetric
-from salgen.evaluation.metrics.inputs.ranking import MaskStatistics, Ranking
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.ranking_metrics import RelevanceMass
 from salgen.parameters import by_parameters, param
 from salgen.types import Mask
@@ -51,15 +51,9 @@ class PointingGame(MaskMetric):
         """Whether only the mask's size matters."""
         return not self.tolerance and self.ties != "first"
 
-    @by_parameters(MaskMetric.reads_pixels)
-    def reads_pixels(self) -> bool:
-        """Whether it matters where the largest pixels are."""
-        return not self.ignores_position
-
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]; 0 or 1 unless ties are `expected`."""
-        if self.reads_pixels:
-            assert isinstance(ranking, Ranking)
+        if not self.ignores_position:
             hit = _grown(ranking.truth, self.tolerance)[(ranking.saliency == ranking.top) & ranking.region]
             if self.ties == "first":  # in reading order
                 return float(hit[0]), ""
@@ -94,7 +88,6 @@ class EnergyPointingGame(MaskMetric):
     """
 
     name: ClassVar[str] = "energy-pointing-game"
-    reads_pixels: ClassVar[bool] = False
     reference: ClassVar[str] = (
         "Wang et al. 2020, Score-CAM, energy-based pointing game, doi:10.1109/CVPRW50498.2020.00020"
     )
@@ -112,7 +105,7 @@ class EnergyPointingGame(MaskMetric):
         """Where relative, without an upper bound."""
         return (0.0, math.inf) if self.relative else MaskMetric.bounds
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1], or [0, region / area] where relative."""
         area = ranking if self.within == "mask" else ranking.boxed
         value, reason = RelevanceMass()(area)

@@ -1,8 +1,4 @@
-"""Every metric on every map of a batch: those of single maps from one sort, those that ask the model together.
-
-Maps on an accelerator are ranked there (:class:`~salgen.evaluation.metrics.inputs.batched_ranking.BatchedRanking`) for
-metrics that read no pixels, and copied to the host if there are others. Maps on the host are ranked there for all.
-"""
+"""Every metric on every map of a batch: those of single maps from one sort, those that ask the model together."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -21,7 +17,7 @@ from salgen.evaluation.metrics.inputs.metric import (
     Metric,
 )
 from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MetricInputs
-from salgen.evaluation.metrics.inputs.ranking import MaskStatistics
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.types import Float64, Scores
 
 
@@ -44,12 +40,10 @@ def compute_metrics(data: MetricInputs, metrics: Mapping[str, Metric]) -> Partia
         if hasattr(metric, "aggregate"):
             scores.partial[name] = [None] * len(data)
     single = {name: metric for name, metric in metrics.items() if not hasattr(metric, "measure")}
-    ranked = {name for name, metric in single.items() if data.on_device and not getattr(metric, "reads_pixels", True)}
     for i in range(len(data)):
-        on_device = data.ranked_on_device(i) if ranked else []
-        on_host = data.rankings(i) if len(ranked) < len(single) else []
+        rankings = data.rankings(i) if single else []
         for name, metric in single.items():
-            _compute_one(name, metric, data, i, on_device if name in ranked else on_host, scores)
+            _compute_one(name, metric, data, i, rankings, scores)
     finite = np.flatnonzero(data.finite) if len(single) < len(metrics) else np.arange(0)
     for name in [name for name in metrics if name not in single]:
         _compute_batch(name, metrics[name], data, finite, scores)
@@ -121,7 +115,7 @@ def _compute_batch(
 
 
 def _compute_one(
-    name: str, metric: Any, data: MetricInputs, index: int, rankings: Sequence[MaskStatistics], scores: PartialScores
+    name: str, metric: Any, data: MetricInputs, index: int, rankings: Sequence[Ranking], scores: PartialScores
 ) -> None:
     """Compute one metric on one map: its best value over the acceptable masks."""
     inputs = _sample_inputs(metric, data, index)
@@ -176,7 +170,7 @@ def _sample_inputs(metric: Metric, data: MetricInputs, index: int) -> dict[str, 
     return inputs
 
 
-def _value_under_mask(metric: Any, ranking: MaskStatistics, inputs: Mapping[str, Any]) -> tuple[float, str]:
+def _value_under_mask(metric: Any, ranking: Ranking, inputs: Mapping[str, Any]) -> tuple[float, str]:
     """The value and reason under one mask."""
     if reason := _fault(metric, ranking):
         return math.nan, reason
@@ -185,7 +179,7 @@ def _value_under_mask(metric: Any, ranking: MaskStatistics, inputs: Mapping[str,
     return value, TRIVIAL_FULL_MASK if trivial else reason
 
 
-def _fault(metric: Metric, ranking: MaskStatistics) -> str:
+def _fault(metric: Metric, ranking: Ranking) -> str:
     """The reason why a metric is undefined for a mask or a map, or ""; faults of the mask come first."""
     unmarked = "mask" in metric.needs and not metric.takes_empty_masks
     if ranking.p == 0 and (unmarked or ranking.n == 0):  # without a pixel to score no mask is of use

@@ -45,8 +45,7 @@ def score(
     maps
         The result of `explain`, or (N, H, W): a NumPy array or a tensor on any device, real. float32 and
         float64 are ranked in their own type, so ties are exact; others are converted. Signs count:
-        nothing is made absolute. Maps on a CUDA device are scored there, and copied only for metrics that need more of
-        them than counts, sums and the order of pixels.
+        nothing is made absolute.
     masks
         bool (or 0 and 1) (N, H, W), or (N, K, H, W) for K acceptable masks, of which the best counts;
         an empty one of the K is passed over. None for metrics that need no mask.
@@ -141,7 +140,7 @@ def metric_inputs_of(
     **second_maps: Any,
 ) -> MetricInputs:
     """The inputs of metrics from one call of :func:`salgen.score`, whose parameters these are."""
-    values = arrays.as_scored_maps(maps)
+    values = arrays.as_maps(maps)
     count, shape = len(values), values.shape
     right = np.ones(count, dtype=bool) if correct is None else arrays.as_correct(correct, count)
     pictures = None if images is None else arrays.as_images(images, shape)
@@ -174,7 +173,7 @@ def metric_inputs_of(
                 raise SalgenError(f"{name} have shape {others.shape} and maps {shape}: they must be alike")
             counterparts[name] = Counterpart(others, right, np.ones(count, dtype=bool))
     return MetricInputs(
-        saliency=values,
+        maps=values,
         masks=None if masks is None else arrays.as_masks(masks, shape),
         valid=None if valid is None else arrays.as_valid(valid, shape),
         images=pictures,

@@ -86,14 +86,10 @@ class MaskMetric(Metric):
     columns), ``twin_map``, ``patched_map``, ``paired_map``, ``paired_twin_map``, ``paired_patched_map``,
     ``shuffled_map`` float (H, W).
 
-    `ignores_position` says that shuffling the pixels of map and mask together changes nothing. A metric with
-    `reads_pixels` False asks its `ranking` only for what
-    :class:`~salgen.evaluation.metrics.inputs.ranking.MaskStatistics` has. It is computed on the accelerator where the
-    maps are.
+    `ignores_position` says that shuffling the pixels of map and mask together changes nothing.
     """
 
     ignores_position: ClassVar[bool] = True
-    reads_pixels: ClassVar[bool] = True
 
     needs: ClassVar[frozenset[str]] = frozenset({"mask"})
     regional: ClassVar[bool] = True
