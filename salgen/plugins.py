@@ -10,7 +10,7 @@ from salgen.import_paths import imported_on_first_use
 if TYPE_CHECKING:
     from salgen.datasets.layouts.imported import Imported, Items, refuse_edit
     from salgen.errors import SalgenError
-    from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, Method
+    from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
     from salgen.evaluation.attribution.class_activation import ClassActivation
     from salgen.evaluation.attribution.passes import PassRequirements
     from salgen.evaluation.metrics.inputs.metric import DatasetMetric, MaskMetric, Metric, ModelMetric, RetrainingMetric
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from salgen.evaluation.metrics.inputs.ranking import Ranking
     from salgen.evaluation.models import Model
     from salgen.evaluation.models.convolutional import Convolutional
-    from salgen.evaluation.models.weight_sources import FromFile, FromScratch, FromTorchvision, Seams
+    from salgen.evaluation.models.weight_sources import FromFile, FromTorchvision, Seams
     from salgen.evaluation.protocols.claims import (
         Claim,
         Margin,
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OWN_COPY", "Attributed", "AttributionContext", "Claim", "ClassActivation", "Context", "Convolutional",
-    "DatasetMetric", "Edit", "Experiment", "Explanation", "Files", "Finite", "Fitting", "FromFile", "FromScratch",
+    "DatasetMetric", "Edit", "Experiment", "Files", "Finite", "Fitting", "FromFile",
     "FromTorchvision", "Generator", "Guaranteed", "Imported", "Items", "Labelled", "Lesions", "Margin", "MaskMetric",
     "Method", "Metric", "MetricInputs", "Model", "ModelMetric", "Movable", "Nothing", "Order",
     "Painted", "PaperTable", "PassRequirements", "Protocol", "Ranking", "Redrawable", "Rendered", "RetrainingMetric",

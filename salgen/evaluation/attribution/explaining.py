@@ -175,7 +175,7 @@ def explain(
             arguments.check_range(pixels, view.unit_pixels)
         # other libraries check the array themselves
         own = array is not None and not all(isinstance(instance, ForeignMethod) for instance in chosen.values())
-        explainer = BatchExplainer.of(
+        explainer = BatchExplainer(
             view,
             methods=chosen,
             reduce=reduce,

@@ -88,7 +88,7 @@ class Captum(LibraryCalls):
 class LibraryGradCam(LibraryCalls):
     """Whatever is in ``pytorch_grad_cam``: maps (n, H, W), as it scales them."""
 
-    signed: ClassVar[bool] = False
+    signed = False
 
     def model_of(self, method: Any) -> Any:
         """That of the CAM within, for those that wrap one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from salgen.evaluation.metrics.inputs.metric import NO_TWIN, Measured, ModelMetric
@@ -66,9 +66,9 @@ class InsertionAuc(ModelMetric):
     as it is.
     """
 
-    name: ClassVar[str] = "insertion-auc"
-    version: ClassVar[str] = "2"
-    reference: ClassVar[str] = (
+    name = "insertion-auc"
+    version = "2"
+    reference = (
         "Petsiuk et al. 2018, RISE, insertion, doi:10.48550/arXiv.1806.07421; Li et al. 2020, eq. 9, "
         "doi:10.48550/arXiv.2012.15616; Zhang et al. 2025, Saliency-Bench, iAUC, doi:10.1145/3711896.3737414"
     )
@@ -111,10 +111,10 @@ class DeletionAuc(ModelMetric):
     Undefined: ``no_twin`` with ``baseline=twin`` where there is none.
     """
 
-    name: ClassVar[str] = "deletion-auc"
-    version: ClassVar[str] = "2"
-    higher_is_better: ClassVar[bool | None] = False
-    reference: ClassVar[str] = "Petsiuk et al. 2018, RISE, deletion, doi:10.48550/arXiv.1806.07421"
+    name = "deletion-auc"
+    version = "2"
+    higher_is_better = False
+    reference = "Petsiuk et al. 2018, RISE, deletion, doi:10.48550/arXiv.1806.07421"
 
     step: int | None = step_param()
     tolerance: float = tolerance_param()
@@ -269,10 +269,10 @@ class SymmetricRelevanceGain(ModelMetric):
     Undefined: never.
     """
 
-    name: ClassVar[str] = "srg"
-    in_all: ClassVar[bool] = False
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    reference: ClassVar[str] = (
+    name = "srg"
+    in_all = False
+    bounds = (-1.0, 1.0)
+    reference = (
         "Blücher et al. 2024, Decoupling pixel flipping and occlusion strategy for consistent XAI benchmarks, "
         "doi:10.48550/arXiv.2401.06654"
     )

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.boxes import Overlap, above_mean, mask_overlap
 from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY, MaskMetric, compat_of
@@ -21,7 +20,7 @@ class PredictedMask(MaskMetric):
     `raw_threshold` is the threshold on the raw map under `compat=xaibenchmark`.
     """
 
-    raw_threshold: ClassVar[float] = 0.0
+    raw_threshold = 0.0
 
     threshold: float = param(0.5, "predicted are the pixels with mm(S) above it; below 1", low=0.0, high=1.0)
     select: str = param(
@@ -69,9 +68,9 @@ class IoU(PredictedMask):
     Their code returns the recall of the pixels with S >= mean(S), which is 1 for a constant map (``compat=aabid``).
     """
 
-    name: ClassVar[str] = "iou"
-    aliases: ClassVar[tuple[str, ...]] = ("miou",)
-    reference: ClassVar[str] = f"Jaccard 1912, doi:10.1111/j.1469-8137.1912.tb05611.x; {SALIENCY_BENCH}, mIoU, {DOI}"
+    name = "iou"
+    aliases = ("miou",)
+    reference = f"Jaccard 1912, doi:10.1111/j.1469-8137.1912.tb05611.x; {SALIENCY_BENCH}, mIoU, {DOI}"
 
     compat: str | None = param(
         None, "`xaibenchmark`: S > 0 on the raw map; `aabid`: TP / (TP + FN)", choices=("xaibenchmark", "aabid")
@@ -94,8 +93,8 @@ class Dice(PredictedMask):
     Undefined: never.
     """
 
-    name: ClassVar[str] = "dice"
-    reference: ClassVar[str] = "Dice 1945, doi:10.2307/1932409; Sorensen 1948"
+    name = "dice"
+    reference = "Dice 1945, doi:10.2307/1932409; Sorensen 1948"
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
@@ -114,8 +113,8 @@ class Precision(PredictedMask):
     set when one map has no value above 0; here that map has 0.
     """
 
-    name: ClassVar[str] = "precision"
-    reference: ClassVar[str] = f"{SALIENCY_BENCH}, precision, {DOI}"
+    name = "precision"
+    reference = f"{SALIENCY_BENCH}, precision, {DOI}"
 
     compat: str | None = param(None, "`xaibenchmark`: S > 0 on the raw map", choices=("xaibenchmark",))
 
@@ -137,9 +136,9 @@ class Recall(PredictedMask):
     and precision. Its three values belong to two different masks.
     """
 
-    name: ClassVar[str] = "recall"
-    raw_threshold: ClassVar[float] = 0.5
-    reference: ClassVar[str] = f"{SALIENCY_BENCH}, recall, {DOI}"
+    name = "recall"
+    raw_threshold = 0.5
+    reference = f"{SALIENCY_BENCH}, recall, {DOI}"
 
     compat: str | None = param(None, "`xaibenchmark`: S > 0.5 on the raw map", choices=("xaibenchmark",))
 
@@ -159,10 +158,8 @@ class IoSR(MaskMetric):
     Undefined: ``zero_energy`` when no value is positive.
     """
 
-    name: ClassVar[str] = "iosr"
-    reference: ClassVar[str] = (
-        "Li et al. 2020, Quantitative evaluations on saliency methods, IoSR, doi:10.48550/arXiv.2012.15616"
-    )
+    name = "iosr"
+    reference = "Li et al. 2020, Quantitative evaluations on saliency methods, IoSR, doi:10.48550/arXiv.2012.15616"
 
     threshold: float = param(0.5, "salient is what lies above this share of the largest value", low=0.0, high=1.0)
 
@@ -186,10 +183,8 @@ class SoftF1(MaskMetric):
     are `f1-box`, `f1-mask` and `dice`.
     """
 
-    name: ClassVar[str] = "soft-f1"
-    reference: ClassVar[str] = (
-        "Aabid & Sicre, Foreground segmentation to measure deep neural networks interpretability, code"
-    )
+    name = "soft-f1"
+    reference = "Aabid & Sicre, Foreground segmentation to measure deep neural networks interpretability, code"
 
     within: str = param("mask", "what the map is compared with: the mask, or its bounding box", choices=("box", "mask"))
 
@@ -221,10 +216,10 @@ class Mae(MaskMetric):
     Undefined: never. An empty mask counts: it asks for a map with few bright pixels.
     """
 
-    name: ClassVar[str] = "mae"
-    takes_empty_masks: ClassVar[bool] = True
-    higher_is_better: ClassVar[bool | None] = False
-    reference: ClassVar[str] = "Perazzi et al. 2012, Saliency filters, mean absolute error"
+    name = "mae"
+    takes_empty_masks = True
+    higher_is_better = False
+    reference = "Perazzi et al. 2012, Saliency filters, mean absolute error"
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 import numpy as np
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import MaskMetric
@@ -29,8 +28,8 @@ class PointingGame(MaskMetric):
     Errata: Saliency-Bench's package takes any of the largest pixels (``compat=xaibenchmark``).
     """
 
-    name: ClassVar[str] = "pointing-game"
-    reference: ClassVar[str] = (
+    name = "pointing-game"
+    reference = (
         "Zhang et al. 2018, Top-down neural attention by excitation backprop, doi:10.1007/s11263-017-1059-x; Li et "
         "al. 2020, eq. 10, doi:10.48550/arXiv.2012.15616"
     )
@@ -59,7 +58,7 @@ class PointingGame(MaskMetric):
                 return float(hit[0]), ""
             hits, largest = int(np.count_nonzero(hit)), len(hit)
         else:
-            cut = ranking.cut_at_top
+            cut = ranking.cut(ranking.top)
             hits, largest = cut.positives_tied, cut.positives_tied + cut.negatives_tied
         return float(hits > 0) if self.compat or self.ties == "any" else hits / largest, ""
 
@@ -87,10 +86,8 @@ class EnergyPointingGame(MaskMetric):
     Errata: the paper's formula is for maps without signs; of signed maps the positive part counts.
     """
 
-    name: ClassVar[str] = "energy-pointing-game"
-    reference: ClassVar[str] = (
-        "Wang et al. 2020, Score-CAM, energy-based pointing game, doi:10.1109/CVPRW50498.2020.00020"
-    )
+    name = "energy-pointing-game"
+    reference = "Wang et al. 2020, Score-CAM, energy-based pointing game, doi:10.1109/CVPRW50498.2020.00020"
 
     within: str = param("box", "count what lies in the mask's bounding box, or in the mask", choices=("box", "mask"))
     relative: bool = param(False, "divide by the share that a constant map has")

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 from salgen.evaluation.metrics.inputs.metric import TOO_FEW_NEGATIVES, ZERO_ENERGY, MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Cut, Ranking, hits_of_the_largest
 from salgen.parameters import param
@@ -21,11 +20,11 @@ class RocAuc(MaskMetric):
     Undefined: ``trivial_full_mask`` when no pixel lies outside the mask.
     """
 
-    name: ClassVar[str] = "roc-auc"
-    family: ClassVar[str] = "ranking"
-    aliases: ClassVar[tuple[str, ...]] = ("auroc",)
-    needs: ClassVar[frozenset[str]] = frozenset({"mask", "negatives"})
-    reference: ClassVar[str] = (
+    name = "roc-auc"
+    family = "ranking"
+    aliases = ("auroc",)
+    needs = frozenset({"mask", "negatives"})
+    reference = (
         "Fawcett 2006, An introduction to ROC analysis, doi:10.1016/j.patrec.2005.10.010; Budding et al. 2021, "
         "doi:10.48550/arXiv.2112.04882"
     )
@@ -49,12 +48,10 @@ class AveragePrecision(MaskMetric):
     Undefined: never.
     """
 
-    name: ClassVar[str] = "average-precision"
-    family: ClassVar[str] = "ranking"
-    aliases: ClassVar[tuple[str, ...]] = ("ap",)
-    reference: ClassVar[str] = (
-        "Budding et al. 2021, doi:10.48550/arXiv.2112.04882; scikit-learn's average_precision_score"
-    )
+    name = "average-precision"
+    family = "ranking"
+    aliases = ("ap",)
+    reference = "Budding et al. 2021, doi:10.48550/arXiv.2112.04882; scikit-learn's average_precision_score"
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In (0, 1]."""
@@ -76,9 +73,9 @@ class Prec99(MaskMetric):
     alone breaks the limit it gives 1, or 0 for a constant map.
     """
 
-    name: ClassVar[str] = "prec99"
-    family: ClassVar[str] = "ranking"
-    reference: ClassVar[str] = "Budding et al. 2021, PREC99, doi:10.48550/arXiv.2112.04882"
+    name = "prec99"
+    family = "ranking"
+    reference = "Budding et al. 2021, PREC99, doi:10.48550/arXiv.2112.04882"
 
     compat: str | None = param(
         None, "`authors_exact` keeps the authors' false 1.0 for a large plateau at the top", choices=("authors_exact",)
@@ -89,7 +86,7 @@ class Prec99(MaskMetric):
         if ranking.n == 0:
             return 1.0, ""
         allowed = allowed_false_positives(ranking.n)
-        cut = ranking.cut_at_negative(allowed_false_positives)  # the first negative too many
+        cut = ranking.cut(ranking.negatives[ranking.n - 1 - allowed])  # the first negative too many
         if self.compat:
             return _whole_groups(ranking, cut), ""
         # Both terms times n_tied, so that they are integers and divided once.
@@ -127,10 +124,10 @@ class MGt(MaskMetric):
     Undefined: never.
     """
 
-    name: ClassVar[str] = "m-gt"
-    family: ClassVar[str] = "ranking"
-    aliases: ClassVar[tuple[str, ...]] = ("relevance-rank-accuracy",)
-    reference: ClassVar[str] = (
+    name = "m-gt"
+    family = "ranking"
+    aliases = ("relevance-rank-accuracy",)
+    reference = (
         "Szczepankiewicz et al. 2023, m_GT, doi:10.1038/s41598-023-42946-w; Arras et al. 2022, relevance rank "
         "accuracy, doi:10.1016/j.inffus.2021.11.008"
     )
@@ -151,12 +148,10 @@ class RelevanceMass(MaskMetric):
     Undefined: ``zero_energy`` when no value is positive.
     """
 
-    name: ClassVar[str] = "relevance-mass"
-    family: ClassVar[str] = "ranking"
-    aliases: ClassVar[tuple[str, ...]] = ("relevance-mass-accuracy",)
-    reference: ClassVar[str] = (
-        "Arras et al. 2022, relevance mass accuracy, on the positive part, doi:10.1016/j.inffus.2021.11.008"
-    )
+    name = "relevance-mass"
+    family = "ranking"
+    aliases = ("relevance-mass-accuracy",)
+    reference = "Arras et al. 2022, relevance mass accuracy, on the positive part, doi:10.1016/j.inffus.2021.11.008"
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]; the sums are float64."""

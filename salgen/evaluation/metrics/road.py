@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 import numpy as np
 from salgen.evaluation.metrics.inputs.metric import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
@@ -33,10 +33,10 @@ class Road(ModelMetric):
     Undefined: never.
     """
 
-    name: ClassVar[str] = "road"
-    in_all: ClassVar[bool] = False
-    bounds: ClassVar[tuple[float, float]] = (-0.5, 0.5)
-    reference: ClassVar[str] = (
+    name = "road"
+    in_all = False
+    bounds = (-0.5, 0.5)
+    reference = (
         "Rong et al. 2022, A consistent and efficient evaluation strategy for attribution methods, "
         "doi:10.48550/arXiv.2202.00449; combined as in pytorch-grad-cam"
     )

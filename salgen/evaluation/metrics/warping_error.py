@@ -2,7 +2,6 @@
 
 import heapq
 from dataclasses import dataclass
-from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
@@ -34,10 +33,10 @@ class WarpingErrorMetric(MaskMetric):
     Errata: the paper counts pixels: this value times their number.
     """
 
-    name: ClassVar[str] = "warping-error"
-    higher_is_better: ClassVar[bool] = False
-    ignores_position: ClassVar[bool] = False
-    reference: ClassVar[str] = (
+    name = "warping-error"
+    higher_is_better = False
+    ignores_position = False
+    reference = (
         "Jain et al. 2010, Boundary learning by optimization with topological constraints, "
         "doi:10.1109/CVPR.2010.5539950; Aabid & Sicre, Foreground segmentation to measure deep neural networks "
         "interpretability, WE"

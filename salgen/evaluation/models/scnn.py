@@ -23,17 +23,14 @@ class SCNN(FromFile):
     Weights start He-uniform, biases at zero.
     """
 
-    name: ClassVar[str] = "scnn"
-    reference: ClassVar[str] = (
+    name = "scnn"
+    reference = (
         "salgen's own; Szczepankiewicz et al. 2023 name an SCNN without its layers, doi:10.1038/s41598-023-42946-w"
     )
-    quick: ClassVar[Mapping[str, Any]] = {"widths": (4, 4, 8, 8)}
+    quick: ClassVar = {"widths": (4, 4, 8, 8)}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {}, "small": {}, "full": {}}
-    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "demo": {"learning_rate": 3e-3, "epochs": 12},
-        "small": {"learning_rate": 3e-3, "epochs": 12},
-    }
-    seams: ClassVar[Seams] = Seams(input="block1.conv", offset="block1.conv.bias", logits="logits")
+    training: ClassVar = {"demo": {"learning_rate": 3e-3, "epochs": 12}, "small": {"learning_rate": 3e-3, "epochs": 12}}
+    seams = Seams(input="block1.conv", offset="block1.conv.bias", logits="logits")
 
     widths: tuple[int, ...] = param((32, 64, 128, 128), "channels of each block; each block halves the image", low=1)
 

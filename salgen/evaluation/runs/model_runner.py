@@ -130,7 +130,7 @@ class ModelRunner(ModelFiles):
         """Maps of images (n, C, H, W), for classes (n,), masks bool (n, H, W) and names; `view` is of another model."""
         methods, conventions = {call: self.plan.methods[call] for call in calls}, self.plan.conventions
         fitted = any("patterns" in method.needs for method in methods.values())
-        explainer = BatchExplainer.of(
+        explainer = BatchExplainer(
             self.model.view if view is None else view,
             methods=methods,
             reduce=conventions.reduce,

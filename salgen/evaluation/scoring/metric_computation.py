@@ -44,7 +44,7 @@ def compute_metrics(data: MetricInputs, metrics: Mapping[str, Metric]) -> Partia
         rankings = data.rankings(i) if single else []
         for name, metric in single.items():
             _compute_one(name, metric, data, i, rankings, scores)
-    finite = np.flatnonzero(data.finite) if len(single) < len(metrics) else np.arange(0)
+    finite = np.array([i for i, saliency in enumerate(data.maps) if np.isfinite(saliency).all()], dtype=np.int64)
     for name in [name for name in metrics if name not in single]:
         _compute_batch(name, metrics[name], data, finite, scores)
     return scores

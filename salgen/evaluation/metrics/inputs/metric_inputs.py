@@ -99,11 +99,6 @@ class MetricInputs:
         return len(self.maps)
 
     @property
-    def finite(self) -> NDArray[np.bool_]:
-        """Whether all values of each map are finite, wherever they are scored: bool (N,)."""
-        return np.array([np.isfinite(saliency).all() for saliency in self.maps], dtype=bool)
-
-    @property
     def given(self) -> frozenset[str]:
         """Names of the inputs that metrics may need and that are given."""
         offered = {

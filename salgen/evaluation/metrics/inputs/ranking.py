@@ -142,18 +142,9 @@ class Ranking:
         return Cut(*_above_and_at(self.positives, value), *_above_and_at(self.negatives, value))
 
     @property
-    def cut_at_top(self) -> Cut:
-        """Counts at the largest value."""
-        return self.cut(self.top)
-
-    @property
     def cut_at_pth_largest(self) -> Cut:
         """Counts above and at the p-th largest value of all."""
         return self.cut(_pth_largest(self))
-
-    def cut_at_negative(self, surpassing: Callable[[int], int]) -> Cut:
-        """Counts above and at the (surpassing(n) + 1)-th largest of the negatives."""
-        return self.cut(self.negatives[self.n - 1 - surpassing(self.n)])
 
     def above_scaled(self, threshold: float) -> tuple[int, int]:
         """Numbers of pixels in the mask and outside it whose scaled value is above a threshold."""
