@@ -65,19 +65,13 @@ class ClassActivation(Method):
 
     def all_layers(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
         """The last rectified layer of each resolution."""
-        refusal = (
-            f"{self.name}: layer=all is the last layer of each resolution that ends in a ReLU, and this network has "
-            "none: name layers, joined by +"
-        )
-        return stages_of(model, image, refusal)
-
-
-def stages_of(model: ModelView, image: Tensor, refusal: str) -> tuple[str, ...]:
-    """The last rectified layer of each resolution through which every path goes, fine to coarse; else an error."""
-    stages = NetworkTrace.of(model, image).stages
-    if not stages:
-        raise SalgenError(refusal)
-    return stages
+        stages = NetworkTrace.of(model, image).stages
+        if not stages:
+            raise SalgenError(
+                f"{self.name} takes the last layer of each resolution that ends in a ReLU, and this network has none: "
+                "name layers, joined by +, or choose another method, such as grad-cam"
+            )
+        return stages
 
 
 def layer_names(text: str) -> tuple[str, ...]:

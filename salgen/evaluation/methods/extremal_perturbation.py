@@ -60,7 +60,9 @@ class ExtremalPerturbation(Perturbation):
         blurs = [BLUR * side * (1 - level / (LEVELS - 1)) for level in range(LEVELS)]
         pyramid = torch.cat([blurred(image, sigma) for sigma in blurs])
         spacing = max(1, round(side / CELLS))
-        weights, ideal = _reach(size, spacing).to(image), self._ideal(size.numel()).to(image)
+        weights, pixels = _reach(size, spacing).to(image), size.numel()
+        empty = torch.tensor([int(pixels * (1 - area)) for area in self.areas])[:, None]
+        ideal = (torch.arange(pixels) >= empty).to(image)  # the sorted values of a mask of each area
         cells = image.new_ones(len(self.areas), 1, *(-(-length // spacing) for length in size)).requires_grad_()
         optimizer = torch.optim.SGD([cells], lr=RATE, momentum=MOMENTUM, dampening=MOMENTUM)
         for step in range(self.steps):
@@ -72,11 +74,6 @@ class ExtremalPerturbation(Perturbation):
             optimizer.step()
             cells.data.clamp_(0, 1)
         return _mask_of(cells.detach(), weights, spacing)[:, 0]
-
-    def _ideal(self, pixels: int) -> Tensor:
-        """The sorted values of a mask of each area: zeros, then ones."""
-        kept = torch.arange(pixels) >= torch.tensor([int(pixels * (1 - area)) for area in self.areas])[:, None]
-        return kept.float()
 
 
 def _reach(size: torch.Size, spacing: int) -> Tensor:

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.class_activation import ClassActivation, layer_names, stages_of, together
+from salgen.evaluation.attribution.class_activation import ClassActivation, layer_names, together
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.methods.grad_cam import grad_cam, grad_cam_plus_plus
@@ -67,13 +67,7 @@ class FastCam(ClassActivation):
         return grad_cam(layer, context)
 
     def _rectified(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
-        if self.layers:
-            return layer_names(self.layers)
-        refusal = (
-            f"{self.name} needs layers that end in a ReLU, and this network has none: choose another method, such as "
-            "grad-cam or layer-cam"
-        )
-        return stages_of(model, image, refusal)
+        return layer_names(self.layers) if self.layers else self.all_layers(model, image)
 
     def _smoe_map(self, layer: str, context: AttributionContext) -> Tensor:
         """The squashed SMOE scale of a layer, (n, 1, h, w)."""

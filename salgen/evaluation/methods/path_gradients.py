@@ -46,7 +46,9 @@ class Idgi(PathMethod):
                 point = blurred(context.inputs, _strongest(context.inputs) * (1 - step / self.steps))
             else:
                 point = start + (context.inputs - start) * (step / self.steps)
-            score, next_gradient = _score_and_gradient(context, point)
+            leaf = point.detach().requires_grad_()
+            scores = context.scores_of(leaf, context.targets)
+            (next_gradient,), score = torch.autograd.grad(scores.sum(), leaf), scores.detach()
             if before is not None and gradient is not None:
                 squares = gradient.square()
                 size = squares.sum(dim=(1, 2, 3), keepdim=True)
@@ -209,10 +211,3 @@ def _toeplitz(side: int, sigma: float) -> Tensor:
 
 def _strongest(images: Tensor) -> float:
     return BLUR * max(images.shape[2:])
-
-
-def _score_and_gradient(context: AttributionContext, inputs: Tensor) -> tuple[Tensor, Tensor]:
-    """Each sample's score (n,) and its gradient, (n, C, h, w)."""
-    leaf = inputs.detach().requires_grad_()
-    scores = context.scores_of(leaf, context.targets)
-    return scores.detach(), torch.autograd.grad(scores.sum(), leaf)[0]

@@ -41,7 +41,9 @@ class SCNN(FromFile):
         check_image_size(self.name, 2 ** len(self.widths), image_size)
         layers: OrderedDict[str, nn.Module] = OrderedDict()
         for number, (before, after) in enumerate(zip((channels, *self.widths), self.widths, strict=False), start=1):
-            layers[f"block{number}"] = _block(before, after)
+            convolution = nn.Conv2d(before, after, 3, padding="same")
+            block = OrderedDict(conv=convolution, relu=nn.ReLU(), pool=nn.MaxPool2d(2))
+            layers[f"block{number}"] = nn.Sequential(block)
         layers["average"] = nn.AdaptiveAvgPool2d(1)
         layers["flatten"] = nn.Flatten()
         layers["logits"] = nn.Linear(self.widths[-1], classes)
@@ -52,13 +54,3 @@ class SCNN(FromFile):
     def cam_layer(self, network: nn.Module) -> str:
         """The last block's ReLU, before its pool."""
         return f"block{len(self.widths)}.relu"
-
-
-def _block(before: int, after: int) -> nn.Module:
-    from torch import nn
-
-    layers: OrderedDict[str, nn.Module] = OrderedDict()
-    layers["conv"] = nn.Conv2d(before, after, 3, padding="same")
-    layers["relu"] = nn.ReLU()
-    layers["pool"] = nn.MaxPool2d(2)
-    return nn.Sequential(layers)

@@ -16,7 +16,7 @@ from salgen.evaluation.metrics.inputs.metric import (
     UNUSABLE_SAMPLE,
     Metric,
 )
-from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MetricInputs
+from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, OWN, PAIRED, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.types import Float64, Scores
 
@@ -58,7 +58,11 @@ def aggregate_scores(metrics: Mapping[str, Metric], partial: PartialScores) -> S
         if name in partial.partial:
             values = aggregate_partial(metric, values, partial.partial[name])
         scores[name], scores.reasons[name] = values, reasons
-        scores.worst_case[name] = fill_worst(metric, worst_case(metric, values, reasons), values)
+        worst, observed = worst_case(metric, values, reasons), values[np.isfinite(values)]
+        if np.isinf(worst).any():
+            extreme = (observed.min() if metric.higher_is_better else observed.max()) if observed.size else math.nan
+            worst = np.where(np.isinf(worst), extreme, worst)
+        scores.worst_case[name] = worst
     return scores
 
 
@@ -88,21 +92,13 @@ def worst_case(metric: Metric, values: Float64, reasons: list[str]) -> Float64:
     return np.where(at_fault, worst_of(metric), values)
 
 
-def fill_worst(metric: Metric, worst: Float64, observed: Float64) -> Float64:
-    """The worst-case values, with infinite ones replaced by the worst observed value, or NaN without one."""
-    finite = observed[np.isfinite(observed)]
-    if not np.isinf(worst).any():
-        return worst
-    extreme = math.nan if not finite.size else float(finite.min() if metric.higher_is_better else finite.max())
-    return np.where(np.isinf(worst), extreme, worst)
-
-
 def _compute_batch(
     name: str, metric: Any, data: MetricInputs, finite: NDArray[np.int64], scores: PartialScores
 ) -> None:
-    """Compute a metric of whole batches, on the maps that are finite."""
+    """Compute a metric of whole batches, on the maps that are finite, and have a twin where it needs one."""
     twins = data.twins if "twin" in metric.needs else None
     reasons = [NON_FINITE_MAP if twins is None or twins[i] is not None else NO_TWIN for i in range(len(data))]
+    finite = finite if twins is None else np.array([i for i in finite if twins[i] is not None], dtype=np.int64)
     if len(finite):
         usable = data.cached(("finite", finite.tobytes()), lambda: data.take(finite))
         values, new_reasons = metric.measure(usable)
@@ -161,8 +157,12 @@ def _sample_inputs(metric: Metric, data: MetricInputs, index: int) -> dict[str, 
             inputs[need] = by_name[need][index]
             if inputs[need] is None:
                 return NO_TWIN
-    if not data.counts(metric, index):
-        return MISCLASSIFIED
+    if metric.only_correct:
+        right = [data.counterparts[need].correct[index] for need in metric.needs & set(COUNTERPARTS)]
+        if data.correct is not None and getattr(metric, "of", OWN) != PAIRED:
+            right.append(data.correct[index])
+        if not all(right):
+            return MISCLASSIFIED
     valid = data.valid[index] if data.valid is not None else True
     second_maps = [value for need, value in inputs.items() if need.endswith("_map")]
     if not all(np.isfinite(second_map).all(where=valid) for second_map in second_maps):

@@ -65,11 +65,6 @@ class Counterpart:
     # for each sample the reason why its second image is unusable, or ""; empty where none can be
     faults: Sequence[str] = ()
 
-    def take(self, chosen: NDArray[np.int64]) -> Counterpart:
-        """The counterparts of some samples."""
-        faults = [self.faults[i] for i in chosen] if self.faults else ()
-        return Counterpart(self.maps[chosen], self.correct[chosen], self.there[chosen], faults)
-
 
 @dataclass(frozen=True, eq=False)
 class MetricInputs:
@@ -145,14 +140,6 @@ class MetricInputs:
         masks = np.zeros((1, *saliency.shape), dtype=bool) if self.masks is None else self.masks[index]
         return [Ranking(saliency, mask, valid) for mask in masks]
 
-    def counts(self, metric: Any, index: int) -> bool:
-        """True if a sample is rightly classified wherever the metric requires it."""
-        if not metric.only_correct:
-            return True
-        second_maps_correct = [self.counterparts[name].correct[index] for name in metric.needs & set(COUNTERPARTS)]
-        own = self.correct is None or getattr(metric, "of", OWN) == PAIRED or bool(self.correct[index])
-        return own and all(second_maps_correct)
-
     def take(self, chosen: NDArray[np.int64]) -> MetricInputs:
         """The inputs of some samples."""
         if len(chosen) == len(self):
@@ -165,7 +152,10 @@ class MetricInputs:
             maps=self.maps[chosen],
             **given,
             twins=None if self.twins is None else [self.twins[i] for i in chosen],
-            counterparts={name: counterpart.take(chosen) for name, counterpart in self.counterparts.items()},
+            counterparts={
+                name: Counterpart(one.maps[chosen], one.correct[chosen], one.there[chosen])
+                for name, one in self.counterparts.items()
+            },
             ids=[self.ids[i] for i in chosen],
             _cache={},
         )
