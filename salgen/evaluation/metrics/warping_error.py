@@ -15,6 +15,7 @@ NAMES = ("warping-error",)
 
 # Steps (row, column) around a pixel, in a circle from the east.
 AROUND = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))
+BITS = np.array([[8, 4, 2], [16, 0, 1], [32, 64, 128]])  # one for each of `AROUND`, where it lies
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def warped(start: Mask, goal: Mask) -> Mask:
     wrong = np.pad(start != goal, 1).ravel().tolist()
     order = np.pad(-distance_to_boundary(goal), 1).ravel().tolist()
     around = [row * width + column for row, column in AROUND]
-    codes = _codes(padded)
+    codes = ndimage.correlate(padded.astype(np.int64), BITS, mode="constant").ravel().tolist()
     queue = [(order[place], place) for place, is_wrong in enumerate(wrong) if is_wrong and SIMPLE[codes[place]]]
     heapq.heapify(queue)
     while queue:
@@ -103,14 +104,3 @@ def warped(start: Mask, goal: Mask) -> Mask:
                 heapq.heappush(queue, (order[neighbour], neighbour))
     still_wrong: Mask = np.array(wrong).reshape(padded.shape)[1:-1, 1:-1]
     return goal ^ still_wrong
-
-
-def _codes(padded: Mask) -> list[int]:
-    """The neighbourhood of each pixel, one bit for each of `AROUND`, of a bool (h, w) whose rim is background."""
-    codes = np.zeros(padded.shape, dtype=np.int64)
-    height, width = padded.shape
-    for bit, (row, column) in enumerate(AROUND):
-        inner = padded[1 + row : height - 1 + row, 1 + column : width - 1 + column]
-        codes[1:-1, 1:-1] |= inner.astype(np.int64) << bit
-    flat: list[int] = codes.ravel().tolist()
-    return flat
