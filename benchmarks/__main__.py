@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from benchmarks import (
-    batched_scoring,
     compiled,
     demo,
     epochs,
@@ -57,8 +56,6 @@ def main() -> None:
         table(scoring.rows()),
         f"NumPy sorts {'by AVX2, chosen for Zen 4' if os.environ.get(DISABLED) == AVX512 else 'as it chooses here'} "
         "(salgen/numpy_kernels.py).",
-        "Many maps at once by PyTorch, as on accelerators, but on this processor:",
-        table(batched_scoring.rows()),
         "Largest difference from scikit-learn:\n\n" + "\n".join(agreement),
         "## Saliency, ResNet-18 at 224x224",
         "Ours as in `salgen evaluate`, with weights as torch lays them out and channels last, which is how checkpoints "

@@ -10,15 +10,15 @@ from salgen.import_paths import imported_on_first_use
 if TYPE_CHECKING:
     from salgen.datasets.layouts.imported import Imported, Items, refuse_edit
     from salgen.errors import SalgenError
-    from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, Method
+    from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
     from salgen.evaluation.attribution.class_activation import ClassActivation
     from salgen.evaluation.attribution.passes import PassRequirements
     from salgen.evaluation.metrics.inputs.metric import DatasetMetric, MaskMetric, Metric, ModelMetric, RetrainingMetric
     from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
-    from salgen.evaluation.metrics.inputs.ranking import MaskStatistics, Ranking
+    from salgen.evaluation.metrics.inputs.ranking import Ranking
     from salgen.evaluation.models import Model
     from salgen.evaluation.models.convolutional import Convolutional
-    from salgen.evaluation.models.weight_sources import FromFile, FromScratch, FromTorchvision, Seams
+    from salgen.evaluation.models.weight_sources import FromFile, FromTorchvision, Seams
     from salgen.evaluation.protocols.claims import (
         Claim,
         Margin,
@@ -65,9 +65,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OWN_COPY", "Attributed", "AttributionContext", "Claim", "ClassActivation", "Context", "Convolutional",
-    "DatasetMetric", "Edit", "Experiment", "Explanation", "Files", "Finite", "Fitting", "FromFile", "FromScratch",
+    "DatasetMetric", "Edit", "Experiment", "Files", "Finite", "Fitting", "FromFile",
     "FromTorchvision", "Generator", "Guaranteed", "Imported", "Items", "Labelled", "Lesions", "Margin", "MaskMetric",
-    "MaskStatistics", "Method", "Metric", "MetricInputs", "Model", "ModelMetric", "Movable", "Nothing", "Order",
+    "Method", "Metric", "MetricInputs", "Model", "ModelMetric", "Movable", "Nothing", "Order",
     "Painted", "PaperTable", "PassRequirements", "Protocol", "Ranking", "Redrawable", "Rendered", "RetrainingMetric",
     "Row", "SalgenError", "Scale", "Seams", "Stream", "among_the_best", "averaged", "between", "check_edit",
     "higher_median", "highest", "lowest", "mean_of", "networks_on", "on", "on_each", "oval", "paint", "param",

@@ -15,7 +15,7 @@ PAGE = (Path(__file__).parents[1] / "docs" / "extending.md").read_text(encoding=
 CODE = re.findall(r"```python\n(.*?)```", PAGE, re.S)
 (POINTS,) = (tomllib.loads(block)["project"]["entry-points"] for block in re.findall(r"```toml\n(.*?)```", PAGE, re.S))
 IMPORTED = {"collections.abc", "dataclasses", "numpy", "salgen.plugins", "salgen.testing", "torch", "typing"}
-NEED_TORCH = {"AttributionContext", "ClassActivation", "Explanation", "Method", "PassRequirements"}
+NEED_TORCH = {"AttributionContext", "ClassActivation", "Method", "PassRequirements"}
 NEED_TORCH |= {"Claim", "Experiment", "PaperTable", "Protocol", "Row", "among_the_best", "averaged", "between"}
 NEED_TORCH |= {"higher_median", "highest", "lowest", "networks_on", "on", "share_left"}
 

@@ -18,7 +18,7 @@ def metrics(bench: Bench) -> dict[str, Step]:
     """Metrics of a mask, and metrics that ask the model about changed images, each of these alone."""
     steps: dict[str, Step] = {
         "four metrics that rank pixels": partial(_of_masks, list(RANKING), bench),
-        "a run's metrics, no map copied": partial(_of_masks, list(DEFAULT), bench),
+        "a run's metrics": partial(_of_masks, list(DEFAULT), bench),
         "all metrics of a mask": partial(_of_masks, "all", bench),
     }
     for model in MODELS:

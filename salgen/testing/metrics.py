@@ -5,11 +5,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 import numpy as np
-import torch
-from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
 from salgen.evaluation.metrics.inputs.metric import FAMILIES
-from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK, MetricInputs
-from salgen.evaluation.scoring.metric_computation import compute_metrics, worst_of
+from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
+from salgen.evaluation.scoring.metric_computation import worst_of
 from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE
 from salgen.evaluation.scoring.scoring import score
 from salgen.registry import METRICS
@@ -50,8 +48,6 @@ def check_metric(metric: Any, parameters: Mapping[str, Any] | None = None) -> No
     if metric.regional:
         _check_metric_region(metric, mask)
     _check_metric_faults(metric, mask)
-    if not getattr(metric, "reads_pixels", True):
-        _check_metric_on_device(metric, mask)
 
 
 def _blocks() -> Mask:
@@ -156,18 +152,6 @@ def _check_metric_faults(metric: Any, mask: Mask) -> None:
     if "mask" in metric.needs and not metric.takes_empty_masks:
         empty = math.isnan(values[0]) and math.isnan(worst[0]) and reasons[0] == "empty_mask"
         assert empty, f"{metric.name}: an empty mask is not dropped as empty_mask"
-
-
-def _check_metric_on_device(metric: Any, mask: Mask) -> None:
-    """Check that a metric which says that it reads no pixels reads none; the processor stands for an accelerator."""
-    maps, masks = _random_maps(), np.broadcast_to(mask, (20, 1, *SIZE))
-    host = compute_metrics(MetricInputs(maps, masks), {"it": metric})
-    try:
-        device = compute_metrics(MetricInputs(DeviceMaps(torch.from_numpy(maps)), masks), {"it": metric})
-    except AttributeError as error:
-        raise AssertionError(f"{metric.name}: reads_pixels is False, but: {error}") from None
-    same = np.allclose(host.values["it"], device.values["it"], rtol=0, atol=TOLERANCE, equal_nan=True)
-    assert all((same, host.reasons == device.reasons)), f"{metric.name}: other values on an accelerator than here"
 
 
 def _value(metric: Any, values: Any, mask: Mask, region: Mask | None = None) -> float:

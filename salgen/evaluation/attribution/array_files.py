@@ -8,9 +8,8 @@ or with one array in the samples' order, or with one array and the names: the ar
 """
 
 import json
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -47,31 +46,20 @@ class ArrayFiles:
     kind: str = MAP
     named: bool = True
 
-    def read(self, ids: Iterable[str]) -> Iterator[NDArray[Any]]:
-        """The array (C, H, W) of each sample, real and finite, of the type that the file has."""
-        for name in ids:
-            self.shape(name)
-            place = self.places[name]
-            with _reading(place.file):
-                part = _array(place, self.kind)[... if place.row is None else place.row]
-                array = np.asarray(part.float() if "bfloat16" in str(part.dtype) else part)
-            if not np.isfinite(array).all():
-                raise SalgenError(f"{self._label(name)} holds NaN or infinite values: give finite ones")
-            yield array if array.ndim == 3 else array[np.newaxis]
-
-    def shape(self, name: str) -> tuple[int, ...]:
-        """The shape (C, H, W) of a sample's array, which is not read for it; one of no such shape is refused."""
+    def read(self, name: str) -> NDArray[Any]:
+        """The array (C, H, W) of a sample, real and finite, of the type that the file has."""
         place = self.places[name]
-        dtype, shape = _header(place, self.kind)
-        shape = shape if place.row is None else shape[1:]
-        if not re.match(r"bool|u?int|float|b?[fiu]\d", dtype.lower()):
-            raise SalgenError(f"{self._label(name)} is of type {dtype}: must be real numbers")
-        if len(shape) not in (2, 3) or 0 in shape:
-            raise SalgenError(f"{self._label(name)} has shape {shape}: must be (H, W) or (C, H, W)")
-        return shape if len(shape) == 3 else (1, *shape)
-
-    def _label(self, name: str) -> str:
-        return f"{self.places[name].file}: {self.kind} of {name}"
+        label = f"{place.file}: {self.kind} of {name}"
+        with _reading(place.file):
+            part = _array(place, self.kind)[... if place.row is None else place.row]
+            array = np.asarray(part.float() if "bfloat16" in str(part.dtype) else part)
+        if array.dtype.kind not in "fiub":
+            raise SalgenError(f"{label} is of type {array.dtype}: must be real numbers")
+        if array.ndim not in (2, 3) or 0 in array.shape:
+            raise SalgenError(f"{label} has shape {array.shape}: must be (H, W) or (C, H, W)")
+        if not np.isfinite(array).all():
+            raise SalgenError(f"{label} holds NaN or infinite values: give finite ones")
+        return array if array.ndim == 3 else array[np.newaxis]
 
     def check_samples(self, needed: Sequence[str], known: Sequence[str], owner: str) -> None:
         """Raise a SalgenError unless there is an array for each sample `needed`, and for none that `owner` lacks."""
@@ -146,7 +134,7 @@ def _rows(
     path: Path, kind: str, names: Sequence[str], own: Sequence[str] | None, ids: Sequence[str] | None
 ) -> ArrayFiles:
     """A file with one array for all samples, which are those it names, or all `ids`."""
-    shape = _header(Place(path, names[0], None), kind)[1] if len(names) == 1 else ()
+    shape = tuple(_arrays_of(path, kind)[names[0]].shape) if len(names) == 1 else ()
     if len(shape) not in (3, 4):
         what = f"an array of shape {shape}" if shape else f"{len(names)} arrays"
         raise SalgenError(f"{path} holds {what}: must be one, (N, H, W) or (N, C, H, W), with a row for each sample")
@@ -158,14 +146,6 @@ def _rows(
         )
     places = {name: Place(path, names[0], row) for row, name in enumerate(order)}
     return ArrayFiles(path, places, kind, named=own is not None)
-
-
-def _header(place: Place, kind: str) -> tuple[str, tuple[int, ...]]:
-    """The type and shape of the array at a place."""
-    with _reading(place.file):
-        array = _array(place, kind)
-        is_slice = hasattr(array, "get_dtype")  # safetensors' slices have it
-        return (array.get_dtype(), tuple(array.get_shape())) if is_slice else (str(array.dtype), array.shape)
 
 
 @contextmanager
@@ -180,7 +160,7 @@ def _reading(file: Path) -> Iterator[None]:
 
 
 def _array(place: Place, kind: str) -> Any:
-    """The array at a place, perhaps of all samples, with a type and a shape; some are read when they are indexed."""
+    """The array at a place, perhaps of all samples."""
     arrays = _arrays_of(place.file, kind)
     if place.name is None and len(arrays) != 1:
         raise SalgenError(f"{place.file} holds {len(arrays)} arrays: must be one, of the sample that names the file")
@@ -207,7 +187,7 @@ def _arrays(file: Path, kind: str, _changed: int, _size: int) -> Mapping[str, An
             with safe_open(file, "pt") as tensors:
                 ids = json.loads((tensors.metadata() or {}).get(IDS, "null"))
                 named = {} if ids is None else {IDS: ids}
-                return {name: tensors.get_slice(name) for name in tensors.keys()} | named  # noqa: SIM118
+                return {name: tensors.get_tensor(name) for name in tensors.keys()} | named  # noqa: SIM118
     return {"picture": _picture(file, kind)}
 
 

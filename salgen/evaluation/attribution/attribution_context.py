@@ -137,12 +137,13 @@ class Method:
 
     name: ClassVar[str]  # the registered name
     reference: ClassVar[str]  # the paper
-    reduction: ClassVar[str]  # the channel reduction that the literature uses with it
-    signed: ClassVar[bool]  # whether raw attributions may be negative
-    class_dependent: ClassVar[bool]  # whether the map depends on the target
-    control: ClassVar[bool]  # whether it is a floor or a ceiling for methods rather than one of the literature
-    resolution: ClassVar[str]  # that of the raw maps, in words: `"the input's"`, `"the layer's"`
-    needs: ClassVar[frozenset[str]]  # some of `{"model", "mask", "untrained", "patterns", "references"}`
+    reduction: ClassVar[str] = "sum"  # the channel reduction that the literature uses with it
+    signed: ClassVar[bool] = True  # whether raw attributions may be negative
+    class_dependent: ClassVar[bool] = True  # whether the map depends on the target
+    control: ClassVar[bool] = False  # whether it is a floor or a ceiling for methods rather than one of the literature
+    resolution: ClassVar[str] = "the input's"  # that of the raw maps, in words: `"the input's"`, `"the layer's"`
+    # some of `{"model", "mask", "untrained", "patterns", "references"}`
+    needs: ClassVar[frozenset[str]] = frozenset({"model"})
     defined_for: ClassVar[str] = "any network"  # the models that it can explain, in words
     # whether it reads gradients other than those that it requires of the shared pass: at the layers that it requires,
     # or else at the input. A network in which these miss a part is refused
@@ -176,28 +177,33 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Explanation(Method):
-    """A method that explains a model, for a class, by signed attributions at the input."""
+class Perturbation(Method):
+    """A method that asks the network about many changed images."""
 
-    signed: ClassVar[bool] = True
-    class_dependent: ClassVar[bool] = True
-    control: ClassVar[bool] = False
-    resolution: ClassVar[str] = "the input's"
-    needs: ClassVar[frozenset[str]] = frozenset({"model"})
+    family = "perturbation"
+    shares = None
+
+
+@dataclass(frozen=True)
+class PathMethod(Method):
+    """Attributions by gradients at points of a path that ends at the image."""
+
+    family = "path"
+    reads_gradients = True
+    shares = None
 
 
 @dataclass(frozen=True)
 class Control(Method):
     """A floor or a ceiling: one non-negative channel that does not depend on a class."""
 
-    family: ClassVar[str] = "control"
-    cost: ClassVar[str] = "none"
-    reduction: ClassVar[str] = "sum"  # over one channel
-    signed: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = False
-    control: ClassVar[bool] = True
-    resolution: ClassVar[str] = "the image's"
-    needs: ClassVar[frozenset[str]] = frozenset()
+    family = "control"
+    cost = "none"
+    signed = False
+    class_dependent = False
+    control = True
+    resolution = "the image's"
+    needs = frozenset()
 
 
 GIVEN = "given"

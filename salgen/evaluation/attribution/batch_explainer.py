@@ -28,6 +28,12 @@ from salgen.types import Explained, SaliencyMap
 
 BATCH_SIZE = 32
 FORWARD_BATCH_SIZE = 128
+LACKS = {
+    "mask": "is made from the ground truth: give masks=, bool (N, H, W)",
+    "patterns": "needs patterns: give patterns=salgen.fit_patterns(model, training_images); salgen evaluate fits them "
+    "itself",
+    "references": "compares with other images: give references=, such as training images",
+}
 FLAT = 1e-6  # a range below this share of the values is rounding in float32
 
 _told: WeakKeyDictionary[nn.Module, set[str]] = WeakKeyDictionary()
@@ -56,43 +62,30 @@ def _check_method(method: Method, view: ModelView, image: Tensor) -> None:
             check_gradient(method.name, view, image, layer)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class BatchExplainer:
-    """Several methods with a batch of images to explain; its tensors are copies, made by :meth:`of`."""
+    """Several methods with a batch of images to explain, given as arrays or tensors; it holds copies."""
 
     view: ModelView
     methods: dict[str, Method]
     reduce: str | None
     score: str
     seed: int
-    pixels: Tensor
-    targets: Tensor | None
+    pixels: Any  # (N, C, H, W)
+    targets: Any  # (N,), or None for the predicted classes
     ids: list[str]
-    masks: Tensor | None
-    patterns: Patterns | None
-    baselines: Tensor | None = None
-    references: Tensor | None = None
+    masks: Any = None  # bool (N, H, W)
+    patterns: Patterns | None = None
+    baselines: Any = None  # (N, C, H, W)
+    references: Any = None  # (M, C, H, W)
 
-    @classmethod
-    def of(
-        cls,
-        view: ModelView,
-        *,
-        pixels: Any,
-        targets: Any,
-        masks: Any,
-        baselines: Any = None,
-        references: Any = None,
-        **others: Any,
-    ) -> BatchExplainer:
-        """From arrays or tensors: images (N, C, H, W), classes (N,) or None, masks bool (N, H, W) or None."""
+    def __post_init__(self) -> None:
         with torch.inference_mode(False):
-            own = view.like(_copied(pixels).float())
-            stated = None if targets is None else _copied(targets)
-            truth = None if masks is None else _copied(masks).to(own.device)
-            compared, known = (None if given is None else view.like(given) for given in (baselines, references))
-            given = {"view": view, "pixels": own, "targets": stated, "masks": truth, **others}
-            return cls(**given, baselines=compared, references=known)
+            self.pixels = self.view.like(_copied(self.pixels).float())
+            self.targets = None if self.targets is None else _copied(self.targets)
+            self.masks = None if self.masks is None else _copied(self.masks).to(self.pixels.device)
+            self.baselines = None if self.baselines is None else self.view.like(self.baselines)
+            self.references = None if self.references is None else self.view.like(self.references)
 
     def explain(self, max_memory: float | None = None, most: int = BATCH_SIZE) -> Explained:
         """Every method's maps of all images, at most `most` at a time, within `max_memory` GB of the device's."""
@@ -134,18 +127,11 @@ class BatchExplainer:
                 )
 
     def _explain(self, most: int, budget: float) -> Explained:
+        given = {"mask": self.masks, "patterns": self.patterns, "references": self.references}
         for method in self.methods.values():
-            if "mask" in method.needs and self.masks is None:
-                raise SalgenError(f"{method.name} is made from the ground truth: give masks=, bool (N, H, W)")
-            if "patterns" in method.needs and self.patterns is None:
-                raise SalgenError(
-                    f"{method.name} needs patterns: give patterns=salgen.fit_patterns(model, training_images); "
-                    "salgen evaluate fits them itself"
-                )
-            if "references" in method.needs and self.references is None:
-                raise SalgenError(
-                    f"{method.name} compares with other images: give references=, such as training images"
-                )
+            for need in method.needs & LACKS.keys():
+                if given[need] is None:
+                    raise SalgenError(f"{method.name} {LACKS[need]}")
         forward, requirements = FORWARD_BATCH_SIZE, PassRequirements()
         if self._explaining:
             darkest = int(self.pixels.flatten(1).amin(dim=1).argmin())  # on this image some methods check the batch

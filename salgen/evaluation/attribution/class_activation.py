@@ -1,12 +1,12 @@
 """The base of the CAM family: the choice of layers, and the combination of their maps."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.models.inspection.layers import default_layer, find_layer, layer_grid
@@ -18,19 +18,18 @@ ALL_LAYERS = "all"
 
 
 @dataclass(frozen=True)
-class ClassActivation(Explanation):
+class ClassActivation(Method):
     """A map made of a layer's channels, and for most methods of the score's gradients there.
 
     Several layers give one channel each, resized bilinearly to the finest of their resolutions.
     """
 
-    family: ClassVar[str] = "CAM"
-    reduction: ClassVar[str] = "sum"  # over one channel per layer
-    signed: ClassVar[bool] = False
-    resolution: ClassVar[str] = "the layer's"
-    defined_for: ClassVar[str] = "networks with a layer whose channels show an image: a map, or tokens on a grid"
-    reads_gradients: ClassVar[bool] = True
-    own_passes: ClassVar[bool] = False  # whether it takes the gradients that it reads from passes of its own
+    family = "CAM"
+    signed = False
+    resolution = "the layer's"
+    defined_for = "networks with a layer whose channels show an image: a map, or tokens on a grid"
+    reads_gradients = True
+    own_passes = False  # whether it takes the gradients that it reads from passes of its own
 
     layer: str | None = param(
         None, "dotted module names joined by +, or all: the last of each resolution; by default the model's own choice"
@@ -66,19 +65,13 @@ class ClassActivation(Explanation):
 
     def all_layers(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
         """The last rectified layer of each resolution."""
-        refusal = (
-            f"{self.name}: layer=all is the last layer of each resolution that ends in a ReLU, and this network has "
-            "none: name layers, joined by +"
-        )
-        return stages_of(model, image, refusal)
-
-
-def stages_of(model: ModelView, image: Tensor, refusal: str) -> tuple[str, ...]:
-    """The last rectified layer of each resolution through which every path goes, fine to coarse; else an error."""
-    stages = NetworkTrace.of(model, image).stages
-    if not stages:
-        raise SalgenError(refusal)
-    return stages
+        stages = NetworkTrace.of(model, image).stages
+        if not stages:
+            raise SalgenError(
+                f"{self.name} takes the last layer of each resolution that ends in a ReLU, and this network has none: "
+                "name layers, joined by +, or choose another method, such as grad-cam"
+            )
+        return stages
 
 
 def layer_names(text: str) -> tuple[str, ...]:

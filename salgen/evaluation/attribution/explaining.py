@@ -10,11 +10,11 @@ from salgen.evaluation.attribution import arguments
 from salgen.evaluation.attribution.attribution_context import GIVEN, Method
 from salgen.evaluation.attribution.batch_explainer import BATCH_SIZE, BatchExplainer
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
-from salgen.evaluation.attribution.method_selection import Renamed, call_and_method, check_methods_given, no_method
+from salgen.evaluation.attribution.method_selection import Renamed, call_and_method, check_methods_given, create_method
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, check_reduction
 from salgen.evaluation.models.inspection.model_view import SCORES, ModelView
-from salgen.parameters import at_least, build, parse_call
+from salgen.parameters import at_least, parse_call
 from salgen.registry import METHODS
 from salgen.types import Explained, SaliencyMap
 
@@ -161,7 +161,7 @@ def explain(
     taken = [_taken(item, parameters) if several else parameters for item in given]
     if missed := sorted(parameters.keys() - {name for values in taken for name in values}):
         raise SalgenError(f"no method of the list has the parameter {missed[0]}")
-    chosen = dict(call_and_method(_method(item, values)) for item, values in zip(given, taken, strict=True))
+    chosen = dict(call_and_method(create_method(item, values)) for item, values in zip(given, taken, strict=True))
     if reduce not in (NATIVE, None):
         check_reduction(str(reduce))
     if score not in SCORES:
@@ -175,7 +175,7 @@ def explain(
             arguments.check_range(pixels, view.unit_pixels)
         # other libraries check the array themselves
         own = array is not None and not all(isinstance(instance, ForeignMethod) for instance in chosen.values())
-        explainer = BatchExplainer.of(
+        explainer = BatchExplainer(
             view,
             methods=chosen,
             reduce=reduce,
@@ -204,27 +204,6 @@ def _taken(method: Any, parameters: dict[str, Any]) -> dict[str, Any]:
     plugin = METHODS.load(parse_call(given)[0]) if isinstance(given, str) else given
     names = {field.name for field in dataclasses.fields(plugin)} if dataclasses.is_dataclass(plugin) else set()
     return {name: value for name, value in parameters.items() if name in names}
-
-
-def _method(method: Any, parameters: dict[str, Any]) -> Any:
-    if isinstance(method, ForeignMethod):
-        return method
-    if isinstance(method, Renamed):
-        return Renamed(method.call, _method(method.given, parameters))
-    if isinstance(method, str):
-        name, values = parse_call(method)
-        repeated = sorted({key.replace("-", "_") for key in values} & parameters.keys())
-        if repeated:
-            raise SalgenError(f"{repeated[0]} is given twice: in {method!r} and as {parameters[repeated[0]]!r}")
-        return METHODS.create(name, {**values, **parameters})
-    instance: Any = method
-    is_dataclass = dataclasses.is_dataclass(instance) and not isinstance(instance, type)
-    if not is_dataclass or not callable(getattr(instance, "attribute", None)):
-        raise no_method(method)
-    if parameters:
-        fields = {f.name: getattr(instance, f.name) for f in dataclasses.fields(instance)}
-        instance = build(type(instance), {**fields, **parameters})
-    return instance
 
 
 def _view(model: Any, methods: Mapping[str, Method]) -> ModelView:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
@@ -24,12 +24,9 @@ CEILINGS = "oracle"  # names that begin so stand for maps of the mask
 class FileMaps(Method):
     """A method whose maps are in files; channels are summed, as in every method that keeps signs."""
 
-    reduction: ClassVar[str] = "sum"
-    class_dependent: ClassVar[bool] = True
-    control: ClassVar[bool] = False
-    resolution: ClassVar[str] = "the files'"
-    needs: ClassVar[frozenset[str]] = frozenset()
-    shares: ClassVar[str | None] = None
+    resolution = "the files'"
+    needs = frozenset()
+    shares = None
 
     name: str = field(compare=False)  # type: ignore[misc]  # its name in the tables
     files: ArrayFiles = field(compare=False, repr=False)
@@ -44,7 +41,7 @@ class FileMaps(Method):
     def attribute(self, context: AttributionContext) -> Tensor:
         """Raw maps (n, C, h, w) of the context's samples; NaN for a sample that is shown and not scored."""
         found = [name for name in context.ids if name in self.files.places]
-        arrays = dict(zip(found, self.files.read(found), strict=True))
+        arrays = {name: self.files.read(name) for name in found}
         blank = np.full_like(next(iter(arrays.values()), context.pixels[0, :1].cpu().numpy()), np.nan, np.float32)
         raw = np.stack([arrays.get(name, blank) for name in context.ids]).astype(np.float32)
         return torch.from_numpy(raw).to(context.pixels.device)
@@ -63,13 +60,12 @@ def read_file_maps(
     held = [sample for sample in ids if sample in files.places]
     digest, signed, first = hashlib.sha256(), False, None
     for sample in held:
-        shape = files.shape(sample)
-        first = first or shape
-        if shape != first:
-            raise SalgenError(f"{path}: maps have shapes {first} ({held[0]}) and {shape} ({sample}): give one")
-        check_smaller(path, sample, shape, size)
-        (array,) = files.read([sample])
-        digest.update(canonical_json([sample, list(shape)]).encode())
+        array = files.read(sample)
+        first = first or array.shape
+        if array.shape != first:
+            raise SalgenError(f"{path}: maps have shapes {first} ({held[0]}) and {array.shape} ({sample}): give one")
+        check_smaller(path, sample, array.shape, size)
+        digest.update(canonical_json([sample, list(array.shape)]).encode())
         digest.update(np.ascontiguousarray(array, dtype="<f4").tobytes())
         signed = signed or bool((array < 0).any())
     return FileMaps(name=name, files=files, signed=signed, sha256=digest.hexdigest())

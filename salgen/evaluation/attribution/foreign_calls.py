@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.library_methods import Question, bound_copy, library_of
@@ -52,13 +52,14 @@ def _called(method: Any, arguments: Arguments, context: AttributionContext, part
     if context.score == "margin":  # the copy's outputs are what is explained; its modules stay
         network.register_forward_hook(lambda _module, _inputs, logits: margins(logits))
     images, targets = images[part].clone(), context.targets[part].clone()
-    with _lent(network):
-        if library is None:
-            return method(network, images, targets, **arguments)
-        question = Question(view, network, images.requires_grad_(), context.inputs[:1].clone(), targets)
-        if isinstance(method, type):
-            method, arguments = library.make(method, question, arguments)
-        return library.maps(method, question, arguments)
+    for shared in (*network.parameters(), *network.buffers()):
+        shared.data = shared.data.clone()  # so that what changes it changes no other copy
+    if library is None:
+        return method(network, images, targets, **arguments)
+    question = Question(view, network, images.requires_grad_(), context.inputs[:1].clone(), targets)
+    if isinstance(method, type):
+        method, arguments = library.make(method, question, arguments)
+    return library.maps(method, question, arguments)
 
 
 def _checked(found: Any, context: AttributionContext, part: slice) -> Tensor:
@@ -99,26 +100,3 @@ def _generators() -> tuple[Any, ...]:
     states = [torch.get_rng_state(), *(torch.cuda.get_rng_state_all() if torch.cuda.is_available() else ())]
     numpys = np.random.get_state(legacy=False)  # noqa: NPY002
     return (*(state.numpy().tobytes() for state in states), numpys["state"]["key"].tobytes(), numpys["state"]["pos"])
-
-
-@contextmanager
-def _lent(network: nn.Module) -> Iterator[None]:
-    """Restore a copy's weights in the end, which others share, and refuse code that changed them."""
-    weights = {name: (t.detach(), t.detach().clone()) for name, t in _weights(network).items()}
-    try:
-        yield
-    finally:
-        now, changed = _weights(network), False
-        for name, (shared, own) in weights.items():
-            there = now.get(name)
-            if there is None or (there.dtype, there.device) != (own.dtype, own.device) or not torch.equal(there, own):
-                changed = True
-            if not torch.equal(shared, own):
-                shared.copy_(own)
-                changed = True
-    if changed:
-        raise SalgenError("it changed the model's weights: put back what it changes, or work on a copy")
-
-
-def _weights(network: nn.Module) -> dict[str, Tensor]:
-    return {**dict(network.named_parameters()), **dict(network.named_buffers())}

@@ -9,7 +9,7 @@ from functools import cache, partial
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from types import FunctionType
-from typing import Any, ClassVar
+from typing import Any
 from torch import Tensor
 from salgen.errors import SalgenError, named, reason
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
@@ -32,13 +32,9 @@ EXAMPLE = "my_methods:mine"
 class ForeignMethod(Method):
     """A function, or a class or an object of another library, as a method; channels are summed."""
 
-    reduction: ClassVar[str] = "sum"
-    class_dependent: ClassVar[bool] = True
-    control: ClassVar[bool] = False
-    resolution: ClassVar[str] = "its own"
-    needs: ClassVar[frozenset[str]] = frozenset({"model"})
-    shares: ClassVar[str | None] = None  # explained alone, so that what fails stops no other method
-    version: ClassVar[str] = by_parameters("1")(lambda method: method.only_key or "1")
+    resolution = "its own"
+    shares = None  # explained alone, so that what fails stops no other method
+    version = by_parameters("1")(lambda method: method.only_key or "1")
 
     call: str = field(compare=False)  # its name in the tables, with its parameters and without
     # the function, class or object; None where a run's record stands for it, which does not import anything

@@ -88,7 +88,7 @@ class Captum(LibraryCalls):
 class LibraryGradCam(LibraryCalls):
     """Whatever is in ``pytorch_grad_cam``: maps (n, H, W), as it scales them."""
 
-    signed: ClassVar[bool] = False
+    signed = False
 
     def model_of(self, method: Any) -> Any:
         """That of the CAM within, for those that wrap one."""
@@ -102,10 +102,9 @@ class LibraryGradCam(LibraryCalls):
         own, others = _divided(kind, {key: value for key, value in arguments.items() if key != "layer"})
         if len(names) == 1 and "reshape_transform" not in own:
             grid = layer_grid(question.view, question.normalised, names[0])
-            in_order = grid.channel_axis == 1 and grid.whole and grid.pixels is None
             # in memory as a reshape_transform mostly has it: last digits depend on that
             channels = lambda output: grid.channels(output).contiguous(memory_format=torch.channels_last)  # noqa: E731
-            own["reshape_transform"] = None if in_order else channels
+            own["reshape_transform"] = None if grid.are_maps else channels
         return kind(question.network, [question.network.get_submodule(name) for name in names], **own), others
 
     def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:

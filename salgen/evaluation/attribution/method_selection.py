@@ -1,7 +1,7 @@
 """The methods that a run uses, chosen by names, calls with parameters, and groups."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NamedTuple
 from torch import Tensor, nn
 from salgen.errors import SalgenError, UndefinedMethodError
@@ -10,7 +10,7 @@ from salgen.evaluation.attribution.batch_explainer import check_methods
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod, check_name, foreign_method, is_foreign
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.import_paths import split_name
-from salgen.parameters import call_text, parse_call
+from salgen.parameters import build, call_text, parse_call
 from salgen.registry import METHODS, PROTOCOLS
 
 ALL, QUICK, DEMO = "all", "quick", "demo"
@@ -86,8 +86,12 @@ def select_methods(
     for call in requested:
         in_protocol = isinstance(call, str) and call in PROTOCOLS.entries
         given = PROTOCOLS.load(call).methods if in_protocol else [] if call in (ALL, QUICK) else [call]
-        named += [_create(method, scale) for method in given]
+        named += [create_method(method, {}, scale) for method in given]
     by_call = dict(call_and_method(method) for method in named)
+    for method in by_call.values():
+        own = METHODS.load(method.name) if method.name in METHODS.entries else ForeignMethod
+        if type(method) not in (own, ForeignMethod):
+            raise no_method(method)
     if both := by_call.keys() & (outside or {}).keys():
         raise SalgenError(f"{min(both)} is the name of maps from files and of another method: give each its own")
     by_default = DEMO_METHODS if scale == DEMO else all_methods()
@@ -98,7 +102,7 @@ def select_methods(
     else:
         chosen = () if named or outside else by_default
     added = dict.fromkeys([*chosen, *(name for name in METHODS.names() if METHODS.load(name).control)])
-    other_methods = [_create(name, scale) for name in added]
+    other_methods = [create_method(name, {}, scale) for name in added]
     return MethodSelection(by_call | dict(outside or {}), {call_text(m): m for m in other_methods})
 
 
@@ -169,16 +173,19 @@ def no_method(given: Any) -> SalgenError:
     )
 
 
-def _create(call: Any, scale: str) -> Any:
-    if isinstance(call, ForeignMethod):
-        return call
-    if isinstance(call, Renamed):
-        return Renamed(call.call, _create(call.given, scale))
-    name = getattr(call, "name", "")
-    if not isinstance(call, str) and name in METHODS.entries and type(call) is METHODS.load(name):
-        return call
-    if not isinstance(call, str):
-        raise no_method(call)
-    plugin = METHODS.load(call.partition(":")[0].strip())  # an unknown name is said before what is behind the colon
-    name, values = parse_call(call)
-    return METHODS.create(name, {**plugin.scales.get(scale, {}), **values})
+def create_method(given: Any, parameters: Mapping[str, Any], scale: str = "") -> Any:
+    """A method of :func:`check_methods_given` with more parameters; the scale's defaults hold for those not stated."""
+    if isinstance(given, ForeignMethod):
+        return given
+    if isinstance(given, Renamed):
+        return Renamed(given.call, create_method(given.given, parameters, scale))
+    if isinstance(given, str):
+        plugin = METHODS.load(given.partition(":")[0].strip())  # an unknown name is said first
+        name, values = parse_call(given)
+        if repeated := sorted({key.replace("-", "_") for key in values} & parameters.keys()):
+            raise SalgenError(f"{repeated[0]} is given twice: in {given!r} and as {parameters[repeated[0]]!r}")
+        return METHODS.create(name, {**plugin.scales.get(scale, {}), **values, **parameters})
+    if not is_dataclass(given) or isinstance(given, type) or not callable(getattr(given, "attribute", None)):
+        raise no_method(given)
+    own = {field.name: getattr(given, field.name) for field in fields(given)}
+    return build(type(given), {**own, **parameters}) if parameters else given

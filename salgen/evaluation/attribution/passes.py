@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import InitVar, dataclass
 from functools import partial
@@ -12,6 +11,7 @@ from torch import Tensor, nn
 from salgen.evaluation.models.inspection.layers import find_layer
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
 from salgen.evaluation.models.inspection.network_trace import hooked
+from salgen.evaluation.models.inspection.probe import now
 
 T = TypeVar("T")
 
@@ -19,8 +19,7 @@ T = TypeVar("T")
 class TimedCache:
     """Values that several methods need: each is computed once, and its time divided among those who asked."""
 
-    def __init__(self, device: torch.device) -> None:
-        self._device = device
+    def __init__(self) -> None:
         self._values: dict[Hashable, Any] = {}
         self._seconds: dict[Hashable, float] = {}
         self._users: dict[Hashable, set[str]] = {}
@@ -63,19 +62,14 @@ class TimedCache:
 
     def _timed(self, work: Callable[[], T]) -> tuple[T, float]:
         self._inner.append(0.0)
-        started = self._now()
+        started = now()
         try:
             result = work()
         finally:
-            elapsed = self._now() - started
+            elapsed = now() - started
             inner = self._inner.pop()
             self._inner[-1] += elapsed
         return result, elapsed - inner
-
-    def _now(self) -> float:
-        if self._device.type == "cuda":
-            torch.cuda.synchronize(self._device)
-        return time.perf_counter()
 
 
 @dataclass(frozen=True)
@@ -114,7 +108,7 @@ class Passes:
     shared: InitVar[TimedCache | None] = None
 
     def __post_init__(self, shared: TimedCache | None) -> None:
-        self.cache = shared or TimedCache(self.inputs.device)  # the values computed so far, with their times
+        self.cache = shared or TimedCache()  # the values computed so far, with their times
         self._outputs: dict[str, Tensor] = {}
         self._places: dict[str | None, list[Tensor]] = {}  # where gradients are read; the input's key is None
 

@@ -1,11 +1,10 @@
 """Images classified rightly and surely while a faithful map points elsewhere (Li et al. 2020, eq. 19), and others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 import numpy as np
-from numpy.typing import NDArray
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.diagnostics.thresholds import FAITHFULNESS, LOCALIZATION, Thresholds
 from salgen.evaluation.runs.artifacts.predictions import FILE
@@ -31,23 +30,22 @@ class Suspect:
 
 
 def suspicious(
-    confidence: Float64,
-    localization: Float64,
-    faithfulness: Float64,
-    thresholds: Thresholds,
-    metrics: tuple[str, str] = (LOCALIZATION, FAITHFULNESS),
-) -> list[int]:
-    """Indices of the set of eq. 19, the largest confidence times faithfulness first; NaN is never in it.
+    maps: Iterable[Suspect], thresholds: Thresholds, metrics: tuple[str, str] = (LOCALIZATION, FAITHFULNESS)
+) -> list[Suspect]:
+    """The set of eq. 19, the largest confidence times faithfulness first; NaN is never in it.
 
     The confidence is f_c of the class that the map explains. Of a metric of which less is better, values above the
     threshold of localisation are bad, and those below the threshold of faithfulness are good.
     """
-    towards_best = [1.0 if higher_is_better(metric) else -1.0 for metric in metrics]
-    elsewhere = towards_best[0] * localization < towards_best[0] * thresholds.localization
-    faithful = towards_best[1] * faithfulness > towards_best[1] * thresholds.faithfulness
-    chosen = np.flatnonzero((confidence > thresholds.confidence) & elsewhere & faithful)
-    product = confidence * _quality(faithfulness, metrics[1])
-    return [int(i) for i in chosen[np.argsort(-product[chosen], kind="stable")]]
+    sign, other = (1.0 if higher_is_better(metric) else -1.0 for metric in metrics)
+    chosen = [
+        one
+        for one in maps
+        if one.confidence > thresholds.confidence
+        and sign * one.localization < sign * thresholds.localization
+        and other * one.faithfulness > other * thresholds.faithfulness
+    ]
+    return sorted(chosen, key=lambda one: -one.confidence * _quality(one.faithfulness, metrics[1]))
 
 
 def clever_hans(
@@ -58,22 +56,16 @@ def clever_hans(
     faithfulness: str = FAITHFULNESS,
 ) -> list[Suspect]:
     """The Clever Hans candidates of a run with both metrics, by one method's maps: see :func:`suspicious`."""
-    metrics, probabilities = (localization, faithfulness), probabilities_in(run)
-    suspects = [
-        suspect
-        for maps in _checked_maps(run, method, metrics)
-        for suspect in maps.suspects(probabilities, thresholds or Thresholds(), metrics)
-    ]
-    return sorted(suspects, key=lambda suspect: -suspect.confidence * _quality(suspect.faithfulness, faithfulness))
+    metrics = (localization, faithfulness)
+    return suspicious(_checked_maps(run, method, metrics), thresholds or Thresholds(), metrics)
 
 
 def undefined(
     run: str | Path, method: str, localization: str = LOCALIZATION, faithfulness: str = FAITHFULNESS
 ) -> dict[str, int]:
     """Number of rightly classified samples without a value, for each of the two metrics."""
-    groups = _checked_maps(run, method, (localization, faithfulness))
-    scores = [(maps.localization, maps.faithfulness) for maps in groups]
-    lost = np.isnan(np.concatenate(scores, axis=1)).sum(axis=1)
+    scores = [(one.localization, one.faithfulness) for one in _checked_maps(run, method, (localization, faithfulness))]
+    lost = np.isnan(scores).sum(axis=0)
     return {localization: int(lost[0]), faithfulness: int(lost[1])}
 
 
@@ -110,52 +102,25 @@ def _predictions(run: str | Path) -> list[dict[str, Any]]:
         raise SalgenError(f"{path} is damaged ({error}): evaluate again into a new folder") from None
 
 
-class RightMaps(NamedTuple):
-    """One training's maps by a method, of the samples that it classifies rightly."""
-
-    method: str
-    model: str
-    seed: int
-    samples: list[str]
-    classes: NDArray[np.int64]
-    localization: Float64
-    faithfulness: Float64
-
-    def suspects(
-        self,
-        probabilities: Mapping[tuple[str, int, str], Sequence[float]],
-        thresholds: Thresholds,
-        metrics: tuple[str, str] = (LOCALIZATION, FAITHFULNESS),
-    ) -> list[Suspect]:
-        """The candidates among them."""
-        rows = [probabilities[self.model, self.seed, sample] for sample in self.samples]
-        sure = np.array([row[c] for row, c in zip(rows, self.classes, strict=True)], dtype=np.float64)
-        localized, faithful = self.localization.tolist(), self.faithfulness.tolist()
-        return [
-            Suspect(
-                *(self.model, self.seed, self.samples[i], float(sure[i]), int(self.classes[i])),
-                *(self.method, localized[i], faithful[i]),
-            )
-            for i in suspicious(sure, self.localization, self.faithfulness, thresholds, metrics)
-        ]
-
-
 def right_maps(
-    cube: ScoreCube, method: str, metrics: tuple[str, str] = (LOCALIZATION, FAITHFULNESS)
-) -> list[RightMaps]:
-    """The maps of each training by a method, with their scores by the two metrics."""
-    groups = []
+    cube: ScoreCube,
+    probabilities: Mapping[tuple[str, int, str], Sequence[float]],
+    method: str,
+    metrics: tuple[str, str] = (LOCALIZATION, FAITHFULNESS),
+) -> list[Suspect]:
+    """A method's maps under each training, of the samples that it classifies rightly, by the two metrics."""
+    found = []
     for series, (model, called, _) in enumerate(cube.series):
+        number = cube.models.index(model)
         for seed in cube.seeds_of(model) if called == method else ():
-            number = cube.models.index(model)
-            right = np.flatnonzero(cube.correct[number, seed])
-            samples, classes = [cube.samples[i] for i in right], cube.target[number, seed][right]
-            values = [_first_variant(cube, series, cube.metrics.index(metric), seed)[right] for metric in metrics]
-            groups.append(RightMaps(method, model, cube.seeds[seed], samples, classes, *values))
-    return groups
+            scores = [_first_variant(cube, series, cube.metrics.index(metric), seed).tolist() for metric in metrics]
+            for i in np.flatnonzero(cube.correct[number, seed]):
+                key, target = (model, cube.seeds[seed], cube.samples[i]), int(cube.target[number, seed, i])
+                found.append(Suspect(*key, probabilities[key][target], target, method, *(own[i] for own in scores)))
+    return found
 
 
-def _checked_maps(run: str | Path, method: str, metrics: tuple[str, str]) -> list[RightMaps]:
+def _checked_maps(run: str | Path, method: str, metrics: tuple[str, str]) -> list[Suspect]:
     cube = read_scores(Path(run))
     for call, need, example in zip(metrics, ("mask", "model"), (LOCALIZATION, FAITHFULNESS), strict=True):
         if call not in cube.metrics:
@@ -165,20 +130,20 @@ def _checked_maps(run: str | Path, method: str, metrics: tuple[str, str]) -> lis
             raise SalgenError(f"{call} does not use the {need}, or has no direction: give a metric such as {example}")
     if method not in (methods := {called for _, called, _ in cube.series}):
         raise unknown_name(f"method of {run}", method, methods)
-    groups = right_maps(cube, method, metrics)
-    scores = np.concatenate([(maps.localization, maps.faithfulness) for maps in groups], axis=1)
-    for call, values in zip(metrics, scores, strict=True):
+    maps = right_maps(cube, probabilities_in(run), method, metrics)
+    scores = np.array([(one.localization, one.faithfulness) for one in maps]).reshape(-1, 2)
+    for call, values in zip(metrics, scores.T, strict=True):
         if values.size and np.isnan(values).all():
             raise SalgenError(f"{call} has no value in this run for any map by {method} of a rightly classified image")
-    return groups
+    return maps
 
 
-def _quality(values: Any, call: str) -> Any:
-    """A metric's values, turned over within their bounds where less is better."""
+def _quality(value: float, call: str) -> float:
+    """A metric's value, turned over within its bounds where less is better."""
     if higher_is_better(call):
-        return values
+        return value
     low, high = bounds(call)
-    return (low + high if np.isfinite(low + high) else 0.0) - values
+    return (low + high if np.isfinite(low + high) else 0.0) - value
 
 
 def _first_variant(cube: ScoreCube, series: int, metric: int, seed: int) -> Float64:

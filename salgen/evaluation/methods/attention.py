@@ -7,13 +7,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from inspect import signature
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 import torch
 from torch import Tensor
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
 from salgen.evaluation.attribution.propagation.operations import ANY_NETWORK, DROPOUT, Operation, tensors_in
 from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
@@ -38,19 +38,18 @@ class Tokens:
 
 
 @dataclass(frozen=True)
-class Attention(Explanation):
+class Attention(Method):
     """A map over patches from the attention of the token that the logits read.
 
     That is the class token, wherever it stands, or the mean over several. If the logits read none but pool the
     patches, it is the mean over all patches. Registers count for nothing.
     """
 
-    family: ClassVar[str] = "attention"
-    reduction: ClassVar[str] = "sum"  # over one channel
-    signed: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = False
-    resolution: ClassVar[str] = "the patch grid"
-    defined_for: ClassVar[str] = (
+    family = "attention"
+    signed = False
+    class_dependent = False
+    resolution = "the patch grid"
+    defined_for = (
         "transformers of global self-attention over the same tokens in every block, such as ViT, DeiT, BEiT, EVA, "
         "DINOv2 and DINOv3"
     )
@@ -77,8 +76,8 @@ class RawAttention(Attention):
     Where the logits read several class tokens, or pool the patches, it is the mean over these tokens.
     """
 
-    name: ClassVar[str] = "raw-attention"
-    reference: ClassVar[str] = "Dosovitskiy et al. 2021, An image is worth 16x16 words, doi:10.48550/arXiv.2010.11929"
+    name = "raw-attention"
+    reference = "Dosovitskiy et al. 2021, An image is worth 16x16 words, doi:10.48550/arXiv.2010.11929"
 
     def _mixing(self, attentions: list[Tensor]) -> Tensor:
         return attentions[-1]
@@ -93,10 +92,8 @@ class AttentionRollout(Attention):
     rows.
     """
 
-    name: ClassVar[str] = "attention-rollout"
-    reference: ClassVar[str] = (
-        "Abnar and Zuidema 2020, Quantifying attention flow in transformers, doi:10.18653/v1/2020.acl-main.385"
-    )
+    name = "attention-rollout"
+    reference = "Abnar and Zuidema 2020, Quantifying attention flow in transformers, doi:10.18653/v1/2020.acl-main.385"
 
     def _mixing(self, attentions: list[Tensor]) -> Tensor:
         rolled = torch.eye(attentions[0].shape[-1]).to(attentions[0])

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -25,9 +25,9 @@ class AttentionGradient(Attention):
     The rows that count are those of the tokens that the logits read, as in `raw-attention`.
     """
 
-    class_dependent: ClassVar[bool] = True
-    reads_gradients: ClassVar[bool] = True
-    in_all: ClassVar[bool] = False
+    class_dependent = True
+    reads_gradients = True
+    in_all = False
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse networks with other attention, or with masks."""
@@ -43,8 +43,8 @@ class GenericAttention(AttentionGradient):
     From R = I on, each block adds its matrix times R. It costs one forward and one backward pass.
     """
 
-    name: ClassVar[str] = "generic-attention"
-    reference: ClassVar[str] = (
+    name = "generic-attention"
+    reference = (
         "Chefer et al. 2021b, Generic attention-model explainability for interpreting bi-modal and encoder-decoder "
         "transformers, doi:10.48550/arXiv.2103.15679"
     )
@@ -65,8 +65,8 @@ class AgCam(AttentionGradient):
     It costs one forward and one backward pass.
     """
 
-    name: ClassVar[str] = "ag-cam"
-    reference: ClassVar[str] = (
+    name = "ag-cam"
+    reference = (
         "Leem and Seo 2024, Attention guided CAM: visual explanations of vision transformer guided by self-attention, "
         "doi:10.48550/arXiv.2402.04563"
     )
@@ -87,13 +87,13 @@ class LeGrad(AttentionGradient):
     averaged over blocks, heads and all tokens that attend. It costs a forward and a backward pass for each block.
     """
 
-    name: ClassVar[str] = "legrad"
-    cost: ClassVar[str] = "1 per block"
-    reference: ClassVar[str] = (
+    name = "legrad"
+    cost = "1 per block"
+    reference = (
         "Bousselham et al. 2024, LeGrad: an explainability method for vision transformers via feature formation "
         "sensitivity, doi:10.48550/arXiv.2404.03214"
     )
-    shares: ClassVar[str | None] = None
+    shares = None
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse networks whose blocks cannot be told, or give something else than one tensor."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import prod
-from typing import Any, ClassVar
+from typing import Any
 import torch
 from torch import Tensor, nn
 from salgen.errors import SalgenError
@@ -27,12 +27,10 @@ class Cam(ClassActivation):
     The map's spatial mean is the logit less its bias (of a margin, the difference of two such).
     """
 
-    name: ClassVar[str] = "cam"
-    reference: ClassVar[str] = (
-        "Zhou et al. 2016, Learning deep features for discriminative localization, doi:10.1109/CVPR.2016.319"
-    )
-    signed: ClassVar[bool] = True
-    defined_for: ClassVar[str] = "networks whose layer goes through global average pooling into one linear layer"
+    name = "cam"
+    reference = "Zhou et al. 2016, Learning deep features for discriminative localization, doi:10.1109/CVPR.2016.319"
+    signed = True
+    defined_for = "networks whose layer goes through global average pooling into one linear layer"
 
     layer: str | None = param(None, "dotted module names joined by +; default: the model's choice, or a pool after it")
 

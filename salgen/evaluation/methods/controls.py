@@ -1,7 +1,6 @@
 """Controls that know nothing of the model, which any method has to beat."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 import numpy as np
 import torch
 from torch import Tensor
@@ -16,8 +15,8 @@ NAMES = ("random", "constant", "all-ones", "center", "intensity", "sobel", "lapl
 class Random(Control):
     """Uniform random numbers."""
 
-    name: ClassVar[str] = "random"
-    reference: ClassVar[str] = "a floor"
+    name = "random"
+    reference = "a floor"
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """(n, 1, H, W) in [0, 1)."""
@@ -30,8 +29,8 @@ class Random(Control):
 class Constant(Control):
     """One value everywhere: the score of a map without information."""
 
-    name: ClassVar[str] = "constant"
-    reference: ClassVar[str] = "a floor"
+    name = "constant"
+    reference = "a floor"
 
     value: float = param(0.5, "the value", low=0.0)
 
@@ -44,8 +43,8 @@ class Constant(Control):
 class AllOnes(Control):
     """The mask that selects every pixel."""
 
-    name: ClassVar[str] = "all-ones"
-    reference: ClassVar[str] = "a floor"
+    name = "all-ones"
+    reference = "a floor"
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """(n, 1, H, W), all 1."""
@@ -56,8 +55,8 @@ class AllOnes(Control):
 class Center(Control):
     """A Gaussian in the middle of the image."""
 
-    name: ClassVar[str] = "center"
-    reference: ClassVar[str] = (
+    name = "center"
+    reference = (
         "Fong et al. 2019, Understanding deep networks via extremal perturbations, doi:10.48550/arXiv.1910.08485"
     )
 
@@ -76,10 +75,10 @@ class Center(Control):
 class Intensity(Control):
     """The image itself: its mean over channels."""
 
-    name: ClassVar[str] = "intensity"
-    shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = "a floor"
-    signed: ClassVar[bool] = True  # images of other models may be negative
+    name = "intensity"
+    shows_image = True
+    reference = "a floor"
+    signed = True  # images of other models may be negative
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """(n, 1, H, W) in the images' range."""
@@ -90,10 +89,10 @@ class Intensity(Control):
 class Sobel(Control):
     """The strength of the image's edges: the length of its Sobel gradient."""
 
-    name: ClassVar[str] = "sobel"
-    version: ClassVar[str] = "2"  # rounded otherwise: hypot takes a ninetieth of vector_norm's time
-    shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps, doi:10.48550/arXiv.1810.03292"
+    name = "sobel"
+    version = "2"  # rounded otherwise: hypot takes a ninetieth of vector_norm's time
+    shows_image = True
+    reference = "Adebayo et al. 2018, Sanity checks for saliency maps, doi:10.48550/arXiv.1810.03292"
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, H, W), of the mean over channels, edge pixels repeated outwards."""
@@ -108,9 +107,9 @@ class Sobel(Control):
 class Laplace(Control):
     """The strength of the image's fine detail: the size of its Laplacian."""
 
-    name: ClassVar[str] = "laplace"
-    shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps, doi:10.48550/arXiv.1810.03292"
+    name = "laplace"
+    shows_image = True
+    reference = "Adebayo et al. 2018, Sanity checks for saliency maps, doi:10.48550/arXiv.1810.03292"
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, H, W), of the mean over channels, edge pixels repeated outwards."""

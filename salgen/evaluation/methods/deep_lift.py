@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 import torch
 from torch import Tensor
 from torch.nn import functional
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, baselines_param
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Method, baselines_param
 from salgen.evaluation.attribution.propagation import operations
 from salgen.evaluation.attribution.propagation.attnlrp_rules import ACTIVATIONS
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
@@ -17,7 +17,7 @@ SMALLEST = 1e-10  # where an input changes by less, its multiplier is the gradie
 
 
 @dataclass(frozen=True)
-class DeepLift(Explanation):
+class DeepLift(Method):
     """The contribution of each pixel to the difference from a baseline (black by default), by the rescale rule.
 
     Attributions sum to that difference. The rule takes any activation of one value, such as SiLU and GELU. It has no
@@ -25,17 +25,16 @@ class DeepLift(Explanation):
     than the baseline's, the image's winner takes the difference, elsewhere the baseline's winner, as in captum.
     """
 
-    name: ClassVar[str] = "deep-lift"
-    family: ClassVar[str] = "relevance"
-    reads_gradients: ClassVar[bool] = True
-    shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = (
+    name = "deep-lift"
+    family = "relevance"
+    reads_gradients = True
+    shows_image = True
+    reference = (
         "Shrikumar et al. 2017, Learning important features through propagating activation differences, "
         "doi:10.48550/arXiv.1704.02685"
     )
-    reduction: ClassVar[str] = "sum"
-    version: ClassVar[str] = "2"  # rounded otherwise
-    defined_for: ClassVar[str] = (
+    version = "2"  # rounded otherwise
+    defined_for = (
         "networks of affine layers, sums, max pools and activations of one value such as ReLU, SiLU and GELU, without "
         "layer norm, gates or attention"
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 import torch
 from torch import Tensor
 from salgen.errors import SalgenError
@@ -32,9 +32,9 @@ class DeepTaylor(RelevanceMethod):
     classifier's bounds are its normalised black and white.
     """
 
-    name: ClassVar[str] = "deep-taylor"
-    shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = (
+    name = "deep-taylor"
+    shows_image = True
+    reference = (
         "Montavon et al. 2017, Explaining nonlinear classification decisions with deep Taylor, "
         "doi:10.1016/j.patcog.2016.11.008"
     )

@@ -1,8 +1,7 @@
 """Maps from the statistics of a layer's activations: principal components, and channels far above their means."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 import numpy as np
 import torch
 from scipy.linalg import eigh
@@ -46,21 +45,21 @@ class Principal(ClassActivation):
 class EigenCam(Principal):
     """The rectified projection of a layer's activations on their first principal component."""
 
-    name: ClassVar[str] = "eigen-cam"
-    reference: ClassVar[str] = (
+    name = "eigen-cam"
+    reference = (
         "Muhammad and Yeasin 2020, Eigen-CAM: class activation map using principal components, "
         "doi:10.1109/IJCNN48605.2020.9206626"
     )
-    class_dependent: ClassVar[bool] = False
-    reads_gradients: ClassVar[bool] = False
+    class_dependent = False
+    reads_gradients = False
 
 
 @dataclass(frozen=True)
 class EigenGradCam(Principal):
     """The rectified projection of a layer's activations times gradients on their first principal component."""
 
-    name: ClassVar[str] = "eigen-grad-cam"
-    reference: ClassVar[str] = (
+    name = "eigen-grad-cam"
+    reference = (
         "Gildenblat et al. 2021, pytorch-grad-cam: EigenGradCAM, after Muhammad and Yeasin 2020, "
         "doi:10.1109/IJCNN48605.2020.9206626"
     )
@@ -75,14 +74,14 @@ class KpcaCam(Principal):
     every pair of pixels.
     """
 
-    name: ClassVar[str] = "kpca-cam"
-    reference: ClassVar[str] = (
+    name = "kpca-cam"
+    reference = (
         "Karmani et al. 2024, KPCA-CAM: visual explainability of deep computer vision models using kernel PCA, "
         "doi:10.48550/arXiv.2410.00267"
     )
-    class_dependent: ClassVar[bool] = False
-    reads_gradients: ClassVar[bool] = False
-    in_all: ClassVar[bool] = False
+    class_dependent = False
+    reads_gradients = False
+    in_all = False
 
     kernel: str = param("sigmoid", "the kernel: tanh, or the radial basis function", choices=("sigmoid", "rbf"))
     gamma: float | None = param(None, "scale of the kernel; default: one over the number of channels", low=0.0)
@@ -178,15 +177,15 @@ class Fem(ClassActivation):
     which all share.
     """
 
-    name: ClassVar[str] = "fem"
-    reference: ClassVar[str] = (
+    name = "fem"
+    reference = (
         "Fuad et al. 2020, Features understanding in 3D CNNs for actions recognition in video, "
         "doi:10.1109/IPTA50016.2020.9286629"
     )
-    class_dependent: ClassVar[bool] = False
-    reads_gradients: ClassVar[bool] = False
-    in_all: ClassVar[bool] = False
-    quick: ClassVar[Mapping[str, Any]] = {"k": 0.5}
+    class_dependent = False
+    reads_gradients = False
+    in_all = False
+    quick: ClassVar = {"k": 0.5}
 
     k: float = param(2.0, "standard deviations above the mean from which a pixel counts")
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar
 from torch import Tensor, nn
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
@@ -36,14 +35,12 @@ class ExcitationBackprop(RelevanceMethod):
     negative share.
     """
 
-    name: ClassVar[str] = "excitation-backprop"
-    shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = (
-        "Zhang et al. 2018, Top-down neural attention by excitation backprop, doi:10.1007/s11263-017-1059-x"
-    )
-    signed: ClassVar[bool] = False
-    version: ClassVar[str] = "2"
-    resolution: ClassVar[str] = "the layer's"
+    name = "excitation-backprop"
+    shows_image = True
+    reference = "Zhang et al. 2018, Top-down neural attention by excitation backprop, doi:10.1007/s11263-017-1059-x"
+    signed = False
+    version = "2"
+    resolution = "the layer's"
 
     layer: str | None = param(
         None, f"module whose output is read, or {INPUT}; default: the last pool before the CAM layer"
@@ -120,7 +117,7 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
     in the same measure. Classes of equal weights have equal maps, which are zero under ``score=margin``.
     """
 
-    name: ClassVar[str] = "contrastive-excitation-backprop"
+    name = "contrastive-excitation-backprop"
 
     contrast: str | None = param(
         None, f"where the dual is subtracted, or {INPUT}; default: before the last linear layer"

@@ -1,12 +1,11 @@
 """Extremal perturbations: smooth masks of given areas under which the score stays highest."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 import torch
 from torch import Tensor
 from torch.nn import functional
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Perturbation
 from salgen.evaluation.methods.path_gradients import blurred
 from salgen.parameters import param
 
@@ -20,7 +19,7 @@ RATE, MOMENTUM, GROWTH = 0.01, 0.9, 1.0035
 
 
 @dataclass(frozen=True)
-class ExtremalPerturbation(Explanation):
+class ExtremalPerturbation(Perturbation):
     """Smooth masks, one of each area, under which the blurred image has the highest score; smoothed and added up.
 
     Each pixel is blurred the more, the smaller its mask. A mask is the soft maximum of a grid's cells, each of which
@@ -31,20 +30,17 @@ class ExtremalPerturbation(Explanation):
     passes for each area.
     """
 
-    name: ClassVar[str] = "extremal-perturbation"
-    family: ClassVar[str] = "perturbation"
-    cost: ClassVar[str] = "3200"
-    reads_gradients: ClassVar[bool] = True
-    reference: ClassVar[str] = (
+    name = "extremal-perturbation"
+    cost = "3200"
+    reads_gradients = True
+    reference = (
         "Fong et al. 2019, Understanding deep networks via extremal perturbations and smooth masks, "
         "doi:10.48550/arXiv.1910.08485"
     )
-    reduction: ClassVar[str] = "sum"  # over one channel
-    signed: ClassVar[bool] = False
-    shares: ClassVar[str | None] = None
-    in_all: ClassVar[bool] = False
-    quick: ClassVar[Mapping[str, Any]] = {"steps": 3, "areas": (0.1,)}
-    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"steps": 100}, "small": {"steps": 200}}
+    signed = False
+    in_all = False
+    quick: ClassVar = {"steps": 3, "areas": (0.1,)}
+    scales: ClassVar = {"demo": {"steps": 100}, "small": {"steps": 200}}
 
     areas: tuple[float, ...] = param((0.025, 0.05, 0.1, 0.2), "shares of the image that masks keep", low=0.0, high=1.0)
     steps: int = param(800, "steps of the optimisation", low=1)
@@ -64,7 +60,9 @@ class ExtremalPerturbation(Explanation):
         blurs = [BLUR * side * (1 - level / (LEVELS - 1)) for level in range(LEVELS)]
         pyramid = torch.cat([blurred(image, sigma) for sigma in blurs])
         spacing = max(1, round(side / CELLS))
-        weights, ideal = _reach(size, spacing).to(image), self._ideal(size.numel()).to(image)
+        weights, pixels = _reach(size, spacing).to(image), size.numel()
+        empty = torch.tensor([int(pixels * (1 - area)) for area in self.areas])[:, None]
+        ideal = (torch.arange(pixels) >= empty).to(image)  # the sorted values of a mask of each area
         cells = image.new_ones(len(self.areas), 1, *(-(-length // spacing) for length in size)).requires_grad_()
         optimizer = torch.optim.SGD([cells], lr=RATE, momentum=MOMENTUM, dampening=MOMENTUM)
         for step in range(self.steps):
@@ -76,11 +74,6 @@ class ExtremalPerturbation(Explanation):
             optimizer.step()
             cells.data.clamp_(0, 1)
         return _mask_of(cells.detach(), weights, spacing)[:, 0]
-
-    def _ideal(self, pixels: int) -> Tensor:
-        """The sorted values of a mask of each area: zeros, then ones."""
-        kept = torch.arange(pixels) >= torch.tensor([int(pixels * (1 - area)) for area in self.areas])[:, None]
-        return kept.float()
 
 
 def _reach(size: torch.Size, spacing: int) -> Tensor:

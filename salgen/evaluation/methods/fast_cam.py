@@ -1,12 +1,11 @@
 """Maps of several layers together: Fast-CAM, and RefineCAM."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 import torch
 from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.class_activation import ClassActivation, layer_names, stages_of, together
+from salgen.evaluation.attribution.class_activation import ClassActivation, layer_names, together
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.methods.grad_cam import grad_cam, grad_cam_plus_plus
@@ -30,12 +29,10 @@ class FastCam(ClassActivation):
     weights five layers by 0.18, 0.15, 0.37, 0.40 and 0.72, without a class activation map.
     """
 
-    name: ClassVar[str] = "fast-cam"
-    reference: ClassVar[str] = (
-        "Mundhenk et al. 2020, Efficient saliency maps for explainable AI, doi:10.48550/arXiv.1911.11293"
-    )
-    resolution: ClassVar[str] = "the input's"
-    defined_for: ClassVar[str] = "networks with layers that end in a ReLU"
+    name = "fast-cam"
+    reference = "Mundhenk et al. 2020, Efficient saliency maps for explainable AI, doi:10.48550/arXiv.1911.11293"
+    resolution = "the input's"
+    defined_for = "networks with layers that end in a ReLU"
 
     layers: str | None = param(
         None, "dotted names of rectified layers joined by +; default: the last of each resolution"
@@ -70,13 +67,7 @@ class FastCam(ClassActivation):
         return grad_cam(layer, context)
 
     def _rectified(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
-        if self.layers:
-            return layer_names(self.layers)
-        refusal = (
-            f"{self.name} needs layers that end in a ReLU, and this network has none: choose another method, such as "
-            "grad-cam or layer-cam"
-        )
-        return stages_of(model, image, refusal)
+        return layer_names(self.layers) if self.layers else self.all_layers(model, image)
 
     def _smoe_map(self, layer: str, context: AttributionContext) -> Tensor:
         """The squashed SMOE scale of a layer, (n, 1, h, w)."""
@@ -107,8 +98,8 @@ class FastCam(ClassActivation):
 class FastCamPlusPlus(FastCam):
     """The spread of several layers' activations over channels, times Grad-CAM++."""
 
-    name: ClassVar[str] = "fast-cam++"
-    reference: ClassVar[str] = (
+    name = "fast-cam++"
+    reference = (
         "Mundhenk et al. 2020, Efficient saliency maps for explainable AI, doi:10.48550/arXiv.1911.11293; "
         "Chattopadhay et al. 2018, Grad-CAM++, doi:10.1109/WACV.2018.00097"
     )
@@ -172,12 +163,10 @@ class RefineCam(ClassActivation):
     resolution. It costs one forward and one backward pass, which all share.
     """
 
-    name: ClassVar[str] = "refine-cam"
-    reference: ClassVar[str] = (
-        "Domeniconi et al. 2026, How to evaluate and refine your CAM, doi:10.48550/arXiv.2605.14641"
-    )
-    resolution: ClassVar[str] = "the input's"
-    in_all: ClassVar[bool] = False
+    name = "refine-cam"
+    reference = "Domeniconi et al. 2026, How to evaluate and refine your CAM, doi:10.48550/arXiv.2605.14641"
+    resolution = "the input's"
+    in_all = False
 
     def layers_of(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
         """The named layers, else the last of each resolution."""

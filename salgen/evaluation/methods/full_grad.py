@@ -1,11 +1,10 @@
 """FullGrad."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 import torch
 from torch import Tensor, nn
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -15,7 +14,7 @@ NAMES = ("full-grad",)
 
 
 @dataclass(frozen=True)
-class FullGrad(Explanation):
+class FullGrad(Method):
     """The input times its gradient and every bias times its own, as absolute values, summed over every call.
 
     Biases are those of convolutions and, with its shift by the running mean, of batch norm. Each channel's map is
@@ -23,17 +22,16 @@ class FullGrad(Explanation):
     channel's map to [0, 1]; here all keep their size.
     """
 
-    name: ClassVar[str] = "full-grad"
-    family: ClassVar[str] = "gradient"
-    shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = (
+    name = "full-grad"
+    family = "gradient"
+    shows_image = True
+    reference = (
         "Srinivas and Fleuret 2019, Full-gradient representation for neural network visualization, "
         "doi:10.48550/arXiv.1905.00780"
     )
-    reduction: ClassVar[str] = "sum"  # over one channel
-    signed: ClassVar[bool] = False
-    version: ClassVar[str] = "2"
-    defined_for: ClassVar[str] = "any network; its theory is of ReLU networks"
+    signed = False
+    version = "2"
+    defined_for = "any network; its theory is of ReLU networks"
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse a network with biases outside modules, or for parts of the image beside each other."""

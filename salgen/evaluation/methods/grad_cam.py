@@ -1,8 +1,8 @@
 """Maps that weight a layer's channels by the score's gradient: Grad-CAM and its kin."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 import torch
 from torch import Tensor
 from salgen.errors import SalgenError
@@ -31,10 +31,8 @@ _EPSILON = 1e-6
 class GradCam(ClassActivation):
     """A layer's channels, each weighted by its mean gradient, summed and rectified."""
 
-    name: ClassVar[str] = "grad-cam"
-    reference: ClassVar[str] = (
-        "Selvaraju et al. 2017, Grad-CAM: visual explanations from deep networks, doi:10.1109/ICCV.2017.74"
-    )
+    name = "grad-cam"
+    reference = "Selvaraju et al. 2017, Grad-CAM: visual explanations from deep networks, doi:10.1109/ICCV.2017.74"
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
@@ -45,8 +43,8 @@ class GradCam(ClassActivation):
 class GradCamPlusPlus(ClassActivation):
     """A layer's channels, weighted by their positive gradients, each pixel's by the paper's closed form."""
 
-    name: ClassVar[str] = "grad-cam++"
-    reference: ClassVar[str] = (
+    name = "grad-cam++"
+    reference = (
         "Chattopadhay et al. 2018, Grad-CAM++: generalized gradient-based visual explanations, "
         "doi:10.1109/WACV.2018.00097"
     )
@@ -60,8 +58,8 @@ class GradCamPlusPlus(ClassActivation):
 class XGradCam(ClassActivation):
     """A layer's channels, each weighted by its mean gradient over its own activity, summed and rectified."""
 
-    name: ClassVar[str] = "xgrad-cam"
-    reference: ClassVar[str] = "Fu et al. 2020, Axiom-based Grad-CAM, doi:10.48550/arXiv.2008.02312"
+    name = "xgrad-cam"
+    reference = "Fu et al. 2020, Axiom-based Grad-CAM, doi:10.48550/arXiv.2008.02312"
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w); a channel that sums to zero has no weight."""
@@ -75,8 +73,8 @@ class XGradCam(ClassActivation):
 class HiResCam(ClassActivation):
     """A layer's activations times their gradients, summed over channels and rectified."""
 
-    name: ClassVar[str] = "hires-cam"
-    reference: ClassVar[str] = "Draelos and Carin 2020, Use HiResCAM instead of Grad-CAM, doi:10.48550/arXiv.2011.08891"
+    name = "hires-cam"
+    reference = "Draelos and Carin 2020, Use HiResCAM instead of Grad-CAM, doi:10.48550/arXiv.2011.08891"
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
@@ -90,8 +88,8 @@ class LayerCam(ClassActivation):
     The paper scales the maps of shallow layers.
     """
 
-    name: ClassVar[str] = "layer-cam"
-    reference: ClassVar[str] = (
+    name = "layer-cam"
+    reference = (
         "Jiang et al. 2021, LayerCAM: exploring hierarchical class activation maps, doi:10.1109/TIP.2021.3089943"
     )
 
@@ -114,15 +112,15 @@ class SmoothGradCamPlusPlus(ClassActivation):
     numerator of alpha; the square is what the derivation gives.
     """
 
-    name: ClassVar[str] = "smooth-grad-cam++"
-    cost: ClassVar[str] = "25"
-    reference: ClassVar[str] = (
+    name = "smooth-grad-cam++"
+    cost = "25"
+    reference = (
         "Omeiza et al. 2019, Smooth Grad-CAM++: an enhanced inference level visualization technique, "
         "doi:10.48550/arXiv.1908.01224"
     )
-    own_passes: ClassVar[bool] = True
-    shares: ClassVar[str | None] = None
-    quick: ClassVar[Mapping[str, Any]] = {"n": 3}
+    own_passes = True
+    shares = None
+    quick: ClassVar = {"n": 3}
 
     n: int = param(25, "noisy copies per image", low=1)
     noise: float = param(0.3, "standard deviation of the noise on normalised inputs", low=0.0)
@@ -174,13 +172,13 @@ class FinerCam(ClassActivation):
     differentiated too. For each layer it costs a forward and a backward pass. A score of margins changes nothing.
     """
 
-    name: ClassVar[str] = "finer-cam"
-    reference: ClassVar[str] = (
+    name = "finer-cam"
+    reference = (
         "Zhang et al. 2025b, Finer-CAM: spotting the difference for fine-grained visual explanation, "
         "doi:10.48550/arXiv.2501.11309"
     )
-    own_passes: ClassVar[bool] = True
-    in_all: ClassVar[bool] = False
+    own_passes = True
+    in_all = False
 
     alpha: float = param(1.0, "how much the other classes' logits count", low=0.0)
     classes: int = param(3, "number of classes to compare with, or all others if they are fewer", low=1)
@@ -212,10 +210,10 @@ class ShapleyCam(ClassActivation):
     passes.
     """
 
-    name: ClassVar[str] = "shapley-cam"
-    reference: ClassVar[str] = "Cai 2025, CAMs as Shapley value-based explainers, doi:10.48550/arXiv.2501.06261"
-    own_passes: ClassVar[bool] = True
-    in_all: ClassVar[bool] = False
+    name = "shapley-cam"
+    reference = "Cai 2025, CAMs as Shapley value-based explainers, doi:10.48550/arXiv.2501.06261"
+    own_passes = True
+    in_all = False
 
     utility: str = param("rest", "what is expanded: ReST, or the score alone", choices=("rest", "score"))
 

@@ -1,12 +1,12 @@
 """The gradient, and methods that average it over noise or along a path."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 import numpy as np
 import torch
 from torch import Tensor
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, baselines_param
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Method, PathMethod, baselines_param
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
@@ -16,13 +16,13 @@ NAMES = ("gradient", "smoothgrad", "input-x-gradient", "integrated-gradients", "
 
 
 @dataclass(frozen=True)
-class Gradient(Explanation):
+class Gradient(Method):
     """The gradient of the target's score at the input."""
 
-    name: ClassVar[str] = "gradient"
-    family: ClassVar[str] = "gradient"
-    reference: ClassVar[str] = "Simonyan et al. 2014, Deep inside convolutional networks, doi:10.48550/arXiv.1312.6034"
-    reduction: ClassVar[str] = "max_abs"
+    name = "gradient"
+    family = "gradient"
+    reference = "Simonyan et al. 2014, Deep inside convolutional networks, doi:10.48550/arXiv.1312.6034"
+    reduction = "max_abs"
 
     def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The gradient at the input."""
@@ -37,10 +37,10 @@ class Gradient(Explanation):
 class InputXGradient(Gradient):
     """The gradient times the normalised input."""
 
-    name: ClassVar[str] = "input-x-gradient"
-    shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = "Shrikumar et al. 2016, Not just a black box, doi:10.48550/arXiv.1605.01713"
-    reduction: ClassVar[str] = "sum"
+    name = "input-x-gradient"
+    shows_image = True
+    reference = "Shrikumar et al. 2016, Not just a black box, doi:10.48550/arXiv.1605.01713"
+    reduction = "sum"
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
@@ -48,7 +48,7 @@ class InputXGradient(Gradient):
 
 
 @dataclass(frozen=True)
-class SmoothGrad(Explanation):
+class SmoothGrad(Method):
     """The mean gradient over noisy copies of the input.
 
     The noise is normal. The image's range is that of its normalised values. Channels are reduced after averaging. With
@@ -57,16 +57,14 @@ class SmoothGrad(Explanation):
     backward passes.
     """
 
-    name: ClassVar[str] = "smoothgrad"
-    family: ClassVar[str] = "gradient"
-    cost: ClassVar[str] = "50"
-    reads_gradients: ClassVar[bool] = True
-    reference: ClassVar[str] = (
-        "Smilkov et al. 2017, SmoothGrad: removing noise by adding noise, doi:10.48550/arXiv.1706.03825"
-    )
-    reduction: ClassVar[str] = "max_abs"
-    shares: ClassVar[str | None] = None
-    quick: ClassVar[Mapping[str, Any]] = {"n": 3}
+    name = "smoothgrad"
+    family = "gradient"
+    cost = "50"
+    reads_gradients = True
+    reference = "Smilkov et al. 2017, SmoothGrad: removing noise by adding noise, doi:10.48550/arXiv.1706.03825"
+    reduction = "max_abs"
+    shares = None
+    quick: ClassVar = {"n": 3}
 
     n: int = param(50, "noisy copies per image", low=1)
     noise: float = param(0.15, "standard deviation of the noise, as a share of the image's range", low=0.0)
@@ -85,24 +83,18 @@ class SmoothGrad(Explanation):
 
 
 @dataclass(frozen=True)
-class IntegratedGradients(Explanation):
+class IntegratedGradients(PathMethod):
     """Gradients integrated on the straight line from a baseline (black by default), times the difference from it.
 
     Black is the image that is zero before normalisation. Attributions sum to the score's difference from that of the
     baseline, up to the quadrature's error.
     """
 
-    name: ClassVar[str] = "integrated-gradients"
-    family: ClassVar[str] = "path"
-    cost: ClassVar[str] = "50"
-    reads_gradients: ClassVar[bool] = True
-    shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = (
-        "Sundararajan et al. 2017, Axiomatic attribution for deep networks, doi:10.48550/arXiv.1703.01365"
-    )
-    reduction: ClassVar[str] = "sum"
-    shares: ClassVar[str | None] = None
-    quick: ClassVar[Mapping[str, Any]] = {"steps": 4}
+    name = "integrated-gradients"
+    cost = "50"
+    shows_image = True
+    reference = "Sundararajan et al. 2017, Axiomatic attribution for deep networks, doi:10.48550/arXiv.1703.01365"
+    quick: ClassVar = {"steps": 4}
 
     steps: int = param(50, "points of the quadrature", low=1)
     quadrature: str = param("gauss-legendre", "how the integral is computed", choices=("gauss-legendre", "midpoint"))
@@ -124,7 +116,7 @@ class IntegratedGradients(Explanation):
 
 
 @dataclass(frozen=True)
-class GradientShap(Explanation):
+class GradientShap(PathMethod):
     """The mean gradient at random points between a noisy black baseline and the image, times their difference.
 
     Each draw takes a baseline, black plus normal noise, and a uniform point on the straight line. Attributions sum to
@@ -132,17 +124,13 @@ class GradientShap(Explanation):
     and can add noise to the image.
     """
 
-    name: ClassVar[str] = "gradient-shap"
-    family: ClassVar[str] = "path"
-    cost: ClassVar[str] = "50"
-    reads_gradients: ClassVar[bool] = True
-    shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = (
+    name = "gradient-shap"
+    cost = "50"
+    shows_image = True
+    reference = (
         "Lundberg and Lee 2017, A unified approach to interpreting model predictions, doi:10.48550/arXiv.1705.07874"
     )
-    reduction: ClassVar[str] = "sum"
-    shares: ClassVar[str | None] = None
-    quick: ClassVar[Mapping[str, Any]] = {"n": 3}
+    quick: ClassVar = {"n": 3}
 
     n: int = param(50, "draws per image", low=1)
     noise: float = param(0.15, "standard deviation of the baselines, as a share of the image's range", low=0.0)

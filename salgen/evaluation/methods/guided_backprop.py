@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 import torch
 from torch import Tensor
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
 from salgen.evaluation.attribution.class_activation import ClassActivation, together
 from salgen.evaluation.attribution.propagation import operations
 from salgen.evaluation.attribution.propagation.operations import AffineNetwork, Operation
@@ -18,12 +18,12 @@ NAMES = ("guided-backprop", "deconvnet", "guided-grad-cam")
 
 
 @dataclass(frozen=True)
-class ModifiedBackprop(Explanation):
+class ModifiedBackprop(Method):
     """The gradient with another rule at every ReLU."""
 
-    family: ClassVar[str] = "gradient"
-    reduction: ClassVar[str] = "max_abs"
-    defined_for: ClassVar[str] = "networks whose only activation is ReLU, or ReLU6"
+    family = "gradient"
+    reduction = "max_abs"
+    defined_for = "networks whose only activation is ReLU, or ReLU6"
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse networks with other activations, products and the like."""
@@ -37,8 +37,8 @@ class GuidedBackprop(ModifiedBackprop):
     A ReLU6 passes nothing above its ceiling either, as in the gradient itself.
     """
 
-    name: ClassVar[str] = "guided-backprop"
-    reference: ClassVar[str] = "Springenberg et al. 2015, Striving for simplicity, doi:10.48550/arXiv.1412.6806"
+    name = "guided-backprop"
+    reference = "Springenberg et al. 2015, Striving for simplicity, doi:10.48550/arXiv.1412.6806"
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
@@ -49,8 +49,8 @@ class GuidedBackprop(ModifiedBackprop):
 class DeconvNet(ModifiedBackprop):
     """The gradient, passing a ReLU where the gradient is positive, whatever went forward."""
 
-    name: ClassVar[str] = "deconvnet"
-    reference: ClassVar[str] = (
+    name = "deconvnet"
+    reference = (
         "Zeiler and Fergus 2014, Visualizing and understanding convolutional networks, doi:10.1007/978-3-319-10590-1_53"
     )
 
@@ -65,14 +65,12 @@ class DeconvNet(ModifiedBackprop):
 class GuidedGradCam(ClassActivation):
     """Guided backpropagation times Grad-CAM, resized bilinearly to the input; of several layers, times their sum."""
 
-    name: ClassVar[str] = "guided-grad-cam"
-    reference: ClassVar[str] = (
-        "Selvaraju et al. 2017, Grad-CAM: visual explanations from deep networks, doi:10.1109/ICCV.2017.74"
-    )
-    reduction: ClassVar[str] = "max_abs"
-    signed: ClassVar[bool] = True
-    resolution: ClassVar[str] = "the input's"
-    defined_for: ClassVar[str] = ModifiedBackprop.defined_for
+    name = "guided-grad-cam"
+    reference = "Selvaraju et al. 2017, Grad-CAM: visual explanations from deep networks, doi:10.1109/ICCV.2017.74"
+    reduction = "max_abs"
+    signed = True
+    resolution = "the input's"
+    defined_for = ModifiedBackprop.defined_for
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse layers without channels, and networks with other activations than ReLU."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 from torch import Tensor
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.propagation.relevance_network import RelevanceNetwork, Rules
@@ -22,9 +21,9 @@ class LibraGrad(Lrp):
     one forward and one backward pass.
     """
 
-    name: ClassVar[str] = "libragrad"
-    in_all: ClassVar[bool] = False
-    reference: ClassVar[str] = (
+    name = "libragrad"
+    in_all = False
+    reference = (
         "Mehri et al. 2025, LibraGrad: balancing gradient flow for universally better vision transformer attributions, "
         "doi:10.48550/arXiv.2411.16760"
     )

@@ -1,14 +1,13 @@
 """LIME and KernelSHAP: linear models of a network's output when regions are removed."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 import numpy as np
 import torch
 from torch import Tensor
 from salgen.evaluation.attribution.attribution_context import (
     AttributionContext,
-    Explanation,
+    Perturbation,
     baselines_param,
     output_param,
 )
@@ -22,20 +21,17 @@ RANK = 1e-10  # singular values below this share of the largest are rounding
 
 
 @dataclass(frozen=True)
-class Surrogate(Explanation):
+class Surrogate(Perturbation):
     """A linear model of the network's output when regions of the image are removed.
 
     Its coefficients are the attributions of the regions; each pixel gets its region's.
     """
 
-    family: ClassVar[str] = "perturbation"
-    cost: ClassVar[str] = "1000"
+    cost = "1000"
     name: ClassVar[str]
-    reduction: ClassVar[str] = "sum"  # over one channel
-    resolution: ClassVar[str] = "the regions'"
-    shares: ClassVar[str | None] = None
-    quick: ClassVar[Mapping[str, Any]] = {"n": 20, "cells": 3, "segments": 6}
-    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"n": 300}, "small": {"n": 500}}
+    resolution = "the regions'"
+    quick: ClassVar = {"n": 20, "cells": 3, "segments": 6}
+    scales: ClassVar = {"demo": {"n": 300}, "small": {"n": 500}}
 
     n: int = param(1000, "changed images per image", low=3)
     features: str = param("grid", "the regions: cells of a grid, or SLIC segments", choices=("grid", "slic"))
@@ -90,9 +86,9 @@ class Lime(Surrogate):
     of its kept regions from all of them. Width and ridge are those of the authors' code.
     """
 
-    name: ClassVar[str] = "lime"
-    shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = 'Ribeiro et al. 2016, "Why should I trust you?", doi:10.1145/2939672.2939778'
+    name = "lime"
+    shows_image = True
+    reference = 'Ribeiro et al. 2016, "Why should I trust you?", doi:10.1145/2939672.2939778'
 
     width: float = param(0.25, "width of the kernel", low=1e-3)
     ridge: float = param(1.0, "weight of the squared coefficients", low=0.0)
@@ -113,10 +109,10 @@ class KernelShap(Surrogate):
     any. With fewer images than regions the solution of least norm is taken.
     """
 
-    name: ClassVar[str] = "kernel-shap"
-    version: ClassVar[str] = "2"
-    shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = (
+    name = "kernel-shap"
+    version = "2"
+    shows_image = True
+    reference = (
         "Lundberg and Lee 2017, A unified approach to interpreting model predictions, doi:10.48550/arXiv.1705.07874"
     )
 

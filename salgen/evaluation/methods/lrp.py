@@ -1,10 +1,9 @@
 """Layer-wise relevance propagation: one rule for every linear map."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 from torch import Tensor
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
 from salgen.evaluation.attribution.propagation.relevance_network import Rules, lrp_only_error
 from salgen.evaluation.attribution.relevance import STARTS, first_maps, relevance, stabilised
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -14,15 +13,12 @@ NAMES = ("lrp-z", "lrp-alpha-beta")
 
 
 @dataclass(frozen=True)
-class RelevanceMethod(Explanation):
+class RelevanceMethod(Method):
     """A method that propagates relevance from the output to the input."""
 
-    family: ClassVar[str] = "relevance"
-    reduction: ClassVar[str] = "sum"
-    defined_for: ClassVar[str] = (
-        "networks of convolutions, linear maps, batch norm, ReLU, ReLU6, pooling, sums and dropout"
-    )
-    lrp_rules: ClassVar[bool] = False  # whether it takes the rules of LRP for signed activations, norms and products
+    family = "relevance"
+    defined_for = "networks of convolutions, linear maps, batch norm, ReLU, ReLU6, pooling, sums and dropout"
+    lrp_rules = False  # whether it takes the rules of LRP for signed activations, norms and products
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse networks with other operations."""
@@ -35,13 +31,13 @@ class RelevanceMethod(Explanation):
 class Lrp(RelevanceMethod):
     """Base of LRP, whose rules are for more operations."""
 
-    shows_image: ClassVar[bool] = True
-    defined_for: ClassVar[str] = (
+    shows_image = True
+    defined_for = (
         f"{RelevanceMethod.defined_for}; and with smooth activations such as SiLU, GELU and Hardswish, layer and group "
         "norm, gates, products and attention"
     )
-    lrp_rules: ClassVar[bool] = True
-    reference: ClassVar[str] = (
+    lrp_rules = True
+    reference = (
         "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation, "
         "doi:10.1371/journal.pone.0130140"
     )
@@ -54,7 +50,7 @@ class LrpZ(Lrp):
     On a ReLU network, relevance times the logit is input times gradient, but for the stabiliser.
     """
 
-    name: ClassVar[str] = "lrp-z"
+    name = "lrp-z"
 
     start: str = param("one", "relevance of the target's output", choices=STARTS)
     stabiliser: float = param(1e-6, "added to a denominator, with its sign", low=0.0)
@@ -72,7 +68,7 @@ class LrpZ(Lrp):
 class LrpAlphaBeta(Lrp):
     """Relevance by positive contributions times alpha, minus by negative ones times beta."""
 
-    name: ClassVar[str] = "lrp-alpha-beta"
+    name = "lrp-alpha-beta"
 
     alpha: float = param(2.0, "weight of positive contributions; alpha - beta = 1", low=1.0)
     beta: float = param(1.0, "weight of negative contributions", low=0.0)

@@ -1,7 +1,7 @@
 """LRP with another rule for convolutions, dense layers and the first layer: zennit's composites, and AttnLRP."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 from torch import Tensor
 from torch.nn import functional
 from salgen.errors import SalgenError
@@ -24,7 +24,7 @@ class Composite(Lrp):
     Biases take their share, as in zennit. It costs one forward and one backward pass, the forward one shared.
     """
 
-    in_all: ClassVar[bool] = False
+    in_all = False
 
     epsilon: float = param(1e-6, "added to the denominator of the epsilon rule, with its sign", low=0.0)
     start: str = param("one", "relevance of the target's output", choices=STARTS)
@@ -61,10 +61,8 @@ class EpsilonGammaBox(Composite):
     The bounds of the first layer's input are a classifier's normalised black and white, or are given.
     """
 
-    name: ClassVar[str] = "epsilon-gamma-box"
-    reference: ClassVar[str] = (
-        "Montavon et al. 2019, Layer-wise relevance propagation: an overview, doi:10.1007/978-3-030-28954-6_10"
-    )
+    name = "epsilon-gamma-box"
+    reference = "Montavon et al. 2019, Layer-wise relevance propagation: an overview, doi:10.1007/978-3-030-28954-6_10"
 
     gamma: float = param(0.25, "weight of the positive parts of convolutions", low=0.0)
     low: float | None = param(None, "lowest value of the network's input; by default that of the normalised range")
@@ -104,9 +102,9 @@ class EpsilonGammaBox(Composite):
 class EpsilonPlusFlat(Composite):
     """The flat rule for the first layer, z+ for convolutions, and the epsilon rule for dense layers."""
 
-    name: ClassVar[str] = "epsilon-plus-flat"
-    shows_image: ClassVar[bool] = False
-    reference: ClassVar[str] = (
+    name = "epsilon-plus-flat"
+    shows_image = False
+    reference = (
         "Kohlbrenner et al. 2020, Towards best practice in explaining neural network decisions with LRP, "
         "doi:10.48550/arXiv.1910.09840"
     )
@@ -128,7 +126,7 @@ class EpsilonPlusFlat(Composite):
 class EpsilonAlphaBetaFlat(EpsilonPlusFlat):
     """The flat rule for the first layer, alpha 2 and beta 1 for convolutions, and the epsilon rule for dense layers."""
 
-    name: ClassVar[str] = "epsilon-alpha2-beta1-flat"
+    name = "epsilon-alpha2-beta1-flat"
 
     def _convolution(self) -> Any:
         from zennit.rules import AlphaBeta
@@ -144,8 +142,8 @@ class AttnLrp(Composite):
     search; the defaults are zennit's for convolutions, and a fifth of it for dense layers.
     """
 
-    name: ClassVar[str] = "attn-lrp"
-    reference: ClassVar[str] = (
+    name = "attn-lrp"
+    reference = (
         "Achtibat et al. 2024, AttnLRP: attention-aware layer-wise relevance propagation for transformers, "
         "doi:10.48550/arXiv.2402.05602"
     )

@@ -1,14 +1,13 @@
 """Occlusion."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 import torch
 from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import (
     AttributionContext,
-    Explanation,
+    Perturbation,
     baselines_param,
     output_param,
 )
@@ -21,22 +20,19 @@ WINDOW, STRIDE = 15 / 224, 8 / 224  # shares of the image's side
 
 
 @dataclass(frozen=True)
-class Occlusion(Explanation):
+class Occlusion(Perturbation):
     """The fall of the target's probability when a window is covered, averaged over the windows on a pixel.
 
     Windows start at the multiples of the stride. The last one may reach beyond the image, so every pixel is covered. By
     default the window's sides are 15/224 of the image's and the strides 8/224, rounded, at least 1.
     """
 
-    name: ClassVar[str] = "occlusion"
-    family: ClassVar[str] = "perturbation"
-    cost: ClassVar[str] = "1 per window"
-    reference: ClassVar[str] = (
+    name = "occlusion"
+    cost = "1 per window"
+    reference = (
         "Zeiler and Fergus 2014, Visualizing and understanding convolutional networks, doi:10.1007/978-3-319-10590-1_53"
     )
-    reduction: ClassVar[str] = "sum"  # over one channel
-    shares: ClassVar[str | None] = None
-    quick: ClassVar[Mapping[str, Any]] = {"window": (4, 4), "stride": 3}
+    quick: ClassVar = {"window": (4, 4), "stride": 3}
 
     window: tuple[int, int] | None = param(
         None, "height and width of the window; by default shares of the image's", low=1

@@ -1,8 +1,7 @@
 """Opti-CAM: channel weights found by optimisation, so that the masked image scores highest."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 import torch
 from torch import Tensor
 from salgen.evaluation.attribution.attribution_context import AttributionContext
@@ -24,15 +23,15 @@ class OptiCam(ClassActivation):
     `steps` forward and backward passes for each layer.
     """
 
-    name: ClassVar[str] = "opti-cam"
-    cost: ClassVar[str] = "50"
-    reference: ClassVar[str] = (
+    name = "opti-cam"
+    cost = "50"
+    reference = (
         "Zhang et al. 2024, Opti-CAM: optimizing saliency maps for interpretability, doi:10.48550/arXiv.2301.07002"
     )
-    shares: ClassVar[str | None] = None
-    own_passes: ClassVar[bool] = True
-    in_all: ClassVar[bool] = False
-    quick: ClassVar[Mapping[str, Any]] = {"steps": 3}
+    shares = None
+    own_passes = True
+    in_all = False
+    quick: ClassVar = {"steps": 3}
 
     steps: int = param(50, "steps of the optimisation", low=1)
     rate: float = param(0.1, "learning rate of Adam", low=0.0)

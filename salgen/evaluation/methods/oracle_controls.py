@@ -1,12 +1,12 @@
 """Controls that know the architecture or the answer: the floor of learning and the ceilings."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 import torch
 from torch import Tensor
 from torch.nn import functional
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Control, Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Control, Method
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import by_parameters, param
 from salgen.registry import METHODS
@@ -22,23 +22,23 @@ def _of_the_method(declaration: str, default: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Untrained(Explanation):
+class Untrained(Method):
     """A method's map of the same network with weights that have learnt nothing.
 
     Reduction, sign and dependence on the class are the method's; those named here are the gradient's.
     """
 
-    name: ClassVar[str] = "untrained"
-    family: ClassVar[str] = "control"
-    reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps, doi:10.48550/arXiv.1810.03292"
-    reduction: ClassVar[str] = _of_the_method("reduction", "max_abs")
-    signed: ClassVar[bool] = _of_the_method("signed", Explanation.signed)
-    class_dependent: ClassVar[bool] = _of_the_method("class_dependent", Explanation.class_dependent)
-    resolution: ClassVar[str] = _of_the_method("resolution", Explanation.resolution)
-    defined_for: ClassVar[str] = _of_the_method("defined_for", Explanation.defined_for)
-    shows_image: ClassVar[bool] = _of_the_method("shows_image", Explanation.shows_image)
-    control: ClassVar[bool] = True
-    needs: ClassVar[frozenset[str]] = frozenset({"model", "untrained"})
+    name = "untrained"
+    family = "control"
+    reference = "Adebayo et al. 2018, Sanity checks for saliency maps, doi:10.48550/arXiv.1810.03292"
+    reduction = _of_the_method("reduction", "max_abs")
+    signed = _of_the_method("signed", Method.signed)
+    class_dependent = _of_the_method("class_dependent", Method.class_dependent)
+    resolution = _of_the_method("resolution", Method.resolution)
+    defined_for = _of_the_method("defined_for", Method.defined_for)
+    shows_image = _of_the_method("shows_image", Method.shows_image)
+    control = True
+    needs = frozenset({"model", "untrained"})
 
     of: str = param("gradient", "the method, with its default parameters")
 
@@ -68,9 +68,9 @@ class Untrained(Explanation):
 class Oracle(Control):
     """The ground-truth mask: the ceiling of every localisation metric."""
 
-    name: ClassVar[str] = "oracle"
-    reference: ClassVar[str] = "a ceiling"
-    needs: ClassVar[frozenset[str]] = frozenset({"mask"})
+    name = "oracle"
+    reference = "a ceiling"
+    needs = frozenset({"mask"})
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """(n, 1, H, W): 1 inside the mask, else 0."""
@@ -85,9 +85,9 @@ class OracleEdges(Control):
     is no edge; a mask one pixel wide is its own contour.
     """
 
-    name: ClassVar[str] = "oracle-edges"
-    reference: ClassVar[str] = "a ceiling"
-    needs: ClassVar[frozenset[str]] = frozenset({"mask"})
+    name = "oracle-edges"
+    reference = "a ceiling"
+    needs = frozenset({"mask"})
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """(n, 1, H, W): 1 on the contour, else 0."""
@@ -101,9 +101,9 @@ class OracleEdges(Control):
 class Oracle7x7(Control):
     """The ground-truth mask averaged to 7x7: what the best CAM could give."""
 
-    name: ClassVar[str] = "oracle-7x7"
-    reference: ClassVar[str] = "a ceiling"
-    needs: ClassVar[frozenset[str]] = frozenset({"mask"})
+    name = "oracle-7x7"
+    reference = "a ceiling"
+    needs = frozenset({"mask"})
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """(n, 1, 7, 7) in [0, 1]: the mask's share of each cell."""

@@ -1,12 +1,11 @@
 """Gradients along a path to the image: IDGI, Guided IG, Blur IG and expected gradients."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 import numpy as np
 import torch
 from torch import Tensor
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, baselines_param
+from salgen.evaluation.attribution.attribution_context import AttributionContext, PathMethod, baselines_param
 from salgen.parameters import param
 from salgen.types import Float64
 
@@ -14,18 +13,6 @@ NAMES = ("idgi", "guided-ig", "blur-ig", "expected-gradients")
 
 BLUR = 50 / 224  # standard deviation of the strongest blur, as a share of the image's longer side
 _CLOSE = 1e-9  # the authors' tolerance of a distance
-
-
-@dataclass(frozen=True)
-class PathMethod(Explanation):
-    """Attributions by gradients at points of a path that ends at the image."""
-
-    family: ClassVar[str] = "path"
-    reads_gradients: ClassVar[bool] = True
-    reduction: ClassVar[str] = "sum"
-    shares: ClassVar[str | None] = None
-    in_all: ClassVar[bool] = False
-    quick: ClassVar[Mapping[str, Any]] = {"steps": 4}
 
 
 @dataclass(frozen=True)
@@ -37,9 +24,11 @@ class Idgi(PathMethod):
     `steps` + 1 of them.
     """
 
-    name: ClassVar[str] = "idgi"
-    cost: ClassVar[str] = "51"
-    reference: ClassVar[str] = (
+    in_all = False
+    quick: ClassVar = {"steps": 4}
+    name = "idgi"
+    cost = "51"
+    reference = (
         "Yang et al. 2023, IDGI: a framework to eliminate explanation noise from integrated gradients, "
         "doi:10.1109/CVPR52729.2023.02272"
     )
@@ -57,7 +46,9 @@ class Idgi(PathMethod):
                 point = blurred(context.inputs, _strongest(context.inputs) * (1 - step / self.steps))
             else:
                 point = start + (context.inputs - start) * (step / self.steps)
-            score, next_gradient = _score_and_gradient(context, point)
+            leaf = point.detach().requires_grad_()
+            scores = context.scores_of(leaf, context.targets)
+            (next_gradient,), score = torch.autograd.grad(scores.sum(), leaf), scores.detach()
             if before is not None and gradient is not None:
                 squares = gradient.square()
                 size = squares.sum(dim=(1, 2, 3), keepdim=True)
@@ -76,13 +67,15 @@ class GuidedIg(PathMethod):
     the authors' code. It costs a forward and a backward pass for each of `steps`.
     """
 
-    name: ClassVar[str] = "guided-ig"
-    cost: ClassVar[str] = "200"
-    reference: ClassVar[str] = (
+    in_all = False
+    quick: ClassVar = {"steps": 4}
+    name = "guided-ig"
+    cost = "200"
+    reference = (
         "Kapishnikov et al. 2021, Guided integrated gradients: an adaptive path method for removing noise, "
         "doi:10.48550/arXiv.2106.09788"
     )
-    shows_image: ClassVar[bool] = True
+    shows_image = True
 
     steps: int = param(200, "steps of the path", low=1)
     fraction: float = param(0.25, "share of the pixels that move together", low=0.0, high=1.0)
@@ -136,11 +129,12 @@ class BlurIg(PathMethod):
     pass for each step.
     """
 
-    name: ClassVar[str] = "blur-ig"
-    cost: ClassVar[str] = "100"
-    reference: ClassVar[str] = "Xu et al. 2020, Attribution in scale and space, doi:10.48550/arXiv.2004.03383"
-    shows_image: ClassVar[bool] = True
-    quick: ClassVar[Mapping[str, Any]] = {"steps": 20}
+    in_all = False
+    name = "blur-ig"
+    cost = "100"
+    reference = "Xu et al. 2020, Attribution in scale and space, doi:10.48550/arXiv.2004.03383"
+    shows_image = True
+    quick: ClassVar = {"steps": 20}
 
     steps: int = param(100, "points of the sum", low=1)
     sigma: float | None = param(
@@ -168,16 +162,17 @@ class ExpectedGradients(PathMethod):
     noise is the same. It costs `n` forward and backward passes.
     """
 
-    name: ClassVar[str] = "expected-gradients"
-    cost: ClassVar[str] = "200"
-    shows_image: ClassVar[bool] = True
-    reference: ClassVar[str] = (
+    in_all = False
+    name = "expected-gradients"
+    cost = "200"
+    shows_image = True
+    reference = (
         "Erion et al. 2021, Improving performance of deep learning models with axiomatic attribution priors and "
         "expected gradients, doi:10.1038/s42256-021-00343-w"
     )
-    needs: ClassVar[frozenset[str]] = frozenset({"model", "references"})
-    quick: ClassVar[Mapping[str, Any]] = {"n": 3}
-    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"small": {"n": 50}, "demo": {"n": 20}}
+    needs = frozenset({"model", "references"})
+    quick: ClassVar = {"n": 3}
+    scales: ClassVar = {"small": {"n": 50}, "demo": {"n": 20}}
 
     n: int = param(200, "draws per image", low=1)
 
@@ -216,10 +211,3 @@ def _toeplitz(side: int, sigma: float) -> Tensor:
 
 def _strongest(images: Tensor) -> float:
     return BLUR * max(images.shape[2:])
-
-
-def _score_and_gradient(context: AttributionContext, inputs: Tensor) -> tuple[Tensor, Tensor]:
-    """Each sample's score (n,) and its gradient, (n, C, h, w)."""
-    leaf = inputs.detach().requires_grad_()
-    scores = context.scores_of(leaf, context.targets)
-    return scores.detach(), torch.autograd.grad(scores.sum(), leaf)[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 from salgen.errors import SalgenError
@@ -37,11 +37,11 @@ class PatternMethod(RelevanceMethod):
     winner. Sums and averages share as in the gradient.
     """
 
-    reference: ClassVar[str] = REFERENCE
-    times_weights: ClassVar[bool] = False  # whether the other weights are patterns times weights, or patterns alone
-    needs: ClassVar[frozenset[str]] = frozenset({"model", "patterns"})
-    version: ClassVar[str] = "2"
-    defined_for: ClassVar[str] = "networks of convolutions, linear maps, batch norm, ReLU, pooling, sums and dropout"
+    reference = REFERENCE
+    times_weights = False  # whether the other weights are patterns times weights, or patterns alone
+    needs = frozenset({"model", "patterns"})
+    version = "2"
+    defined_for = "networks of convolutions, linear maps, batch norm, ReLU, pooling, sums and dropout"
 
     project: bool = param(True, "scale maps to a largest absolute value of 1; else maps of deep networks may overflow")
     start: str = param("one", "where the output starts", choices=STARTS)
@@ -79,15 +79,15 @@ class PatternMethod(RelevanceMethod):
 class PatternNet(PatternMethod):
     """The signal that the output was made of: the gradient, with each unit's pattern for its weights."""
 
-    name: ClassVar[str] = "pattern-net"
+    name = "pattern-net"
 
 
 @dataclass(frozen=True)
 class PatternAttribution(PatternMethod):
     """The signal's share of the output: the gradient, with each unit's pattern times its weights."""
 
-    name: ClassVar[str] = "pattern-attribution"
-    times_weights: ClassVar[bool] = True
+    name = "pattern-attribution"
+    times_weights = True
 
 
 def _in_double(context: AttributionContext) -> AttributionContext:

@@ -5,13 +5,13 @@ that channel; each layer's map, normalised by its own local mean, multiplies the
 after it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 import torch
 from torch import Tensor
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation, output_param
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Method, output_param
 from salgen.evaluation.attribution.class_activation import layer_names
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
@@ -29,23 +29,22 @@ LARGEST = 1e30  # largest value of a map: where local means are zero, detail gro
 
 
 @dataclass(frozen=True)
-class PolyCam(Explanation):
+class PolyCam(Method):
     """The base of the three variants, which differ in their channels' weights."""
 
-    family: ClassVar[str] = "CAM"
-    cost: ClassVar[str] = "1 per channel"
+    family = "CAM"
+    cost = "1 per channel"
     kinds: ClassVar[tuple[str, ...]]  # what a channel's weight is the sum of, see `_compare`
-    reference: ClassVar[str] = (
+    reference = (
         "Englebert et al. 2022, Poly-CAM: high resolution class activation map for convolutional neural networks, "
         "doi:10.48550/arXiv.2204.13359"
     )
-    reduction: ClassVar[str] = "sum"  # over one channel
-    signed: ClassVar[bool] = False
-    resolution: ClassVar[str] = "the first layer's"
-    defined_for: ClassVar[str] = "networks with ReLU layers of several resolutions, or whose layers= are named"
-    shares: ClassVar[str | None] = "poly-cam"
-    quick: ClassVar[Mapping[str, Any]] = {"channels": 3}
-    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"channels": 8}, "small": {"channels": 32}}
+    signed = False
+    resolution = "the first layer's"
+    defined_for = "networks with ReLU layers of several resolutions, or whose layers= are named"
+    shares = "poly-cam"
+    quick: ClassVar = {"channels": 3}
+    scales: ClassVar = {"demo": {"channels": 8}, "small": {"channels": 32}}
 
     layers: str | None = param(None, "dotted names joined by +; default: the last of each resolution")
     channels: int | None = param(
@@ -135,8 +134,8 @@ class PolyCamPlus(PolyCam):
     ``compat=false`` it is enlarged, then (x - p0.1) / (p99.9 - p0.1), and the floor is 1e-6 of the largest value.
     """
 
-    name: ClassVar[str] = "poly-cam-plus"
-    kinds: ClassVar[tuple[str, ...]] = ("kept",)
+    name = "poly-cam-plus"
+    kinds = ("kept",)
 
 
 @dataclass(frozen=True)
@@ -146,8 +145,8 @@ class PolyCamMinus(PolyCam):
     Masks are as in `poly-cam-plus`.
     """
 
-    name: ClassVar[str] = "poly-cam-minus"
-    kinds: ClassVar[tuple[str, ...]] = ("fall",)
+    name = "poly-cam-minus"
+    kinds = ("fall",)
 
 
 @dataclass(frozen=True)
@@ -157,9 +156,9 @@ class PolyCamPm(PolyCam):
     Masks are as in `poly-cam-plus`.
     """
 
-    name: ClassVar[str] = "poly-cam-pm"
-    cost: ClassVar[str] = "2 per channel"
-    kinds: ClassVar[tuple[str, ...]] = ("kept", "fall")
+    name = "poly-cam-pm"
+    cost = "2 per channel"
+    kinds = ("kept", "fall")
 
 
 def _choose_channels(activations: Tensor, most: int | None) -> Tensor:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Perturbation
 from salgen.parameters import param
 from salgen.seeding import Stream
 
@@ -17,7 +16,7 @@ NAMES = ("rise",)
 
 
 @dataclass(frozen=True)
-class Rise(Explanation):
+class Rise(Perturbation):
     """The mean of random masks, each weighted by the target's probability under it.
 
     A mask is a coarse grid of zeros and ones, enlarged bilinearly by whole cells to one cell more than the image. It is
@@ -25,18 +24,15 @@ class Rise(Explanation):
     number and by `share`. The paper takes 4000 masks for VGG16, 8000 for ResNet-50.
     """
 
-    name: ClassVar[str] = "rise"
-    family: ClassVar[str] = "perturbation"
-    cost: ClassVar[str] = "4000"
-    reference: ClassVar[str] = (
+    name = "rise"
+    cost = "4000"
+    reference = (
         "Petsiuk et al. 2018, RISE: randomized input sampling for explanation of black-box models, "
         "doi:10.48550/arXiv.1806.07421"
     )
-    reduction: ClassVar[str] = "sum"  # over one channel
-    signed: ClassVar[bool] = False
-    shares: ClassVar[str | None] = None
-    quick: ClassVar[Mapping[str, Any]] = {"n": 12, "grid": 3}
-    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"n": 200}, "small": {"n": 500}}
+    signed = False
+    quick: ClassVar = {"n": 12, "grid": 3}
+    scales: ClassVar = {"demo": {"n": 200}, "small": {"n": 500}}
 
     n: int = param(4000, "masks per image", low=1)
     grid: int = param(7, "cells of a mask along each side", low=1)

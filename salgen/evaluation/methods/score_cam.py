@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -21,8 +21,8 @@ NAMES = ("score-cam", "ablation-cam", "recipro-cam")
 class ForwardActivation(ClassActivation):
     """A class activation map without gradients: one forward pass for each channel."""
 
-    shares: ClassVar[str | None] = None
-    reads_gradients: ClassVar[bool] = False
+    shares = None
+    reads_gradients = False
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,9 @@ class ScoreCam(ForwardActivation):
     change nothing.
     """
 
-    name: ClassVar[str] = "score-cam"
-    cost: ClassVar[str] = "1 per channel"
-    reference: ClassVar[str] = (
-        "Wang et al. 2020, Score-CAM: score-weighted visual explanations, doi:10.1109/CVPRW50498.2020.00020"
-    )
+    name = "score-cam"
+    cost = "1 per channel"
+    reference = "Wang et al. 2020, Score-CAM: score-weighted visual explanations, doi:10.1109/CVPRW50498.2020.00020"
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
@@ -62,9 +60,9 @@ class AblationCam(ForwardActivation):
     where the score is negative. Here it is not divided.
     """
 
-    name: ClassVar[str] = "ablation-cam"
-    cost: ClassVar[str] = "1 per channel"
-    reference: ClassVar[str] = "Desai and Ramaswamy 2020, Ablation-CAM, doi:10.1109/WACV45572.2020.9093360"
+    name = "ablation-cam"
+    cost = "1 per channel"
+    reference = "Desai and Ramaswamy 2020, Ablation-CAM, doi:10.1109/WACV45572.2020.9093360"
 
     def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
@@ -98,14 +96,14 @@ class ReciproCam(ForwardActivation):
     of the paper's text; the authors' code leaves it out. It costs one forward pass for each pixel of the layer.
     """
 
-    name: ClassVar[str] = "recipro-cam"
-    cost: ClassVar[str] = "1 per layer pixel"
-    reference: ClassVar[str] = (
+    name = "recipro-cam"
+    cost = "1 per layer pixel"
+    reference = (
         "Byun and Lee 2024, ReciproCAM: lightweight gradient-free class activation map for post-hoc explanations, "
         "doi:10.48550/arXiv.2209.14074"
     )
-    signed: ClassVar[bool] = True
-    in_all: ClassVar[bool] = False
+    signed = True
+    in_all = False
 
     blur: bool = param(False, "spread the kept pixel over its neighbours by a Gaussian of 3 x 3")
     output: str = output_param()

@@ -1,15 +1,14 @@
 """Sobol and HSIC attribution: how the output depends on each cell of a grid when cells are dimmed or removed."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 import numpy as np
 import torch
 from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import (
     AttributionContext,
-    Explanation,
+    Perturbation,
     baselines_param,
     output_param,
 )
@@ -21,15 +20,12 @@ NAMES = ("sobol", "hsic")
 
 
 @dataclass(frozen=True)
-class Dependence(Explanation):
+class Dependence(Perturbation):
     """A measure of how the network's output depends on the share that each cell of a grid keeps of the image."""
 
-    family: ClassVar[str] = "perturbation"
-    reduction: ClassVar[str] = "sum"  # over one channel
-    signed: ClassVar[bool] = False
-    resolution: ClassVar[str] = "the grid's"
-    shares: ClassVar[str | None] = None
-    in_all: ClassVar[bool] = False
+    signed = False
+    resolution = "the grid's"
+    in_all = False
 
     cells: int = param(8, "cells of the grid along each side, at most one per pixel", low=1)
     baselines: float | str = baselines_param("zero")
@@ -73,14 +69,14 @@ class Sobol(Dependence):
     for each cell, and `n` more.
     """
 
-    name: ClassVar[str] = "sobol"
-    cost: ClassVar[str] = "2080"
-    reference: ClassVar[str] = (
+    name = "sobol"
+    cost = "2080"
+    reference = (
         "Fel et al. 2021, Look at the variance! Efficient black-box explanations with Sobol-based sensitivity "
         "analysis, doi:10.48550/arXiv.2111.04138"
     )
-    quick: ClassVar[Mapping[str, Any]] = {"n": 4, "cells": 3}
-    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"n": 8}, "small": {"n": 8}}
+    quick: ClassVar = {"n": 4, "cells": 3}
+    scales: ClassVar = {"demo": {"n": 8}, "small": {"n": 8}}
 
     n: int = param(32, "points of the sequence, a power of two", low=2)
 
@@ -112,14 +108,14 @@ class Hsic(Dependence):
     passes.
     """
 
-    name: ClassVar[str] = "hsic"
-    cost: ClassVar[str] = "500"
-    reference: ClassVar[str] = (
+    name = "hsic"
+    cost = "500"
+    reference = (
         "Novello et al. 2022, Making sense of dependence: efficient black-box explanations using dependence measure, "
         "doi:10.48550/arXiv.2206.06219"
     )
-    quick: ClassVar[Mapping[str, Any]] = {"n": 12, "cells": 3}
-    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"n": 100}, "small": {"n": 200}}
+    quick: ClassVar = {"n": 12, "cells": 3}
+    scales: ClassVar = {"demo": {"n": 100}, "small": {"n": 200}}
 
     n: int = param(500, "changed images per image", low=2)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -32,8 +32,8 @@ class TransformerAttribution(AttentionGradient):
     costs two forward passes, and a backward pass for each block and one more.
     """
 
-    name: ClassVar[str] = "transformer-attribution"
-    reference: ClassVar[str] = (
+    name = "transformer-attribution"
+    reference = (
         "Chefer et al. 2021a, Transformer interpretability beyond attention visualization, "
         "doi:10.48550/arXiv.2012.09838"
     )

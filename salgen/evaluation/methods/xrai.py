@@ -1,12 +1,11 @@
 """XRAI: regions in the order in which they add most integrated gradients per pixel."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 import numpy as np
 import torch
 from torch import Tensor
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, PathMethod
 from salgen.evaluation.methods.gradient import IntegratedGradients
 from salgen.parameters import param
 from salgen.types import Float64
@@ -21,7 +20,7 @@ SMOOTHING, SMALLEST = 0.8, 150  # for each segmentation
 
 
 @dataclass(frozen=True)
-class Xrai(Explanation):
+class Xrai(PathMethod):
     """Each pixel's mean integrated gradients over what its region added, when regions were added by that mean.
 
     Integrated gradients from black and from white are averaged, and of the channels the largest counts. Regions are
@@ -30,19 +29,13 @@ class Xrai(Explanation):
     authors', for a side of 224, and shrink with the image. It costs twice `steps` forward and backward passes.
     """
 
-    name: ClassVar[str] = "xrai"
-    family: ClassVar[str] = "path"
-    cost: ClassVar[str] = "200"
-    reference: ClassVar[str] = (
-        "Kapishnikov et al. 2019, XRAI: better attributions through regions, doi:10.48550/arXiv.1906.02825"
-    )
-    reads_gradients: ClassVar[bool] = True
-    shows_image: ClassVar[bool] = True
-    reduction: ClassVar[str] = "sum"  # over one channel
-    resolution: ClassVar[str] = "the regions'"
-    shares: ClassVar[str | None] = None
-    in_all: ClassVar[bool] = False
-    quick: ClassVar[Mapping[str, Any]] = {"steps": 4}
+    name = "xrai"
+    cost = "200"
+    reference = "Kapishnikov et al. 2019, XRAI: better attributions through regions, doi:10.48550/arXiv.1906.02825"
+    shows_image = True
+    resolution = "the regions'"
+    in_all = False
+    quick: ClassVar = {"steps": 4}
 
     steps: int = param(100, "points of each quadrature", low=1)
 

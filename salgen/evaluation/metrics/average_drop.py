@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 import numpy as np
 from salgen.evaluation.metrics.inputs.metric import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
@@ -35,9 +35,9 @@ class AverageDrop(ModelMetric):
     Errata: Aabid & Sicre print |p - o| / p, which counts a gain as a loss and has no upper bound: ``compat=aabid``.
     """
 
-    name: ClassVar[str] = "average-drop"
-    higher_is_better: ClassVar[bool | None] = False
-    reference: ClassVar[str] = (
+    name = "average-drop"
+    higher_is_better = False
+    reference = (
         "Chattopadhay et al. 2018, Grad-CAM++, average drop, doi:10.1109/WACV.2018.00097; masked as in Wang et al. "
         "2020, Score-CAM, doi:10.1109/CVPRW50498.2020.00020"
     )
@@ -68,8 +68,8 @@ class AverageIncrease(ModelMetric):
     Errata: Aabid & Sicre print p <= o: ``compat=aabid``.
     """
 
-    name: ClassVar[str] = "average-increase"
-    reference: ClassVar[str] = (
+    name = "average-increase"
+    reference = (
         "Chattopadhay et al. 2018, Grad-CAM++, increase in confidence, doi:10.1109/WACV.2018.00097; masked as in Wang "
         "et al. 2020, Score-CAM, doi:10.1109/CVPRW50498.2020.00020"
     )

@@ -1,6 +1,6 @@
 """The share of samples that a map localises, at the threshold that suits all maps best."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 import numpy as np
@@ -33,10 +33,10 @@ class BoxAccuracy(DatasetMetric):
     Errata: Aabid & Sicre do not say whether each image has its own t; ``threshold=image`` gives it one.
     """
 
-    name: ClassVar[str] = "box-accuracy"
-    ignores_position: ClassVar[bool] = False
-    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"iou": (0.5, 0.3, 0.7)}
-    reference: ClassVar[str] = (
+    name = "box-accuracy"
+    ignores_position = False
+    sweep: ClassVar = {"iou": (0.5, 0.3, 0.7)}
+    reference = (
         "Choe et al. 2020, MaxBoxAcc, doi:10.48550/arXiv.2001.07437; Aabid & Sicre, Foreground segmentation to "
         "measure deep neural networks interpretability, BA and mask accuracy"
     )

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 import numpy as np
 from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY, MaskMetric, of_param
 from salgen.evaluation.metrics.inputs.metric_inputs import OWN, PAIRED
@@ -28,11 +28,11 @@ class GCf(MaskMetric):
     Undefined: never. A map that is constant after clipping has 0, as has one with fewer than about 1 % positive pixels.
     """
 
-    name: ClassVar[str] = "g-cf"
-    family: ClassVar[str] = "contrast"
-    only_correct: ClassVar[bool] = True
-    higher_is_better: ClassVar[bool | None] = None
-    reference: ClassVar[str] = (
+    name = "g-cf"
+    family = "contrast"
+    only_correct = True
+    higher_is_better = None
+    reference = (
         "Yang & Kim 2019, Benchmarking attribution methods, doi:10.48550/arXiv.1907.09701; Li et al. 2020, eq. 11, "
         "doi:10.48550/arXiv.2012.15616"
     )
@@ -77,9 +77,9 @@ PAIRED_NEEDS = frozenset({"mask", "paired_maps", "paired_twin_maps"})
 class WithAndWithout(MaskMetric):
     """A metric of an image and its twin, both rightly classified, under one model and one mask."""
 
-    kind: ClassVar[str] = "pair"
-    family: ClassVar[str] = "contrast"
-    only_correct: ClassVar[bool] = True
+    kind = "pair"
+    family = "contrast"
+    only_correct = True
 
     of: str = of_param()
 
@@ -110,10 +110,10 @@ class Idr(WithAndWithout):
     two and the share of ties sum to 1.
     """
 
-    name: ClassVar[str] = "idr"
-    aliases: ClassVar[tuple[str, ...]] = ("input-dependence-rate",)
-    higher_is_better: ClassVar[bool | None] = False
-    reference: ClassVar[str] = "Li et al. 2020, eq. 14, doi:10.48550/arXiv.2012.15616"
+    name = "idr"
+    aliases = ("input-dependence-rate",)
+    higher_is_better = False
+    reference = "Li et al. 2020, eq. 14, doi:10.48550/arXiv.2012.15616"
 
     def __call__(self, ranking: Ranking, **maps: Values) -> tuple[float, str]:
         """0 or 1."""
@@ -132,8 +132,8 @@ class IdrBam(WithAndWithout):
     Undefined: ``misclassified`` as in `idr`.
     """
 
-    name: ClassVar[str] = "idr-bam"
-    reference: ClassVar[str] = (
+    name = "idr-bam"
+    reference = (
         "Yang & Kim 2019, Benchmarking attribution methods, input dependence rate, doi:10.48550/arXiv.1907.09701"
     )
 
@@ -166,12 +166,12 @@ class Iir(WithAndWithout):
     sample's class.
     """
 
-    name: ClassVar[str] = "iir"
-    aliases: ClassVar[tuple[str, ...]] = ("input-independence-rate",)
-    reference: ClassVar[str] = (
+    name = "iir"
+    aliases = ("input-independence-rate",)
+    reference = (
         "Yang & Kim 2019, Benchmarking attribution methods, input independence rate, doi:10.48550/arXiv.1907.09701"
     )
-    version: ClassVar[str] = "2"
+    version = "2"
 
     tolerance: float = param(0.1, "t: the largest change that counts as none, as a share of S(x)", low=0.0)
 
@@ -191,11 +191,11 @@ class Iir(WithAndWithout):
 class Contrasted(MaskMetric):
     """A metric of one image under two models, both of which classify it rightly."""
 
-    kind: ClassVar[str] = "pair"
-    family: ClassVar[str] = "contrast"
-    needs: ClassVar[frozenset[str]] = frozenset({"mask", "paired_maps"})
-    only_correct: ClassVar[bool] = True
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    kind = "pair"
+    family = "contrast"
+    needs = frozenset({"mask", "paired_maps"})
+    only_correct = True
+    bounds = (-1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -210,9 +210,9 @@ class Mcs(Contrasted):
     Errata: two equations restrict the images to different sets. Here both models must be right.
     """
 
-    name: ClassVar[str] = "mcs"
-    aliases: ClassVar[tuple[str, ...]] = ("model-contrast-score",)
-    reference: ClassVar[str] = (
+    name = "mcs"
+    aliases = ("model-contrast-score",)
+    reference = (
         "Yang & Kim 2019, Benchmarking attribution methods, doi:10.48550/arXiv.1907.09701; Li et al. 2020, MCS, "
         "doi:10.48550/arXiv.2012.15616"
     )
@@ -235,9 +235,9 @@ class Mcr(Contrasted):
     of eq. 11 the paper's table would be some p times smaller.
     """
 
-    name: ClassVar[str] = "mcr"
-    aliases: ClassVar[tuple[str, ...]] = ("model-contrast-ratio",)
-    reference: ClassVar[str] = "Li et al. 2020, eq. 18, corrected, doi:10.48550/arXiv.2012.15616"
+    name = "mcr"
+    aliases = ("model-contrast-ratio",)
+    reference = "Li et al. 2020, eq. 18, corrected, doi:10.48550/arXiv.2012.15616"
 
     def __call__(self, ranking: Ranking, paired_map: Values, **_: Any) -> tuple[float, str]:
         """In [-1, 1]."""

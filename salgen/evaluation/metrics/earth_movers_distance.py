@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY, MaskMetric
@@ -28,11 +27,11 @@ class EarthMoversDistance(MaskMetric):
     Undefined: ``zero_energy`` when no value is positive.
     """
 
-    name: ClassVar[str] = "earth-movers-distance"
-    higher_is_better: ClassVar[bool] = False
-    ignores_position: ClassVar[bool] = False
-    in_all: ClassVar[bool] = False
-    reference: ClassVar[str] = (
+    name = "earth-movers-distance"
+    higher_is_better = False
+    ignores_position = False
+    in_all = False
+    reference = (
         "Rubner et al. 2000, The earth mover's distance as a metric for image retrieval, doi:10.1023/A:1026543900054; "
         "Bylinskii et al. 2019, What do different evaluation metrics tell us about saliency models?, "
         "doi:10.1109/TPAMI.2018.2815601"

@@ -6,7 +6,7 @@ s; the exact values are e. Signs count, so maps should not have been made absolu
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 import numpy as np
 from salgen.evaluation.metrics.inputs.map_similarity import pearson, ranks
 from salgen.evaluation.metrics.inputs.metric import (
@@ -32,10 +32,10 @@ NAMES = (
 class AttributionMetric(MaskMetric):
     """Base: write ``compare(s, e) -> (value, reason)`` for flat float64 arrays of equal length."""
 
-    family: ClassVar[str] = "attribution"
-    needs: ClassVar[frozenset[str]] = frozenset({"attribution"})
-    regional: ClassVar[bool] = False
-    ignores_position: ClassVar[bool] = False
+    family = "attribution"
+    needs = frozenset({"attribution"})
+    regional = False
+    ignores_position = False
 
     def __call__(self, ranking: Ranking, *, attribution: Float32) -> tuple[float, str]:
         """The value for one map."""
@@ -60,9 +60,9 @@ class AttributionCosine(AttributionMetric):
     Undefined: ``zero_attribution`` where e is 0 everywhere; ``zero_energy`` where s is.
     """
 
-    name: ClassVar[str] = "attribution-cosine"
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    reference: ClassVar[str] = (
+    name = "attribution-cosine"
+    bounds = (-1.0, 1.0)
+    reference = (
         "cosine similarity; of designed networks as in Zhang et al. 2023, AttributionLab, doi:10.48550/arXiv.2310.06514"
     )
 
@@ -86,9 +86,9 @@ class AttributionRankCorrelation(AttributionMetric):
     Undefined: ``constant_attribution`` where e is constant; ``constant_map`` where s is.
     """
 
-    name: ClassVar[str] = "attribution-rank-correlation"
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    reference: ClassVar[str] = "Spearman 1904, with mean ranks for ties, doi:10.2307/1412159"
+    name = "attribution-rank-correlation"
+    bounds = (-1.0, 1.0)
+    reference = "Spearman 1904, with mean ranks for ties, doi:10.2307/1412159"
 
     def compare(self, sums: Float64, exact: Float64) -> tuple[float, str]:
         """In [-1, 1]."""
@@ -108,8 +108,8 @@ class AttributionSignShare(AttributionMetric):
     Undefined: ``zero_attribution`` where e is 0 everywhere; ``zero_energy`` where s is 0 wherever e is not.
     """
 
-    name: ClassVar[str] = "attribution-sign-share"
-    reference: ClassVar[str] = "this project"
+    name = "attribution-sign-share"
+    reference = "this project"
 
     def compare(self, sums: Float64, exact: Float64) -> tuple[float, str]:
         """In [0, 1]."""
@@ -130,10 +130,10 @@ class CompletenessError(AttributionMetric):
     Undefined: ``zero_attribution`` where e is 0 everywhere.
     """
 
-    name: ClassVar[str] = "completeness-error"
-    higher_is_better: ClassVar[bool | None] = False
-    bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)
-    reference: ClassVar[str] = "Sundararajan et al. 2017, axiom of completeness, doi:10.48550/arXiv.1703.01365"
+    name = "completeness-error"
+    higher_is_better = False
+    bounds = (0.0, math.inf)
+    reference = "Sundararajan et al. 2017, axiom of completeness, doi:10.48550/arXiv.1703.01365"
 
     def compare(self, sums: Float64, exact: Float64) -> tuple[float, str]:
         """0 or more."""
@@ -152,9 +152,9 @@ class FalseAttribution(AttributionMetric):
     Undefined: ``zero_energy`` where s is 0 everywhere and e is not.
     """
 
-    name: ClassVar[str] = "false-attribution"
-    higher_is_better: ClassVar[bool | None] = False
-    reference: ClassVar[str] = (
+    name = "false-attribution"
+    higher_is_better = False
+    reference = (
         "Rao et al. 2022, Towards better understanding attribution methods, section 3 (DiFull), "
         "doi:10.48550/arXiv.2205.10435"
     )

@@ -1,8 +1,7 @@
 """F-Fidelity: what pixels decide for a model that has learnt to do without some."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 from salgen.evaluation.metrics.inputs.metric import RetrainingMetric
 from salgen.parameters import param
 
@@ -23,12 +22,12 @@ class FidelityPlus(RetrainingMetric):
     Undefined: ``non_finite_map`` where a map is not finite.
     """
 
-    name: ClassVar[str] = "f-fidelity-plus"
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"draws": 10}, "small": {"draws": 20}}
-    of_top: ClassVar[bool] = True
-    in_all: ClassVar[bool] = False
-    reference: ClassVar[str] = (
+    name = "f-fidelity-plus"
+    bounds = (-1.0, 1.0)
+    scales: ClassVar = {"demo": {"draws": 10}, "small": {"draws": 20}}
+    of_top = True
+    in_all = False
+    reference = (
         "Zheng et al. 2025, F-Fidelity: a robust framework for faithfulness evaluation of explainable AI, "
         "doi:10.48550/arXiv.2410.02970"
     )
@@ -50,6 +49,6 @@ class FidelityMinus(FidelityPlus):
     Undefined: as in `f-fidelity-plus`.
     """
 
-    name: ClassVar[str] = "f-fidelity-minus"
-    higher_is_better: ClassVar[bool | None] = False
-    of_top: ClassVar[bool] = False
+    name = "f-fidelity-minus"
+    higher_is_better = False
+    of_top = False

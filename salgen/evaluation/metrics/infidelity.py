@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
@@ -25,7 +25,7 @@ SIDE = 1 / 4  # side of a square, as a share of the image's shorter one
 class Removal(ModelMetric):
     """A comparison of the map's sum over random sets of pixels with the fall of the probability without them."""
 
-    in_all: ClassVar[bool] = False
+    in_all = False
 
     draws: int = param(100, "random sets of pixels", low=2)
     baseline: str = param(DELETED, "what pixels become; by default zero after normalisation", choices=IMAGES)
@@ -80,9 +80,9 @@ class Infidelity(Removal):
     Undefined: never. A map without sum over any square has the mean squared fall.
     """
 
-    name: ClassVar[str] = "infidelity"
-    higher_is_better: ClassVar[bool | None] = False
-    reference: ClassVar[str] = (
+    name = "infidelity"
+    higher_is_better = False
+    reference = (
         "Yeh et al. 2019, On the (in)fidelity and sensitivity of explanations, square removal, "
         "doi:10.48550/arXiv.1901.09392"
     )
@@ -117,10 +117,10 @@ class SensitivityN(Removal):
     Undefined: ``constant_map`` where the sums are all equal. Where the probability never changes the value is 0.
     """
 
-    name: ClassVar[str] = "sensitivity-n"
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"share": (0.01, 0.1, 0.5)}
-    reference: ClassVar[str] = (
+    name = "sensitivity-n"
+    bounds = (-1.0, 1.0)
+    sweep: ClassVar = {"share": (0.01, 0.1, 0.5)}
+    reference = (
         "Ancona et al. 2018, Towards better understanding of gradient-based attribution methods for deep neural "
         "networks, doi:10.48550/arXiv.1711.06104"
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
-from salgen.evaluation.metrics.inputs.metric import NO_TWIN, Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.metric import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.parameters import by_parameters, param
 from salgen.types import Float64
@@ -24,8 +24,6 @@ REFERENCE_OF = {"petsiuk": "blur", "li2020": "blur", "saliency-bench": "black"}
 DELETED = "zero"
 
 COARSE = 8  # intervals or more at first, where the curve's area is to be known to a tolerance
-
-Curve = Callable[[MetricInputs, str, int | None, float], Float64]
 
 
 def step_param() -> Any:
@@ -66,9 +64,9 @@ class InsertionAuc(ModelMetric):
     as it is.
     """
 
-    name: ClassVar[str] = "insertion-auc"
-    version: ClassVar[str] = "2"
-    reference: ClassVar[str] = (
+    name = "insertion-auc"
+    version = "2"
+    reference = (
         "Petsiuk et al. 2018, RISE, insertion, doi:10.48550/arXiv.1806.07421; Li et al. 2020, eq. 9, "
         "doi:10.48550/arXiv.2012.15616; Zhang et al. 2025, Saliency-Bench, iAUC, doi:10.1145/3711896.3737414"
     )
@@ -95,9 +93,9 @@ class InsertionAuc(ModelMetric):
     def measure(self, data: MetricInputs) -> Measured:
         """Float64 means of each sample's curve."""
         baseline = self.baseline or REFERENCE_OF[self.variant]
-        curves, reasons = _with_twins(data, baseline, insertion_curve, self.step, self.tolerance)
+        curves = insertion_curve(data, baseline, self.step, self.tolerance)
         above = curves.mean(axis=1) - curves[:, 0]
-        return above if self.variant == "li2020" else _area(curves), reasons
+        return above if self.variant == "li2020" else _area(curves), [""] * len(data)
 
 
 @dataclass(frozen=True)
@@ -111,10 +109,10 @@ class DeletionAuc(ModelMetric):
     Undefined: ``no_twin`` with ``baseline=twin`` where there is none.
     """
 
-    name: ClassVar[str] = "deletion-auc"
-    version: ClassVar[str] = "2"
-    higher_is_better: ClassVar[bool | None] = False
-    reference: ClassVar[str] = "Petsiuk et al. 2018, RISE, deletion, doi:10.48550/arXiv.1806.07421"
+    name = "deletion-auc"
+    version = "2"
+    higher_is_better = False
+    reference = "Petsiuk et al. 2018, RISE, deletion, doi:10.48550/arXiv.1806.07421"
 
     step: int | None = step_param()
     tolerance: float = tolerance_param()
@@ -129,8 +127,8 @@ class DeletionAuc(ModelMetric):
 
     def measure(self, data: MetricInputs) -> Measured:
         """Float64 means of each sample's curve."""
-        curves, reasons = _with_twins(data, self.baseline or DELETED, deletion_curve, self.step, self.tolerance)
-        return _area(curves), reasons
+        curves = deletion_curve(data, self.baseline or DELETED, self.step, self.tolerance)
+        return _area(curves), [""] * len(data)
 
 
 def insertion_curve(
@@ -193,22 +191,6 @@ def _needs(baseline: str | None) -> frozenset[str]:
     return ModelMetric.needs | {"twin"} if baseline == "twin" else ModelMetric.needs
 
 
-def _with_twins(
-    data: MetricInputs, baseline: str, curve: Curve, step: int | None, tolerance: float
-) -> tuple[Float64, list[str]]:
-    """Curves of a batch; NaN with a reason for samples without a twin where the twin is the baseline."""
-    if baseline != "twin" or data.twins is None:
-        return curve(data, baseline, step, tolerance), [""] * len(data)
-    has_twin = np.array([twin is not None for twin in data.twins])
-    if not has_twin.any():
-        return np.full((len(data), 2), np.nan), [NO_TWIN] * len(data)
-    usable = data.cached("samples with twins", lambda: data.take(np.flatnonzero(has_twin)))
-    usable_curves = curve(usable, baseline, step, tolerance)
-    curves = np.full((len(data), usable_curves.shape[1]), np.nan)
-    curves[has_twin] = usable_curves
-    return curves, ["" if present else NO_TWIN for present in has_twin]
-
-
 def _area(curves: Float64) -> Float64:
     """The trapezoidal rule over steps of equal width 1 / n: float64 (N,) of (N, n + 1)."""
     return np.asarray((curves[:, :-1] + curves[:, 1:]).mean(axis=1) / 2.0)
@@ -239,21 +221,11 @@ def reference_images(data: MetricInputs, kind: str) -> Tensor:
 def blurred(images: Tensor) -> Tensor:
     """Images (N, C, h, w) under the Gaussian: a product with one matrix along each axis."""
     import torch
+    from scipy.ndimage import gaussian_filter1d
 
-    down, across = (torch.from_numpy(_blur_matrix(length)).to(images) for length in images.shape[2:])
+    blur = partial(gaussian_filter1d, sigma=BLUR_SIGMA, axis=0, mode="mirror", radius=BLUR_SIDE // 2)
+    down, across = (torch.from_numpy(blur(np.eye(length))).to(images) for length in images.shape[2:])
     return down @ images @ across.mT
-
-
-def _blur_matrix(length: int) -> np.ndarray:
-    """Each pixel's weights (length, length): the Gaussian's, with pixels beyond a border mirrored in the last one."""
-    reach = BLUR_SIDE // 2
-    offsets = np.arange(-reach, reach + 1)
-    weights = np.exp(-(offsets**2) / (2 * BLUR_SIGMA**2))
-    sources = np.pad(np.arange(length), reach, mode="reflect")
-    matrix = np.zeros((length, length))
-    for offset, weight in zip(offsets + reach, weights / weights.sum(), strict=True):
-        np.add.at(matrix, (np.arange(length), sources[offset : offset + length]), weight)
-    return matrix
 
 
 @dataclass(frozen=True)
@@ -269,10 +241,10 @@ class SymmetricRelevanceGain(ModelMetric):
     Undefined: never.
     """
 
-    name: ClassVar[str] = "srg"
-    in_all: ClassVar[bool] = False
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    reference: ClassVar[str] = (
+    name = "srg"
+    in_all = False
+    bounds = (-1.0, 1.0)
+    reference = (
         "Blücher et al. 2024, Decoupling pixel flipping and occlusion strategy for consistent XAI benchmarks, "
         "doi:10.48550/arXiv.2401.06654"
     )

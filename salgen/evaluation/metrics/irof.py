@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 import numpy as np
 from salgen.evaluation.metrics.inputs.metric import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
@@ -32,10 +32,10 @@ class Irof(ModelMetric):
     Undefined: never. f(x) counts as 1e-12 at least.
     """
 
-    name: ClassVar[str] = "irof"
-    in_all: ClassVar[bool] = False
-    bounds: ClassVar[tuple[float, float]] = (-np.inf, 1.0)
-    reference: ClassVar[str] = (
+    name = "irof"
+    in_all = False
+    bounds = (-np.inf, 1.0)
+    reference = (
         "Rieger and Hansen 2020, IROF: a low resource evaluation metric for explanation methods, "
         "doi:10.48550/arXiv.2003.08747"
     )

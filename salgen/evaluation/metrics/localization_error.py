@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 from salgen.evaluation.metrics.inputs import boxes
 from salgen.evaluation.metrics.inputs.metric import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
@@ -22,7 +21,7 @@ class MarkMetric(MaskMetric):
     The mask itself as a map marks its largest component alone.
     """
 
-    ignores_position: ClassVar[bool] = False
+    ignores_position = False
 
     def ceiling(self, p: int, n: int) -> float:
         """NaN: it depends on the mask's shape."""
@@ -44,9 +43,9 @@ class LocalizationErrorMetric(MarkMetric):
     reproduced.
     """
 
-    name: ClassVar[str] = "localization-error"
-    higher_is_better: ClassVar[bool] = False
-    reference: ClassVar[str] = f"{PAPER}, LE; Russakovsky et al. 2015, doi:10.1007/s11263-015-0816-y"
+    name = "localization-error"
+    higher_is_better = False
+    reference = f"{PAPER}, LE; Russakovsky et al. 2015, doi:10.1007/s11263-015-0816-y"
 
     compat: str | None = param(None, COMPAT_HELP, choices=("aabid",))
 
@@ -68,9 +67,9 @@ class MaskLocalizationError(MarkMetric):
     Errata: as in `localization-error`. ``compat=aabid`` has 1 - |A and M| / |M|, from the code's recall.
     """
 
-    name: ClassVar[str] = "mask-localization-error"
-    higher_is_better: ClassVar[bool] = False
-    reference: ClassVar[str] = f"{PAPER}, MLE"
+    name = "mask-localization-error"
+    higher_is_better = False
+    reference = f"{PAPER}, MLE"
 
     compat: str | None = param(None, COMPAT_HELP, choices=("aabid",))
 
@@ -89,10 +88,10 @@ class OfficialLocalizationError(MarkMetric):
     recall for the others.
     """
 
-    name: ClassVar[str] = "official-localization-error"
-    needs: ClassVar[frozenset[str]] = frozenset({"mask", "correct"})
-    higher_is_better: ClassVar[bool] = False
-    reference: ClassVar[str] = f"{PAPER}, official LE; Russakovsky et al. 2015, doi:10.1007/s11263-015-0816-y"
+    name = "official-localization-error"
+    needs = frozenset({"mask", "correct"})
+    higher_is_better = False
+    reference = f"{PAPER}, official LE; Russakovsky et al. 2015, doi:10.1007/s11263-015-0816-y"
 
     compat: str | None = param(None, f"{COMPAT_HELP}; 0 for a misclassified sample", choices=("aabid",))
 
@@ -121,8 +120,8 @@ class F1Box(MarkMetric):
     kind of `soft-f1`.
     """
 
-    name: ClassVar[str] = "f1-box"
-    reference: ClassVar[str] = f"{PAPER}, F1"
+    name = "f1-box"
+    reference = f"{PAPER}, F1"
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
@@ -140,8 +139,8 @@ class F1Mask(MarkMetric):
     Errata: as in `f1-box`.
     """
 
-    name: ClassVar[str] = "f1-mask"
-    reference: ClassVar[str] = f"{PAPER}, MF1"
+    name = "f1-mask"
+    reference = f"{PAPER}, MF1"
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""

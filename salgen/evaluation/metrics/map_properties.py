@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 import numpy as np
 from salgen.evaluation.metrics.inputs.map_similarity import pearson, ranks
 from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, ZERO_ENERGY, MaskMetric
@@ -16,10 +16,10 @@ NAMES = ("sparseness", "complexity", "edge-correlation")
 class Concentration(MaskMetric):
     """A number of the positive values within the scored region, whatever the mask."""
 
-    family: ClassVar[str] = "diagnostic"
-    needs: ClassVar[frozenset[str]] = frozenset()
-    higher_is_better: ClassVar[bool | None] = None
-    in_all: ClassVar[bool] = False
+    family = "diagnostic"
+    needs = frozenset()
+    higher_is_better = None
+    in_all = False
 
     def __call__(self, ranking: Ranking, **_: Any) -> tuple[float, str]:
         """The value, and a reason where it is undefined."""
@@ -47,8 +47,8 @@ class Sparseness(Concentration):
     Undefined: ``zero_energy`` when no value is positive.
     """
 
-    name: ClassVar[str] = "sparseness"
-    reference: ClassVar[str] = (
+    name = "sparseness"
+    reference = (
         "Chalasani et al. 2020, Concise explanations of neural networks using adversarial training, "
         "doi:10.48550/arXiv.1810.06583"
     )
@@ -69,9 +69,9 @@ class Complexity(Concentration):
     Undefined: ``zero_energy`` when no value is positive.
     """
 
-    name: ClassVar[str] = "complexity"
-    bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
-    reference: ClassVar[str] = (
+    name = "complexity"
+    bounds = (0.0, np.inf)
+    reference = (
         "Bhatt et al. 2020, Evaluating and aggregating feature-based model explanations, doi:10.48550/arXiv.2005.00631"
     )
 
@@ -94,15 +94,13 @@ class EdgeCorrelation(MaskMetric):
     Undefined: ``constant_map`` where the map or the edges have one value in the whole region.
     """
 
-    name: ClassVar[str] = "edge-correlation"
-    family: ClassVar[str] = "diagnostic"
-    needs: ClassVar[frozenset[str]] = frozenset({"image"})
-    higher_is_better: ClassVar[bool | None] = None
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    ignores_position: ClassVar[bool] = False
-    reference: ClassVar[str] = (
-        "Adebayo et al. 2018, Sanity checks for saliency maps, on edge detectors, doi:10.48550/arXiv.1810.03292"
-    )
+    name = "edge-correlation"
+    family = "diagnostic"
+    needs = frozenset({"image"})
+    higher_is_better = None
+    bounds = (-1.0, 1.0)
+    ignores_position = False
+    reference = "Adebayo et al. 2018, Sanity checks for saliency maps, on edge detectors, doi:10.48550/arXiv.1810.03292"
 
     def __call__(self, ranking: Ranking, image: Float32, **_: Any) -> tuple[float, str]:
         """In [-1, 1]."""

@@ -2,11 +2,10 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.boxes import Overlap, above_mean, mask_overlap
 from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY, MaskMetric, compat_of
-from salgen.evaluation.metrics.inputs.ranking import MaskStatistics, Ranking, hits_of_the_largest
+from salgen.evaluation.metrics.inputs.ranking import Ranking, hits_of_the_largest
 from salgen.parameters import by_parameters, param
 
 NAMES = ("iou", "dice", "precision", "recall", "iosr", "soft-f1", "mae")
@@ -21,7 +20,7 @@ class PredictedMask(MaskMetric):
     `raw_threshold` is the threshold on the raw map under `compat=xaibenchmark`.
     """
 
-    raw_threshold: ClassVar[float] = 0.0
+    raw_threshold = 0.0
 
     threshold: float = param(0.5, "predicted are the pixels with mm(S) above it; below 1", low=0.0, high=1.0)
     select: str = param(
@@ -33,12 +32,7 @@ class PredictedMask(MaskMetric):
         if sum(choices) > 1:
             raise SalgenError(f"{self.name}: each of threshold, select=area and compat selects pixels: give one")
 
-    @by_parameters(MaskMetric.reads_pixels)
-    def reads_pixels(self) -> bool:
-        """Whether it needs the map's mean, whose rounding decides about pixels that equal it."""
-        return compat_of(self) == "aabid"
-
-    def overlap(self, ranking: MaskStatistics) -> Overlap:
+    def overlap(self, ranking: Ranking) -> Overlap:
         """The overlap of predicted mask and ground truth in the scored region, in a unit that all counts share."""
         compat = compat_of(self)
         if self.select == "area":
@@ -48,7 +42,6 @@ class PredictedMask(MaskMetric):
             cut = ranking.cut(self.raw_threshold)
             return Overlap(cut.positives_above, cut.positives_above + cut.negatives_above, ranking.p)
         if compat == "aabid":
-            assert isinstance(ranking, Ranking)  # since it reads pixels
             return mask_overlap(above_mean(ranking.saliency, ranking.region), ranking.truth)
         inside, outside = ranking.above_scaled(self.threshold)
         return Overlap(inside, inside + outside, ranking.p)
@@ -75,15 +68,15 @@ class IoU(PredictedMask):
     Their code returns the recall of the pixels with S >= mean(S), which is 1 for a constant map (``compat=aabid``).
     """
 
-    name: ClassVar[str] = "iou"
-    aliases: ClassVar[tuple[str, ...]] = ("miou",)
-    reference: ClassVar[str] = f"Jaccard 1912, doi:10.1111/j.1469-8137.1912.tb05611.x; {SALIENCY_BENCH}, mIoU, {DOI}"
+    name = "iou"
+    aliases = ("miou",)
+    reference = f"Jaccard 1912, doi:10.1111/j.1469-8137.1912.tb05611.x; {SALIENCY_BENCH}, mIoU, {DOI}"
 
     compat: str | None = param(
         None, "`xaibenchmark`: S > 0 on the raw map; `aabid`: TP / (TP + FN)", choices=("xaibenchmark", "aabid")
     )
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         overlap = self.overlap(ranking)
         return (overlap.both / overlap.reference if self.compat == "aabid" else overlap.iou), ""
@@ -100,10 +93,10 @@ class Dice(PredictedMask):
     Undefined: never.
     """
 
-    name: ClassVar[str] = "dice"
-    reference: ClassVar[str] = "Dice 1945, doi:10.2307/1932409; Sorensen 1948"
+    name = "dice"
+    reference = "Dice 1945, doi:10.2307/1932409; Sorensen 1948"
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         return self.overlap(ranking).dice, ""
 
@@ -120,12 +113,12 @@ class Precision(PredictedMask):
     set when one map has no value above 0; here that map has 0.
     """
 
-    name: ClassVar[str] = "precision"
-    reference: ClassVar[str] = f"{SALIENCY_BENCH}, precision, {DOI}"
+    name = "precision"
+    reference = f"{SALIENCY_BENCH}, precision, {DOI}"
 
     compat: str | None = param(None, "`xaibenchmark`: S > 0 on the raw map", choices=("xaibenchmark",))
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         overlap = self.overlap(ranking)
         return overlap.both / max(overlap.predicted, 1), ""
@@ -143,13 +136,13 @@ class Recall(PredictedMask):
     and precision. Its three values belong to two different masks.
     """
 
-    name: ClassVar[str] = "recall"
-    raw_threshold: ClassVar[float] = 0.5
-    reference: ClassVar[str] = f"{SALIENCY_BENCH}, recall, {DOI}"
+    name = "recall"
+    raw_threshold = 0.5
+    reference = f"{SALIENCY_BENCH}, recall, {DOI}"
 
     compat: str | None = param(None, "`xaibenchmark`: S > 0.5 on the raw map", choices=("xaibenchmark",))
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         overlap = self.overlap(ranking)
         return overlap.both / overlap.reference, ""
@@ -165,15 +158,12 @@ class IoSR(MaskMetric):
     Undefined: ``zero_energy`` when no value is positive.
     """
 
-    name: ClassVar[str] = "iosr"
-    reads_pixels: ClassVar[bool] = False
-    reference: ClassVar[str] = (
-        "Li et al. 2020, Quantitative evaluations on saliency methods, IoSR, doi:10.48550/arXiv.2012.15616"
-    )
+    name = "iosr"
+    reference = "Li et al. 2020, Quantitative evaluations on saliency methods, IoSR, doi:10.48550/arXiv.2012.15616"
 
     threshold: float = param(0.5, "salient is what lies above this share of the largest value", low=0.0, high=1.0)
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]: two whole numbers, divided once."""
         inside, outside = ranking.above_share_of_top(self.threshold)
         salient = inside + outside  # the largest is, where it is positive
@@ -193,11 +183,8 @@ class SoftF1(MaskMetric):
     are `f1-box`, `f1-mask` and `dice`.
     """
 
-    name: ClassVar[str] = "soft-f1"
-    reads_pixels: ClassVar[bool] = False
-    reference: ClassVar[str] = (
-        "Aabid & Sicre, Foreground segmentation to measure deep neural networks interpretability, code"
-    )
+    name = "soft-f1"
+    reference = "Aabid & Sicre, Foreground segmentation to measure deep neural networks interpretability, code"
 
     within: str = param("mask", "what the map is compared with: the mask, or its bounding box", choices=("box", "mask"))
 
@@ -206,7 +193,7 @@ class SoftF1(MaskMetric):
         """Whether only the mask's size matters."""
         return self.within == "mask"
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         ranking = ranking if self.within == "mask" else ranking.boxed
         inside, outside = ranking.scaled_sums
@@ -229,13 +216,12 @@ class Mae(MaskMetric):
     Undefined: never. An empty mask counts: it asks for a map with few bright pixels.
     """
 
-    name: ClassVar[str] = "mae"
-    reads_pixels: ClassVar[bool] = False
-    takes_empty_masks: ClassVar[bool] = True
-    higher_is_better: ClassVar[bool | None] = False
-    reference: ClassVar[str] = "Perazzi et al. 2012, Saliency filters, mean absolute error"
+    name = "mae"
+    takes_empty_masks = True
+    higher_is_better = False
+    reference = "Perazzi et al. 2012, Saliency filters, mean absolute error"
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         inside, outside = ranking.scaled_sums
         return (outside + (ranking.p - inside)) / (ranking.p + ranking.n), ""

@@ -2,11 +2,10 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 import numpy as np
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import MaskMetric
-from salgen.evaluation.metrics.inputs.ranking import MaskStatistics, Ranking
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.ranking_metrics import RelevanceMass
 from salgen.parameters import by_parameters, param
 from salgen.types import Mask
@@ -29,8 +28,8 @@ class PointingGame(MaskMetric):
     Errata: Saliency-Bench's package takes any of the largest pixels (``compat=xaibenchmark``).
     """
 
-    name: ClassVar[str] = "pointing-game"
-    reference: ClassVar[str] = (
+    name = "pointing-game"
+    reference = (
         "Zhang et al. 2018, Top-down neural attention by excitation backprop, doi:10.1007/s11263-017-1059-x; Li et "
         "al. 2020, eq. 10, doi:10.48550/arXiv.2012.15616"
     )
@@ -51,21 +50,15 @@ class PointingGame(MaskMetric):
         """Whether only the mask's size matters."""
         return not self.tolerance and self.ties != "first"
 
-    @by_parameters(MaskMetric.reads_pixels)
-    def reads_pixels(self) -> bool:
-        """Whether it matters where the largest pixels are."""
-        return not self.ignores_position
-
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]; 0 or 1 unless ties are `expected`."""
-        if self.reads_pixels:
-            assert isinstance(ranking, Ranking)
+        if not self.ignores_position:
             hit = _grown(ranking.truth, self.tolerance)[(ranking.saliency == ranking.top) & ranking.region]
             if self.ties == "first":  # in reading order
                 return float(hit[0]), ""
             hits, largest = int(np.count_nonzero(hit)), len(hit)
         else:
-            cut = ranking.cut_at_top
+            cut = ranking.cut(ranking.top)
             hits, largest = cut.positives_tied, cut.positives_tied + cut.negatives_tied
         return float(hits > 0) if self.compat or self.ties == "any" else hits / largest, ""
 
@@ -93,11 +86,8 @@ class EnergyPointingGame(MaskMetric):
     Errata: the paper's formula is for maps without signs; of signed maps the positive part counts.
     """
 
-    name: ClassVar[str] = "energy-pointing-game"
-    reads_pixels: ClassVar[bool] = False
-    reference: ClassVar[str] = (
-        "Wang et al. 2020, Score-CAM, energy-based pointing game, doi:10.1109/CVPRW50498.2020.00020"
-    )
+    name = "energy-pointing-game"
+    reference = "Wang et al. 2020, Score-CAM, energy-based pointing game, doi:10.1109/CVPRW50498.2020.00020"
 
     within: str = param("box", "count what lies in the mask's bounding box, or in the mask", choices=("box", "mask"))
     relative: bool = param(False, "divide by the share that a constant map has")
@@ -112,7 +102,7 @@ class EnergyPointingGame(MaskMetric):
         """Where relative, without an upper bound."""
         return (0.0, math.inf) if self.relative else MaskMetric.bounds
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1], or [0, region / area] where relative."""
         area = ranking if self.within == "mask" else ranking.boxed
         value, reason = RelevanceMass()(area)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
@@ -57,13 +56,13 @@ class ParameterRandomization(ModelMetric):
     as its patterns would not see another.
     """
 
-    name: ClassVar[str] = "parameter-randomization"
-    family: ClassVar[str] = "sanity"
-    needs: ClassVar[frozenset[str]] = frozenset({"model", "method", "image", "target"})
-    higher_is_better: ClassVar[bool | None] = False
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"order": ORDERS, "similarity": SIMILARITIES}
-    reference: ClassVar[str] = (
+    name = "parameter-randomization"
+    family = "sanity"
+    needs = frozenset({"model", "method", "image", "target"})
+    higher_is_better = False
+    bounds = (-1.0, 1.0)
+    sweep: ClassVar = {"order": ORDERS, "similarity": SIMILARITIES}
+    reference = (
         "Adebayo et al. 2018, Sanity checks for saliency maps, model parameter randomization test, "
         "doi:10.48550/arXiv.1810.03292; Hedström et al. 2024, Sanity checks revisited, doi:10.48550/arXiv.2401.06465"
     )
@@ -132,12 +131,12 @@ class EfficientMprt(ModelMetric):
     and has that reason. ``non_finite_map`` where a value of a map is not finite. ``fitted_method`` as there.
     """
 
-    name: ClassVar[str] = "efficient-mprt"
-    family: ClassVar[str] = "sanity"
-    needs: ClassVar[frozenset[str]] = frozenset({"model", "method", "image", "target"})
-    bounds: ClassVar[tuple[float, float]] = (-1.0, math.inf)
-    in_all: ClassVar[bool] = False
-    reference: ClassVar[str] = "Hedström et al. 2024, Sanity checks revisited, eMPRT, doi:10.48550/arXiv.2401.06465"
+    name = "efficient-mprt"
+    family = "sanity"
+    needs = frozenset({"model", "method", "image", "target"})
+    bounds = (-1.0, math.inf)
+    in_all = False
+    reference = "Hedström et al. 2024, Sanity checks revisited, eMPRT, doi:10.48550/arXiv.2401.06465"
 
     bins: int = param(100, "bins of the histogram of a map's values", low=2)
 
@@ -191,16 +190,16 @@ class LabelRandomization(MaskMetric):
     stage.
     """
 
-    name: ClassVar[str] = "label-randomization"
-    kind: ClassVar[str] = "pair"
-    family: ClassVar[str] = "sanity"
-    needs: ClassVar[frozenset[str]] = frozenset({"shuffled_maps"})
-    regional: ClassVar[bool] = False
-    higher_is_better: ClassVar[bool | None] = False
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"similarity": SIMILARITIES}
-    ignores_position: ClassVar[bool] = False
-    reference: ClassVar[str] = (
+    name = "label-randomization"
+    kind = "pair"
+    family = "sanity"
+    needs = frozenset({"shuffled_maps"})
+    regional = False
+    higher_is_better = False
+    bounds = (-1.0, 1.0)
+    sweep: ClassVar = {"similarity": SIMILARITIES}
+    ignores_position = False
+    reference = (
         "Adebayo et al. 2018, Sanity checks for saliency maps, data randomization test, doi:10.48550/arXiv.1810.03292"
     )
 

@@ -2,9 +2,8 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 from salgen.evaluation.metrics.inputs.metric import TOO_FEW_NEGATIVES, ZERO_ENERGY, MaskMetric
-from salgen.evaluation.metrics.inputs.ranking import Cut, MaskStatistics, hits_of_the_largest
+from salgen.evaluation.metrics.inputs.ranking import Cut, Ranking, hits_of_the_largest
 from salgen.parameters import param
 
 NAMES = ("roc-auc", "average-precision", "prec99", "m-gt", "relevance-mass")
@@ -21,17 +20,16 @@ class RocAuc(MaskMetric):
     Undefined: ``trivial_full_mask`` when no pixel lies outside the mask.
     """
 
-    name: ClassVar[str] = "roc-auc"
-    family: ClassVar[str] = "ranking"
-    reads_pixels: ClassVar[bool] = False
-    aliases: ClassVar[tuple[str, ...]] = ("auroc",)
-    needs: ClassVar[frozenset[str]] = frozenset({"mask", "negatives"})
-    reference: ClassVar[str] = (
+    name = "roc-auc"
+    family = "ranking"
+    aliases = ("auroc",)
+    needs = frozenset({"mask", "negatives"})
+    reference = (
         "Fawcett 2006, An introduction to ROC analysis, doi:10.1016/j.patrec.2005.10.010; Budding et al. 2021, "
         "doi:10.48550/arXiv.2112.04882"
     )
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]: counted in whole numbers and divided once."""
         # twice the number of pixels outside the mask that a mask pixel beats, those tied with it counting half
         beaten = ranking.over_positives(lambda levels: 2 * levels.negatives_below + levels.negatives_tied)
@@ -50,15 +48,12 @@ class AveragePrecision(MaskMetric):
     Undefined: never.
     """
 
-    name: ClassVar[str] = "average-precision"
-    family: ClassVar[str] = "ranking"
-    reads_pixels: ClassVar[bool] = False
-    aliases: ClassVar[tuple[str, ...]] = ("ap",)
-    reference: ClassVar[str] = (
-        "Budding et al. 2021, doi:10.48550/arXiv.2112.04882; scikit-learn's average_precision_score"
-    )
+    name = "average-precision"
+    family = "ranking"
+    aliases = ("ap",)
+    reference = "Budding et al. 2021, doi:10.48550/arXiv.2112.04882; scikit-learn's average_precision_score"
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In (0, 1]."""
         total = ranking.over_positives(lambda at: at.positives_from / (at.positives_from + at.negatives_from))
         return total / ranking.p, ""
@@ -78,21 +73,20 @@ class Prec99(MaskMetric):
     alone breaks the limit it gives 1, or 0 for a constant map.
     """
 
-    name: ClassVar[str] = "prec99"
-    family: ClassVar[str] = "ranking"
-    reads_pixels: ClassVar[bool] = False
-    reference: ClassVar[str] = "Budding et al. 2021, PREC99, doi:10.48550/arXiv.2112.04882"
+    name = "prec99"
+    family = "ranking"
+    reference = "Budding et al. 2021, PREC99, doi:10.48550/arXiv.2112.04882"
 
     compat: str | None = param(
         None, "`authors_exact` keeps the authors' false 1.0 for a large plateau at the top", choices=("authors_exact",)
     )
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, ceiling]."""
         if ranking.n == 0:
             return 1.0, ""
         allowed = allowed_false_positives(ranking.n)
-        cut = ranking.cut_at_negative(allowed_false_positives)  # the first negative too many
+        cut = ranking.cut(ranking.negatives[ranking.n - 1 - allowed])  # the first negative too many
         if self.compat:
             return _whole_groups(ranking, cut), ""
         # Both terms times n_tied, so that they are integers and divided once.
@@ -110,7 +104,7 @@ def allowed_false_positives(n: int) -> int:
     return max(n - 1, 0) // 100
 
 
-def _whole_groups(ranking: MaskStatistics, cut: Cut) -> float:
+def _whole_groups(ranking: Ranking, cut: Cut) -> float:
     selected = cut.positives_above + cut.negatives_above
     if selected:
         return cut.positives_above / selected
@@ -130,16 +124,15 @@ class MGt(MaskMetric):
     Undefined: never.
     """
 
-    name: ClassVar[str] = "m-gt"
-    family: ClassVar[str] = "ranking"
-    reads_pixels: ClassVar[bool] = False
-    aliases: ClassVar[tuple[str, ...]] = ("relevance-rank-accuracy",)
-    reference: ClassVar[str] = (
+    name = "m-gt"
+    family = "ranking"
+    aliases = ("relevance-rank-accuracy",)
+    reference = (
         "Szczepankiewicz et al. 2023, m_GT, doi:10.1038/s41598-023-42946-w; Arras et al. 2022, relevance rank "
         "accuracy, doi:10.1016/j.inffus.2021.11.008"
     )
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]: counted in integers and divided once."""
         hits, tied = hits_of_the_largest(ranking)
         return hits / (ranking.p * tied), ""
@@ -155,15 +148,12 @@ class RelevanceMass(MaskMetric):
     Undefined: ``zero_energy`` when no value is positive.
     """
 
-    name: ClassVar[str] = "relevance-mass"
-    family: ClassVar[str] = "ranking"
-    reads_pixels: ClassVar[bool] = False
-    aliases: ClassVar[tuple[str, ...]] = ("relevance-mass-accuracy",)
-    reference: ClassVar[str] = (
-        "Arras et al. 2022, relevance mass accuracy, on the positive part, doi:10.1016/j.inffus.2021.11.008"
-    )
+    name = "relevance-mass"
+    family = "ranking"
+    aliases = ("relevance-mass-accuracy",)
+    reference = "Arras et al. 2022, relevance mass accuracy, on the positive part, doi:10.1016/j.inffus.2021.11.008"
 
-    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]; the sums are float64."""
         inside, outside = ranking.masses
         total = inside + outside

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 import numpy as np
 from salgen.evaluation.metrics.inputs.metric import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
@@ -33,10 +34,10 @@ class Road(ModelMetric):
     Undefined: never.
     """
 
-    name: ClassVar[str] = "road"
-    in_all: ClassVar[bool] = False
-    bounds: ClassVar[tuple[float, float]] = (-0.5, 0.5)
-    reference: ClassVar[str] = (
+    name = "road"
+    in_all = False
+    bounds = (-0.5, 0.5)
+    reference = (
         "Rong et al. 2022, A consistent and efficient evaluation strategy for attribution methods, "
         "doi:10.48550/arXiv.2202.00449; combined as in pytorch-grad-cam"
     )
@@ -70,45 +71,30 @@ class Road(ModelMetric):
         return (values[:, :, 0] - values[:, :, 1]).mean(axis=1) / 2, [""] * len(data)
 
 
+@lru_cache
+def _neighbours(height: int, width: int) -> Any:
+    """The weights of each pixel's eight neighbours, a sparse matrix of pixels by pixels."""
+    from scipy.sparse import diags_array, eye_array, kron
+
+    down, across = (diags_array(np.ones((2, side)), offsets=(-1, 1), shape=(side, side)) for side in (height, width))
+    beside = kron(down, eye_array(width)) + kron(eye_array(height), across)
+    return (BESIDE * beside + DIAGONAL * kron(down, across)).tocsr()
+
+
 def imputed(image: Float64, missing: Mask) -> Float64:
     """An image (C, h, w) whose missing pixels, bool (h, w), are the weighted means of their neighbours.
 
     Without any pixel that is left, all become 0.
     """
-    from scipy.sparse import coo_array, diags_array
+    from scipy.sparse import diags_array
     from scipy.sparse.linalg import spsolve
 
-    height, width = missing.shape
-    numbers = np.full((height + 2, width + 2), -1)
-    inner = numbers[1:-1, 1:-1]
-    inner[...] = np.arange(height * width).reshape(height, width)
-    gone = np.flatnonzero(missing)
-    if not gone.size or missing.all():
+    if not missing.any() or missing.all():
         return np.where(missing, 0.0, image)
-    unknown = np.full(height * width, -1)
-    unknown[gone] = np.arange(gone.size)
-    rows, columns, weights, total = [], [], [], np.zeros(gone.size)
-    known = np.zeros((gone.size, len(image)))
-    flat = image.reshape(len(image), -1).T
-    for down in (-1, 0, 1):
-        for across in (-1, 0, 1):
-            if not (down or across):
-                continue
-            weight = DIAGONAL if down and across else BESIDE
-            beside = numbers[1 + down : height + 1 + down, 1 + across : width + 1 + across].ravel()[gone]
-            there = beside >= 0
-            total[there] += weight
-            place = np.where(there, unknown[beside], -1)
-            to_solve, given = place >= 0, there & (place < 0)
-            rows.append(np.flatnonzero(to_solve))
-            columns.append(place[to_solve])
-            weights.append(np.full(to_solve.sum(), weight))
-            known[given] += weight * flat[beside[given]]
-    places = (np.concatenate(rows), np.concatenate(columns))
-    system = diags_array(total) - coo_array((np.concatenate(weights), places), shape=(gone.size, gone.size))
-    solution = spsolve(system.tocsc(), known)
-    filled = flat.copy()
-    filled[gone] = solution.reshape(gone.size, -1)
+    gone, filled = missing.ravel(), image.reshape(len(image), -1).T.copy()
+    weights = _neighbours(*missing.shape)[gone]
+    system = diags_array(weights.sum(axis=1)) - weights[:, gone]
+    filled[gone] = spsolve(system.tocsc(), weights[:, ~gone] @ filled[~gone]).reshape(-1, len(image))
     return np.asarray(filled.T.reshape(image.shape))
 
 

@@ -1,8 +1,7 @@
 """Remove and retrain, keep and retrain."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 from salgen.evaluation.metrics.inputs.metric import RetrainingMetric
 from salgen.parameters import param
 
@@ -21,12 +20,12 @@ class Roar(RetrainingMetric):
     Undefined: ``non_finite_map`` where a map is not finite; its image loses no pixel.
     """
 
-    name: ClassVar[str] = "roar"
-    version: ClassVar[str] = "2"
-    higher_is_better: ClassVar[bool | None] = False
-    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"fraction": (0.1, 0.3, 0.5, 0.7, 0.9)}
-    keeps: ClassVar[bool] = False
-    reference: ClassVar[str] = (
+    name = "roar"
+    version = "2"
+    higher_is_better = False
+    sweep: ClassVar = {"fraction": (0.1, 0.3, 0.5, 0.7, 0.9)}
+    keeps = False
+    reference = (
         "Hooker et al. 2019, A benchmark for interpretability methods in deep neural networks, "
         "doi:10.48550/arXiv.1806.10758"
     )
@@ -44,8 +43,8 @@ class Kar(Roar):
     Undefined: ``non_finite_map`` where a map is not finite; its image loses all pixels.
     """
 
-    name: ClassVar[str] = "kar"
-    higher_is_better: ClassVar[bool | None] = True
-    keeps: ClassVar[bool] = True
+    name = "kar"
+    higher_is_better = True
+    keeps = True
 
     fraction: float = param(0.5, "share of each image's pixels that is kept", low=0.0, high=1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 import numpy as np
 from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
@@ -32,12 +32,10 @@ class SalienceCoefficient(ModelMetric):
     Undefined: ``constant_map`` where all means are equal.
     """
 
-    name: ClassVar[str] = "saco"
-    in_all: ClassVar[bool] = False
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    reference: ClassVar[str] = (
-        "Wu et al. 2024, On the faithfulness of vision transformer explanations, doi:10.48550/arXiv.2404.01415"
-    )
+    name = "saco"
+    in_all = False
+    bounds = (-1.0, 1.0)
+    reference = "Wu et al. 2024, On the faithfulness of vision transformer explanations, doi:10.48550/arXiv.2404.01415"
 
     groups: int = param(10, "groups of pixels", low=2)
     baseline: str = param("mean", "what pixels become; by default the mean of each channel", choices=IMAGES)

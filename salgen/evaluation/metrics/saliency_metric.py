@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 import numpy as np
 from salgen.evaluation.metrics.inputs.boxes import Box, above_mean, largest_component, tight_box
 from salgen.evaluation.metrics.inputs.metric import Measured, ModelMetric
@@ -36,10 +36,10 @@ class SaliencyMetric(ModelMetric):
     ``compat=aabid``.
     """
 
-    name: ClassVar[str] = "saliency-metric"
-    higher_is_better: ClassVar[bool] = False
-    bounds: ClassVar[tuple[float, float]] = (float(np.log(SMALLEST_SHARE)), np.inf)
-    reference: ClassVar[str] = (
+    name = "saliency-metric"
+    higher_is_better = False
+    bounds = (float(np.log(SMALLEST_SHARE)), np.inf)
+    reference = (
         "Dabkowski & Gal 2017, Real time image saliency for black box classifiers, doi:10.48550/arXiv.1705.07857; "
         "Aabid & Sicre, Foreground segmentation to measure deep neural networks interpretability, SM"
     )

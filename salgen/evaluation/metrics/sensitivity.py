@@ -1,7 +1,7 @@
 """The dependence of a map on small changes of the image, and on the class that it explains."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 import numpy as np
@@ -38,14 +38,14 @@ class MaxSensitivity(ModelMetric):
     ``rms``, not of ``l2``.
     """
 
-    name: ClassVar[str] = "max-sensitivity"
-    family: ClassVar[str] = "sensitivity"
-    needs: ClassVar[frozenset[str]] = frozenset({"model", "method", "image", "target"})
-    higher_is_better: ClassVar[bool | None] = False
-    bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
-    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"norm": NORMS}
-    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"samples": 5}, "small": {"samples": 10}}
-    reference: ClassVar[str] = (
+    name = "max-sensitivity"
+    family = "sensitivity"
+    needs = frozenset({"model", "method", "image", "target"})
+    higher_is_better = False
+    bounds = (0.0, np.inf)
+    sweep: ClassVar = {"norm": NORMS}
+    scales: ClassVar = {"demo": {"samples": 5}, "small": {"samples": 10}}
+    reference = (
         "Yeh et al. 2019, On the (in)fidelity and sensitivity of explanations, doi:10.48550/arXiv.1901.09392; Li et "
         "al. 2020, eq. 16, doi:10.48550/arXiv.2012.15616"
     )
@@ -131,12 +131,12 @@ class ClassSensitivity(ModelMetric):
     the reason ``constant_map``.
     """
 
-    name: ClassVar[str] = "class-sensitivity"
-    family: ClassVar[str] = "sensitivity"
-    needs: ClassVar[frozenset[str]] = frozenset({"model", "method", "image", "target"})
-    higher_is_better: ClassVar[bool | None] = False
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    reference: ClassVar[str] = "Li et al. 2020, class sensitivity, doi:10.48550/arXiv.2012.15616"
+    name = "class-sensitivity"
+    family = "sensitivity"
+    needs = frozenset({"model", "method", "image", "target"})
+    higher_is_better = False
+    bounds = (-1.0, 1.0)
+    reference = "Li et al. 2020, class sensitivity, doi:10.48550/arXiv.2012.15616"
 
     def measure(self, data: MetricInputs) -> Measured:
         """In [-1, 1]."""

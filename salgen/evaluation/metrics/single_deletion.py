@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 import numpy as np
 from salgen.evaluation.metrics.inputs.map_similarity import pearson, ranks
 from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, NO_TWIN, ONE_PART, Measured, ModelMetric
@@ -33,10 +33,10 @@ class SingleDeletion(ModelMetric):
     Undefined: ``constant_map`` where all means are equal. Where the logit never falls the value is 0.
     """
 
-    name: ClassVar[str] = "idsds"
-    in_all: ClassVar[bool] = False
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    reference: ClassVar[str] = (
+    name = "idsds"
+    in_all = False
+    bounds = (-1.0, 1.0)
+    reference = (
         "Hesse et al. 2024, Benchmarking the attribution quality of vision models, doi:10.48550/arXiv.2407.11910"
     )
 
@@ -94,11 +94,11 @@ class PartDeletion(ModelMetric):
     all sums are equal. Where the logit falls alike without any part the value is 0.
     """
 
-    name: ClassVar[str] = "part-deletion"
-    in_all: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = ModelMetric.needs | {"mask", "twin"}
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    reference: ClassVar[str] = (
+    name = "part-deletion"
+    in_all = False
+    needs = ModelMetric.needs | {"mask", "twin"}
+    bounds = (-1.0, 1.0)
+    reference = (
         "Hesse et al. 2023, FunnyBirds: a synthetic vision dataset for a part-based analysis of explainable AI "
         "methods, doi:10.48550/arXiv.2308.06248, single deletion"
     )

@@ -2,7 +2,6 @@
 
 import heapq
 from dataclasses import dataclass
-from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
@@ -16,6 +15,7 @@ NAMES = ("warping-error",)
 
 # Steps (row, column) around a pixel, in a circle from the east.
 AROUND = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))
+BITS = np.array([[8, 4, 2], [16, 0, 1], [32, 64, 128]])  # one for each of `AROUND`, where it lies
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class WarpingErrorMetric(MaskMetric):
     Errata: the paper counts pixels: this value times their number.
     """
 
-    name: ClassVar[str] = "warping-error"
-    higher_is_better: ClassVar[bool] = False
-    ignores_position: ClassVar[bool] = False
-    reference: ClassVar[str] = (
+    name = "warping-error"
+    higher_is_better = False
+    ignores_position = False
+    reference = (
         "Jain et al. 2010, Boundary learning by optimization with topological constraints, "
         "doi:10.1109/CVPR.2010.5539950; Aabid & Sicre, Foreground segmentation to measure deep neural networks "
         "interpretability, WE"
@@ -89,7 +89,7 @@ def warped(start: Mask, goal: Mask) -> Mask:
     wrong = np.pad(start != goal, 1).ravel().tolist()
     order = np.pad(-distance_to_boundary(goal), 1).ravel().tolist()
     around = [row * width + column for row, column in AROUND]
-    codes = _codes(padded)
+    codes = ndimage.correlate(padded.astype(np.int64), BITS, mode="constant").ravel().tolist()
     queue = [(order[place], place) for place, is_wrong in enumerate(wrong) if is_wrong and SIMPLE[codes[place]]]
     heapq.heapify(queue)
     while queue:
@@ -104,14 +104,3 @@ def warped(start: Mask, goal: Mask) -> Mask:
                 heapq.heappush(queue, (order[neighbour], neighbour))
     still_wrong: Mask = np.array(wrong).reshape(padded.shape)[1:-1, 1:-1]
     return goal ^ still_wrong
-
-
-def _codes(padded: Mask) -> list[int]:
-    """The neighbourhood of each pixel, one bit for each of `AROUND`, of a bool (h, w) whose rim is background."""
-    codes = np.zeros(padded.shape, dtype=np.int64)
-    height, width = padded.shape
-    for bit, (row, column) in enumerate(AROUND):
-        inner = padded[1 + row : height - 1 + row, 1 + column : width - 1 + column]
-        codes[1:-1, 1:-1] |= inner.astype(np.int64) << bit
-    flat: list[int] = codes.ravel().tolist()
-    return flat

@@ -19,20 +19,17 @@ NAMES = ("convnext-tiny",)
 class ConvNeXt(FromTorchvision):
     """Eighteen blocks of a depthwise 7x7 convolution, layer norm and GELU, in four stages."""
 
-    name: ClassVar[str] = "convnext-tiny"
-    reference: ClassVar[str] = "Liu et al. 2022, A ConvNet for the 2020s, doi:10.1109/CVPR52688.2022.01167"
-    quick: ClassVar[Mapping[str, Any]] = {"width": 8, "depths": (1, 1, 1, 1)}
+    name = "convnext-tiny"
+    reference = "Liu et al. 2022, A ConvNet for the 2020s, doi:10.1109/CVPR52688.2022.01167"
+    quick: ClassVar = {"width": 8, "depths": (1, 1, 1, 1)}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "demo": {"width": 24, "depths": (1, 1, 2, 1), "output_stride": 16},
         "small": {"width": 24, "depths": (1, 1, 2, 1), "output_stride": 16},
         "full": {},
     }
-    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "demo": {"learning_rate": 2e-3, "epochs": 12},
-        "small": {"learning_rate": 2e-3, "epochs": 12},
-    }
-    architecture: ClassVar[str] = "convnext_tiny"
-    seams: ClassVar[Seams] = Seams(input="features.0.0", offset="features.0.0.bias", logits="classifier.2")
+    training: ClassVar = {"demo": {"learning_rate": 2e-3, "epochs": 12}, "small": {"learning_rate": 2e-3, "epochs": 12}}
+    architecture = "convnext_tiny"
+    seams = Seams(input="features.0.0", offset="features.0.0.bias", logits="classifier.2")
 
     width: int = param(96, "channels of the first stage, twice as many in each next", low=1)
     depths: tuple[int, int, int, int] = param((3, 3, 9, 3), "blocks of each stage", low=1)

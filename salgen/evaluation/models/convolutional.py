@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,8 +23,8 @@ OUTPUT_STRIDE = "pixels from one cell of the last maps to the next; fewer for sm
 class Convolutional(FromTorchvision):
     """A convolutional network of torchvision's, whose channels can be fewer."""
 
-    quick: ClassVar[Mapping[str, Any]] = {"width": 1 / 16}
-    smallest: ClassVar[int] = 1  # pixels that each side of an image must have at least
+    quick: ClassVar = {"width": 1 / 16}
+    smallest = 1  # pixels that each side of an image must have at least
 
     width: float = param(1.0, "share of the architecture's channels, in steps of 1/32", low=1 / STEPS, high=4.0)
     output_stride: int = param(32, OUTPUT_STRIDE, choices=(8, 16, 32))

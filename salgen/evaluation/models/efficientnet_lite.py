@@ -21,15 +21,14 @@ NAMES = ("efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2")
 
 @dataclass(frozen=True)
 class _EfficientNetLite(FromFile):
-    reference: ClassVar[str] = (
+    reference = (
         "Tan and Le 2019, EfficientNet: Rethinking model scaling for convolutional neural networks, "
         "doi:10.48550/arXiv.1905.11946"
     )
-    quick: ClassVar[Mapping[str, Any]] = {"weights": SCRATCH}
+    quick: ClassVar = {"weights": SCRATCH}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {}, "small": {}, "full": {}}
-    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    seams: ClassVar[Seams] = Seams(input="conv_stem", offset="bn1.running_mean", logits="classifier")
-    starts: ClassVar[tuple[str, ...]] = (IMAGENET, SCRATCH)
+    seams = Seams(input="conv_stem", offset="bn1.running_mean", logits="classifier")
+    starts = (IMAGENET, SCRATCH)
 
     weights: str = param(IMAGENET, f"what training starts from: {IMAGENET}, {SCRATCH}, or {A_FILE}")
 
@@ -79,18 +78,18 @@ class _EfficientNetLite(FromFile):
 class EfficientNetLite0(_EfficientNetLite):
     """Inverted residual blocks of depthwise convolutions, without squeeze and excitation; images of 224 pixels."""
 
-    name: ClassVar[str] = "efficientnet-lite0"
+    name = "efficientnet-lite0"
 
 
 @dataclass(frozen=True)
 class EfficientNetLite1(_EfficientNetLite):
     """EfficientNet-Lite0 with more blocks; images of 240 pixels."""
 
-    name: ClassVar[str] = "efficientnet-lite1"
+    name = "efficientnet-lite1"
 
 
 @dataclass(frozen=True)
 class EfficientNetLite2(_EfficientNetLite):
     """EfficientNet-Lite0 with more blocks and channels; images of 260 pixels."""
 
-    name: ClassVar[str] = "efficientnet-lite2"
+    name = "efficientnet-lite2"

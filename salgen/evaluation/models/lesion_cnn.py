@@ -6,7 +6,8 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
-from salgen.evaluation.models.weight_sources import FromScratch, check_image_size, he_uniform
+from salgen.evaluation.models import Model
+from salgen.evaluation.models.weight_sources import check_image_size, he_uniform
 from salgen.parameters import param
 
 if TYPE_CHECKING:
@@ -16,19 +17,19 @@ NAMES = ("lesion-cnn",)
 
 
 @dataclass(frozen=True)
-class LesionCNN(FromScratch):
+class LesionCNN(Model):
     """Blocks of two 3x3 convolutions and a max pool, then two dense layers (Budding et al. 2021).
 
     Weights start He-uniform, biases at zero. The paper's network, 32-64-128-256 wide without batch
     norm, is the default at scale ``full``; the narrower one with batch norm learns on a CPU.
     """
 
-    name: ClassVar[str] = "lesion-cnn"
-    reference: ClassVar[str] = (
+    name = "lesion-cnn"
+    reference = (
         "Budding et al. 2021, Evaluating saliency methods on artificial data with different background types, "
         "doi:10.48550/arXiv.2112.04882"
     )
-    quick: ClassVar[Mapping[str, Any]] = {"widths": (4, 8), "hidden": 8}
+    quick: ClassVar = {"widths": (4, 8), "hidden": 8}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "demo": {},
         "small": {},

@@ -19,15 +19,15 @@ NAMES = ("mobilenet-v2",)
 class MobileNetV2(FromTorchvision):
     """Seventeen inverted residual blocks of depthwise 3x3 convolutions."""
 
-    name: ClassVar[str] = "mobilenet-v2"
-    reference: ClassVar[str] = (
+    name = "mobilenet-v2"
+    reference = (
         "Sandler et al. 2018, MobileNetV2: Inverted residuals and linear bottlenecks, doi:10.1109/CVPR.2018.00474"
     )
-    quick: ClassVar[Mapping[str, Any]] = {"width": 1 / 16}
+    quick: ClassVar = {"width": 1 / 16}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"width": 0.25}, "small": {"width": 0.25}, "full": {}}
-    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"epochs": 12}, "small": {"epochs": 12}}
-    architecture: ClassVar[str] = "mobilenet_v2"
-    seams: ClassVar[Seams] = Seams(input="features.0.0", offset="features.0.1.running_mean", logits="classifier.1")
+    training: ClassVar = {"demo": {"epochs": 12}, "small": {"epochs": 12}}
+    architecture = "mobilenet_v2"
+    seams = Seams(input="features.0.0", offset="features.0.1.running_mean", logits="classifier.1")
 
     width: float = param(1.0, "share of the architecture's channels, rounded to multiples of 8", low=0.01, high=4.0)
     output_stride: int = param(32, OUTPUT_STRIDE, choices=(8, 16, 32))

@@ -16,10 +16,10 @@ NAMES = ("resnet18", "resnet50", "resnext50")
 
 @dataclass(frozen=True)
 class _Residual(Convolutional):
-    reference: ClassVar[str] = "He et al. 2016, Deep residual learning for image recognition, doi:10.1109/CVPR.2016.90"
+    reference = "He et al. 2016, Deep residual learning for image recognition, doi:10.1109/CVPR.2016.90"
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"width": 0.25}, "small": {"width": 0.25}, "full": {}}
-    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"epochs": 12}, "small": {"epochs": 12}}
-    seams: ClassVar[Seams] = Seams(input="conv1", offset="bn1.running_mean", logits="fc")
+    training: ClassVar = {"demo": {"epochs": 12}, "small": {"epochs": 12}}
+    seams = Seams(input="conv1", offset="bn1.running_mean", logits="fc")
 
     def cam_layer(self, network: nn.Module) -> str:
         """The last residual block."""
@@ -30,8 +30,8 @@ class _Residual(Convolutional):
 class ResNet18(_Residual):
     """Eight residual blocks of two 3x3 convolutions."""
 
-    name: ClassVar[str] = "resnet18"
-    architecture: ClassVar[str] = "resnet18"
+    name = "resnet18"
+    architecture = "resnet18"
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"width": 0.25}, "small": {"width": 0.5}, "full": {}}
 
 
@@ -39,16 +39,16 @@ class ResNet18(_Residual):
 class ResNet50(_Residual):
     """Sixteen residual blocks, each a 3x3 convolution between two of 1x1."""
 
-    name: ClassVar[str] = "resnet50"
-    architecture: ClassVar[str] = "resnet50"
+    name = "resnet50"
+    architecture = "resnet50"
 
 
 @dataclass(frozen=True)
 class ResNeXt50(_Residual):
     """ResNet-50 with twice the channels in its 3x3 convolutions, in 32 groups of them."""
 
-    name: ClassVar[str] = "resnext50"
-    reference: ClassVar[str] = (
+    name = "resnext50"
+    reference = (
         "Xie et al. 2017, Aggregated residual transformations for deep neural networks, doi:10.1109/CVPR.2017.634"
     )
-    architecture: ClassVar[str] = "resnext50_32x4d"
+    architecture = "resnext50_32x4d"

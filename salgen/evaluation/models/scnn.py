@@ -23,17 +23,14 @@ class SCNN(FromFile):
     Weights start He-uniform, biases at zero.
     """
 
-    name: ClassVar[str] = "scnn"
-    reference: ClassVar[str] = (
+    name = "scnn"
+    reference = (
         "salgen's own; Szczepankiewicz et al. 2023 name an SCNN without its layers, doi:10.1038/s41598-023-42946-w"
     )
-    quick: ClassVar[Mapping[str, Any]] = {"widths": (4, 4, 8, 8)}
+    quick: ClassVar = {"widths": (4, 4, 8, 8)}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {}, "small": {}, "full": {}}
-    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "demo": {"learning_rate": 3e-3, "epochs": 12},
-        "small": {"learning_rate": 3e-3, "epochs": 12},
-    }
-    seams: ClassVar[Seams] = Seams(input="block1.conv", offset="block1.conv.bias", logits="logits")
+    training: ClassVar = {"demo": {"learning_rate": 3e-3, "epochs": 12}, "small": {"learning_rate": 3e-3, "epochs": 12}}
+    seams = Seams(input="block1.conv", offset="block1.conv.bias", logits="logits")
 
     widths: tuple[int, ...] = param((32, 64, 128, 128), "channels of each block; each block halves the image", low=1)
 
@@ -44,7 +41,9 @@ class SCNN(FromFile):
         check_image_size(self.name, 2 ** len(self.widths), image_size)
         layers: OrderedDict[str, nn.Module] = OrderedDict()
         for number, (before, after) in enumerate(zip((channels, *self.widths), self.widths, strict=False), start=1):
-            layers[f"block{number}"] = _block(before, after)
+            convolution = nn.Conv2d(before, after, 3, padding="same")
+            block = OrderedDict(conv=convolution, relu=nn.ReLU(), pool=nn.MaxPool2d(2))
+            layers[f"block{number}"] = nn.Sequential(block)
         layers["average"] = nn.AdaptiveAvgPool2d(1)
         layers["flatten"] = nn.Flatten()
         layers["logits"] = nn.Linear(self.widths[-1], classes)
@@ -55,13 +54,3 @@ class SCNN(FromFile):
     def cam_layer(self, network: nn.Module) -> str:
         """The last block's ReLU, before its pool."""
         return f"block{len(self.widths)}.relu"
-
-
-def _block(before: int, after: int) -> nn.Module:
-    from torch import nn
-
-    layers: OrderedDict[str, nn.Module] = OrderedDict()
-    layers["conv"] = nn.Conv2d(before, after, 3, padding="same")
-    layers["relu"] = nn.ReLU()
-    layers["pool"] = nn.MaxPool2d(2)
-    return nn.Sequential(layers)

@@ -16,16 +16,11 @@ NAMES = ("vgg16", "vgg19", "vgg11-bn")
 
 @dataclass(frozen=True)
 class _VGG(Convolutional):
-    reference: ClassVar[str] = (
-        "Simonyan and Zisserman 2015, Very deep convolutional networks, doi:10.48550/arXiv.1409.1556"
-    )
+    reference = "Simonyan and Zisserman 2015, Very deep convolutional networks, doi:10.48550/arXiv.1409.1556"
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"width": 0.25}, "small": {"width": 0.25}, "full": {}}
-    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "demo": {"learning_rate": 5e-4, "epochs": 20},
-        "small": {"learning_rate": 5e-4, "epochs": 20},
-    }
-    seams: ClassVar[Seams] = Seams(input="features.0", offset="features.0.bias", logits="classifier.6")
-    smallest: ClassVar[int] = 32  # five pools
+    training: ClassVar = {"demo": {"learning_rate": 5e-4, "epochs": 20}, "small": {"learning_rate": 5e-4, "epochs": 20}}
+    seams = Seams(input="features.0", offset="features.0.bias", logits="classifier.6")
+    smallest = 32  # five pools
 
     def cam_layer(self, network: nn.Module) -> str:
         """The last ReLU of the convolutions, before the last pool."""
@@ -36,26 +31,23 @@ class _VGG(Convolutional):
 class VGG16(_VGG):
     """Thirteen 3x3 convolutions in five blocks and three dense layers, without batch norm."""
 
-    name: ClassVar[str] = "vgg16"
-    architecture: ClassVar[str] = "vgg16"
+    name = "vgg16"
+    architecture = "vgg16"
 
 
 @dataclass(frozen=True)
 class VGG19(_VGG):
     """Sixteen 3x3 convolutions in five blocks and three dense layers, without batch norm."""
 
-    name: ClassVar[str] = "vgg19"
-    architecture: ClassVar[str] = "vgg19"
+    name = "vgg19"
+    architecture = "vgg19"
 
 
 @dataclass(frozen=True)
 class VGG11BN(_VGG):
     """Eight 3x3 convolutions with batch norm in five blocks, and three dense layers."""
 
-    name: ClassVar[str] = "vgg11-bn"
-    architecture: ClassVar[str] = "vgg11_bn"
-    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "demo": {"learning_rate": 2e-3, "epochs": 12},
-        "small": {"learning_rate": 2e-3, "epochs": 12},
-    }
-    seams: ClassVar[Seams] = Seams(input="features.0", offset="features.1.running_mean", logits="classifier.6")
+    name = "vgg11-bn"
+    architecture = "vgg11_bn"
+    training: ClassVar = {"demo": {"learning_rate": 2e-3, "epochs": 12}, "small": {"learning_rate": 2e-3, "epochs": 12}}
+    seams = Seams(input="features.0", offset="features.1.running_mean", logits="classifier.6")

@@ -24,21 +24,18 @@ class VisionTransformer(FromTorchvision):
     last layer at zero; here it starts at random, so an untrained network depends on its image too.
     """
 
-    name: ClassVar[str] = "vit-b-16"
-    reference: ClassVar[str] = "Dosovitskiy et al. 2021, An image is worth 16x16 words, doi:10.48550/arXiv.2010.11929"
-    quick: ClassVar[Mapping[str, Any]] = {"side": 32, "patch": 8, "hidden": 16, "layers": 2, "heads": 2}
+    name = "vit-b-16"
+    reference = "Dosovitskiy et al. 2021, An image is worth 16x16 words, doi:10.48550/arXiv.2010.11929"
+    quick: ClassVar = {"side": 32, "patch": 8, "hidden": 16, "layers": 2, "heads": 2}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "demo": {"side": 64, "patch": 8, "hidden": 64, "layers": 4, "heads": 4},
         "small": {"side": 64, "patch": 8, "hidden": 96, "layers": 6, "heads": 4},
         "full": {},
     }
-    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "demo": {"learning_rate": 1e-3, "epochs": 20},
-        "small": {"learning_rate": 1e-3, "epochs": 20},
-    }
-    architecture: ClassVar[str] = "vit_b_16"
-    seams: ClassVar[Seams] = Seams(input="conv_proj", offset="conv_proj.bias", logits="heads.head")
-    part: ClassVar[str] = "vit"
+    training: ClassVar = {"demo": {"learning_rate": 1e-3, "epochs": 20}, "small": {"learning_rate": 1e-3, "epochs": 20}}
+    architecture = "vit_b_16"
+    seams = Seams(input="conv_proj", offset="conv_proj.bias", logits="heads.head")
+    part = "vit"
 
     side: int = param(224, "pixels of each side of the square that images are resized to", low=1)
     patch: int = param(16, "pixels of each side of a patch", low=1)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from salgen.errors import SalgenError, reason
-from salgen.evaluation.models import weight_files
+from salgen.evaluation.models import Model, weight_files
 from salgen.parameters import param
 
 if TYPE_CHECKING:
@@ -32,28 +31,11 @@ class Seams:
 
 
 @dataclass(frozen=True)
-class FromScratch:
-    """A model that takes images as they are and starts from the weights that it was built with."""
-
-    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-
-    def normalise(self, channels: int) -> nn.Module:
-        """The identity, which adds nothing to a checkpoint."""
-        from torch import nn
-
-        return nn.Identity()
-
-    def load_weights(self, network: nn.Module) -> None:
-        """Leave the weights as they are."""
-
-
-@dataclass(frozen=True)
-class FromFile(FromScratch):
+class FromFile(Model):
     """A model that can start from a file of weights."""
 
-    name: ClassVar[str]
     seams: ClassVar[Seams]  # where the network meets images and classes, as tensors are named within `part`
-    part: ClassVar[str] = ""  # the module of the network that a file of weights is for; the whole by default
+    part = ""  # the module of the network that a file of weights is for; the whole by default
     starts: ClassVar[tuple[str, ...]] = (SCRATCH,)  # the values of `weights` besides a file
 
     weights: str = param(SCRATCH, f"what training starts from: {SCRATCH}, or {A_FILE}")
@@ -104,7 +86,7 @@ class FromTorchvision(FromFile):
     """A model of torchvision's, which can start from its ImageNet weights too."""
 
     architecture: ClassVar[str]  # torchvision's name for it
-    starts: ClassVar[tuple[str, ...]] = (SCRATCH, IMAGENET)
+    starts = (SCRATCH, IMAGENET)
 
     weights: str = param(
         SCRATCH, f"what training starts from: {SCRATCH}, {IMAGENET} (torchvision's weights, downloaded), or {A_FILE}"

@@ -1,1 +1,1 @@
-"""Explanations that people rate in a browser."""
+"""Methods that people rate in a browser."""

@@ -89,8 +89,8 @@ async function openImage(index) {
   if (current !== index) return;
   if (!unsaved.size && at("saved").classList.contains("fault")) say("");
   at("explanations").replaceChildren(...shown.maps.map((url, position) => element("section", { className: "explanation" },
-    element("h2", { textContent: `Explanation ${position + 1}` }),
-    element("div", { className: "pair" }, figure(shown.picture, "Image"), figure(url, `Explanation ${position + 1}`)),
+    element("h2", { textContent: `Method ${position + 1}` }),
+    element("div", { className: "pair" }, figure(shown.picture, "Image"), figure(url, `Method ${position + 1}`)),
     ...asked(index, position))));
   const url = new URL(location);
   url.searchParams.set("image", index + 1);

@@ -201,11 +201,10 @@ def suspect_counts(run: LoadedRun, model: str) -> list[dict[str, Any]]:
         return []
     probabilities, counts = clever_hans.probabilities_in(run.path), []
     for call in dict.fromkeys(call for call, _ in run.under_test(model)):
-        groups = [maps for maps in clever_hans.right_maps(run.cube, call) if maps.model == model]
-        found = sum(len(maps.suspects(probabilities, thresholds.Thresholds())) for maps in groups)
+        maps = [one for one in clever_hans.right_maps(run.cube, probabilities, call) if one.model == model]
+        found = len(clever_hans.suspicious(maps, thresholds.Thresholds()))
         command = ["salgen", "find", "clever-hans", run.path.resolve().name, "-m", call, "--dataset", "DATASET"]
-        examined = sum(len(maps.samples) for maps in groups)
-        counts.append({"method": call, "found": found, "examined": examined, "command": command})
+        counts.append({"method": call, "found": found, "examined": len(maps), "command": command})
     return sorted(counts, key=lambda suspects: -suspects["found"])
 
 

@@ -67,7 +67,7 @@ class ChunkInputs:
         plan, needs = self.plan, self.plan.needs
         runs_model = bool(needs & {"model", "method"})
         return MetricInputs(
-            saliency=maps[MapKind.SAMPLES].values,
+            maps=maps[MapKind.SAMPLES].values,
             masks=plan.masks(self.batch),
             valid=None if region is None else self.batch.regions[region],
             images=self.batch.images if runs_model or "image" in needs else None,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 import numpy as np
-from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.runs.artifacts.chunk_files import WORK, provenance
 from salgen.evaluation.runs.artifacts.predictions import Classes
@@ -33,17 +32,16 @@ class GalleryMaps:
         chosen = first_of_each_class(np.asarray(plan.dataset.column(plan.task))[: plan.considered])
         return {plan.dataset.ids[index]: index for index in chosen}
 
-    def keep(self, call: str, ids: Sequence[str], maps: Values | DeviceMaps) -> None:
+    def keep(self, call: str, ids: Sequence[str], maps: Values) -> None:
         """Keep those of a method's maps (N, H, W) that the report shows."""
         rows = [row for row, name in enumerate(ids) if name in self.places]
         if not rows or self.files.model is not self.files.plan.models[0]:
             return
-        values = np.asarray(maps)
         for row in rows:
             path = self._path(call, self.places[ids[row]])
             path.parent.mkdir(exist_ok=True)
             with atomic_path(path, synced=False) as temporary, open(temporary, "wb") as handle:
-                np.save(handle, values[row])
+                np.save(handle, maps[row])
 
     def write(self, explain: Callable[..., Explained], predicted: Classes) -> None:
         """Write ``gallery.npz``; lacking maps are explained now. `predicted`, int64 (N,), is of the whole split."""

@@ -13,7 +13,6 @@ import torch
 from salgen.evaluation.attribution.batch_explainer import BatchExplainer
 from salgen.evaluation.attribution.patterns import VERSION as PATTERNS_VERSION
 from salgen.evaluation.attribution.patterns import Patterns, fit_patterns
-from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps, are_scored_there
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -95,13 +94,12 @@ class ModelRunner(ModelFiles):
         explained = runner.explain([chunk.call for chunk in missing], image_set.images, targets, masks, ids)
         for chunk in missing:
             of_method = explained[chunk.call]
-            values = of_method.values
             maps[chunk.call] = SavedMaps(
                 ids=ids,
                 targets=targets,
                 correct=correct,
                 there=image_set.exists,
-                values=DeviceMaps(values) if are_scored_there(values) else np.asarray(values.cpu().numpy()),
+                values=np.asarray(of_method.values.cpu().numpy()),
                 reduction=str(of_method.reduction),
                 native_resolution=of_method.native_resolution,
                 seconds=explained.seconds[chunk.call],
@@ -132,7 +130,7 @@ class ModelRunner(ModelFiles):
         """Maps of images (n, C, H, W), for classes (n,), masks bool (n, H, W) and names; `view` is of another model."""
         methods, conventions = {call: self.plan.methods[call] for call in calls}, self.plan.conventions
         fitted = any("patterns" in method.needs for method in methods.values())
-        explainer = BatchExplainer.of(
+        explainer = BatchExplainer(
             self.model.view if view is None else view,
             methods=methods,
             reduce=conventions.reduce,

@@ -136,7 +136,7 @@ def _of_files(files: ArrayFiles) -> _Masks:
 
     def parts() -> Iterator[tuple[list[str], Mask, Mask | None]]:
         said: Counter[str] = Counter()
-        masks = enumerate(zip(ids, files.read(ids), strict=True))
+        masks = enumerate(zip(ids, map(files.read, ids), strict=True))
         for _, group in groupby(masks, lambda item: (item[0] // AT_A_TIME, item[1][1].shape)):
             names, arrays = zip(*(pair for _, pair in group), strict=True)
             told = [[told_apart(each, f"{files.path}: {name}") for each in array]
@@ -151,8 +151,8 @@ def _of_files(files: ArrayFiles) -> _Masks:
 
 def _of_size(files: ArrayFiles, name: str, size: tuple[int, ...]) -> Values:
     """A sample's map (H, W) of its mask's size, in its own type where it has that size and one channel."""
-    check_smaller(files.path, name, files.shape(name), size)
-    (array,) = files.read([name])
+    array = files.read(name)
+    check_smaller(files.path, name, array.shape, size)
     if array.shape == (1, *size):
         return np.asarray(array[0])
     raw = torch.from_numpy(array.astype(np.float64 if array.dtype == np.float64 else np.float32))

@@ -1,8 +1,4 @@
-"""Every metric on every map of a batch: those of single maps from one sort, those that ask the model together.
-
-Maps on an accelerator are ranked there (:class:`~salgen.evaluation.metrics.inputs.batched_ranking.BatchedRanking`) for
-metrics that read no pixels, and copied to the host if there are others. Maps on the host are ranked there for all.
-"""
+"""Every metric on every map of a batch: those of single maps from one sort, those that ask the model together."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,8 +16,8 @@ from salgen.evaluation.metrics.inputs.metric import (
     UNUSABLE_SAMPLE,
     Metric,
 )
-from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MetricInputs
-from salgen.evaluation.metrics.inputs.ranking import MaskStatistics
+from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, OWN, PAIRED, MetricInputs
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.types import Float64, Scores
 
 
@@ -44,13 +40,11 @@ def compute_metrics(data: MetricInputs, metrics: Mapping[str, Metric]) -> Partia
         if hasattr(metric, "aggregate"):
             scores.partial[name] = [None] * len(data)
     single = {name: metric for name, metric in metrics.items() if not hasattr(metric, "measure")}
-    ranked = {name for name, metric in single.items() if data.on_device and not getattr(metric, "reads_pixels", True)}
     for i in range(len(data)):
-        on_device = data.ranked_on_device(i) if ranked else []
-        on_host = data.rankings(i) if len(ranked) < len(single) else []
+        rankings = data.rankings(i) if single else []
         for name, metric in single.items():
-            _compute_one(name, metric, data, i, on_device if name in ranked else on_host, scores)
-    finite = np.flatnonzero(data.finite) if len(single) < len(metrics) else np.arange(0)
+            _compute_one(name, metric, data, i, rankings, scores)
+    finite = np.array([i for i, saliency in enumerate(data.maps) if np.isfinite(saliency).all()], dtype=np.int64)
     for name in [name for name in metrics if name not in single]:
         _compute_batch(name, metrics[name], data, finite, scores)
     return scores
@@ -64,7 +58,11 @@ def aggregate_scores(metrics: Mapping[str, Metric], partial: PartialScores) -> S
         if name in partial.partial:
             values = aggregate_partial(metric, values, partial.partial[name])
         scores[name], scores.reasons[name] = values, reasons
-        scores.worst_case[name] = fill_worst(metric, worst_case(metric, values, reasons), values)
+        worst, observed = worst_case(metric, values, reasons), values[np.isfinite(values)]
+        if np.isinf(worst).any():
+            extreme = (observed.min() if metric.higher_is_better else observed.max()) if observed.size else math.nan
+            worst = np.where(np.isinf(worst), extreme, worst)
+        scores.worst_case[name] = worst
     return scores
 
 
@@ -94,21 +92,13 @@ def worst_case(metric: Metric, values: Float64, reasons: list[str]) -> Float64:
     return np.where(at_fault, worst_of(metric), values)
 
 
-def fill_worst(metric: Metric, worst: Float64, observed: Float64) -> Float64:
-    """The worst-case values, with infinite ones replaced by the worst observed value, or NaN without one."""
-    finite = observed[np.isfinite(observed)]
-    if not np.isinf(worst).any():
-        return worst
-    extreme = math.nan if not finite.size else float(finite.min() if metric.higher_is_better else finite.max())
-    return np.where(np.isinf(worst), extreme, worst)
-
-
 def _compute_batch(
     name: str, metric: Any, data: MetricInputs, finite: NDArray[np.int64], scores: PartialScores
 ) -> None:
-    """Compute a metric of whole batches, on the maps that are finite."""
+    """Compute a metric of whole batches, on the maps that are finite, and have a twin where it needs one."""
     twins = data.twins if "twin" in metric.needs else None
     reasons = [NON_FINITE_MAP if twins is None or twins[i] is not None else NO_TWIN for i in range(len(data))]
+    finite = finite if twins is None else np.array([i for i in finite if twins[i] is not None], dtype=np.int64)
     if len(finite):
         usable = data.cached(("finite", finite.tobytes()), lambda: data.take(finite))
         values, new_reasons = metric.measure(usable)
@@ -121,7 +111,7 @@ def _compute_batch(
 
 
 def _compute_one(
-    name: str, metric: Any, data: MetricInputs, index: int, rankings: Sequence[MaskStatistics], scores: PartialScores
+    name: str, metric: Any, data: MetricInputs, index: int, rankings: Sequence[Ranking], scores: PartialScores
 ) -> None:
     """Compute one metric on one map: its best value over the acceptable masks."""
     inputs = _sample_inputs(metric, data, index)
@@ -167,8 +157,12 @@ def _sample_inputs(metric: Metric, data: MetricInputs, index: int) -> dict[str, 
             inputs[need] = by_name[need][index]
             if inputs[need] is None:
                 return NO_TWIN
-    if not data.counts(metric, index):
-        return MISCLASSIFIED
+    if metric.only_correct:
+        right = [data.counterparts[need].correct[index] for need in metric.needs & set(COUNTERPARTS)]
+        if data.correct is not None and getattr(metric, "of", OWN) != PAIRED:
+            right.append(data.correct[index])
+        if not all(right):
+            return MISCLASSIFIED
     valid = data.valid[index] if data.valid is not None else True
     second_maps = [value for need, value in inputs.items() if need.endswith("_map")]
     if not all(np.isfinite(second_map).all(where=valid) for second_map in second_maps):
@@ -176,7 +170,7 @@ def _sample_inputs(metric: Metric, data: MetricInputs, index: int) -> dict[str, 
     return inputs
 
 
-def _value_under_mask(metric: Any, ranking: MaskStatistics, inputs: Mapping[str, Any]) -> tuple[float, str]:
+def _value_under_mask(metric: Any, ranking: Ranking, inputs: Mapping[str, Any]) -> tuple[float, str]:
     """The value and reason under one mask."""
     if reason := _fault(metric, ranking):
         return math.nan, reason
@@ -185,7 +179,7 @@ def _value_under_mask(metric: Any, ranking: MaskStatistics, inputs: Mapping[str,
     return value, TRIVIAL_FULL_MASK if trivial else reason
 
 
-def _fault(metric: Metric, ranking: MaskStatistics) -> str:
+def _fault(metric: Metric, ranking: Ranking) -> str:
     """The reason why a metric is undefined for a mask or a map, or ""; faults of the mask come first."""
     unmarked = "mask" in metric.needs and not metric.takes_empty_masks
     if ranking.p == 0 and (unmarked or ranking.n == 0):  # without a pixel to score no mask is of use

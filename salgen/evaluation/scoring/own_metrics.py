@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 from salgen.errors import SalgenError, named
 from salgen.evaluation.metrics.inputs.metric import MaskMetric, Metric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
@@ -22,7 +22,7 @@ EXAMPLE = "my_metrics:mine"
 class OwnMetric(MaskMetric):
     """A metric of the user's own."""
 
-    regional: ClassVar[bool] = False
+    regional = False
 
     name: str = field(compare=False)  # type: ignore[misc]
     reference: str = field(compare=False)  # type: ignore[misc]

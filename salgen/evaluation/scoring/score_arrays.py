@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.types import Float32, Mask, SaliencyMap
-
-if TYPE_CHECKING:
-    from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
 
 
 def as_images(images: Any, shape: tuple[int, ...]) -> Float32:
@@ -72,31 +69,14 @@ def as_correct(correct: Any, count: int) -> NDArray[np.bool_]:
 def as_maps(maps: Any, name: str = "maps") -> Values:
     """float32 or float64 (N, H, W), in the given type where it is one of these."""
     array = _as_array(maps.values if isinstance(maps, SaliencyMap) else maps)
-    return array.astype(_type_of_maps(array, array.shape, name), copy=False)
-
-
-def as_scored_maps(maps: Any) -> Values | DeviceMaps:
-    """The same; tensors on an accelerator stay there."""
-    values = maps.values if isinstance(maps, SaliencyMap) else maps
-    if hasattr(values, "detach"):
-        import torch
-        from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps, are_scored_there
-
-        if are_scored_there(values):
-            kind = _type_of_maps(_as_array(values.flatten()[:0]), tuple(values.shape), "maps")
-            return DeviceMaps(values.to(torch.float32 if kind == np.float32 else torch.float64))
-    return as_maps(values)
-
-
-def _type_of_maps(array: NDArray[Any], shape: tuple[int, ...], name: str) -> type[np.floating[Any]]:
-    """The type that maps of an array's type are ranked in."""
-    if not shape:
+    if not array.ndim:
         raise SalgenError(f"{name} are no array (N, H, W), one map per image: load a file first, or run  salgen score")
-    if len(shape) != 3:
-        raise SalgenError(f"{name} have shape {shape}: must be (N, H, W), one map per image")
+    if array.ndim != 3:
+        raise SalgenError(f"{name} have shape {array.shape}: must be (N, H, W), one map per image")
     if array.dtype.kind not in "fiub":
         raise SalgenError(f"{name} are of type {array.dtype}: must be real numbers")
-    return np.float32 if array.dtype.kind in "fb" and array.dtype.itemsize <= 4 else np.float64
+    exact = array.dtype.kind in "fb" and array.dtype.itemsize <= 4
+    return array.astype(np.float32 if exact else np.float64, copy=False)
 
 
 def as_masks(masks: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 import numpy as np
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.metric_inputs import Counterpart, Explain, MetricInputs
+from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, Counterpart, Explain, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.scoring import score_arrays as arrays
 from salgen.evaluation.scoring.metric_computation import aggregate_scores, compute_metrics
@@ -14,6 +14,15 @@ from salgen.evaluation.scoring.metric_selection import Metrics, check_needs, cho
 from salgen.parameters import at_least, parse_call
 from salgen.registry import METHODS
 from salgen.types import Mask, SaliencyMap, Scores
+
+# arguments that are checked against the maps' shape, and against their number
+LIKE_MAPS: Mapping[str, Callable[..., Any]] = {
+    "masks": arrays.as_masks,
+    "valid": arrays.as_valid,
+    "images": arrays.as_images,
+    "attributions": arrays.as_attributions,
+}
+ONE_EACH: Mapping[str, Callable[..., Any]] = {"targets": arrays.as_targets, "correct": arrays.as_correct}
 
 
 def score(
@@ -45,8 +54,7 @@ def score(
     maps
         The result of `explain`, or (N, H, W): a NumPy array or a tensor on any device, real. float32 and
         float64 are ranked in their own type, so ties are exact; others are converted. Signs count:
-        nothing is made absolute. Maps on a CUDA device are scored there, and copied only for metrics that need more of
-        them than counts, sums and the order of pixels.
+        nothing is made absolute.
     masks
         bool (or 0 and 1) (N, H, W), or (N, K, H, W) for K acceptable masks, of which the best counts;
         an empty one of the K is passed over. None for metrics that need no mask.
@@ -122,73 +130,49 @@ def score(
     return aggregate_scores(chosen, compute_metrics(data, chosen))
 
 
-def metric_inputs_of(
-    maps: Any,
-    *,
-    masks: Any = None,
-    valid: Any = None,
-    twins: Any = None,
-    model: Any = None,
-    images: Any = None,
-    targets: Any = None,
-    method: Any = None,
-    correct: Any = None,
-    attributions: Any = None,
-    patterns: Any = None,
-    ids: Any = None,
-    seed: Any = None,
-    max_memory: Any = None,
-    **second_maps: Any,
-) -> MetricInputs:
-    """The inputs of metrics from one call of :func:`salgen.score`, whose parameters these are."""
-    values = arrays.as_scored_maps(maps)
+def metric_inputs_of(maps: Any, **given: Any) -> MetricInputs:
+    """The inputs of metrics from arguments of :func:`salgen.score`; what is None or left out is not known."""
+    given = {name: value for name, value in given.items() if value is not None}
+    values = arrays.as_maps(maps)
     count, shape = len(values), values.shape
-    right = np.ones(count, dtype=bool) if correct is None else arrays.as_correct(correct, count)
-    pictures = None if images is None else arrays.as_images(images, shape)
-    classes = None if targets is None else arrays.as_targets(targets, count)
-    view = None
-    if model is not None:
+    known: dict[str, Any] = {name: check(given[name], shape) for name, check in LIKE_MAPS.items() if name in given}
+    known |= {name: check(given[name], count) for name, check in ONE_EACH.items() if name in given}
+    if "twins" in given:
+        known["twins"] = arrays.as_twins(given["twins"], known.get("images"), count)
+    if "model" in given:
         from salgen.evaluation.models.inspection.model_view import ModelView
 
-        view = ModelView.of(model)
+        known["view"] = ModelView.of(given["model"])
+    made = maps if isinstance(maps, SaliencyMap) else None
+    method = given.get("method", made.method if made else None)
     if method is not None and not isinstance(method, str) and not callable(method) and not hasattr(method, "attribute"):
         raise SalgenError(f"method = {method!r}: give a call such as 'grad-cam', an instance, or a function")
-    made = maps if isinstance(maps, SaliencyMap) else None
-    if made is not None:
-        method, ids = method or made.method, made.ids if ids is None else ids
-    seed = at_least(0, seed, "seed") if seed is not None else made.seed if made else 0
+    seed = at_least(0, given["seed"], "seed") if "seed" in given else made.seed if made else 0
     fitted, explain = _is_fitted(method), None
-    explainable = method is not None and view is not None and pictures is not None and classes is not None
-    if explainable and (patterns is not None or not fitted):
+    explainable = method is not None and known.keys() >= {"view", "images", "targets"}
+    if explainable and ("patterns" in given or not fitted):
         if callable(method):
-            explain = _by_function(method, model)
+            explain = _by_function(method, given["model"])
         else:
-            how = {"reduce": made.reduction, "score": made.score} if made else {"reduce": "native", "score": "logit"}
-            how |= {"seed": seed, "max_memory": max_memory, "patterns": patterns}
-            explain = _explain_again(view, method, how)
-    counterparts = {}
-    for name, given in second_maps.items():
-        if given is not None:
-            others = arrays.as_maps(given, name)
-            if others.shape != shape:
-                raise SalgenError(f"{name} have shape {others.shape} and maps {shape}: they must be alike")
-            counterparts[name] = Counterpart(others, right, np.ones(count, dtype=bool))
+            how = {name: given.get(name) for name in ("max_memory", "patterns")}
+            how |= {"reduce": made.reduction, "score": made.score} if made else {}
+            explain = _explain_again(known["view"], method, {**how, "seed": seed})
+    right, there = known.get("correct", np.ones(count, dtype=bool)), np.ones(count, dtype=bool)
+    counterparts: dict[str, Counterpart] = {}
+    for name in (kind for kind in COUNTERPARTS if kind in given):
+        others = arrays.as_maps(given[name], name)
+        if others.shape != shape:
+            raise SalgenError(f"{name} have shape {others.shape} and maps {shape}: they must be alike")
+        counterparts[name] = Counterpart(others, right, there)
     return MetricInputs(
-        saliency=values,
-        masks=None if masks is None else arrays.as_masks(masks, shape),
-        valid=None if valid is None else arrays.as_valid(valid, shape),
-        images=pictures,
-        targets=classes,
-        twins=None if twins is None else arrays.as_twins(twins, pictures, count),
-        correct=None if correct is None else right,
-        attributions=None if attributions is None else arrays.as_attributions(attributions, shape),
+        maps=values,
         counterparts=counterparts,
-        view=view,
-        max_memory=max_memory,
+        max_memory=given.get("max_memory"),
         explain=explain,
         fitted=fitted,
-        ids=_names(ids, count),
+        ids=_names(given.get("ids", made.ids if made else None), count),
         seed=seed,
+        **known,
     )
 
 

@@ -161,23 +161,18 @@ def _blocks(draws: int, count: int) -> Iterator[range]:
 def _exponentials(block: range, count: int, seed: int) -> Float64:
     """float64 (len(block), count): standard exponential variables."""
     uniform = Stream(seed, "interval", "weights", index=block.start).uniform(len(block) * count)
-    return _fixed(-np.log1p(-uniform).reshape(len(block), count))
+    return np.asarray(-np.log1p(-uniform).reshape(len(block), count))
 
 
 @lru_cache(maxsize=4)
 def _multiplicities(block: range, count: int, seed: int) -> Float64:
     """float64 (len(block), count): how often each of `count` clusters is drawn, with replacement."""
     drawn = Stream(seed, "interval", "resamples", index=block.start).integers(count, len(block) * count)
-    return _fixed(multiplicities(drawn.reshape(len(block), count), count))
+    return multiplicities(drawn.reshape(len(block), count), count)
 
 
 @lru_cache(maxsize=4)
 def _student(draws: int, freedom: int) -> Float64:
     """float64 (draws, 1): quantiles of a Student variable, in an order that any stretch of draws holds evenly."""
     order = np.argsort(np.argsort(np.arange(draws) * (np.sqrt(5) - 1) / 2 % 1))
-    return _fixed(stdtrit(freedom, (order + 0.5) / draws)[:, np.newaxis])
-
-
-def _fixed(array: Float64) -> Float64:
-    array.flags.writeable = False
-    return array
+    return np.asarray(stdtrit(freedom, (order + 0.5) / draws)[:, np.newaxis])

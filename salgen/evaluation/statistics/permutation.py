@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 import numpy as np
 from scipy.special import stdtrit
@@ -78,40 +77,23 @@ def permutations_for(methods: int) -> int:
 class _Pairs:
     """All pairs of a table's columns, prepared for sign flips."""
 
-    # float64 (N, K): scores less each sample's median, which no difference contains; 0 where there are none
-    columns: Float64
+    columns: Float64  # float64 (N, K): the scores; 0 where there are none
     limits: Float64  # float64 (K, K), above the diagonal: how far from 0 a pair's flipped sum must be to count
-    # the pairs whose differences the columns are too large to give precisely, each (first, second)
-    apart: list[tuple[int, int]]
-    differences: Float64  # float64 (N, pairs apart): theirs, which are flipped themselves
     noise: TrainingNoise | None  # what the trainings add; None for one training
 
 
 def _prepare_pairs(table: Float64, noise: TrainingNoise | None) -> _Pairs:
-    """The pairs of a table's columns (N, K), prepared for sign flips.
-
-    One product gives the flipped sums of all columns, and their differences those of all pairs. Where that
-    loses more than the pair's own rounding (columns far larger than their difference), the pair is apart.
-    """
-    samples, methods = table.shape
+    """The pairs of a table's columns (N, K): one product gives the flipped sums of all, and their differences."""
     values = np.where(np.isnan(table).any(axis=1, keepdims=True), 0.0, table)
-    columns = values - np.median(values, axis=1, keepdims=True)
-    size, values_size = np.abs(columns).sum(axis=0), np.abs(values).sum(axis=0)
+    size, methods = np.abs(values).sum(axis=0), table.shape[1]
     limits = np.zeros((methods, methods))
-    apart: list[tuple[int, int]] = []
-    alone: list[Float64] = [np.empty((samples, 0))]
     for i in range(methods - 1):
         later = slice(i + 1, None)
         away = differences(values[:, i, None], values[:, later])
-        added, total = np.abs(away).sum(axis=0), away.sum(axis=0)
-        read = _EPS * np.where(added > 0, values_size[i] + values_size[later], 0.0)
-        rounding = _SAME * added + read
-        limits[i, later] = np.abs(total) - rounding
-        lost = np.abs(columns[:, i, None] - columns[:, later] - away).sum(axis=0) + 8 * _EPS * (size[i] + size[later])
-        chosen = np.flatnonzero((lost > rounding) & (added > 0))
-        apart += [(i, i + 1 + int(offset)) for offset in chosen]
-        alone.append(away[:, chosen])
-    return _Pairs(columns, limits, apart, np.concatenate(alone, axis=1), noise)
+        added = np.abs(away).sum(axis=0)
+        rounding = _SAME * added + 8 * _EPS * np.where(added > 0, size[i] + size[later], 0.0)
+        limits[i, later] = np.abs(away.sum(axis=0)) - rounding
+    return _Pairs(values, limits, noise)
 
 
 def _random_signs(clusters: int, permutations: int) -> Iterator[Float64]:
@@ -134,22 +116,14 @@ def _all_signs(clusters: int) -> Iterator[Float64]:
 
 def _count_hits(tables: Sequence[_Pairs], signs: Iterator[Float64]) -> list[Float64]:
     """The number of sign patterns that give a difference as large as the observed one: per table, of each pair."""
-    arrays = [array for table in tables for array in (table.columns, table.differences)]
-    together = np.concatenate(arrays, axis=1)
-    totals = together.sum(axis=0)
-    parts = np.split(np.arange(together.shape[1]), np.cumsum([array.shape[1] for array in arrays])[:-1])
     hits = [np.zeros(table.limits.shape) for table in tables]
     stream = Stream(0, "sign-flip", "trainings")
     for kept in signs:
-        sums = 2.0 * (together.T @ kept.T) - totals[:, None]
         chances = np.clip(stream.uniform(len(kept)), 1e-12, 1 - 1e-12)
-        for table, count, of_columns, of_pairs in zip(tables, hits, parts[::2], parts[1::2], strict=True):
-            moves = _moves(table.noise, chances)
-            _add_hits(sums[of_columns], table, count, moves)
-            for pair, flipped in zip(table.apart, sums[of_pairs], strict=True):
-                moved = np.abs(flipped + moves(pair[0], [pair[1]]))
-                count[pair] += (moved >= table.limits[pair]).sum()
-    return [np.array([count[pair] for pair in combinations(range(len(count)), 2)]) for count in hits]
+        for table, count in zip(tables, hits, strict=True):
+            sums = 2.0 * (table.columns.T @ kept.T) - table.columns.sum(axis=0)[:, None]
+            _add_hits(sums, table, count, _moves(table.noise, chances))
+    return [count[np.triu_indices(len(count), 1)] for count in hits]
 
 
 def _moves(noise: TrainingNoise | None, chances: Float64) -> Callable[[int, Any], Float64 | float]:
@@ -165,15 +139,12 @@ def _moves(noise: TrainingNoise | None, chances: Float64) -> Callable[[int, Any]
 def _add_hits(sums: Float64, pairs: _Pairs, hits: Float64, moves: Callable[[int, Any], Float64 | float]) -> None:
     """Add to hits (K, K), above the diagonal, how many of sums (K, b) differ by a pair's limit or more."""
     low, high = sums.min(axis=1), sums.max(axis=1)
-    left = np.ones(hits.shape, dtype=bool)
-    for pair in pairs.apart:
-        left[pair] = False
     for i in range(len(sums) - 1):
         later = slice(i + 1, None)
         reach = np.maximum(high[i] - low[later], high[later] - low[i])
         near = pairs.limits[i, later] <= reach  # no other pair can differ so much in one training
         if pairs.noise is not None:
             near |= pairs.noise.error[i, later] > 0
-        others = i + 1 + np.flatnonzero(near & left[i, later])
+        others = i + 1 + np.flatnonzero(near)
         away = np.abs(sums[others] - sums[i] + moves(i, others))
         hits[i, others] += (away >= pairs.limits[i, others, None]).sum(axis=1)

@@ -26,7 +26,7 @@ def rng():
 def arrays(path, ids=IDS, kind="map"):
     files = open_arrays(path, kind, ids)
     files.check_samples(IDS, IDS, "the data")
-    return np.stack(list(files.read(IDS)))
+    return np.stack([files.read(name) for name in IDS])
 
 
 def ordered(maps, path):
@@ -114,7 +114,7 @@ def said(path, kind="map", file=None):
 
 
 def first(path):
-    return list(open_arrays(path).read(IDS[:1]))
+    return open_arrays(path).read(IDS[0])
 
 
 @pytest.mark.parametrize("suffix", ["npy", "npz", "safetensors"])
@@ -159,10 +159,10 @@ def of_names(tmp_path, names):
 
 def test_a_sample_has_the_name_of_its_image_too(tmp_path):
     files = of_names(tmp_path, ["cats/0", "dogs/0", "dogs/b.1", "test-000003"])
-    assert [array[0, 0, 0] for array in files.read(IDS)] == [0, 1, 2, 3]
+    assert [array[0, 0, 0] for array in map(files.read, IDS)] == [0, 1, 2, 3]
     np.savez(tmp_path / "all.npz", **{name: np.full((2, 2), number) for number, name in enumerate(FILES[:3])})
     files = open_arrays(tmp_path / "all.npz", ids=IDS, file_names=FILES)
-    assert [array[0, 0, 0] for array in files.read(IDS[:3])] == [0, 1, 2]
+    assert [array[0, 0, 0] for array in map(files.read, IDS[:3])] == [0, 1, 2]
 
 
 @pytest.mark.parametrize(

@@ -171,20 +171,21 @@ def test_an_output_that_is_read_beside_a_gradient(order):
 class Clock(TimedCache):
     """Time passes only when the test says so."""
 
-    def __init__(self):
-        super().__init__(torch.device("cpu"))
-        self.time = 0.0
-
-    def _now(self):
-        return self.time
+    time = 0.0
 
     def spend(self, seconds, result=None):
         self.time += seconds
         return result
 
 
-def test_shared_time_is_divided_among_those_who_asked():
-    once = Clock()
+@pytest.fixture
+def once(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr("salgen.evaluation.attribution.passes.now", lambda: clock.time)
+    return clock
+
+
+def test_shared_time_is_divided_among_those_who_asked(once):
 
     def needs_pass(own):
         def work():
@@ -200,8 +201,7 @@ def test_shared_time_is_divided_among_those_who_asked():
     assert sum(once.seconds().values()) == once.time
 
 
-def test_time_spent_in_an_inner_value_is_counted_once():
-    once = Clock()
+def test_time_spent_in_an_inner_value_is_counted_once(once):
 
     def outer():
         once.get("inner", lambda: once.spend(3))
@@ -212,8 +212,7 @@ def test_time_spent_in_an_inner_value_is_counted_once():
     assert sum(once.seconds().values()) == once.time == 5
 
 
-def test_an_error_leaves_nothing_behind():
-    once = Clock()
+def test_an_error_leaves_nothing_behind(once):
     with pytest.raises(ZeroDivisionError):
         once.run("one", lambda: once.get("a", lambda: 1 / 0))
     once.run("one", lambda: once.get("a", lambda: once.spend(1)))
@@ -227,7 +226,7 @@ def test_release_lets_values_let_go():
         def release(self):
             self.held = False
 
-    once, holder = TimedCache(torch.device("cpu")), Holder()
+    once, holder = TimedCache(), Holder()
     once.get("holder", lambda: holder)
     once.get("number", lambda: 3)
     once.release()

@@ -1,4 +1,3 @@
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -6,27 +5,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 from score_rows import score_rows
 from salgen.errors import SalgenError
-from salgen.evaluation.diagnostics.clever_hans import clever_hans, false_positives, suspicious, undefined
-from salgen.evaluation.diagnostics.thresholds import FAITHFULNESS, Thresholds
+from salgen.evaluation.diagnostics.clever_hans import Suspect, clever_hans, false_positives, suspicious, undefined
+from salgen.evaluation.diagnostics.thresholds import FAITHFULNESS, LOCALIZATION, Thresholds
 
+METRICS = (LOCALIZATION, FAITHFULNESS)
 UNIT = st.one_of(st.floats(0, 1), st.sampled_from([0.5, 0.9, float("nan")]))
+
+
+def found_among(samples, metrics=METRICS):
+    """Numbers of the suspicious ones among (confidence, localization, faithfulness)."""
+    maps = [Suspect("m", 0, str(i), f, 0, "grad-cam", loc, faith) for i, (f, loc, faith) in enumerate(samples)]
+    return [int(suspect.sample_id) for suspect in suspicious(maps, Thresholds(), metrics)]
 
 
 @given(st.lists(st.tuples(UNIT, UNIT, UNIT), min_size=1, max_size=12))
 def test_is_the_intersection_of_three_sets_and_where_less_is_better_the_signs_turn(samples):
-    f, loc, faith = np.array(samples, dtype=float).T
-    found = suspicious(f, loc, faith, Thresholds())
+    found = found_among(samples)
     assert set(found) == {i for i, (a, b, c) in enumerate(samples) if a > 0.9 and b < 0.5 < c}
-    turned = suspicious(f, loc, faith, Thresholds(), ("localization-error", "deletion-auc"))
+    turned = found_among(samples, ("localization-error", "deletion-auc"))
     assert set(turned) == {i for i, (a, b, c) in enumerate(samples) if a > 0.9 and b > 0.5 > c}
-    for products in ([f[i] * faith[i] for i in found], [f[i] * (1.0 - faith[i]) for i in turned]):
-        assert products == sorted(products, reverse=True)
+    products = [samples[i][0] * samples[i][2] for i in found], [samples[i][0] * (1.0 - samples[i][2]) for i in turned]
+    assert all(ordered == sorted(ordered, reverse=True) for ordered in products)
 
 
 def test_the_best_of_an_unbounded_metric_is_its_smallest_value():
-    faith = np.array([0.2, -2.0, -0.5])
-    found = suspicious(np.full(3, 0.95), np.zeros(3), faith, Thresholds(), ("pointing-game", "saliency-metric"))
-    assert found == [1, 2, 0]
+    samples = [(0.95, 0.0, faith) for faith in (0.2, -2.0, -0.5)]
+    assert found_among(samples, ("pointing-game", "saliency-metric")) == [1, 2, 0]
 
 
 @pytest.fixture

@@ -304,7 +304,7 @@ def test_all_layers_are_the_last_of_each_resolution(method, network):
 
 def test_all_layers_need_a_rectified_one():
     net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Tanh(), nn.Flatten(), nn.Linear(96, 2))
-    with pytest.raises(SalgenError, match=r"grad-cam: layer=all is the last layer .* ends in a ReLU, .* name layers"):
+    with pytest.raises(SalgenError, match=r"grad-cam takes the last layer .* ends in a ReLU, .* name layers"):
         salgen.explain(net, torch.zeros(1, 1, 8, 10), 0, method="grad-cam", layer="all")
 
 

@@ -189,7 +189,7 @@ def test_a_patch_at_fault_is_no_fault_of_the_map():
     right, there = np.array([True, True, True, False]), np.array([True, True, False, True])
     faults = ["", PATCH_MATTERS, "", ""]
     data = MetricInputs(
-        saliency=maps,
+        maps=maps,
         masks=np.stack([MASK] * 4)[:, np.newaxis],
         correct=np.ones(4, dtype=bool),
         ids=("0", "1", "2", "3"),

@@ -10,8 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.ndimage import correlate1d
 from torch import nn
 import salgen
-from salgen.evaluation.metrics.inputs import device_maps
-from salgen.evaluation.metrics.inputs.changed_images import pixel_ranks, ranks_on_device
+from salgen.evaluation.metrics.inputs.changed_images import pixel_ranks
 from salgen.evaluation.metrics.insertion import (
     REFERENCES,
     DeletionAuc,
@@ -197,28 +196,6 @@ def test_ranks_descend_and_zero_equals_minus_zero(saliency):
     assert (ordered[:-1] >= ordered[1:]).all()
     signed = np.where(saliency == 0, -saliency, saliency)
     assert np.array_equal(pixel_ranks(signed[None], [Stream(0, "test")])[0].ravel(), ranks)
-
-
-@given(arrays(np.float32, (3, 3, 4), elements=st.sampled_from([-1.0, -0.0, 0.0, 0.5, 1e-45, 3e38])))
-def test_ranks_on_a_device_are_the_same(maps):
-    """Those of two maps that tie, and of one that cannot."""
-    maps[1] = np.arange(12).reshape(3, 4) % 5 + np.linspace(0, 0.5, 12).reshape(3, 4)
-    host, device = ([Stream(0, "test", str(i)) for i in range(3)] for _ in range(2))
-    ranks = ranks_on_device(torch.tensor(maps), device)
-    assert ranks.dtype == torch.int32
-    assert np.array_equal(ranks.numpy(), pixel_ranks(maps, host))
-
-
-def test_maps_on_an_accelerator_are_not_copied(monkeypatch):
-    """The processor stands for one; a map that is not finite is left out there too."""
-    model, given_ = classifier(), case()
-    given_["maps"][1] = np.nan
-    expected = salgen.score(metrics=BOTH, model=model, **given_)
-    monkeypatch.setattr(device_maps, "SCORED_ON", {"cpu"})
-    monkeypatch.delattr(device_maps.DeviceMaps, "__array__")
-    scores = salgen.score(metrics=BOTH, model=model, **{**given_, "maps": torch.tensor(given_["maps"])})
-    assert scores.reasons == expected.reasons
-    assert all(np.array_equal(scores[name], expected[name], equal_nan=True) for name in expected)
 
 
 def test_both_share_the_order_of_ties():

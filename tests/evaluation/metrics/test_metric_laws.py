@@ -191,17 +191,12 @@ def by_pixel_order(_metric, ranking):
     return float(ranking.mask.ravel()[largest].mean()), ""
 
 
-def by_values_in_secret(_metric, ranking):
-    return float(ranking.positives.mean() > ranking.negatives.mean()), ""
-
-
 @pytest.mark.parametrize(
     ("fault", "law"),
     [
         (by_pixel_order, "by their positions"),
         (lambda _metric, ranking: (0.5, ""), "ceiling"),
         (lambda _metric, ranking: (math.nan, ""), "without a reason"),
-        (by_values_in_secret, "reads_pixels is False, but: .*'positives'"),
     ],
 )
 def test_check_metric_finds_faults(fault, law, monkeypatch):

@@ -2,15 +2,12 @@
 
 import shutil
 import warnings
-import numpy as np
 import pytest
 from kept_runs import SETTINGS, make_data, scores
 import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.attribution.method_selection import select_methods
-from salgen.evaluation.metrics.inputs import device_maps
-from salgen.evaluation.runs.artifacts import costs
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
 from salgen.evaluation.runs.pipeline import default_run
 from salgen.evaluation.runs.running import evaluate
@@ -141,26 +138,3 @@ def test_the_command_names_a_run_as_the_function_does(data, monkeypatch, capsys)
         assert capsys.readouterr().err == f"error: runs/data-lesion-cnn{name}\n"
     with pytest.raises(SalgenError, match=r"^runs/data-lesion-cnn$"):
         evaluate(data)
-
-
-def test_maps_that_stay_on_their_device_have_the_same_scores(data, monkeypatch):
-    """The processor stands for an accelerator; maps are kept, read again, and scored beside their twins' too."""
-    metrics = ["roc-auc", "prec99", "m-gt", "iou", "relevance-mass", "mae", "box-accuracy", "deletion-auc", "idr"]
-
-    def scored(folder, **how):
-        given = {"methods": ["gradient"], "metrics": metrics, **HOW, "limit": 6, **how}
-        return scores(evaluate(data, out=data.parent / folder, **given))
-
-    monkeypatch.setattr(costs, "PIECE_S", 1e9)  # pieces round otherwise, and a busy machine makes more of them
-    expected = scored("on the host")
-    ranked, block = [], device_maps.DeviceMaps.block
-    monkeypatch.setattr(device_maps, "SCORED_ON", {"cpu"})
-    monkeypatch.setattr(device_maps.DeviceMaps, "block", lambda *args: ranked.append(args) or block(*args))
-    for folder, keep in (("on the device", False), ("on the device, kept", True)):
-        found = scored(folder, keep_maps=keep)
-        for column in ("metric", "method", "variant", "sample_id", "reason"):
-            assert found[column].tolist() == expected[column].tolist()
-        for column in ("value", "value_worst_case"):
-            np.testing.assert_allclose(found[column], expected[column], rtol=1e-9, atol=1e-12)
-    assert ranked
-    assert salgen.verify(data.parent / "on the device, kept") == []

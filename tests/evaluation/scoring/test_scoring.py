@@ -8,12 +8,9 @@ import pytest
 import torch
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs import device_maps
 from salgen.evaluation.metrics.inputs.metric import DatasetMetric, ModelMetric
 from salgen.evaluation.metrics.ranking_metrics import MGt, Prec99, RocAuc
-from salgen.evaluation.scoring.metric_selection import choose_metrics
 from salgen.registry import METRICS
-from salgen.types import SaliencyMap
 
 SHAPE = (12, 13)
 
@@ -54,24 +51,7 @@ def test_tensors_are_the_same_as_arrays(maps, masks, kind):
     assert equal(salgen.score(tensors, torch.tensor(masks), "all"), expected)
 
 
-@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int16, torch.bool])
-def test_tensors_on_an_accelerator_are_scored_there(maps, masks, kind, monkeypatch):
-    """The processor stands for one: what a metric counts is the same, and the maps are never copied."""
-    tensors = torch.tensor(maps * 3).to(kind).requires_grad_(kind.is_floating_point)
-    of_counts = [name for name in choose_metrics("all", {"mask", "negatives"}) if not METRICS.create(name).reads_pixels]
-    expected, given = (salgen.score(tensors, masks, calls) for calls in (of_counts, "all"))
-    monkeypatch.setattr(device_maps, "SCORED_ON", {"cpu"})
-    for name, values in salgen.score(tensors, masks).items():
-        np.testing.assert_allclose(values, given[name], rtol=0, atol=1e-12)
-    monkeypatch.delattr(device_maps.DeviceMaps, "__array__")
-    scores = salgen.score(SaliencyMap(tensors, "random", None, True, SHAPE), torch.tensor(masks), of_counts)
-    assert scores.reasons == expected.reasons
-    for name, values in scores.items():
-        np.testing.assert_allclose(values, expected[name], rtol=0, atol=1e-12)
-
-
-def test_what_is_wrong_with_tensors_on_an_accelerator_is_said(maps, masks, monkeypatch):
-    monkeypatch.setattr(device_maps, "SCORED_ON", {"cpu"})
+def test_what_is_wrong_with_tensors_is_said(maps, masks):
     for given, says in (
         (torch.tensor(maps)[:, None], r"maps have shape \(4, 1, 12, 13\): must be \(N, H, W\)"),
         (torch.tensor(maps) * 1j, "maps are of type complex64: must be real numbers"),

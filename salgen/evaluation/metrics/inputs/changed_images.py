@@ -7,7 +7,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.models.inspection.model_view import score_gradient
@@ -21,19 +20,14 @@ LARGE, STEPS = 224, 50  # from so many rows on, a step for each row would cost m
 
 
 def ranks_of(data: MetricInputs) -> Tensor:
-    """Each pixel's place in the order, int32 (N, H, W), on the maps' device; the same for all metrics that ask.
+    """Each pixel's place in the order, int32 (N, H, W); the same for all metrics that ask.
 
     Tied pixels come in an order that the run's seed and the sample's id determine: neither the batch,
     nor the method, nor where in the image the pixels lie.
     """
-
-    def compute() -> Tensor:
-        streams = data.streams("order of tied pixels")
-        if isinstance(data.saliency, DeviceMaps):
-            return ranks_on_device(data.saliency.values, streams)
-        return torch.from_numpy(pixel_ranks(data.saliency, streams))
-
-    return data.cached("pixel ranks", compute)
+    return data.cached(
+        "pixel ranks", lambda: torch.from_numpy(pixel_ranks(data.maps, data.streams("order of tied pixels")))
+    )
 
 
 def pixel_ranks(maps: Values, streams: Sequence[Stream]) -> Ranks:
@@ -49,19 +43,6 @@ def pixel_ranks(maps: Values, streams: Sequence[Stream]) -> Ranks:
     for rank, saliency, stream in zip(ranks, maps, streams, strict=True):
         rank[_descending(-saliency.ravel(), stream)] = places
     return ranks.reshape(maps.shape)
-
-
-def ranks_on_device(maps: Tensor, streams: Sequence[Stream]) -> Tensor:
-    """The same ranks of maps float32 or float64 (N, H, W) on any device, sorted there together."""
-    negated = -maps.flatten(1) + 0.0  # without a minus zero, which a sort of bits would tell from zero
-    order = negated.argsort(dim=1)
-    ascending = negated.gather(1, order)
-    tied = (ascending[:, 1:] == ascending[:, :-1]).any(dim=1)
-    for index in tied.nonzero()[:, 0].tolist():
-        shuffled = torch.from_numpy(streams[index].permutation(negated.shape[1])).to(maps.device)
-        order[index] = shuffled[negated[index, shuffled].argsort(stable=True)]
-    places = torch.arange(negated.shape[1], dtype=torch.int32, device=maps.device).expand(order.shape)
-    return torch.empty_like(places.contiguous()).scatter_(1, order, places).view(maps.shape)
 
 
 def _descending(negated: NDArray[np.floating[Any]], stream: Stream) -> NDArray[np.int64]:
@@ -104,7 +85,7 @@ def stepwise_probabilities(
     The i-th value is of sample ``samples[i]``, in which the first ``steps[i] * step`` pixels in the map's order have
     changed.
     """
-    per_step, device = pixels_per_step(data.saliency.shape[1:], step), before.device
+    per_step, device = pixels_per_step(data.maps.shape[1:], step), before.device
     ranks = ranks_at(data, before.shape[2:]).to(device)
     owners, changed = torch.tensor(samples, device=device), torch.tensor(steps * per_step, device=device).int()
 
@@ -120,7 +101,7 @@ def stepwise_probabilities(
 
 def step_count(data: MetricInputs, step: int | None) -> int:
     """Number of steps that change all pixels; the last may change fewer than the rest."""
-    size = data.saliency.shape[1:]
+    size = data.maps.shape[1:]
     return -(-math.prod(size) // pixels_per_step(size, step))
 
 

@@ -87,17 +87,13 @@ class MaskMetric(Metric):
     columns), ``twin_map``, ``patched_map``, ``paired_map``, ``paired_twin_map``, ``paired_patched_map``,
     ``shuffled_map`` float (H, W).
 
-    `ignores_position` says that shuffling the pixels of map and mask together changes nothing. A metric with
-    `reads_pixels` False asks its `ranking` only for what
-    :class:`~salgen.evaluation.metrics.inputs.ranking.MaskStatistics` has. It is computed on the accelerator where the
-    maps are.
+    `ignores_position` says that shuffling the pixels of map and mask together changes nothing.
     """
 
-    ignores_position: ClassVar[bool] = True
-    reads_pixels: ClassVar[bool] = True
+    ignores_position = True
 
-    needs: ClassVar[frozenset[str]] = frozenset({"mask"})
-    regional: ClassVar[bool] = True
+    needs = frozenset({"mask"})
+    regional = True
 
     def ceiling(self, p: int, n: int) -> float:
         """The value of the mask itself as a map, for p mask pixels and n others; NaN if it depends on its shape."""
@@ -108,7 +104,7 @@ class MaskMetric(Metric):
 class DatasetMetric(MaskMetric):
     """A metric whose values are known when all maps are: write ``partial(rankings)`` and ``aggregate(partial)``."""
 
-    kind: ClassVar[str] = "dataset"
+    kind = "dataset"
 
     def partial(self, rankings: Sequence[Ranking]) -> Float64:
         """The partial result of one map under its acceptable masks, float64 (k,)."""
@@ -123,8 +119,8 @@ class DatasetMetric(MaskMetric):
 class ModelMetric(Metric):
     """A metric that asks the model about many changed images: write ``measure(data)``."""
 
-    family: ClassVar[str] = "faithfulness"
-    needs: ClassVar[frozenset[str]] = frozenset({"model", "image", "target"})
+    family = "faithfulness"
+    needs = frozenset({"model", "image", "target"})
 
     def measure(self, data: MetricInputs) -> Measured:
         """Values float64 (N,) and reasons for a batch whose maps are finite."""
@@ -135,9 +131,9 @@ class ModelMetric(Metric):
 class RetrainingMetric(Metric):
     """A metric with whole trainings behind each value: only a run computes it, and only where named."""
 
-    kind: ClassVar[str] = "dataset"
-    family: ClassVar[str] = "faithfulness"
-    needs: ClassVar[frozenset[str]] = frozenset({"training"})
+    kind = "dataset"
+    family = "faithfulness"
+    needs = frozenset({"training"})
 
 
 def of_param() -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,6 @@ from salgen.types import Float32, Mask
 
 if TYPE_CHECKING:
     from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
-    from salgen.evaluation.metrics.inputs.batched_ranking import RankedMap
-    from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
     from salgen.evaluation.models.inspection.model_view import ModelView
 
 T = TypeVar("T")
@@ -67,17 +65,12 @@ class Counterpart:
     # for each sample the reason why its second image is unusable, or ""; empty where none can be
     faults: Sequence[str] = ()
 
-    def take(self, chosen: NDArray[np.int64]) -> Counterpart:
-        """The counterparts of some samples."""
-        faults = [self.faults[i] for i in chosen] if self.faults else ()
-        return Counterpart(self.maps[chosen], self.correct[chosen], self.there[chosen], faults)
-
 
 @dataclass(frozen=True, eq=False)
 class MetricInputs:
     """The maps of one method for a batch of N samples, with what else is known; None where it is not."""
 
-    saliency: Values | DeviceMaps  # float32 or float64 (N, H, W), or where they still are on an accelerator
+    maps: Values  # float32 or float64 (N, H, W)
     masks: Mask | None = None  # bool (N, K, H, W): K acceptable masks
     valid: Mask | None = None  # bool (N, H, W): the scored region
     images: Float32 | None = None  # (N, C, H, W), as the model takes them before its normalisation
@@ -98,24 +91,7 @@ class MetricInputs:
     _cache: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
-        return len(self.saliency)
-
-    @cached_property
-    def maps(self) -> Values:
-        """The maps, float32 or float64 (N, H, W); copied from an accelerator when they are first asked for."""
-        return np.asarray(self.saliency)
-
-    @property
-    def finite(self) -> NDArray[np.bool_]:
-        """Whether all values of each map are finite, wherever they are scored: bool (N,)."""
-        if isinstance(self.saliency, np.ndarray):
-            return np.array([np.isfinite(saliency).all() for saliency in self.saliency], dtype=bool)
-        return self.saliency.finite
-
-    @property
-    def on_device(self) -> bool:
-        """Whether the maps are on an accelerator, so that metrics which read no pixels are computed there."""
-        return not isinstance(self.saliency, np.ndarray)
+        return len(self.maps)
 
     @property
     def given(self) -> frozenset[str]:
@@ -164,30 +140,6 @@ class MetricInputs:
         masks = np.zeros((1, *saliency.shape), dtype=bool) if self.masks is None else self.masks[index]
         return [Ranking(saliency, mask, valid) for mask in masks]
 
-    def ranked_on_device(self, index: int) -> list[RankedMap]:
-        """The same of maps on an accelerator, for metrics that read no pixels: computed for many maps at once."""
-        import torch
-        from salgen.evaluation.metrics.inputs.batched_ranking import BatchedRanking, RankedMap
-
-        assert not isinstance(self.saliency, np.ndarray)
-        part, maps = self.saliency.block(index, 1 if self.masks is None else self.masks.shape[1])
-        if self._cache.get("ranked part") != part:
-            count, *size = maps.values.shape
-            masks = np.zeros((count, 1, *size), dtype=bool) if self.masks is None else self.masks[part]
-            there = partial(torch.tensor, device=maps.values.device)
-            valid = None if self.valid is None else there(self.valid[part])
-            self._cache.update({"ranked part": part, "ranking": BatchedRanking(maps, there(masks), valid)})
-        batch = self._cache["ranking"]
-        return [RankedMap(batch, index - part.start, mask) for mask in range(batch.masks.shape[1])]
-
-    def counts(self, metric: Any, index: int) -> bool:
-        """True if a sample is rightly classified wherever the metric requires it."""
-        if not metric.only_correct:
-            return True
-        second_maps_correct = [self.counterparts[name].correct[index] for name in metric.needs & set(COUNTERPARTS)]
-        own = self.correct is None or getattr(metric, "of", OWN) == PAIRED or bool(self.correct[index])
-        return own and all(second_maps_correct)
-
     def take(self, chosen: NDArray[np.int64]) -> MetricInputs:
         """The inputs of some samples."""
         if len(chosen) == len(self):
@@ -197,10 +149,13 @@ class MetricInputs:
         given = {name: value[chosen] for name in arrays if (value := getattr(self, name)) is not None}
         return replace(
             self,
-            saliency=self.saliency[chosen],
+            maps=self.maps[chosen],
             **given,
             twins=None if self.twins is None else [self.twins[i] for i in chosen],
-            counterparts={name: counterpart.take(chosen) for name, counterpart in self.counterparts.items()},
+            counterparts={
+                name: Counterpart(one.maps[chosen], one.correct[chosen], one.there[chosen])
+                for name, one in self.counterparts.items()
+            },
             ids=[self.ids[i] for i in chosen],
             _cache={},
         )

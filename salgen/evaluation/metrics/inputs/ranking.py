@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from salgen.types import Float64, Mask
@@ -36,64 +36,7 @@ class Cut(NamedTuple):
     negatives_tied: int
 
 
-class MaskStatistics(Protocol):
-    """Counts and sums of one map under one mask, within the scored region.
-
-    :class:`~salgen.evaluation.metrics.inputs.ranking.Ranking` computes them by NumPy for one map, and
-    :class:`~salgen.evaluation.metrics.inputs.batched_ranking.BatchedRanking` by PyTorch for many. Counts are equal;
-    sums may differ by their rounding. Pairs are (in the mask, outside it). Where it says so, the map must be finite.
-    Results are kept by the function or number that they were asked for with, so give a function of a module, no lambda.
-    """
-
-    @property
-    def p(self) -> int:
-        """The number of mask pixels."""
-
-    @property
-    def n(self) -> int:
-        """The number of pixels outside the mask."""
-
-    @property
-    def finite(self) -> bool:
-        """True if every value is finite."""
-
-    def over_positives(self, term: Callable[[Levels], Any]) -> float:
-        """The sum over the mask pixels of a term of the counts at their values; `term` is elementwise arithmetic."""
-
-    def cut(self, value: Any) -> Cut:
-        """Counts above and at a value of the map's own type."""
-
-    @property
-    def cut_at_top(self) -> Cut:
-        """Counts at the largest value."""
-
-    @property
-    def cut_at_pth_largest(self) -> Cut:
-        """Counts above and at the p-th largest value of all."""
-
-    def cut_at_negative(self, surpassing: Callable[[int], int]) -> Cut:
-        """Counts above and at the (surpassing(n) + 1)-th largest value outside the mask, which must not be full."""
-
-    def above_scaled(self, threshold: float) -> tuple[int, int]:
-        """Numbers of pixels whose value, scaled to [0, 1], is above a threshold; finite."""
-
-    def above_share_of_top(self, threshold: float) -> tuple[int, int]:
-        """Numbers of pixels whose value is above a share, 0 or more, of the largest; 0 if none is positive; finite."""
-
-    @property
-    def masses(self) -> tuple[float, float]:
-        """Sums of the positive values in units of the largest, which cannot overflow; 0 if none is positive; finite."""
-
-    @property
-    def scaled_sums(self) -> tuple[float, float]:
-        """Sums of the values scaled to [0, 1]; finite."""
-
-    @property
-    def boxed(self) -> MaskStatistics:
-        """The same map against the bounding box of the mask."""
-
-
-def hits_of_the_largest(ranking: MaskStatistics) -> tuple[int, int]:
+def hits_of_the_largest(ranking: Ranking) -> tuple[int, int]:
     """Number of the p largest pixels that lie in the mask, in parts of a pixel, and the number of parts in a pixel.
 
     Pixels tied at the last place enter in proportion, so the parts are as many as these.
@@ -199,18 +142,9 @@ class Ranking:
         return Cut(*_above_and_at(self.positives, value), *_above_and_at(self.negatives, value))
 
     @property
-    def cut_at_top(self) -> Cut:
-        """Counts at the largest value."""
-        return self.cut(self.top)
-
-    @property
     def cut_at_pth_largest(self) -> Cut:
         """Counts above and at the p-th largest value of all."""
         return self.cut(_pth_largest(self))
-
-    def cut_at_negative(self, surpassing: Callable[[int], int]) -> Cut:
-        """Counts above and at the (surpassing(n) + 1)-th largest of the negatives."""
-        return self.cut(self.negatives[self.n - 1 - surpassing(self.n)])
 
     def above_scaled(self, threshold: float) -> tuple[int, int]:
         """Numbers of pixels in the mask and outside it whose scaled value is above a threshold."""

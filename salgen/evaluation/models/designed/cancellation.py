@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 from salgen.evaluation.models.designed.designed_network import DesignedNetwork, set_weights
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ class Cancellation(DesignedNetwork):
     is x (1 - c).
     """
 
-    name: ClassVar[str] = "cancellation"
-    generator: ClassVar[str] = "cancelling-patches"
-    reference: ClassVar[str] = "closed form"
+    name = "cancellation"
+    generator = "cancelling-patches"
+    reference = "closed form"
 
     def design(self, generator: CancellingPatches) -> Classifier:
         """The network for images of `cancelling-patches`."""

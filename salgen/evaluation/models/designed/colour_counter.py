@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 from salgen.errors import SalgenError
 from salgen.evaluation.models.designed.designed_network import DesignedNetwork, channel_identity, set_weights
 from salgen.parameters import param
@@ -29,9 +29,9 @@ class ColourCounter(DesignedNetwork):
     limit: the path from black meets the colour in its last 1/425 alone, which 200 steps miss.
     """
 
-    name: ClassVar[str] = "colour-counter"
-    generator: ClassVar[str] = "coloured-cells"
-    reference: ClassVar[str] = "closed form"
+    name = "colour-counter"
+    generator = "coloured-cells"
+    reference = "closed form"
 
     copies: int = param(2, "redundant channels of each colour", low=1)
 
@@ -64,9 +64,9 @@ class ColourCounterTransformer(DesignedNetwork):
     colour with b = 1 or 0. Layer norm then divides them by a constant.
     """
 
-    name: ClassVar[str] = "colour-counter-vit"
-    generator: ClassVar[str] = "coloured-cells"
-    reference: ClassVar[str] = "closed form"
+    name = "colour-counter-vit"
+    generator = "coloured-cells"
+    reference = "closed form"
 
     def design(self, generator: ColouredCells) -> Classifier:
         """The network for images of `coloured-cells` whose cells are its patches, as many in a row as in a column."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from salgen.errors import SalgenError
-from salgen.evaluation.models.weight_sources import FromScratch
+from salgen.evaluation.models import Model
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class DesignedNetwork(FromScratch):
+class DesignedNetwork(Model):
     """A network with weights in closed form: write ``design(generator)``."""
 
-    name: ClassVar[str]
     generator: ClassVar[str]  # the generator whose images it is made for, and whose exact attribution is its own
     quick: ClassVar[Mapping[str, Any]] = {}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {}, "small": {}, "full": {}}

@@ -24,7 +24,7 @@ FEATURES = "grid_features"
 class GridNetwork(DesignedNetwork):
     """Base of networks for grids."""
 
-    generator: ClassVar[str] = "image-grids"
+    generator = "image-grids"
     setting: ClassVar[str]
     # whether the part before the last maps is run on each cell by itself too; None where not even what follows is
     apart: ClassVar[bool | None] = None
@@ -49,11 +49,9 @@ class GridPG(GridNetwork):
     It has to take images of that size, as those with a global pool do. Its logits depend on all cells.
     """
 
-    name: ClassVar[str] = "gridpg"
-    setting: ClassVar[str] = "gridpg"
-    reference: ClassVar[str] = (
-        "Böhle et al. 2021, CoDA Nets, section 4 (grid pointing game), doi:10.1109/CVPR46437.2021.00990"
-    )
+    name = "gridpg"
+    setting = "gridpg"
+    reference = "Böhle et al. 2021, CoDA Nets, section 4 (grid pointing game), doi:10.1109/CVPR46437.2021.00990"
 
 
 @dataclass(frozen=True)
@@ -64,13 +62,13 @@ class DiFull(GridNetwork):
     one layer, as each head's weights are for the same channels.
     """
 
-    name: ClassVar[str] = "difull"
-    setting: ClassVar[str] = "disconnected"
-    reference: ClassVar[str] = (
+    name = "difull"
+    setting = "disconnected"
+    reference = (
         "Rao et al. 2022, Towards better understanding attribution methods, section 3.1 (DiFull), "
         "doi:10.48550/arXiv.2205.10435"
     )
-    apart: ClassVar[bool | None] = True
+    apart = True
 
 
 @dataclass(frozen=True)
@@ -80,13 +78,13 @@ class DiPart(GridNetwork):
     The logit of a class at a cell depends on other cells only as far as the receptive fields of its maps reach.
     """
 
-    name: ClassVar[str] = "dipart"
-    setting: ClassVar[str] = "disconnected"
-    reference: ClassVar[str] = (
+    name = "dipart"
+    setting = "disconnected"
+    reference = (
         "Rao et al. 2022, Towards better understanding attribution methods, section 3.1 (DiPart), "
         "doi:10.48550/arXiv.2205.10435"
     )
-    apart: ClassVar[bool | None] = False
+    apart = False
 
 
 def _with_heads(name: str, classifier: Classifier, cells: int, apart: bool) -> Classifier:

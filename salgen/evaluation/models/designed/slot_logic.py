@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 from salgen.evaluation.models.designed.designed_network import DesignedNetwork, set_weights
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ class SlotLogic(DesignedNetwork):
     1).
     """
 
-    name: ClassVar[str] = "slot-logic"
-    generator: ClassVar[str] = "logic-slots"
-    reference: ClassVar[str] = "closed form"
+    name = "slot-logic"
+    generator = "logic-slots"
+    reference = "closed form"
 
     def design(self, generator: LogicSlots) -> Classifier:
         """The network for images of `logic-slots`."""

@@ -1,7 +1,7 @@
 """Copies of a network with weights that have learnt nothing: of the whole network, or of some layers."""
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -16,13 +16,8 @@ Layer = tuple[str, ...]  # dotted names of the modules that start anew together
 
 def untrained(view: ModelView, seed: int) -> ModelView:
     """A view of the same network with fresh weights, which depend on `seed` alone: the floor of every comparison."""
-
-    def restart_all(modules: dict[str, nn.Module]) -> None:
-        with random_state(seed, "untrained"):
-            for module in modules.values():
-                _restart(module)
-
-    return _changed(view, restart_all)
+    every = [name for name, _ in view.network.named_modules()]
+    return _restarted(view, {(seed, "untrained"): every})
 
 
 def randomised(
@@ -36,23 +31,23 @@ def randomised(
     done = 0
     for k in stages:
         chosen = [name for layer in layers[done if cascading else k : k + 1] for name in layer]
-
-        def restart_chosen(modules: dict[str, nn.Module], chosen: Sequence[str] = chosen) -> None:
-            for name in chosen:
-                with random_state(seed, "randomised", name):
-                    _restart(modules[name])
-
-        fresh = _changed(view, restart_chosen)
+        fresh = _restarted(view, {(seed, "randomised", name): [name] for name in chosen})
         yield fresh
         if cascading:
             view, done = fresh, k + 1
 
 
-def _changed(view: ModelView, change: Callable[[dict[str, nn.Module]], None]) -> ModelView:
-    """A view of a copy whose modules are changed on the CPU, so that weights are the same on every device."""
+def _restarted(view: ModelView, names: Mapping[tuple[int | str, ...], Iterable[str]]) -> ModelView:
+    """A view of a copy whose modules of these names start anew, each group from the random state of its key.
+
+    They are drawn on the CPU, so that weights are the same on every device.
+    """
     device = next((p.device for p in view.network.parameters()), torch.device("cpu"))
     network = copy.deepcopy(view.network).cpu()
-    change(dict(network.named_modules()))
+    for key, group in names.items():
+        with random_state(*key):
+            for name in group:
+                _restart(network.get_submodule(name))
     return replace(view, network=network.requires_grad_(False).eval().to(device))
 
 

@@ -4,16 +4,14 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
-from types import CodeType
 from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import BackwardCFunction
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map
 from salgen.errors import SalgenError, warn
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
-from salgen.evaluation.models.inspection.network_trace import ancestors, hooked
+from salgen.evaluation.models.inspection.network_trace import hooked
 from salgen.evaluation.models.logits import learn
 
 TOLD, REFUSED = 0.02, 0.25  # shares of the logits' change; a detached norm's mean and deviation take .1 or so
@@ -35,8 +33,7 @@ def check_gradient(method: str, view: ModelView, image: Tensor, layer: str | Non
     One image (1, C, h, w) is run with noise, free and with these values held: the difference is what the gradient at
     the input, or at a layer's output, misses. Straight-through estimators, masks and the like pass.
     """
-    if not _whole.of(method, view, image):
-        _checks(layer).of(method, view, image)
+    _checks(layer).of(method, view, image)
 
 
 class _Loss(NamedTuple):
@@ -50,17 +47,17 @@ class _Loss(NamedTuple):
 class _Losses(TorchFunctionMode):
     """Finds each operation of a pass that takes a gradient and gives none; `held` ones give their earlier values.
 
-    The inside of an autograd function has a backward of its own, unless the function is one of `broken`.
+    The inside of an autograd function has a backward of its own.
     """
 
-    def __init__(self, network: nn.Module, held: Sequence[_Loss | None], broken: Mapping[CodeType, str]) -> None:
+    def __init__(self, network: nn.Module, held: Sequence[_Loss | None]) -> None:
         super().__init__()
         self.names = {module: name for name, module in network.named_modules()}
-        self.held, self.broken, self.found = held, broken, list[_Loss]()
+        self.held, self.found = held, list[_Loss]()
         functions: list[Any] = [torch.autograd.Function]
         for function in functions:
             functions += function.__subclasses__()
-        self.own_backward = {getattr(function.forward, "__code__", None) for function in functions} - broken.keys()
+        self.own_backward = {getattr(function.forward, "__code__", None) for function in functions}
         self.rounded: dict[int, Tensor] = {}  # holding a tensor keeps its id its own
 
     def __torch_function__(
@@ -92,14 +89,12 @@ class _Losses(TorchFunctionMode):
         return tree_map(lambda leaf: next(values).detach().clone() if isinstance(leaf, Tensor) else leaf, result)
 
     def _where(self) -> str:
-        """The innermost module or broken function that runs; empty within a function that has a backward."""
+        """The innermost module that runs; empty within an autograd function."""
         frame, where = sys._getframe(2), ""
         while frame.f_back is not None:
             if frame.f_code in self.own_backward:
                 return ""
             module = frame.f_locals.get("self")
-            if not where and frame.f_code in self.broken:
-                where = f"the forward of {self.broken[frame.f_code]}, whose backward gives no gradient"
             if not where and isinstance(module, nn.Module) and module in self.names:
                 where = f"{self.names[module] or 'its forward'!r} ({type(module).__name__})"
             frame = frame.f_back
@@ -115,7 +110,6 @@ def _run(
     view: ModelView,
     image: Tensor,
     layer: str | None,
-    broken: Mapping[CodeType, str],
     noise: float = 0.0,
     seed: int = 0,
     held: Sequence[_Loss | None] = (),
@@ -124,16 +118,13 @@ def _run(
     read: list[Tensor] = []
 
     def begin(_module: Any, _inputs: Any, output: Any) -> Tensor:
-        if not isinstance(output, Tensor) or not output.is_floating_point():
-            kind = output.dtype if isinstance(output, Tensor) else type(output).__name__
-            raise SalgenError(f"layer {layer!r} gives {kind}, which has no gradient: {_ADVICE}")
         with torch._C.DisableTorchFunction(), torch.enable_grad():
             read.append(output if output.requires_grad else output.detach().requires_grad_())
             size = float(output.detach().std()) if output.numel() > 1 else 0.0
             random = torch.randn(output.shape, generator=torch.Generator().manual_seed(seed)).to(output)
             return read[-1] + noise * (size or 1.0) * random
 
-    losses = _Losses(view.network, held, broken)
+    losses = _Losses(view.network, held)
     hooks = [] if layer is None else [(view.network.get_submodule(layer), begin)]
     with torch.enable_grad(), hooked(hooks):
         inputs = begin(None, None, image.detach()) if layer is None else image.detach()
@@ -142,50 +133,25 @@ def _run(
     return logits, read[-1], losses.found
 
 
-def _backward(logits: Tensor, values: Tensor, functions: Sequence[Any]) -> tuple[bool, dict[CodeType, str]]:
-    """Whether any gradient arrives at the values; the code and name of the autograd functions that pass none on."""
-    broken: dict[CodeType, str] = {}
-
-    def note(function: Any, passed: Sequence[Tensor | None], arrived: Sequence[Tensor | None]) -> None:
-        if any(map(_any, arrived)) and not any(map(_any, passed)):
-            broken[function.forward.__code__] = function.__name__
-
+def _arrives(logits: Tensor, values: Tensor) -> bool:
+    """True if any gradient of the logits arrives at the values."""
     if not logits.requires_grad:
-        return False, broken
-    for node in functions:
-        node.register_hook(partial(note, node._forward_cls))
+        return False
     with torch.enable_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch's own of operations without derivative
         score = (logits * torch.linspace(1, 2, logits.shape[1]).to(logits)).sum()
-        return _any(torch.autograd.grad(score, values, allow_unused=True)[0]), broken
-
-
-def _any(gradient: Tensor | None) -> bool:
+        (gradient,) = torch.autograd.grad(score, values, allow_unused=True)
     return gradient is not None and bool(gradient.any())
 
 
-def _functions(logits: Tensor) -> list[Any]:
-    return [node for node in ancestors(logits.grad_fn) if isinstance(node, BackwardCFunction)]
-
-
-def _is_whole(_name: str, view: ModelView, image: Tensor) -> bool:
-    """True if no operation loses the gradient on its way to the image, and so none after any layer."""
-    learn(view.network, image)  # whose own passes have no gradient
-    logits, _, losses = _run(view, image, None, {})
-    return logits.requires_grad and not losses and not _functions(logits)
-
-
-_whole = NetworkCache(_is_whole)
-
-
 def _check(layer: str | None, name: str, view: ModelView, image: Tensor) -> None:
-    first, values, losses = _run(view, image, layer, {})
-    with view.failures(image, "has no gradient"):
-        arrives, broken = _backward(first, values, _functions(first))
-    if first.requires_grad and not losses and not broken:
+    learn(view.network, image)  # whose own passes have no gradient
+    run = partial(_run, view, image, layer)
+    first, values, losses = run()
+    if first.requires_grad and not losses:
         return
-    run = partial(_run, view, image, layer, broken)
-    losses = run()[2] if broken else losses
+    with view.failures(image, "has no gradient"):
+        arrives = _arrives(first, values)
     if not arrives:
         for seed in range(DRAWS):
             logits, _, again = run(1.0, seed)

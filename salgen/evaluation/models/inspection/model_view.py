@@ -30,8 +30,6 @@ from salgen.evaluation.models.normalisation import Normalisation, normalisation,
 T = TypeVar("T")
 
 SCORES = ("logit", "margin")
-# Attributes of timm's, Hugging Face's and torchvision's modules that have them run again for gradients, without hooks.
-CHECKPOINTING = ("grad_checkpointing", "gradient_checkpointing", "memory_efficient")
 HALVES = (torch.float16, torch.bfloat16)
 _CALLER = "<caller>"  # stands for the name of the method that asks, with which its errors begin
 
@@ -144,8 +142,6 @@ class ModelView:
         """Black and white, each (1, C, H, W), mapped through the normalisation."""
         uniform = torch.zeros_like(pixels[:1])
         black, white = self.normalise(uniform), self.normalise(uniform + 1)
-        if not bool(torch.isfinite(black).all() and torch.isfinite(white).all()):
-            raise SalgenError("the model's normalisation maps a black or white image to values that are not finite")
         return black, white
 
 
@@ -254,9 +250,6 @@ def _settle(module: nn.Module) -> None:
             hook.remove(module)  # type: ignore[attr-defined]
             module.requires_grad_(False)  # the plain weight is new
             del module._forward_pre_hooks[key]
-    for name in CHECKPOINTING:
-        if getattr(module, name, False) is True:
-            setattr(module, name, False)
     if parametrize.is_parametrized(module):
         with torch.no_grad():
             names = dict(module.get_submodule("parametrizations").named_children())

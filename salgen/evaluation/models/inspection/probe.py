@@ -23,11 +23,11 @@ class Probe:
 
     def passes(self, count: int, work: Callable[[], Tensor]) -> Tensor:
         """The result (count, ...) of `work`, or a stand-in of its shape."""
-        now = _now()
+        at = now()
         if not self.images:
-            self._first = now
-        elif self._pace is None and now - self._first > PROBE_S:
-            self._pace = (now - self._first) / self.images
+            self._first = at
+        elif self._pace is None and at - self._first > PROBE_S:
+            self._pace = (at - self._first) / self.images
         self.images += count
         if self._pace is None:
             result = work()
@@ -43,13 +43,13 @@ _PROBE: ContextVar[Probe | None] = ContextVar("probe", default=None)
 @contextmanager
 def probing() -> Iterator[Probe]:
     """Count the passes of the work within, whose results mean nothing, and its time."""
-    probe, started = Probe(), _now()
+    probe, started = Probe(), now()
     token = _PROBE.set(probe)
     try:
         yield probe
     finally:
         _PROBE.reset(token)
-        probe.seconds += _now() - started
+        probe.seconds += now() - started
 
 
 def counted(count: int, work: Callable[[], Tensor], inputs: Tensor | None = None) -> Tensor:
@@ -61,7 +61,8 @@ def counted(count: int, work: Callable[[], Tensor], inputs: Tensor | None = None
     return result if inputs is None or result.requires_grad else result + 0 * inputs.flatten(1).sum(1)
 
 
-def _now() -> float:
+def now() -> float:
+    """Seconds on a clock, when the work on accelerators is done."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()
     return time.perf_counter()

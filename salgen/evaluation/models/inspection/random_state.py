@@ -13,12 +13,8 @@ _lock = RLock()
 def random_state(*names: str | int) -> Iterator[None]:
     """Draw, one thread at a time, from a state that depends on `names` alone; global generators stay as they are."""
     with _lock, torch.random.fork_rng(devices=range(torch.cuda.device_count())):
-        seed_generators(Stream(*names).key())
+        seed = Stream(*names).key()
+        torch.default_generator.manual_seed(seed)  # `torch.manual_seed` takes a hundred times as long
+        if torch.cuda.is_available():
+            torch.cuda.manual_seed_all(seed)
         yield
-
-
-def seed_generators(seed: int) -> None:
-    """Seed torch's generators; `torch.manual_seed` takes a hundred times as long, for other kinds of device."""
-    torch.default_generator.manual_seed(seed)
-    if torch.cuda.is_available():
-        torch.cuda.manual_seed_all(seed)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,9 +22,6 @@ from salgen.errors import SalgenError, reason
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.files import atomic_path
 from salgen.types import Float32, Mask
-
-if TYPE_CHECKING:
-    from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
 
 FOLDER = "maps"
 GALLERY = "gallery.npz"  # maps of a few samples, for the report's pictures
@@ -57,7 +54,7 @@ class SavedMaps:
     # has a twin)
     correct: Mask
     there: Mask
-    values: Float32 | DeviceMaps  # float32 (N, H, W), or where they still are on an accelerator
+    values: Float32  # (N, H, W)
     # the channel reduction, the (h, w) at which the method computed the maps, and the time they took
     reduction: str
     native_resolution: tuple[int, int]

@@ -134,13 +134,6 @@ def test_weights_that_an_old_hook_leaves_ask_for_no_gradient():
     assert not any(weight.requires_grad for weight in ModelView.of(layer).network.parameters())
 
 
-def test_checkpointing_is_switched_off_in_the_copy():
-    network = nn.Linear(2, 2)
-    network.grad_checkpointing = True
-    assert not ModelView.of(network).network.grad_checkpointing
-    assert network.grad_checkpointing
-
-
 def test_an_image_whose_sums_stay_channels_last_is_made_contiguous():
     network = nn.Sequential(nn.Conv2d(3, 4, 3), Of(lambda x: x.view(-1, 4 * 36)))
     image = torch.from_numpy(np.zeros((8, 8, 3), np.float32).transpose(2, 0, 1)[None])  # stride 0 over images
