@@ -5,7 +5,7 @@ import os
 import platform
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -96,7 +96,7 @@ def workplace(out: Path) -> Iterator[Path]:
 
     It is removed afterwards, whatever happens; what a killed process left there is removed first.
     """
-    place = _place_of(out)
+    place = out.absolute().with_name(f".{out.absolute().name}.unfinished")
     try:
         with sole_writer(place, out):
             shutil.rmtree(place, ignore_errors=True)
@@ -108,18 +108,6 @@ def workplace(out: Path) -> Iterator[Path]:
     except OSError as error:
         cause = os.strerror(error.errno) if error.errno else str(error)
         raise SalgenError(f"{out}: {cause}; nothing was written") from error
-
-
-def forget(out: Path) -> None:
-    """Remove the folder beside a finished `out` that a process left which was killed just after it gave the name."""
-    place = _place_of(out)
-    if place.is_dir() and not place.is_symlink():
-        with suppress(SalgenError, OSError), sole_writer(place, out):  # unless another process is at it
-            shutil.rmtree(place)
-
-
-def _place_of(out: Path) -> Path:
-    return out.absolute().with_name(f".{out.absolute().name}.unfinished")
 
 
 def check_outside(path: Path, *, in_a_run: bool = False) -> None:
