@@ -128,7 +128,7 @@ def describe(generator: Generator, spec: DatasetSpec, *, twins: bool = True, rec
     return Manifest(
         spec,
         twins,
-        usual_shard(recipes_only),
+        RECIPES_PER_SHARD if recipes_only else SAMPLES_PER_SHARD,
         RECIPES_PER_GROUP if recipes_only else ROWS_PER_GROUP,
         (type(plugin).__doc__ or plugin.name).partition("\n")[0],
         {task: tuple(classes) for task, classes in plugin.tasks.items()},
@@ -147,11 +147,6 @@ def describe(generator: Generator, spec: DatasetSpec, *, twins: bool = True, rec
         attribution=plugin.attribution(first.recipe.parameters).shape if isinstance(plugin, Attributed) else (),
         attribution_kind=getattr(plugin, "attribution_kind", ""),
     )
-
-
-def usual_shard(recipes_only: bool) -> int:
-    """Samples of a shard, with or without pictures."""
-    return RECIPES_PER_SHARD if recipes_only else SAMPLES_PER_SHARD
 
 
 def read_manifest(folder: Path) -> Manifest:

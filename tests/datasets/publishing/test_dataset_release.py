@@ -297,7 +297,7 @@ def test_a_set_without_pixels_is_read_as_far_as_it_goes(tiles, tmp_path):
             with pytest.raises(SalgenError, match="published without pixels: its README"):
                 looked_at()
     assert "none, as the images were imported" in describe(out)
-    with pytest.raises(SalgenError, match="as it was published, without pixels: choose another OUT"):
+    with pytest.raises(SalgenError, match="pixels is False there and True here"):
         make("tiles", out, source=str(tmp_path / "copy"), workers=1)
 
 
