@@ -77,10 +77,10 @@ def _add(target: Any, name: str, size: int, source: Any) -> None:
         with target.open(info, "w") as member:
             shutil.copyfileobj(source, member)
         return
-    member = tarfile.TarInfo(name)
-    member.size = size
+    header = tarfile.TarInfo(name)
+    header.size = size
     try:
-        target.addfile(member, source)
+        target.addfile(header, source)
     except ValueError as error:  # too long or too large for a tar
         raise SalgenError(f"member {name!r}: {error}: give OUT the suffix .zip") from None
 
