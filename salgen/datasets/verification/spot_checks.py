@@ -8,7 +8,7 @@ from salgen.datasets.format.schema import pixels_digest, present_column, recipe_
 from salgen.datasets.format.shards import Shard
 from salgen.datasets.reading.batch import Batch
 from salgen.datasets.reading.reader import Dataset
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, readable
 from salgen.generators.factory import generator_of
 from salgen.generators.generator import Generator
 from salgen.generators.interfaces import Attributed
@@ -16,9 +16,9 @@ from salgen.types import Sample
 
 
 def rendering_problems(
-    folder: Path, manifest: Manifest, readable: Sequence[Shard], source: str | None, count: int
+    folder: Path, manifest: Manifest, sound: Sequence[Shard], source: str | None, count: int
 ) -> list[str]:
-    """Differences when `count` samples, evenly spread over the splits, are rendered again; only `readable` shards."""
+    """Differences when `count` samples, evenly spread over the splits, are rendered again; only of `sound` shards."""
     if not count or lacks_source(manifest, source):
         return []
     try:
@@ -29,7 +29,7 @@ def rendering_problems(
     return [
         problem
         for split, index in _spread(manifest, count)
-        if any(shard.split == split and shard.start <= index < shard.stop for shard in readable)
+        if any(shard.split == split and shard.start <= index < shard.stop for shard in sound)
         for problem in _sample_problems(generator, datasets[split], index)
     ]
 
@@ -52,12 +52,12 @@ def _sample_problems(generator: Generator, dataset: Dataset, index: int) -> list
     """Differences when one sample is drawn and rendered again."""
     name = f"{dataset.split}-{index:06d}"
     try:
-        (batch,) = dataset.batches(1, [index])
-        stored = batch.recipes[0]
-        drawn = generator.recipe(dataset.spec.seed, dataset.split, index)
-        if recipe_to_text(stored) != recipe_to_text(drawn):
-            return [f"sample {name}: drawn again, it has another recipe"]
-        parts = _differing(generator, dataset, batch)
+        with readable("its row"):
+            (batch,) = dataset.batches(1, [index])
+            drawn = generator.recipe(dataset.spec.seed, dataset.split, index)
+            if recipe_to_text(batch.recipes[0]) != recipe_to_text(drawn):
+                return [f"sample {name}: drawn again, it has another recipe"]
+            parts = _differing(generator, dataset, batch)
     except SalgenError as error:
         return [f"sample {name} could not be rendered again: {error}"]
     return [f"sample {name}: rendered again, it differs in {', '.join(parts)}"] if parts else []
