@@ -24,7 +24,7 @@ from salgen.datasets.layouts.detection_datasets.voc_annotations import (
     VocCopy,
     open_voc,
 )
-from salgen.datasets.layouts.own_images.outlines import MaskPicture
+from salgen.datasets.layouts.own_images.outlines import MaskPicture, Outline
 from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError, usable
@@ -134,7 +134,7 @@ def _check_ids(image: Path, path: Path) -> None:
 
 
 @dataclass(frozen=True)
-class SbdMask:
+class SbdMask(Outline):
     """The pixels of a class."""
 
     path: Path

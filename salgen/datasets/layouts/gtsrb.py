@@ -2,22 +2,20 @@
 
 import csv
 import importlib
-import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from http.client import HTTPException
 from itertools import groupby
 from pathlib import Path
 from typing import Any
-from filelock import FileLock
 from salgen.cache import cache_errors
+from salgen.datasets.format.output_folder import workplace
 from salgen.datasets.layouts.broken import sound_items
 from salgen.datasets.layouts.imported import SPLITS
 from salgen.datasets.picture_libraries.picture_sampling import listed
-from salgen.errors import SalgenError, named, readable
-from salgen.files import TEMPORARY, cache_folder
+from salgen.errors import SalgenError, readable
+from salgen.files import cache_folder
 from salgen.generators.drawing.pictures import Pixels, read_rgb, resize_rgb
 from salgen.generators.interfaces import Context
 from salgen.generators.traffic_signs.pictures import SIGNS
@@ -201,33 +199,14 @@ def _ranges(numbers: list[int]) -> str:
 
 
 def _fetched() -> Path:
-    """The benchmark's root in the cache, downloaded if it is not there."""
+    """The benchmark's root in the cache, downloaded if it is not there: torchvision trusts any folder that it finds."""
     with cache_errors("GTSRB"):
         root = cache_folder() / GTSRB
-    try:
-        if not root.exists():
-            locks = root.parent / "locks"
-            locks.mkdir(exist_ok=True)
-            with FileLock(locks / f"{GTSRB}.lock"):
-                _download(root)
-    except (ImportError, OSError, RuntimeError, HTTPException) as error:
-        raise SalgenError(
-            f"GTSRB could not be downloaded to {root} ({named(error)}): fetch it on a machine with a network and give "
-            f"its folder, which holds gtsrb/{TRAINING}"
-        ) from None
+    if not root.exists():
+        advice = f": fetch it on a machine with a network and give its folder, which holds gtsrb/{TRAINING}"
+        with workplace(root) as place, readable(f"GTSRB could not be downloaded to {root}", advice):
+            datasets = importlib.import_module("torchvision.datasets")  # loads torch, which nothing else here needs
+            for split in ("train", "test"):
+                datasets.GTSRB(str(place / GTSRB), split=split, download=True)
+            (place / GTSRB).rename(root)
     return root
-
-
-def _download(root: Path) -> None:
-    """Download to a folder beside `root`, renamed when complete: torchvision trusts any folder that it finds."""
-    if root.exists():  # another process fetched it while this one waited
-        return
-    partial = root.with_name(f".{root.name}{TEMPORARY}")
-    shutil.rmtree(partial, ignore_errors=True)  # left by a process that was killed
-    try:
-        datasets = importlib.import_module("torchvision.datasets")  # loads torch, which nothing else here needs
-        for split in ("train", "test"):
-            datasets.GTSRB(str(partial), split=split, download=True)
-        partial.replace(root)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)

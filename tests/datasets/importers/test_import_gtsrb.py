@@ -1,8 +1,6 @@
 import importlib
-import os
 import shutil
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 import numpy as np
@@ -335,16 +333,6 @@ def test_what_a_killed_download_left_is_removed(fetching):
     fetching(fetch_whole)
     assert len(open_gtsrb("download").names()) == 30, "the half is not taken for the whole"
     assert not left.exists()
-
-
-@pytest.mark.skipif(os.name != "posix", reason="no lock elsewhere")
-def test_another_process_fetched_it_meanwhile(fetching):
-    """The second of two waits for the first, and takes what that fetched."""
-    asked = fetching(fetch_whole)
-    with ThreadPoolExecutor(2) as pool:
-        digests = {future.result().digest for future in [pool.submit(open_gtsrb, "download") for _ in range(2)]}
-    assert asked == [("train", True), ("test", True)]
-    assert len(digests) == 1
 
 
 def test_a_cached_folder_that_lacks_something(fetching, tmp_path):

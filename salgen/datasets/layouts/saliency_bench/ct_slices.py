@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
+from salgen.datasets.layouts.own_images.outlines import Outline
 from salgen.datasets.layouts.saliency_bench.dicom_series import read_dicom
 from salgen.datasets.layouts.saliency_bench.marked_images import MarkedImage
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError, usable
@@ -60,7 +61,7 @@ class CtVolume:
 
 
 @dataclass(frozen=True)
-class SliceMask:
+class SliceMask(Outline):
     """The voxels of a slice of a volume of labels that have one value."""
 
     path: Path
