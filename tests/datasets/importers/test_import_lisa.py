@@ -273,9 +273,9 @@ def without_column(column):
         (None, "FileNotFoundError"),
         (lambda text: text.replace(";", ","), "KeyError: 'Filename'"),
         *((without_column(column), f"KeyError: {column!r}") for column in HEADER.split(";")[:6]),
-        (lambda text: b"\xff\xfe\x00\x81", "UnicodeDecodeError"),
-        (lambda text: text + line("dayClip2", 0, "go", (1, "1.5", 20, 40)), "ValueError: invalid literal"),
-        (lambda text: text + "dayTraining/dayClip2--00000.jpg;go;1;2", "KeyError: 'Lower right"),
+        (lambda text: b"\xff\xfe\x00\x81", "codec can't decode"),
+        (lambda text: text + line("dayClip2", 0, "go", (1, "1.5", 20, 40)), "invalid literal"),
+        (lambda text: text + "dayTraining/dayClip2--00000.jpg;go;1;2", "TypeError: int() argument"),
         *((lambda text, file=file: f"{text}{file};go;1;2;20;40;a.avi;0;a;0", "is not named CLIP--NUMBER.jpg after")
           for file in ("dayClip1-00000.jpg", "dayTest/dayClip7--00000.jpg")),
     ],
