@@ -119,7 +119,7 @@ def _windows(
     annotated: dict[str, list[NoduleReading]] = {}
     for text in texts:
         with counted(skipped):
-            series, readings = read_lidc_xml(text, skipped)
+            series, readings = read_lidc_xml(text)
             annotated.setdefault(series, readings)
     present = set()
     for paths in tracked("looking at scans", folders.values(), "scans"):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
-from salgen.datasets.layouts.broken import broken_items, check_size
+from salgen.datasets.layouts.broken import broken_items
 from salgen.datasets.layouts.detection_datasets.annotated_copy import BOXES, SEGMENTATION, Annotated
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size
 from salgen.datasets.layouts.detection_datasets.voc_annotations import (
@@ -27,8 +27,7 @@ from salgen.datasets.layouts.detection_datasets.voc_annotations import (
 from salgen.datasets.layouts.own_images.outlines import MaskPicture, Outline
 from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError, usable
-from salgen.errors import SalgenError
+from salgen.datasets.picture_libraries.picture_sampling import usable
 from salgen.types import Mask
 
 NAMES = ("object-xai",)
@@ -89,7 +88,7 @@ class ObjectXai(MarkedImages):
             if (mask := folder / f"{Path(item).stem}.mat").is_file()
         }
         others = list(_of_one_class(boxed, list(masks), skipped))
-        faults = broken_items({item: (boxed.path_of(item), masks[item]) for item, *_ in others}, _check_ids, "sbd")
+        faults = broken_items({item: (masks[item],) for item, *_ in others}, _read_ids, "sbd")
         skipped += Counter(faults.values())
         for item, found, label in others:
             if item not in faults:
@@ -121,16 +120,7 @@ def _read_ids(path: Path) -> NDArray[Any]:
     from scipy.io import loadmat
 
     with usable(path, "mask of SBD"):
-        ids = np.asarray(loadmat(path)["GTcls"]["Segmentation"].item())
-    if ids.ndim != 2 or ids.dtype.kind not in "ui":
-        raise UnusableError("unreadable mask of SBD")
-    return ids
-
-
-def _check_ids(image: Path, path: Path) -> None:
-    """Raise an UnusableError if a mask cannot be read or is of another size than its image."""
-    if _read_ids(path).shape != check_size(image):
-        raise UnusableError("mask of SBD of another size than its image")
+        return np.asarray(loadmat(path)["GTcls"]["Segmentation"].item())
 
 
 @dataclass(frozen=True)
@@ -141,8 +131,5 @@ class SbdMask(Outline):
     number: int
 
     def paint(self, size: Size) -> Mask:
-        """These pixels; a SalgenError if the file has changed since it was looked at."""
-        try:
-            return np.asarray(_read_ids(self.path) == self.number + 1)
-        except UnusableError as error:
-            raise SalgenError(f"{self.path}: {error}, since it was looked at: restore the file") from None
+        """These pixels."""
+        return np.asarray(_read_ids(self.path) == self.number + 1)

@@ -118,7 +118,6 @@ def test_a_class_without_pixels_at_this_size_is_no_sample_of_test_but_still_show
 
 BROKEN = {
     "missing image": lambda root, name: (root / "JPEGImages" / f"{name}.jpg").unlink(),
-    "image of another size than stated": lambda root, name: write_xml(root, name, TRAIN[name], (W, H)),
     "unreadable image": lambda root, name: cut_short(root / "JPEGImages" / f"{name}.jpg"),
     "missing annotation": lambda root, name: (root / "Annotations" / f"{name}.xml").unlink(),
     "annotation that is no XML": lambda root, name: (root / "Annotations" / f"{name}.xml").write_text("<annotation>"),

@@ -121,9 +121,6 @@ class VocCopy(AnnotatedCopy):
     def _objects(self, name: str, size: Size, skipped: Counter[str]) -> Iterable[tuple[int, Box]]:
         """Class number and box of each object that can be used."""
         root = read_xml(self.root / TEXTS / f"{name}.xml")
-        stated = tuple(root.findtext(f"size/{side}", "").strip() for side in ("height", "width"))
-        if all(stated) and stated != tuple(map(str, size)):
-            raise UnusableError("image of another size than stated")
         for entry in root.iterfind("object"):
             with counted(skipped):
                 if self.difficult or entry.findtext("difficult", "0").strip() != "1":

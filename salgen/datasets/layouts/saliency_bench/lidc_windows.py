@@ -29,8 +29,6 @@ def windows_of(
     """Of each nodule of a scan a window around it, and one at its place of a slice near it that shows none."""
     if not scan.upright:
         raise UnusableError("scan that is turned")
-    if min(scan.size) < SIDE:
-        raise UnusableError(f"scan of slices with less than {SIDE} x {SIDE} pixels")
     placed = list(filter(None, (_placed(reading, scan, skipped) for reading in readings)))
     marks = np.array([box for reading in placed for box in _boxes(reading)])
     nodules = [reading for reading in placed if any(len(one.points) > 1 for drawn in reading.values() for one in drawn)]
