@@ -55,11 +55,15 @@ def shards_of(manifest: Manifest, split: str | None = None) -> list[Shard]:
 
 def write_shard(generator: Generator, manifest: Manifest, shard: Shard, folder: Path) -> None:
     """Render the samples of a shard, or draw their recipes alone, and write them, whole or not at all."""
-    groups = (_recipe_groups if manifest.recipes_only else _picture_groups)(generator, manifest, shard)
     with atomic_path(folder / shard.path) as temporary, shard_writer(temporary, manifest) as writer:
-        for values in groups:
+        for values in groups_of(generator, manifest, shard):
             columns = {field.name: values.get(field.name, [None] * len(values["id"])) for field in writer.schema}
             writer.write_batch(pa.RecordBatch.from_pydict(columns, writer.schema))
+
+
+def groups_of(generator: Generator, manifest: Manifest, shard: Shard) -> Iterator[dict[str, Any]]:
+    """The columns of each row group: name to values; a column without values is null."""
+    return (_recipe_groups if manifest.recipes_only else _picture_groups)(generator, manifest, shard)
 
 
 def shard_writer(path: Path, manifest: Manifest) -> pq.ParquetWriter:

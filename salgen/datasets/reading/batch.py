@@ -20,12 +20,12 @@ Pair = tuple[Sample, NDArray[Any] | None]
 class Batch:
     """Samples of one split.
 
-    Images, masks and twins are decoded when they are first used. `region_names` are the regions; `exact` is true if
-    images and twins are equal outside the masks.
+    Images, masks and twins are decoded when they are first used. `rows` is the stored table, and `region_names` are
+    the regions. `exact` is true if images and twins are equal outside the masks.
     """
 
     def __init__(self, rows: pa.Table, folder: Path, manifest: Manifest) -> None:
-        self._rows = rows
+        self.rows = rows
         self._folder = folder
         self._manifest = manifest
         self.region_names = manifest.regions
@@ -33,22 +33,22 @@ class Batch:
         self._decoded: dict[str, Mask] = {}
 
     def __len__(self) -> int:
-        return int(self._rows.num_rows)
+        return int(self.rows.num_rows)
 
     @cached_property
     def ids(self) -> list[str]:
         """The samples' names."""
-        return [str(name) for name in self._rows["id"].to_pylist()]
+        return [str(name) for name in self.rows["id"].to_pylist()]
 
     @cached_property
     def clusters(self) -> list[str]:
         """The samples' clusters: those of one are not independent."""
-        return [str(name) for name in self._rows["cluster"].to_pylist()]
+        return [str(name) for name in self.rows["cluster"].to_pylist()]
 
     @property
     def file_names(self) -> list[str]:
         """The names of the images' files, where they are a user's own."""
-        return [str(name) for name in self._rows[schema.FILE_NAME].to_pylist()]
+        return [str(name) for name in self.rows[schema.FILE_NAME].to_pylist()]
 
     @cached_property
     def images(self) -> Float32:
@@ -69,7 +69,7 @@ class Batch:
     def alternatives(self) -> list[Mask]:
         """For each sample the further masks that count as correct, bool (k, H, W)."""
         alternatives = []
-        for pictures in self._rows["alternative_masks"].to_pylist():
+        for pictures in self.rows["alternative_masks"].to_pylist():
             masks = [png.decode_mask(picture["bytes"]) for picture in pictures]
             alternatives.append(np.array(masks, dtype=bool).reshape(-1, *self._manifest.spec.image_size))
         return alternatives
@@ -99,17 +99,17 @@ class Batch:
     @cached_property
     def recipes(self) -> list[Recipe]:
         """The recipes that the samples were rendered from."""
-        return [schema.recipe_from_text(text) for text in self._rows["recipe"].to_pylist()]
+        return [schema.recipe_from_text(text) for text in self.rows["recipe"].to_pylist()]
 
     @cached_property
     def factors(self) -> dict[str, Float64]:
         """Name to float64 (N,): the numbers to filter by, NaN where one does not apply."""
-        return {name: schema.factor_values(self._rows["factors"], name) for name in self._manifest.factors}
+        return {name: schema.factor_values(self.rows["factors"], name) for name in self._manifest.factors}
 
     @cached_property
     def attributions(self) -> Float32:
         """Exact attributions of the first task's K classes, signed float32 (N, K, rows, columns)."""
-        values = self._rows["attribution"].combine_chunks()
+        values = self.rows["attribution"].combine_chunks()
         while not pa.types.is_floating(values.type):
             values = values.flatten()
         numbers = np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float32)
@@ -118,16 +118,16 @@ class Batch:
     @cached_property
     def pixel_digests(self) -> list[str]:
         """SHA-256 of the images' dtype, shape and pixels."""
-        return [str(digest) for digest in self._rows["pixels_sha256"].to_pylist()]
+        return [str(digest) for digest in self.rows["pixels_sha256"].to_pylist()]
 
     def classes(self, task: str) -> NDArray[np.int64]:
         """int64 (N,): classes of a task."""
-        return schema.class_numbers(self._rows[task])
+        return schema.class_numbers(self.rows[task])
 
     def present(self, task: str) -> Mask:
         """Bool (N, K): the classes of a task that each image shows; where it shows one, that is the sample's class."""
         if task in self._manifest.multi_label:
-            return schema.class_sets(self._rows[schema.present_column(task)], len(self._manifest.tasks[task]))
+            return schema.class_sets(self.rows[schema.present_column(task)], len(self._manifest.tasks[task]))
         return np.asarray(self.classes(task)[:, np.newaxis] == np.arange(len(self._manifest.tasks[task])))
 
     def region(self, name: str) -> Mask:
@@ -160,7 +160,7 @@ class Batch:
 
     def _stored(self, column: str) -> list[Any]:
         """The encoded images of a column."""
-        images: list[Any] = self._rows[column].combine_chunks().field("bytes").to_pylist()
+        images: list[Any] = self.rows[column].combine_chunks().field("bytes").to_pylist()
         return images
 
 
