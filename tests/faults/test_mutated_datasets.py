@@ -1,10 +1,10 @@
-"""Damaged data set folders: manifests, checksums, cards, shards and the cells within them."""
+"""Damaged data set folders: checksums, cards and shards."""
 
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 import pytest
-from mutations import mutated_bytes, mutated_json
+from mutations import mutated_bytes
 from trials import Box, BrokenError, Calls, Change, command, damage
 import salgen
 
@@ -51,7 +51,6 @@ def verified(folder: Path, altered: bool) -> list[str]:
 @pytest.mark.parametrize(
     ("kind", "large", "files", "change"),
     [
-        ("salgen.json", 1500, "salgen.json", mutated_json),
         ("SHA256SUMS", 300, "SHA256SUMS", mutated_bytes),
         ("README, croissant.json", 200, "README.md croissant.json", mutated_bytes),
         ("Parquet bytes", 1500, "data/*", mutated_bytes),

@@ -39,11 +39,8 @@ def lacks_source(manifest: Manifest, source: str | None) -> bool:
 
 def _spread(manifest: Manifest, count: int) -> list[tuple[str, int]]:
     """Evenly spread places over all samples: split and index."""
-    last = sum(manifest.spec.splits.values()) - 1
-    starts = np.cumsum([0] + [manifest.spec.splits[split] for split in manifest.splits])
-    places = np.linspace(0, last, count).round().astype(int)
-    splits = np.searchsorted(starts, places, side="right") - 1
-    return [(manifest.splits[k], int(place - starts[k])) for k, place in zip(splits, places, strict=True)]
+    places = [(split, index) for split in manifest.splits for index in range(manifest.spec.splits[split])]
+    return [places[place] for place in np.linspace(0, len(places) - 1, count).round().astype(int)]
 
 
 def _sample_problems(generator: Generator, dataset: Dataset, index: int) -> list[str]:

@@ -328,11 +328,7 @@ def test_a_set_without_pixels_verifies_with_and_without_the_source(copy, tiles, 
     [
         (lambda rows: rows[0]["mask"].update(bytes=b"PNG"), "sample train-000000 could not be rendered again", True),
         (lambda rows: rows[0].update(mask=rows[0]["mask_top"]), "train-000000: rendered again, .* in mask", True),
-        (
-            lambda rows: rows[0].update(pixels_sha256="0" * 64),
-            "rendered again, .* in pixels_sha256",
-            True,
-        ),
+        (lambda rows: rows[0].update(pixels_sha256="0" * 64), "rendered again, .* in pixels_sha256", True),
         (lambda rows: rows[0].update(recipe=rows[1]["recipe"]), "train-000000: drawn again, it has another", True),
     ],
 )
