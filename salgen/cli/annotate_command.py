@@ -24,10 +24,9 @@ from salgen.registry import IMPORTERS
     "--merge",
     type=click.Choice(["acceptable", "majority"]),
     default="acceptable",
-    show_default=True,
     help="Masks of several annotators: each is acceptable, or the pixels that at least half of them marked.",
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=7864, show_default=True, help="0 takes a free one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=7864, help="0 takes a free one.")
 @click.option("--finish", is_flag=True, help="Make the data set of what is drawn, as the page's button does, and end.")
 @settings
 @help_with(lambda params: {"Parameters": IMPORTERS.load("images")})

@@ -34,7 +34,6 @@ results_folder = click.option(
     type=click.Path(exists=True, file_okay=False),
     metavar="FOLDER",
     default="salgen-bench/results",
-    show_default=True,
     help="Folder of results.",
 )
 
@@ -74,7 +73,7 @@ def judges(results: str) -> None:
 @command.command("rank", epilog="Example: salgen bench rank my_methods:mine --quick")
 @click.argument("method", metavar="METHOD")
 @results_folder
-@click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench-rank", show_default=True)
+@click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench-rank")
 @click.option("--quick", is_flag=True, help="One world of each family.")
 @max_memory
 def rank(method: str, results: str, out: str, quick: bool, max_memory: float | None) -> None:
@@ -90,7 +89,7 @@ def rank(method: str, results: str, out: str, quick: bool, max_memory: float | N
 
 @command.command("fetch", epilog="Example: salgen bench fetch salgen-bench.tar")
 @click.argument("source", metavar="SOURCE")
-@click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench/results", show_default=True)
+@click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench/results")
 def fetch(source: str, out: str) -> None:
     """Copy published results and weights from SOURCE: a folder, an archive, or the address of one."""
     from salgen.evaluation.bench import benchmark
@@ -110,10 +109,8 @@ def verify(results: str, seed: int | None) -> None:
 
 
 @command.command("run", epilog="Example: salgen bench run --part 1/8")
-@click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench/results/worlds", show_default=True)
-@click.option(
-    "--part", metavar="K/N", default="1/1", show_default=True, help="One of N parts, such as 2/8, for N machines."
-)
+@click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench/results/worlds")
+@click.option("--part", metavar="K/N", default="1/1", help="One of N parts, such as 2/8, for N machines.")
 @max_memory
 def run(out: str, part: str, max_memory: float | None) -> None:
     """Make, train, explain and score the worlds of salgen-bench; goes on where it was stopped."""

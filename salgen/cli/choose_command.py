@@ -19,15 +19,11 @@ from salgen.parameters import parse_pairs
 @picture_labels
 @settings
 @methods
-@click.option("--metric", default="average-precision", show_default=True, help="What a good map has a high value of.")
-@click.option(
-    "--limit", type=click.IntRange(1), default=10, show_default=True, metavar="N", help="Images to explain, at most."
-)
-@click.option("--budget", default=240.0, show_default=True, metavar="SECONDS", help="Time for the maps.")
+@click.option("--metric", default="average-precision", help="What a good map has a high value of.")
+@click.option("--limit", type=click.IntRange(1), default=10, metavar="N", help="Images to explain, at most.")
+@click.option("--budget", default=240.0, metavar="SECONDS", help="Time for the maps.")
 @max_memory
-@click.option(
-    "--out", metavar="FILE", type=click.Path(path_type=Path), default="choice.html", show_default=True, help="The page."
-)
+@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), default="choice.html", help="The page.")
 def command(
     images: str,
     model: str | None,

@@ -30,7 +30,6 @@ ALLOWED_FROM_MAPS = ("dataset", "from_maps", "metrics", "out", "replace", "limit
     "--model",
     metavar="MODEL",
     default=shared.DEFAULT_MODEL,
-    show_default=True,
     help="A registered model, which is trained; or a trained one: a checkpoint's folder, PACKAGE.MODULE:FUNCTION, "
     "torchvision:NAME:weights=FILE, timm:NAME:weights=FILE, huggingface:FOLDER or efficientnet-lite0.",
 )
@@ -71,7 +70,6 @@ ALLOWED_FROM_MAPS = ("dataset", "from_maps", "metrics", "out", "replace", "limit
     metavar="local|ray",
     type=click.Choice(EXECUTORS),
     default="local",
-    show_default=True,
     help="Work in this process, or in Ray's.",
 )
 @click.option(

@@ -13,7 +13,7 @@ ARRAYS, FIGURES = ".npz", (".png", ".pdf", ".svg")
 @click.argument("images", nargs=-1, required=True, type=click.Path(path_type=Path))
 @trained_model
 @methods
-@click.option("--target", default="pred", show_default=True, help="The class to explain: pred, a number, or a name.")
+@click.option("--target", default="pred", help="The class to explain: pred, a number, or a name.")
 @click.option("--classes", metavar="A,B", help="The names of the model's outputs, in order.  [default: as it states]")
 @max_memory
 @click.option(
@@ -21,7 +21,6 @@ ARRAYS, FIGURES = ".npz", (".png", ".pdf", ".svg")
     metavar="FILE",
     type=click.Path(path_type=Path),
     default="maps.png",
-    show_default=True,
     help="A figure (.png, .pdf, .svg), or arrays METHOD/IMAGE, float32 (H, W) (.npz), written after each image.",
 )
 def command(

@@ -29,8 +29,8 @@ def command() -> None:
 @command.command("clever-hans", epilog="Example: salgen find clever-hans runs/mine -m grad-cam --dataset lesions")
 @run_folder
 @method
-@click.option("--localization-metric", default=LOCALIZATION, show_default=True)
-@click.option("--faithfulness-metric", default=FAITHFULNESS, show_default=True)
+@click.option("--localization-metric", default=LOCALIZATION)
+@click.option("--faithfulness-metric", default=FAITHFULNESS)
 @dataset
 @from_fields(Thresholds)
 def clever_hans(
@@ -53,8 +53,8 @@ def clever_hans(
 
 @command.command("false-positives", epilog="Example: salgen find false-positives runs/mine --dataset lesions")
 @run_folder
-@click.option("--confidence", type=click.FloatRange(0.0, 1.0), default=Thresholds.confidence, show_default=True)
-@click.option("-m", "--method", default="gradient", show_default=True, help="The method whose maps to draw.")
+@click.option("--confidence", type=click.FloatRange(0.0, 1.0), default=Thresholds.confidence)
+@click.option("-m", "--method", default="gradient", help="The method whose maps to draw.")
 @dataset
 def false_positives(run: str, confidence: float, method: str, dataset: str | None) -> None:
     """Find images without a class in which the model surely sees that class."""

@@ -27,7 +27,7 @@ from salgen.registry import IMPORTERS
     help="A table (.csv or .jsonl) with file, label, and if you like split and cluster.  [default: labels.csv or "
     "metadata.csv in IMAGES, else the annotations' classes, else the folders of IMAGES]",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the order of samples.")
+@click.option("--seed", type=int, default=0, help="Seed of the order of samples.")
 @click.option("--workers", type=int, metavar="N", help="Processes.  [default: one per core]")
 @settings
 @help_with(lambda params: {"Parameters": IMPORTERS.load("images")})

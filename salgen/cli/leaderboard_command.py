@@ -10,7 +10,6 @@ import click
     type=click.Path(),
     metavar="SITE",
     default="leaderboard",
-    show_default=True,
     help="Folder to write; an existing leaderboard is replaced.",
 )
 def command(runs: tuple[str, ...], out: str) -> None:

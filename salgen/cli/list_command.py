@@ -30,12 +30,11 @@ def command(kind: str | None, name: str | None) -> None:
             with formatter.section(listed_kind):
                 if kind == "methods":  # their classes load torch, so `salgen list` alone shows summaries
                     table = list_methods(name or "*", table=True)
-                    rows = [(row[0], _described(*row[1:])) for row in table.itertuples()]
+                    rows = [
+                        (name, f"{summary} [{family}; {source}; passes: {cost}]" if family else summary)
+                        for name, summary, family, source, cost in table.itertuples()
+                    ]
                 else:
                     rows = [(entry, registry.entries[entry].summary) for entry in filter(registry.entries, name or "*")]
                 write_rows(formatter, rows)
     show(formatter)
-
-
-def _described(summary: str, family: str, source: str, cost: str) -> str:
-    return f"{summary} [{family}; {source}; passes: {cost}]" if family else summary

@@ -18,6 +18,7 @@ COMMANDS = (
     *("reproduce", "sweep", "bench", "metrics", "find"),
 )
 STOPPED = 130
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
 
 
 class Commands(CommandGroup):
@@ -34,7 +35,7 @@ class Commands(CommandGroup):
         return command
 
 
-@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.command(cls=Commands, context_settings=CONTEXT)
 @click.version_option(package_name="salgen", message="salgen %(version)s")
 def salgen() -> None:
     """Find out which saliency methods to believe.

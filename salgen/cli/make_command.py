@@ -46,20 +46,20 @@ def _tables(params: dict[str, Any]) -> dict[str, type]:
 @click.option("--train", type=int, metavar="N", help="Training samples.")
 @click.option("--val", type=int, metavar="N", help="Validation samples.")
 @click.option("--test", type=int, metavar="N", help="Test samples.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random choice.")
+@click.option("--seed", type=int, default=0, help="Seed of every random choice.")
 @settings
 @click.option(
     "--config", type=click.Path(), metavar="FILE", help="TOML or JSON file with any of: " + ", ".join(CONFIG) + "."
 )
 @click.option("--workers", type=int, metavar="N", help="Processes.  [default: one per core]")
-@click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True, help="Where to run them.")
+@click.option("--executor", type=click.Choice(EXECUTORS), default="local", help="Where to run them.")
 @click.option(
     "--ray-address",
     metavar="ADDRESS",
     help="HOST:PORT of a running Ray, or auto; all its machines must share the folder OUT, under one path.  "
     "[default: start Ray here]",
 )
-@click.option("--twins/--no-twins", default=True, show_default=True, help="Store each sample's counterfactual twin.")
+@click.option("--twins/--no-twins", default=True, help="Store each sample's counterfactual twin.")
 @click.option(
     "--recipes-only",
     is_flag=True,

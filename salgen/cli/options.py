@@ -22,7 +22,6 @@ scale = click.option(
     metavar="|".join(SCALES),
     type=click.Choice(SCALES),
     default="small",
-    show_default=True,
     help="Set of defaults: small takes minutes on two cores, demo less, full is the paper's.",
 )
 settings = click.option("--set", "pairs", metavar="KEY=VALUE", multiple=True, help="Set a parameter; repeatable.")
@@ -84,15 +83,7 @@ def _option(field: Any, hint: Any) -> Callable[[Command], Command]:
     metavar = "|".join(choices) if choices else {int: "N", bool: "BOOLEAN"}.get(plain, field.name.upper())
     text = field.metadata["help"][:1].upper() + field.metadata["help"][1:] + "."
     name = "--" + field.name.replace("_", "-")
-    return click.option(
-        name,
-        field.name,
-        metavar=metavar,
-        type=kind,
-        default=field.default,
-        show_default=field.default is not None,
-        help=text,
-    )
+    return click.option(name, field.name, metavar=metavar, type=kind, default=field.default, help=text)
 
 
 def help_with(tables: Callable[[dict[str, Any]], dict[str, type]]) -> Callable[[Command], Command]:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     multiple=True,
     help="A method as the run names it; repeatable.  [default: the run's first five that are no controls]",
 )
-@click.option("--images", type=click.IntRange(1), default=20, show_default=True, help="Images to rate, at most.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Draws the images and the orders.")
+@click.option("--images", type=click.IntRange(1), default=20, help="Images to rate, at most.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Draws the images and the orders.")
 @click.option("--model", help="The model's name, where the run has several.")
-@click.option("--port", type=click.IntRange(0, 65535), default=7865, show_default=True, help="0 takes a free one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=7865, help="0 takes a free one.")
 @click.option("--finish", is_flag=True, help="Write the tables of what is answered, print the means, and end.")
 def command(run: str, out: str | None, dataset: str, port: int, finish: bool, **options: Any) -> None:
     """Rate a run's maps in a browser, not knowing the methods.

@@ -14,7 +14,7 @@ import click
     help="Where to write the picture.  [default: DATASET-sheet.png or DATASET-ID.png]",
 )
 @click.option("--split", help="Split to show.  [default: that of the ID, or test]")
-@click.option("--count", type=click.IntRange(1, 200), default=8, show_default=True, help="Samples to show.")
+@click.option("--count", type=click.IntRange(1, 200), default=8, help="Samples to show.")
 @click.option("--source", metavar="PATH", help="Your own material, if DATASET holds recipes only.")
 def command(
     dataset: str, ids: tuple[str, ...], out: str | None, split: str | None, count: int, source: str | None

@@ -28,14 +28,14 @@ def _tables(params: dict[str, Any]) -> dict[str, type]:
     metavar="PARAMETER=LOW:HIGH:COUNT",
     help="A numeric parameter and at least six values: with equal ratios, COUNTlin with even steps, or VALUE,VALUE,...",
 )
-@click.option("--model", default=shared.DEFAULT_MODEL, show_default=True, help="As for salgen evaluate.")
+@click.option("--model", default=shared.DEFAULT_MODEL, help="As for salgen evaluate.")
 @shared.methods
 @click.option("--methods", "method_names", metavar="A,B", help="As for salgen evaluate.")
 @shared.scale
 @click.option("--train", type=int, metavar="N", help="Training samples of a dose.  [default: the scale's]")
 @click.option("--val", type=int, metavar="N", help="Validation samples of a dose.  [default: the scale's]")
 @click.option("--test", type=int, metavar="N", help="Test samples of a dose.  [default: the scale's]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the data, the same at all doses.")
+@click.option("--seed", type=int, default=0, help="Seed of the data, the same at all doses.")
 @shared.settings
 @click.option(
     "--training",
@@ -49,11 +49,7 @@ def _tables(params: dict[str, Any]) -> dict[str, type]:
 @click.option("--split", help="Split to evaluate on.  [default: test]")
 @click.option("--limit", type=int, metavar="N", help="Consider the first N samples of the split only.")
 @click.option(
-    "--shape",
-    type=click.Choice(["logistic", "weibull", "normal"]),
-    default="logistic",
-    show_default=True,
-    help="Function that is fitted.",
+    "--shape", type=click.Choice(["logistic", "weibull", "normal"]), default="logistic", help="Function that is fitted."
 )
 @shared.max_memory
 @click.option("--out", type=click.Path(), metavar="FOLDER", help="Folder.  [default: sweeps/NAME-PARAMETER]")

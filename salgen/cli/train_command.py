@@ -11,7 +11,7 @@ from salgen.parameters import parse_pairs
     "train", add_help_option=False, epilog="Example: salgen train lesions --model lesion-cnn --set epochs=20"
 )
 @click.argument("dataset", type=click.Path())
-@click.option("--model", default=DEFAULT_MODEL, is_eager=True, show_default=True, help="A registered model.")
+@click.option("--model", default=DEFAULT_MODEL, is_eager=True, help="A registered model.")
 @scale
 @settings
 @n_trainings

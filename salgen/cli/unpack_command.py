@@ -1,18 +1,14 @@
 """`salgen unpack`: the data set folder within an archive."""
 
 import click
-from salgen.datasets.archives.archive_formats import USUAL
+from salgen.datasets.archives.archive_formats import MOST_BYTES, MOST_MEMBERS
 
 
 @click.command("unpack", epilog="Example: salgen unpack lesions.tar lesions")
 @click.argument("archive", type=click.Path())
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path())
-@click.option(
-    "--max-members", type=click.IntRange(1), default=USUAL.members, show_default=True, help="Files and folders at most."
-)
-@click.option(
-    "--max-bytes", type=click.IntRange(1), default=USUAL.size, show_default=True, help="Bytes of all files at most."
-)
+@click.option("--max-members", type=click.IntRange(1), default=MOST_MEMBERS, help="Files and folders at most.")
+@click.option("--max-bytes", type=click.IntRange(1), default=MOST_BYTES, help="Bytes of all files at most.")
 def command(archive: str, folder: str | None, max_members: int, max_bytes: int) -> None:
     """Unpack an ARCHIVE that 'salgen publish' wrote.
 

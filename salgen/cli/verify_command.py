@@ -15,14 +15,7 @@ def _count(ctx: click.Context, param: click.Parameter, value: str) -> int:
 @click.command("verify", epilog="Example: salgen verify lesions --samples all")
 @click.argument("path", type=click.Path())
 @click.option("--source", metavar="PATH", help="Your own material or copy, where the data set was made from it.")
-@click.option(
-    "--samples",
-    metavar="COUNT",
-    callback=_count,
-    default="32",
-    show_default=True,
-    help="Samples to check again, or all.",
-)
+@click.option("--samples", metavar="COUNT", callback=_count, default="32", help="Samples to check again, or all.")
 def command(path: str, source: str | None, samples: int) -> None:
     """Check a data set or a run, or an archive of one.
 

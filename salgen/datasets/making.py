@@ -96,12 +96,27 @@ def make(
     runs = Executor(executor, workers, ray_address)
     generator = factory.generator(name, source, scale, **(parameters or {}))
     spec = generator.spec(_counts(generator, factory.scale_of(type(generator.plugin), scale).splits, splits), seed)
-    if check_destination(folder, spec, twins=twins, recipes_only=recipes_only) is State.ALL:
-        print(f"{folder} is already complete: nothing to do", file=sys.stderr)
-        return folder
-    described = describe(generator, spec, twins=twins, recipes_only=recipes_only)
-    started = time.monotonic()
-    images = _make(generator, described, folder, runs)
+    started, existed = time.monotonic(), folder.exists()
+    with sole_writer(folder):
+        state = check_destination(folder, spec, twins=twins, recipes_only=recipes_only)
+        if state is State.ALL:
+            print(f"{folder} is already complete: nothing to do", file=sys.stderr)
+            return folder
+        described = describe(generator, spec, twins=twins, recipes_only=recipes_only)
+        try:
+            (folder / DATA).mkdir(parents=True, exist_ok=True)
+            images = _write(generator, described, folder, runs)
+        except OSError as error:
+            place = f" ({error.filename})" if error.filename else ""
+            cause = os.strerror(error.errno) if error.errno else str(error)
+            raise SalgenError(f"{folder}: {cause}{place}; {CONTINUES}") from error
+        except SalgenError:  # an error in the spec leaves nothing behind
+            if state is State.NOTHING:
+                shutil.rmtree(folder / DATA)
+                (folder / manifest.FILE).unlink(missing_ok=True)
+                if not existed:
+                    folder.rmdir()
+            raise
     _log(folder, runs, images, time.monotonic() - started)
     return folder
 
@@ -123,32 +138,8 @@ def _counts(generator: Generator, usual: Mapping[str, int], wanted: Mapping[str,
     return counts
 
 
-def _make(generator: Generator, described: Manifest, folder: Path, executor: Executor) -> int:
-    """Write the missing shards, and return their number of images; an error in the spec leaves nothing behind."""
-    with sole_writer(folder):
-        existed = folder.exists()
-        try:
-            (folder / DATA).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise SalgenError(f"{folder} cannot be created: {error.strerror}") from error
-        form = {"twins": described.twins, "recipes_only": described.recipes_only}
-        state = check_destination(folder, described.spec, **form)  # another process may have written meanwhile
-        try:
-            return 0 if state is State.ALL else _write(generator, described, folder, executor)
-        except OSError as error:
-            place = f" ({error.filename})" if error.filename else ""
-            cause = os.strerror(error.errno) if error.errno else str(error)
-            raise SalgenError(f"{folder}: {cause}{place}; {CONTINUES}") from error
-        except SalgenError:
-            if state is State.NOTHING:
-                shutil.rmtree(folder / DATA)
-                (folder / manifest.FILE).unlink(missing_ok=True)
-                if not existed:
-                    folder.rmdir()
-            raise
-
-
 def _write(generator: Generator, described: Manifest, folder: Path, executor: Executor) -> int:
+    """Write the missing shards, and return their number of images."""
     for place in (folder, folder / DATA):
         remove_temporaries(place)
     if not (folder / manifest.FILE).exists():

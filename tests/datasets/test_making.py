@@ -203,7 +203,7 @@ def test_other_library_versions_do_not_continue_a_part(folder):
 
 def test_a_file_and_a_foreign_folder_are_refused(tmp_path):
     (tmp_path / "file").write_text("mine")
-    for out, said in ((tmp_path / "file", "is a file"), (tmp_path / "file" / "within", "cannot be created: Not a dir")):
+    for out, said in ((tmp_path / "file", "is a file"), (tmp_path / "file" / "within", "within: Not a dir")):
         with pytest.raises(SalgenError, match=said):
             made(out)
     with pytest.raises(SalgenError, match="not empty and not a salgen data set"):

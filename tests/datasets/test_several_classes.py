@@ -17,7 +17,6 @@ from salgen.datasets.making import make
 from salgen.datasets.preview.contact_sheet import contact_sheet
 from salgen.datasets.preview.dataset_summary import describe
 from salgen.datasets.reading.reader import open_dataset
-from salgen.errors import SalgenError
 from salgen.evaluation.verification.verifying import verify
 from salgen.generators.composites.bam import OBJECTS
 from salgen.generators.factory import generator
@@ -137,30 +136,19 @@ def test_it_is_verified_and_shown(drawn, imported, copy):
         assert "object" in describe(folder)
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        (lambda row: [(row["object"] + 1) % 10], "the class is not among those present"),
-        (lambda row: [row["object"], 10], "'object_present'"),
-        (lambda row: [], "shows no class"),
-    ],
-)
-def test_a_column_that_says_otherwise_is_found(tmp_path, value, said):
+def test_a_column_that_says_otherwise_is_found(tmp_path):
     other = make("multi-objects", tmp_path / "other", splits=COUNTS, parameters=DRAWN, workers=1)
 
     def change(rows):
-        rows[1]["object_present"] = value(rows[1])
+        rows[1]["object_present"] = [(rows[1]["object"] + 1) % 10]
 
     forge(other, change, "data/test-00000-of-00003.parquet")
-    assert any(said in problem for problem in verify(other))
+    assert any("rendered again, it differs in object_present" in problem for problem in verify(other, samples=1000))
 
 
-def test_sets_of_classes_are_read_with_care():
+def test_sets_of_classes_are_read():
     def read(*lists):
-        return schema.class_sets(pa.chunked_array([pa.array(lists, pa.list_(pa.int64()))]), ("a", "b", "c"))
+        return schema.class_sets(pa.chunked_array([pa.array(lists, pa.list_(pa.int64()))]), 3)
 
     np.testing.assert_array_equal(read([0, 2], [1]), [[True, False, True], [False, True, False]])
     assert read().shape == (0, 3)
-    for wrong in ([], None, [3], [-1], [0, None]):
-        with pytest.raises(SalgenError):
-            read([1], wrong)

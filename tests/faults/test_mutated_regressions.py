@@ -14,7 +14,6 @@ import pytest
 from test_mutated_checkpoints import LEARNT
 from trials import command
 import salgen
-from salgen.datasets.format import png
 from salgen.errors import LONGEST_MESSAGE, SalgenError, reason
 from salgen.evaluation.runs.artifacts.certificate_table import read_certificates
 from salgen.evaluation.runs.artifacts.run_record import RunRecord, content_faults
@@ -82,49 +81,10 @@ def rewrite(path: Path, name: str, cells: list[Any]) -> None:
     pq.write_table(table.set_column(place, table.schema.field(name), column), path)
 
 
-@pytest.mark.parametrize(
-    ("column", "cells", "look"),
-    [
-        ("label", [None, 0], lambda samples: samples[0]),
-        ("label", [2**40, 0], lambda samples: samples.column("label")),
-        ("label", [-1, 0], lambda samples: samples.column("label")),
-        ("recipe", ["{", "{}"], lambda samples: samples[0]),
-        ("recipe", [DEEP, "{}"], lambda samples: samples[0]),
-        ("recipe", [None, "{}"], lambda samples: samples[0]),
-        ("alternative_masks", [None, []], lambda samples: samples[0]),
-        ("alternative_masks", [[None], []], lambda samples: samples[0]),
-    ],
-)
-def test_a_cell_that_cannot_be_read_is_named(
-    folder: Path, column: str, cells: list[Any], look: Callable[[Any], object]
-) -> None:
-    column = salgen.load(folder).manifest.default_task if column == "label" else column
-    rewrite(folder / SHARD, column, cells)
-    said = refusal(lambda: look(salgen.load(folder)))
-    assert str(folder) in said
-    assert "test-000000" in said
-
-
-def test_a_mask_of_a_sample_without_a_name_is_refused(folder: Path) -> None:
-    rewrite(folder / SHARD, "id", ["nonsense", "test-99999999999999999999"])
-    rewrite(folder / SHARD, "mask", [None, None])
-    assert "mask is absent" in refusal(lambda: salgen.load(folder)[0])
-    assert "mask is absent" in refusal(lambda: salgen.load(folder)[1])
-
-
 def test_names_that_are_no_text_are_refused(folder: Path) -> None:
     path = folder / SHARD
     path.write_bytes(path.read_bytes().replace(b"recipe", b"rec\xffpe"))
     assert str(path) in refusal(lambda: salgen.load(folder)[0])
-
-
-def test_a_png_that_announces_more_is_not_decoded(folder: Path) -> None:
-    """The bytes are those of a small image; only its head speaks of 4 x 10^9 pixels."""
-    huge = png.encode(np.zeros((1, 1, 1), dtype=np.uint8)).replace(
-        b"IHDR" + (1).to_bytes(4, "big") * 2, b"IHDR" + (1 << 16).to_bytes(4, "big") * 2
-    )
-    rewrite(folder / SHARD, "image", [{"bytes": huge, "path": None}] * 2)
-    assert "announces 65536 x 65536 pixels" in refusal(lambda: salgen.load(folder)[0])
 
 
 @pytest.mark.parametrize("changes", [{"image_size": [2**60, 16]}, {"class_names": [1, 2]}, {"image_size": [True, 16]}])

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from forked import finish, start
 from works import assert_equal, assert_refused
-from salgen.datasets import making
-from salgen.datasets.format.output_folder import State, sole_writer
+from salgen.datasets.format.output_folder import sole_writer
 
 NAMES = ["make", "make with workers", "publish .tar", "unpack", pytest.param("evaluate", marks=pytest.mark.torture)]
 BUSY = "is being written by another salgen process: wait until it is done"
@@ -59,27 +58,6 @@ def test_begun_within_a_moment_one_wins_and_the_result_is_whole(stage, name, rec
         outcomes.append(BUSY in both[0].text + both[1].text)
         assert_equal(place, work.usual[0])
     record_property("figure", f"two writers: {name}: {len(outcomes)} races, in {sum(outcomes)} one was refused as busy")
-
-
-class Unaware:
-    """The first look at OUT comes before the other process has written there."""
-
-    def __call__(self):
-        def look(*_, **__):
-            making.check_destination = usual
-            return State.NOTHING
-
-        usual, making.check_destination = making.check_destination, look
-
-
-def test_two_data_sets_do_not_mix(stage):
-    """The other process was through between the look at OUT and the lock."""
-    work = stage.works["make"]
-    place = work.place()
-    assert finish(work.arguments, place).status == 0
-    assert_refused(finish((*work.arguments, "--seed", "1"), place, Unaware()), "holds another data set (seed is 0")
-    assert finish(work.arguments, place, Unaware()).status == 0
-    assert_equal(place, work.usual[0])
 
 
 def test_where_no_lock_can_be_had_one_still_writes(tmp_path, monkeypatch):

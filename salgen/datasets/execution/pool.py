@@ -15,7 +15,7 @@ from salgen.datasets.execution import ray_tasks
 from salgen.datasets.execution.executors import Executor
 from salgen.datasets.execution.worker import Job, Work, write
 from salgen.datasets.format import manifest
-from salgen.datasets.format.shards import DATA, Shard, write_shard
+from salgen.datasets.format.shards import DATA, Shard
 from salgen.errors import SalgenError
 from salgen.files import remove_temporaries
 
@@ -130,12 +130,7 @@ def _write_with_ray(job: Job, shards: Sequence[Shard], executor: Executor) -> It
 
 def _ray_task(payload: bytes, shard: Shard) -> object:
     """Write a shard in a worker of Ray; the value is an error, if any."""
-
-    def write() -> None:
-        generator, described, folder = _ray_job(payload)
-        write_shard(generator, described, shard, folder)
-
-    return ray_tasks.attempt(write, shard.path)
+    return ray_tasks.attempt(lambda: write(_ray_job(payload), shard), shard.path)
 
 
 @lru_cache(maxsize=1)

@@ -44,17 +44,17 @@ def _serve(commands: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _receive(commands: BinaryIO) -> Work | ray_tasks.Fault:
+    received = pickle.load(commands)  # bytes first: what cannot be loaded is taken whole
     try:
-        work: Work = pickle.loads(pickle.load(commands))  # bytes first: what cannot be loaded is taken whole
-    except EOFError:
-        raise
+        work: Work = pickle.loads(received)
+        return work
     except Exception as error:  # a plug-in that this process cannot import
-        fault = SalgenError(
-            f"a worker process cannot load its work ({type(error).__name__}: {error}): "
-            "put plug-ins into modules that can be imported, or use one worker"
+        return ray_tasks.Fault(
+            SalgenError(
+                f"a worker process cannot load its work ({type(error).__name__}: {error}): "
+                "put plug-ins into modules that can be imported, or use one worker"
+            )
         )
-        return ray_tasks.Fault(fault)
-    return work
 
 
 def _listen(commands: BinaryIO, orders: SimpleQueue[Shard | None]) -> None:

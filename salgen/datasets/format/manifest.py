@@ -23,7 +23,6 @@ LIBRARIES = ("salgen", "numpy", "scipy", "pyarrow", "imagecodecs")  # those that
 SAMPLES_PER_SHARD = 512
 ROWS_PER_GROUP = 64  # what reading one sample alone has to read
 RECIPES_PER_SHARD, RECIPES_PER_GROUP = 16_384, 1024  # the same, where there are no pictures: a row takes some bytes
-MOST_SHARDS, MOST_ROWS = 1_000_000, 1 << 31
 USUAL_SPLITS = ("train", "val", "test")
 
 
@@ -105,19 +104,10 @@ class Manifest:
             values["license"] = values.pop("licence")
             values["tasks"] = {task["name"]: task["classes"] for task in values["tasks"]}
             manifest: Manifest = from_json(values, cls)
-            sizes = manifest.samples_per_shard, manifest.rows_per_group, *manifest.attribution
-            if not (
-                0 < min(sizes) <= max(sizes) < MOST_ROWS
-                and sum(manifest.spec.splits.values()) <= MOST_SHARDS * manifest.samples_per_shard
-                and manifest.targets.keys() == manifest.tasks.keys() >= set(manifest.multi_label)
-                and {*manifest.targets.values(), manifest.valid_region} <= {*manifest.regions, None}
-            ):
-                raise ValueError("its entries do not fit one another")
-            actual = manifest.spec.fingerprint
-        except (SalgenError, AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            if (actual := manifest.spec.fingerprint) != fingerprint:
+                raise SalgenError(f"the spec's fingerprint is {actual}, but the file says {fingerprint}")
+        except Exception as error:  # a file that salgen did not write may be wrong in any way
             raise SalgenError(f"not a salgen data set description ({reason(error)})") from None
-        if actual != fingerprint:
-            raise SalgenError(f"the spec's fingerprint is {actual}, but the file says {fingerprint}")
         return manifest
 
 
@@ -128,7 +118,7 @@ def describe(generator: Generator, spec: DatasetSpec, *, twins: bool = True, rec
     return Manifest(
         spec,
         twins,
-        usual_shard(recipes_only),
+        RECIPES_PER_SHARD if recipes_only else SAMPLES_PER_SHARD,
         RECIPES_PER_GROUP if recipes_only else ROWS_PER_GROUP,
         (type(plugin).__doc__ or plugin.name).partition("\n")[0],
         {task: tuple(classes) for task, classes in plugin.tasks.items()},
@@ -147,11 +137,6 @@ def describe(generator: Generator, spec: DatasetSpec, *, twins: bool = True, rec
         attribution=plugin.attribution(first.recipe.parameters).shape if isinstance(plugin, Attributed) else (),
         attribution_kind=getattr(plugin, "attribution_kind", ""),
     )
-
-
-def usual_shard(recipes_only: bool) -> int:
-    """Samples of a shard, with or without pictures."""
-    return RECIPES_PER_SHARD if recipes_only else SAMPLES_PER_SHARD
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -5,7 +5,7 @@ import os
 import platform
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -38,28 +38,16 @@ def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool, recipes_o
     if not (folder / manifest.FILE).exists():
         raise SalgenError(f"{folder} is not empty and not a salgen data set: {WAY_OUT}")
     existing = read_manifest(folder)
-    differences = _differences(_flattened(existing.spec, existing.twins), _flattened(spec, twins))
-    if differences:
-        raise SalgenError(f"{folder} holds another data set ({'; '.join(differences)}): {WAY_OUT}")
-    if not existing.pixels:
-        raise SalgenError(f"{folder} holds this data set as it was published, without pixels: {WAY_OUT}")
-    if existing.recipes_only != recipes_only:
-        forms = {True: "as recipes only", False: "with its pictures"}
-        raise SalgenError(
-            f"{folder} holds this data set {forms[existing.recipes_only]}, not {forms[recipes_only]}: {WAY_OUT}"
-        )
+    wanted = _flattened(spec, twins, recipes_only, pixels=True)
+    there = _flattened(existing.spec, existing.twins, existing.recipes_only, existing.pixels)
+    if differences := _differences(there, wanted):
+        raise SalgenError(f"{folder} holds another data set ({differences}): {WAY_OUT}")
     if all((folder / name).exists() for name in (checksums.FILE, *checksums.files_of(existing))):
         return State.ALL
     # Missing shards must get the bytes that the finished ones would have had.
-    size, usual = existing.samples_per_shard, manifest.usual_shard(recipes_only)
-    if size != usual:
+    if differences := _differences(existing.libraries, installed_libraries()):
         raise SalgenError(
-            f"{folder} was begun with {size} samples per shard, but this salgen writes {usual}: {WAY_OUT}"
-        )
-    differences = _differences(existing.libraries, installed_libraries())
-    if differences:
-        raise SalgenError(
-            f"{folder} was begun with other library versions ({'; '.join(differences)}): install those, or {WAY_OUT}"
+            f"{folder} was begun with other library versions ({differences}): install those, or {WAY_OUT}"
         )
     return State.PART
 
@@ -96,7 +84,7 @@ def workplace(out: Path) -> Iterator[Path]:
 
     It is removed afterwards, whatever happens; what a killed process left there is removed first.
     """
-    place = _place_of(out)
+    place = out.absolute().with_name(f".{out.absolute().name}.unfinished")
     try:
         with sole_writer(place, out):
             shutil.rmtree(place, ignore_errors=True)
@@ -108,18 +96,6 @@ def workplace(out: Path) -> Iterator[Path]:
     except OSError as error:
         cause = os.strerror(error.errno) if error.errno else str(error)
         raise SalgenError(f"{out}: {cause}; nothing was written") from error
-
-
-def forget(out: Path) -> None:
-    """Remove the folder beside a finished `out` that a process left which was killed just after it gave the name."""
-    place = _place_of(out)
-    if place.is_dir() and not place.is_symlink():
-        with suppress(SalgenError, OSError), sole_writer(place, out):  # unless another process is at it
-            shutil.rmtree(place)
-
-
-def _place_of(out: Path) -> Path:
-    return out.absolute().with_name(f".{out.absolute().name}.unfinished")
 
 
 def check_outside(path: Path, *, in_a_run: bool = False) -> None:
@@ -141,16 +117,16 @@ def _is_remnant(path: Path) -> bool:
     return all(file.name.startswith(".") and file.name.endswith(TEMPORARY) for file in left)
 
 
-def _flattened(spec: DatasetSpec, twins: bool) -> dict[str, Any]:
+def _flattened(spec: DatasetSpec, twins: bool, recipes_only: bool, pixels: bool) -> dict[str, Any]:
     """Everything that determines the data set, as one flat mapping."""
-    values = {**spec.to_json(), "twins": twins}
+    values = {**spec.to_json(), "twins": twins, "recipes_only": recipes_only, "pixels": pixels}
     parameters, splits = values.pop("parameters"), values.pop("splits")
     return {**values, **parameters, **{f"split {name}": count for name, count in splits.items()}}
 
 
-def _differences(existing: dict[str, Any], requested: dict[str, Any]) -> list[str]:
+def _differences(existing: dict[str, Any], requested: dict[str, Any]) -> str:
     def text(values: dict[str, Any], key: str) -> str:
         return (str(values[key]) or "none") if key in values else "absent"
 
     keys = [key for key in {**existing, **requested} if existing.get(key) != requested.get(key)]
-    return [f"{key} is {text(existing, key)} there and {text(requested, key)} here" for key in keys]
+    return "; ".join(f"{key} is {text(existing, key)} there and {text(requested, key)} here" for key in keys)

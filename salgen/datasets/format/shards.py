@@ -55,10 +55,15 @@ def shards_of(manifest: Manifest, split: str | None = None) -> list[Shard]:
 
 def write_shard(generator: Generator, manifest: Manifest, shard: Shard, folder: Path) -> None:
     """Render the samples of a shard, or draw their recipes alone, and write them, whole or not at all."""
-    groups = (_recipe_groups if manifest.recipes_only else _picture_groups)(generator, manifest, shard)
     with atomic_path(folder / shard.path) as temporary, shard_writer(temporary, manifest) as writer:
-        for values in groups:
-            writer.write_batch(_record_batch(values, writer.schema))
+        for values in groups_of(generator, manifest, shard):
+            columns = {field.name: values.get(field.name, [None] * len(values["id"])) for field in writer.schema}
+            writer.write_batch(pa.RecordBatch.from_pydict(columns, writer.schema))
+
+
+def groups_of(generator: Generator, manifest: Manifest, shard: Shard) -> Iterator[dict[str, Any]]:
+    """The columns of each row group: name to values; a column without values is null."""
+    return (_recipe_groups if manifest.recipes_only else _picture_groups)(generator, manifest, shard)
 
 
 def shard_writer(path: Path, manifest: Manifest) -> pq.ParquetWriter:
@@ -88,9 +93,7 @@ def _picture_groups(generator: Generator, manifest: Manifest, shard: Shard) -> I
         )
         for column, region in schemas.mask_columns(manifest).items():
             values[column] = _images([png.encode_mask(sample.regions[region]) for sample in samples])
-        values["alternative_masks"] = [
-            [{"bytes": png.encode_mask(mask), "path": None} for mask in sample.alternatives] for sample in samples
-        ]
+        values["alternative_masks"] = [_images(list(map(png.encode_mask, sample.alternatives))) for sample in samples]
         values["pixels_sha256"] = [schemas.pixels_digest(sample.image) for sample in samples]
         if isinstance(generator.plugin, Attributed):
             values["attribution"] = [generator.plugin.attribution(s.recipe.parameters).tolist() for s in samples]
@@ -128,22 +131,9 @@ def _recipe_columns(
     }
 
 
-def _record_batch(values: Mapping[str, Any], schema: pa.Schema) -> pa.RecordBatch:
-    """Columns as the rows of a Parquet row group; a column that is not there is null."""
-    absent = [None] * len(values["id"])
-    columns = [values.get(field.name, absent) for field in schema]
-    arrays = [
-        column if isinstance(column, pa.Array) else pa.array(column, field.type)
-        for column, field in zip(columns, schema, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _images(encoded: Sequence[bytes | None]) -> pa.Array:
+def _images(encoded: Sequence[bytes | None]) -> list[Any]:
     """Encoded images as Hugging Face's struct of bytes and path, null where there is none."""
-    absent = pa.array([data is None for data in encoded], pa.bool_())
-    paths = pa.nulls(len(encoded), pa.string())
-    return pa.StructArray.from_arrays([pa.array(encoded, pa.binary()), paths], fields=list(schemas.IMAGE), mask=absent)
+    return [None if data is None else {"bytes": data, "path": None} for data in encoded]
 
 
 def open_shard(folder: Path, shard: Shard, schema: pa.Schema, rows_per_group: int) -> pq.ParquetFile:

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage, found_at, marked_by
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted, usable
 from salgen.errors import SalgenError, readable
 from salgen.generators.drawing.pictures import read_levels
 from salgen.parameters import param
@@ -66,7 +67,7 @@ class ActionXai(MarkedImages):
         skipped: Counter[str] = Counter()
         told: dict[str, dict[str, list[str]]] = {}
         for text in texts:
-            for key, image, activity in _records(text, skipped):
+            for key, image, activity in _records(text):
                 told.setdefault(image, {}).setdefault(activity, []).append(key)
         several = {image for image, activities in told.items() if len(activities) > 1}
         skipped += Counter({"image of several activities": len(several)})
@@ -80,32 +81,25 @@ class ActionXai(MarkedImages):
         for image, (activity, keys) in sorted(shown.items()):
             if activity in classes:
                 file = next((maps[stem] for stem in (*keys, image) if stem in maps), None)
-                mask = _mask(file, skipped) if file else None
                 used += [file] if file else []
-                picture = folder / f"{image}.jpg"
+                picture, mask = folder / f"{image}.jpg", None
+                with counted(skipped):
+                    mask = _mask(file) if file else None
                 images[picture.relative_to(path).as_posix()] = marked_by(MarkedImage(picture, activity), mask)
         return Found(path, images, classes, ABOUT.format(least=self.least), LICENSE, skipped, [*texts, *used])
 
 
-def _records(path: Path, skipped: Counter[str]) -> Iterator[tuple[str, str, str]]:
+def _records(path: Path) -> Iterator[tuple[str, str, str]]:
     """Key, image and activity of each record."""
     with readable(f"{path} is not a file of ACT-X's explanations"):
-        records = json.loads(path.read_text(encoding="utf-8")).items()
-    for key, record in records:
-        if isinstance(record, dict) and isinstance(record.get("ans"), str) and isinstance(record.get("iid"), str | int):
+        for key, record in json.loads(path.read_text(encoding="utf-8")).items():
             yield key, str(record["iid"]).removesuffix(".jpg"), record["ans"]
-        else:
-            skipped["record without an image or an activity"] += 1
 
 
-def _mask(path: Path, skipped: Counter[str]) -> Mask | None:
-    """The pixels of a map above its minimum; None if it is none, which is counted."""
-    try:
+def _mask(path: Path) -> Mask:
+    """The pixels of a map above its minimum."""
+    with usable(path, "map"):
         values = np.load(path, allow_pickle=False) if path.suffix == ".npy" else read_levels(path)
-        values = values.astype(np.float64)
-    except (OSError, ValueError, TypeError, EOFError, SalgenError):
-        values = np.zeros(0)
-    if values.ndim != 2 or not values.size or not np.isfinite(values).all():
-        skipped["map that is no picture or array of rows"] += 1
-        return None
-    return np.asarray(values > values.min())
+        if values.ndim != 2:
+            raise UnusableError("map that is no picture or array of rows")
+        return np.asarray(values > values.min())

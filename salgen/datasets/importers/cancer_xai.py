@@ -137,8 +137,6 @@ def _drawn(name: str, path: Path, labels: Path | None, seed: int) -> Drawn:
         places: Sequence[int] = range(len(volume))
         if labels:
             marked = CtVolume(labels)
-            if (marked.shape, marked.axes) != (volume.shape, volume.axes):
-                raise UnusableError("volume of labels of another shape or orientation")
             places = [place for place in places if (marked.slice(place) == TUMOUR).any()]
             if not places:
                 raise UnusableError("volume of labels without a tumour")

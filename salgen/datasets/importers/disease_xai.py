@@ -14,7 +14,7 @@ from salgen.datasets.layouts.saliency_bench import marked_images
 from salgen.datasets.layouts.saliency_bench.ct_slices import VolumeSlice
 from salgen.datasets.layouts.saliency_bench.dicom_series import open_series, series_of
 from salgen.datasets.layouts.saliency_bench.lidc_annotations import NoduleReading, read_lidc_xml
-from salgen.datasets.layouts.saliency_bench.lidc_windows import SIDE, NoduleWindow, windows_of
+from salgen.datasets.layouts.saliency_bench.lidc_windows import SIDE, Window, windows_of
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.datasets.picture_libraries.picture_sampling import counted
 from salgen.progress import tracked
@@ -102,8 +102,8 @@ def _kept_windows(texts: Sequence[Path], scans: Mapping[Path, Sequence[Path]], s
     def look() -> dict[str, Any]:
         skipped: Counter[str] = Counter()
         windows = [
-            (str(one.path), one.top, one.left, one.patient, runs_of_mask(one.mask).counts.tolist())
-            for one in _windows(texts, scans, seed, skipped)
+            (str(file), top, left, patient, runs_of_mask(mask).counts.tolist())
+            for file, top, left, patient, mask in _windows(texts, scans, seed, skipped)
         ]
         return {"windows": windows, "skipped": skipped}
 
@@ -114,12 +114,12 @@ def _kept_windows(texts: Sequence[Path], scans: Mapping[Path, Sequence[Path]], s
 
 def _windows(
     texts: Sequence[Path], folders: Mapping[Path, Sequence[Path]], seed: int, skipped: Counter[str]
-) -> Iterator[NoduleWindow]:
+) -> Iterator[Window]:
     """Of each nodule a window, and one without; `skipped` counts what cannot be used."""
     annotated: dict[str, list[NoduleReading]] = {}
     for text in texts:
         with counted(skipped):
-            series, readings = read_lidc_xml(text, skipped)
+            series, readings = read_lidc_xml(text)
             annotated.setdefault(series, readings)
     present = set()
     for paths in tracked("looking at scans", folders.values(), "scans"):

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from salgen.datasets.layouts.imagenet_s_layout import IGNORE, LICENSE, OTHER, decode, mask_of, read_layout
+from salgen.datasets.layouts.imagenet_s_layout import IGNORE, LICENSE, decode, mask_of, read_layout
 from salgen.datasets.layouts.imported import Items, UserCopy, refuse_edit
 from salgen.datasets.layouts.mask_limits import MaskLimits, about_faults, mask_faults
 from salgen.errors import SalgenError
@@ -136,31 +136,18 @@ class ImageNetS50(MaskLimits):
         pixels = read_rgb(material.source.files[item])
         label = self.folders.index(item.split("/")[1])
         image = middle(Image.fromarray(pixels), self.image_size[0], Image.Resampling.BILINEAR)
-        mask, annotated = self.annotation(material.source, item, pixels.shape[:2])
+        mask, annotated = self.annotation(material.source, item)
         truth = self.ground_truth(mask, annotated if self.valid_region else None)
         return Rendered(image, {"label": label}, {"object": truth, "annotated": annotated})
 
-    def annotation(self, source: ImageNetCopy, item: str, size: tuple[int, ...] | None = None) -> tuple[Mask, Mask]:
-        """The mask of an image's class and what is annotated; `size` is the image's, if it is to be compared."""
+    def annotation(self, source: ImageNetCopy, item: str) -> tuple[Mask, Mask]:
+        """The mask of an image's class and what is annotated."""
         file = source.files.get(mask_of(item))
         if file is None:
             nothing = np.zeros(self.image_size, dtype=bool)
             return nothing, nothing
-        levels = read_levels(file)
-        if size is not None and levels.shape[:2] != size:
-            sizes = ["x".join(map(str, shape[:2])) for shape in (levels.shape, size)]
-            raise SalgenError(
-                f"{file}: has {sizes[0]} pixels, but its image {source.files[item]} has {sizes[1]}: restore the file"
-            )
-        ids = self._ids(levels, file)
+        ids = decode(middle(Image.fromarray(read_levels(file)), self.image_size[0], Image.Resampling.NEAREST))
         return ids == self.folders.index(item.split("/")[1]) + 1, ids != IGNORE
-
-    def _ids(self, levels: NDArray[Any], file: Path) -> NDArray[np.int64]:
-        """The ids of a mask picture, in the geometry of the image."""
-        known = {OTHER, *range(1, len(self.folders) + 1), IGNORE}
-        if levels.ndim != 3 or not set(np.unique(decode(levels)).tolist()) <= known:
-            raise SalgenError(f"{file}: is no mask of ImageNet-S, with ids of {len(self.folders)} classes in colours")
-        return decode(middle(Image.fromarray(levels), self.image_size[0], Image.Resampling.NEAREST))
 
 
 def middle(picture: Image.Image, size: int, resample: Image.Resampling) -> NDArray[np.uint8]:

@@ -12,16 +12,22 @@ from pathlib import Path
 from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
-from salgen.datasets.layouts.broken import broken_items, check_size
-from salgen.datasets.layouts.detection_datasets.annotated_copy import BOXES, SEGMENTATION
-from salgen.datasets.layouts.detection_datasets.object_boxes import Size
-from salgen.datasets.layouts.detection_datasets.object_table import ObjectTable
-from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES, LICENSE, MASKS, TEXTS, VOID, open_voc
-from salgen.datasets.layouts.own_images.outlines import MaskPicture
+from salgen.datasets.layouts.broken import broken_items
+from salgen.datasets.layouts.detection_datasets.annotated_copy import BOXES, SEGMENTATION, Annotated
+from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size
+from salgen.datasets.layouts.detection_datasets.voc_annotations import (
+    CLASSES,
+    LICENSE,
+    MASKS,
+    TEXTS,
+    VOID,
+    VocCopy,
+    open_voc,
+)
+from salgen.datasets.layouts.own_images.outlines import MaskPicture, Outline
 from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedImage
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError, usable
-from salgen.errors import SalgenError
+from salgen.datasets.picture_libraries.picture_sampling import usable
 from salgen.types import Mask
 
 NAMES = ("object-xai",)
@@ -65,12 +71,12 @@ class ObjectXai(MarkedImages):
     def read_layout(self, path: Path) -> Found:
         """The images of a copy that `voc-2012` reads too, as :func:`open_voc` finds it, and those that SBD marked."""
         copy = open_voc(path, SEGMENTATION, self.image_size, self.min_mask, difficult=True)
-        skipped = Counter(copy.table.skipped)
+        skipped = Counter(copy.skipped)
         images = {}
-        for item, number, label in _of_one_class(copy.table, list(copy.table.numbers), skipped):
+        for item, found, label in _of_one_class(copy, list(copy.images), skipped):
             mask = copy.root / MASKS / f"{Path(item).stem}.png"
             marks, void = (MaskPicture(mask, (label + 1,)),), MaskPicture(mask, (VOID,))
-            images[item] = MarkedImage(copy.path_of(item), CLASSES[label], marks, void, tuple(copy.table.boxes(number)))
+            images[item] = MarkedImage(copy.path_of(item), CLASSES[label], marks, void, _boxes(found))
         files = {name: file for name, file in copy.files.items() if name.endswith((".txt", ".xml"))}
         folder = next((path / name for name in SBD_FOLDERS if (path / name).is_dir()), None)
         if folder is None:
@@ -81,32 +87,32 @@ class ObjectXai(MarkedImages):
             for item in sorted(boxed.splits.keys() - copy.splits.keys())
             if (mask := folder / f"{Path(item).stem}.mat").is_file()
         }
-        others = {item: (number, label) for item, number, label in _of_one_class(boxed.table, list(masks), skipped)}
-        pairs = {item: (boxed.path_of(item), masks[item]) for item in others}
-        faults = broken_items(pairs, _check_ids, "sbd")
+        others = list(_of_one_class(boxed, list(masks), skipped))
+        faults = broken_items({item: (masks[item],) for item, *_ in others}, _read_ids, "sbd")
         skipped += Counter(faults.values())
-        for item, (number, label) in others.items():
-            if item in faults:
-                continue
-            file, mask = pairs[item]
-            boxes = tuple(boxed.table.boxes(number))
-            images[item] = MarkedImage(file, CLASSES[label], (SbdMask(mask, label),), boxes=boxes)
-            text = f"{TEXTS}/{Path(item).stem}.xml"
-            files |= {text: boxed.files[text], mask.name: mask}
+        for item, found, label in others:
+            if item not in faults:
+                outlines = (SbdMask(masks[item], label),)
+                images[item] = MarkedImage(boxed.path_of(item), CLASSES[label], outlines, boxes=_boxes(found))
+                text = f"{TEXTS}/{Path(item).stem}.xml"
+                files |= {text: boxed.files[text], masks[item].name: masks[item]}
         return Found(copy.root, images, CLASSES, f"{ABOUT} {MORE}", LICENSE, skipped, tuple(files.values()))
 
 
-def _of_one_class(table: ObjectTable, items: Sequence[str], skipped: Counter[str]) -> Iterator[tuple[str, int, int]]:
-    """Of some images those that show one class: item, number in the table, and class."""
+def _of_one_class(copy: VocCopy, items: Sequence[str], skipped: Counter[str]) -> Iterator[tuple[str, Annotated, int]]:
+    """Of some images those that show one class: item, image, and class."""
     for item in items:
-        number = table.numbers.get(item)
-        shown = () if number is None else table.present(number)
-        if number is None:
+        image = copy.images.get(item)
+        if image is None:
             skipped["image that voc-2012 cannot use either"] += 1
-        elif len(shown) > 1:
+        elif len(image.present) > 1:
             skipped["image of several classes"] += 1
         else:
-            yield item, number, shown[0]
+            yield item, image, image.present[0]
+
+
+def _boxes(image: Annotated) -> tuple[Box, ...]:
+    return tuple(box for _, box in image.objects)
 
 
 def _read_ids(path: Path) -> NDArray[Any]:
@@ -114,28 +120,16 @@ def _read_ids(path: Path) -> NDArray[Any]:
     from scipy.io import loadmat
 
     with usable(path, "mask of SBD"):
-        ids = np.asarray(loadmat(path)["GTcls"]["Segmentation"].item())
-    if ids.ndim != 2 or ids.dtype.kind not in "ui":
-        raise UnusableError("unreadable mask of SBD")
-    return ids
-
-
-def _check_ids(image: Path, path: Path) -> None:
-    """Raise an UnusableError if a mask cannot be read or is of another size than its image."""
-    if _read_ids(path).shape != check_size(image):
-        raise UnusableError("mask of SBD of another size than its image")
+        return np.asarray(loadmat(path)["GTcls"]["Segmentation"].item())
 
 
 @dataclass(frozen=True)
-class SbdMask:
+class SbdMask(Outline):
     """The pixels of a class."""
 
     path: Path
     number: int
 
     def paint(self, size: Size) -> Mask:
-        """These pixels; a SalgenError if the file has changed since it was looked at."""
-        try:
-            return np.asarray(_read_ids(self.path) == self.number + 1)
-        except UnusableError as error:
-            raise SalgenError(f"{self.path}: {error}, since it was looked at: restore the file") from None
+        """These pixels."""
+        return np.asarray(_read_ids(self.path) == self.number + 1)

@@ -9,16 +9,16 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 import numpy as np
 from salgen.cache import cached_json
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError, usable
 from salgen.generators.drawing.pictures import opened, read_levels
-from salgen.progress import progress
+from salgen.progress import tracked
 
 VERSION = "3"  # changes whenever another file counts as broken
-MANY = 1000  # files that are decoded at a time
 
 Value = TypeVar("Value")
 Check = Callable[..., object]  # raises an UnusableError for an item's files, which it takes as arguments
@@ -51,18 +51,13 @@ def check_mask_picture(path: Path, size: tuple[int, int], known: Iterable[int]) 
         raise UnusableError("mask picture with numbers that are of no class")
 
 
-def faults_of(items: Iterable[Sequence[Path]], check: Check = check_pictures) -> list[str]:
-    """The reason why each item's files cannot be used, or "" if they can; looked at in parallel."""
-
-    def fault(files: Sequence[Path]) -> str:
-        try:
-            check(*files)
-        except UnusableError as error:
-            return str(error)
-        return ""
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(fault, items))
+def fault_of(files: Sequence[Path], check: Check = check_pictures) -> str:
+    """The reason why an item's files cannot be used, or "" if they can."""
+    try:
+        check(*files)
+    except UnusableError as error:
+        return str(error)
+    return ""
 
 
 def sound_items(
@@ -85,17 +80,15 @@ def broken_items(
     files: Mapping[str, Sequence[Path]], check: Check = check_pictures, depends_on: Any = "pictures"
 ) -> dict[str, str]:
     """Each item whose files cannot be used, with the reason; kept in the user's cache by names, sizes and times."""
+    groups = list(files.values())
 
     def look() -> list[str]:
-        groups, found = list(files.values()), list[str]()
-        with progress("looking at files", len(groups), "items") as advance:
-            for start in range(0, len(groups), MANY):
-                found += faults_of(groups[start : start + MANY], check)
-                advance(len(found) - start)
-        return found
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            faults = pool.map(partial(fault_of, check=check), groups)
+            return [fault for _, fault in zip(tracked("looking at files", groups, "items"), faults, strict=True)]
 
-    stamp = stamp_of([path for group in files.values() for path in group])
-    key = [VERSION, stamp, list(map(len, files.values())), depends_on]
+    stamp = stamp_of([path for group in groups for path in group])
+    key = [VERSION, stamp, list(map(len, groups)), depends_on]
     return {item: why for item, why in zip(files, cached_json("faults", key, look), strict=True) if why}
 
 

@@ -2,22 +2,20 @@
 
 import csv
 import importlib
-import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from http.client import HTTPException
 from itertools import groupby
 from pathlib import Path
 from typing import Any
-from filelock import FileLock
 from salgen.cache import cache_errors
+from salgen.datasets.format.output_folder import workplace
 from salgen.datasets.layouts.broken import sound_items
 from salgen.datasets.layouts.imported import SPLITS
 from salgen.datasets.picture_libraries.picture_sampling import listed
-from salgen.errors import SalgenError, named, readable
-from salgen.files import TEMPORARY, cache_folder
+from salgen.errors import SalgenError, readable
+from salgen.files import cache_folder
 from salgen.generators.drawing.pictures import Pixels, read_rgb, resize_rgb
 from salgen.generators.interfaces import Context
 from salgen.generators.traffic_signs.pictures import SIGNS
@@ -169,14 +167,13 @@ def _read_test(folder: Path, table: Path) -> Crops:
     with readable(f"{table}: {what}"), open(table, encoding="utf-8-sig", newline="") as lines:
         for row in csv.DictReader(lines, delimiter=";"):
             file, sign = row["Filename"], int(row["ClassId"])
-            if not 0 <= sign < SIGNS or items.setdefault(f"test/{file}", (folder / file, sign))[1] != sign:
-                raise ValueError(f"{file} has ClassId {sign}, which is none or another one than above")
+            items[f"test/{file}"] = folder / file, sign
     return items
 
 
 def _training_splits(items: Crops) -> dict[str, str]:
     """Train or val for each item, by whole tracks of each sign."""
-    tracks = {name: (sign, _track(path)) for name, (path, sign) in items.items()}
+    tracks = {name: (sign, path.stem.partition("_")[0]) for name, (path, sign) in items.items()}
     held_out = set()
     for sign, group in groupby(sorted(set(tracks.values())), key=lambda track: track[0]):
         of_sign = list(group)
@@ -184,13 +181,6 @@ def _training_splits(items: Crops) -> dict[str, str]:
         order = Stream(GTSRB, "validation tracks", index=sign).permutation(len(of_sign))
         held_out |= {of_sign[int(place)] for place in order[:count]}
     return {name: "val" if track in held_out else "train" for name, track in tracks.items()}
-
-
-def _track(path: Path) -> str:
-    track, line, frame = path.stem.partition("_")
-    if not (line and track.isdecimal() and frame.isdecimal()):
-        raise SalgenError(f"{path}: expected a name TTTTT_FFFFF.ppm, the numbers of a track and of a frame in it")
-    return track
 
 
 def _ranges(numbers: list[int]) -> str:
@@ -201,33 +191,14 @@ def _ranges(numbers: list[int]) -> str:
 
 
 def _fetched() -> Path:
-    """The benchmark's root in the cache, downloaded if it is not there."""
+    """The benchmark's root in the cache, downloaded if it is not there: torchvision trusts any folder that it finds."""
     with cache_errors("GTSRB"):
         root = cache_folder() / GTSRB
-    try:
-        if not root.exists():
-            locks = root.parent / "locks"
-            locks.mkdir(exist_ok=True)
-            with FileLock(locks / f"{GTSRB}.lock"):
-                _download(root)
-    except (ImportError, OSError, RuntimeError, HTTPException) as error:
-        raise SalgenError(
-            f"GTSRB could not be downloaded to {root} ({named(error)}): fetch it on a machine with a network and give "
-            f"its folder, which holds gtsrb/{TRAINING}"
-        ) from None
+    if not root.exists():
+        advice = f": fetch it on a machine with a network and give its folder, which holds gtsrb/{TRAINING}"
+        with workplace(root) as place, readable(f"GTSRB could not be downloaded to {root}", advice):
+            datasets = importlib.import_module("torchvision.datasets")  # loads torch, which nothing else here needs
+            for split in ("train", "test"):
+                datasets.GTSRB(str(place / GTSRB), split=split, download=True)
+            (place / GTSRB).rename(root)
     return root
-
-
-def _download(root: Path) -> None:
-    """Download to a folder beside `root`, renamed when complete: torchvision trusts any folder that it finds."""
-    if root.exists():  # another process fetched it while this one waited
-        return
-    partial = root.with_name(f".{root.name}{TEMPORARY}")
-    shutil.rmtree(partial, ignore_errors=True)  # left by a process that was killed
-    try:
-        datasets = importlib.import_module("torchvision.datasets")  # loads torch, which nothing else here needs
-        for split in ("train", "test"):
-            datasets.GTSRB(str(partial), split=split, download=True)
-        partial.replace(root)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)

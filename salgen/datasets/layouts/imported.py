@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
-import numpy as np
-from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.factory import stand_in_advice
 from salgen.generators.interfaces import Context, Edit, GeneratorPlugin, Scale
@@ -44,7 +42,7 @@ class Items:
 
     source: Any  # the copy, as `open_source` gave it
     splits: Mapping[str, Sequence[str]]  # split to the names of its items
-    _orders: dict[tuple[int, str], NDArray[np.int64]] = field(default_factory=dict, repr=False)
+    _orders: dict[tuple[int, str], Any] = field(default_factory=dict, repr=False)
 
     def at(self, context: Context) -> str:
         """The item at a sample's place in the order that the seed decides."""

@@ -46,9 +46,8 @@ class FilteredLibraries:
             raise SalgenError(f"{self.path} lacks the folders that are expected in it: {expected}")
         weights = filtering.weights_in(self.path)
         unfiltered = OwnCopy(*self._wanted, self.path).open() if self._copies else StandIns(*self._wanted).open()
-        rule = filtering.objects_rule(self.image_size, self.longest, self.fewest)
-        objects = filtered(unfiltered.objects, weights, rule)
-        scenes = filtered(unfiltered.scenes, weights, filtering.scenes_rule())
+        objects = filtered("objects", unfiltered.objects, weights, self.image_size, self.longest, self.fewest)
+        scenes = filtered("scenes", unfiltered.scenes, weights)
         notes = f"{unfiltered.notes} {_filter_note(weights, objects, scenes, self.fewest)}"
         name = f"{unfiltered.name}-filtered"
         kept = replace(unfiltered, name=name, notes=notes, objects=objects.library, scenes=scenes.library)

@@ -1,20 +1,16 @@
 """Pictures of a library that a detector agrees with, in a library of their own; its weights are the user's."""
 
-import json
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
 import numpy as np
 from PIL import Image
 from salgen.cache import cache_errors, cached_json
 from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels, Place, library_path, write_library
 from salgen.datasets.picture_libraries.picture_sampling import FEWEST, SPLITS
 from salgen.errors import SalgenError
-from salgen.files import sha256_of, write_text
+from salgen.files import sha256_of
 from salgen.generators.composites.libraries import Library
 from salgen.progress import progress
 from salgen.registry import DETECTORS
@@ -32,19 +28,6 @@ Verdicts = Mapping[str, Mapping[str, Sequence[str]]]  # by class and split, for 
 Finding = tuple[str, float]  # category, confidence
 
 
-class Detector(Protocol):
-    """A network that finds objects."""
-
-    @property
-    def categories(self) -> tuple[str, ...]:
-        """The names of the objects that it can find."""
-        ...
-
-    def detect(self, images: Sequence[Pixels]) -> list[list[Finding]]:
-        """For each image, uint8 (H, W, 3), the detections, the surest first."""
-        ...
-
-
 def weights_in(root: Path) -> Path:
     """The file of weights in the folder ``detector`` of a user's folder."""
     folder = root / DETECTOR
@@ -56,18 +39,6 @@ def weights_in(root: Path) -> Path:
     return files[0]
 
 
-@dataclass(frozen=True)
-class Rule:
-    """Rule that shows pictures to the detector and judges them by its detections."""
-
-    kind: str  # `"objects"` or `"scenes"`
-    show: Callable[[Pixels], Pixels]  # the image for a picture, uint8 (H, W, 3)
-    # `KEPT` or, in a few words, the reason why not, from the class and the detected names, the surest first
-    judge: Callable[[str, Sequence[str]], str]
-    depends_on: Any  # further values that the images depend on, as JSON values
-    fewest: int  # pictures of a class that must be left for training
-
-
 @dataclass(frozen=True, eq=False)
 class Filtered:
     """A filtered library, the dropped classes with the reason, and the numbers of pictures kept and in all."""
@@ -76,26 +47,6 @@ class Filtered:
     dropped: Mapping[str, str]
     kept: int
     total: int
-
-
-def objects_rule(image_size: tuple[int, int], longest: int, fewest: int) -> Rule:
-    """An object is kept if it is found on black by its own name, whatever else is found."""
-
-    def judge(name: str, detections: Sequence[str]) -> str:
-        return KEPT if name in detections else f"found as {detections[0]}" if detections else "not found"
-
-    return Rule(
-        "objects", partial(on_black, image_size=image_size, longest=longest), judge, [*image_size, longest], fewest
-    )
-
-
-def scenes_rule() -> Rule:
-    """A scene is kept if nothing is found in it."""
-
-    def judge(name: str, detections: Sequence[str]) -> str:
-        return f"shows {detections[0]}" if detections else KEPT
-
-    return Rule("scenes", lambda picture: picture, judge, [], FEWEST)
 
 
 def on_black(picture: Pixels, image_size: tuple[int, int], longest: int) -> Pixels:
@@ -110,51 +61,65 @@ def on_black(picture: Pixels, image_size: tuple[int, int], longest: int) -> Pixe
     return image
 
 
-def filtered(library: Library, weights: Path, rule: Rule) -> Filtered:
-    """The pictures that pass, of classes of which enough do; verdicts are kept too, so another `fewest` asks nobody."""
-    digest = sha256_of(weights)
-    depends_on = [VERSION, rule.kind, library.digest, list(library.classes), digest, CONFIDENCE, rule.depends_on]
+def filtered(
+    kind: str,
+    library: Library,
+    weights: Path,
+    image_size: tuple[int, int] = (0, 0),
+    longest: int = 0,
+    fewest: int = FEWEST,
+) -> Filtered:
+    """The pictures that pass, of classes of which enough do; verdicts are kept too, so another `fewest` asks nobody.
+
+    ``"objects"`` are shown on black in images of a size and pass if they are found by their own names, whatever else
+    is found. ``"scenes"`` pass if nothing is found.
+    """
+    depends_on = [VERSION, kind, library.digest, list(library.classes), sha256_of(weights), CONFIDENCE]
+    depends_on.append([*image_size, longest] if kind == "objects" else [])
     verdicts: dict[str, dict[str, list[str]]] = cached_json(
-        f"judged-{rule.kind}", depends_on, lambda: _judged(library, DETECTORS.load("torchvision")(weights), rule)
+        f"judged-{kind}", depends_on, lambda: _judged(kind, library, weights, image_size, longest)
     )
-    with cache_errors(rule.kind):
-        path = library_path(f"filtered-{rule.kind}", [*depends_on, rule.fewest])
-        dropped = {name: reason for name in library.classes if (reason := _shortage(verdicts[name], rule.fewest))}
-        kept = [name for name in library.classes if name not in dropped]
-        report = path.with_suffix(".json")
-        if not (path.exists() and report.exists()):
-            counts = {
-                name: {split: dict(Counter(listed).most_common()) for split, listed in splits.items()}
-                for name, splits in verdicts.items()
-            }
-            detector = {"file": weights.name, "sha256": digest}
-            limits = {"confidence": CONFIDENCE, "fewest": rule.fewest}
-            told = {"detector": detector, **limits, "dropped classes": dropped, "pictures": counts}
-            write_text(report, json.dumps(told, indent=1) + "\n")
-            if len(kept) < 2:
-                raise SalgenError(
-                    f"the detector leaves {' and '.join(kept) or 'none'} of the classes of {rule.kind}, and two are "
-                    f"needed: {report} says what was dropped and why"
-                )
+    dropped = {name: reason for name in library.classes if (reason := _shortage(verdicts[name], fewest))}
+    kept = [name for name in library.classes if name not in dropped]
+    if len(kept) < 2:
+        raise SalgenError(
+            f"the detector leaves {' and '.join(kept) or 'none'} of the classes of {kind}, and two are needed: "
+            + "; ".join(f"{name}: {why}" for name, why in dropped.items())
+        )
+    with cache_errors(kind):
+        path = library_path(f"filtered-{kind}", [*depends_on, fewest])
+        if not path.exists():
             write_library(path, _passed(library, kept, verdicts))
     every = [verdict for splits in verdicts.values() for listed in splits.values() for verdict in listed]
     return Filtered(PictureFile(path, kept), dropped, every.count(KEPT), len(every))
 
 
-def _judged(library: Library, detector: Detector, rule: Rule) -> dict[str, dict[str, list[str]]]:
+def _judged(
+    kind: str, library: Library, weights: Path, image_size: tuple[int, int], longest: int
+) -> dict[str, dict[str, list[str]]]:
     """The verdict on each picture, in the order of the file."""
+    detector = DETECTORS.load("torchvision")(weights)
     classes = sorted(library.classes)
     places = [(split, name, n) for split in SPLITS for name in classes for n in range(library.count(split, name))]
     verdicts: dict[str, dict[str, list[str]]] = {name: {split: [] for split in SPLITS} for name in library.classes}
-    with progress(f"looking for objects in {rule.kind}", len(places), "pictures") as advance:
+    with progress(f"looking for objects in {kind}", len(places), "pictures") as advance:
         for start in range(0, len(places), TOGETHER):
             batch = places[start : start + TOGETHER]
-            images = [rule.show(library.load(*place)) for place in batch]
+            images = [library.load(*place) for place in batch]
+            if kind == "objects":
+                images = [on_black(image, image_size, longest) for image in images]
             for (split, name, _), findings in zip(batch, detector.detect(images), strict=True):
                 sure = [category for category, confidence in findings if confidence > CONFIDENCE]
-                verdicts[name][split].append(rule.judge(name, sure))
+                verdicts[name][split].append(_verdict(kind, name, sure))
             advance(len(batch))
     return verdicts
+
+
+def _verdict(kind: str, name: str, found: Sequence[str]) -> str:
+    """`KEPT` or, in a few words, the reason why not, from the class and the detected names, the surest first."""
+    if kind == "scenes":
+        return f"shows {found[0]}" if found else KEPT
+    return KEPT if name in found else f"found as {found[0]}" if found else "not found"
 
 
 def _shortage(verdicts: Mapping[str, Sequence[str]], fewest: int) -> str:

@@ -22,7 +22,7 @@ HELD_OUT = 10  # one of so many pictures is for validation, and one for test whe
 Make = Callable[[], Pixels]
 
 
-class UnusableError(Exception):
+class UnusableError(SalgenError):
     """The reason why a picture is passed over, in few words and without its name: reasons are counted."""
 
 

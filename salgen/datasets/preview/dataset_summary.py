@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 from textwrap import shorten
 import numpy as np
+from rich.filesize import decimal
 from salgen.datasets.archives.unpacking import unpacked
 from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.reading.reader import Dataset, open_dataset
 
 LICENSE_WIDTH = 80
-UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def describe(path: str | os.PathLike[str]) -> str:
@@ -36,7 +36,7 @@ def describe(path: str | os.PathLike[str]) -> str:
         "source": f"{spec.source} ({license})" if spec.source_digest else "none",
         **({"notes": manifest.notes} if manifest.notes else {}),
         "fingerprint": spec.fingerprint,
-        "on disk": _size(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())),
+        "on disk": decimal(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())),
     }
     return _in_lines(f"{path}: {manifest.summary}", facts)
 
@@ -86,10 +86,3 @@ def _twins(manifest: Manifest) -> str:
         return "not stored"
     kept = "rendered" if manifest.recipes_only else "stored"
     return f"{kept}: {'equal to the image' if manifest.exact else 'these parameters let them differ'} outside the mask"
-
-
-def _size(count: float) -> str:
-    unit = 0
-    while count >= 1000 and unit < len(UNITS) - 1:
-        count, unit = count / 1000, unit + 1
-    return f"{count:.3g} {UNITS[unit]}"

@@ -1,34 +1,31 @@
 """A batch of samples, whose images and masks are decoded or rendered when they are first used."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from math import prod
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from salgen.datasets.format import png, schema
 from salgen.datasets.format.manifest import Manifest
 from salgen.errors import SalgenError
-from salgen.generators.factory import generator_of
 from salgen.generators.generator import Generator
 from salgen.generators.interfaces import Attributed
 from salgen.types import Float32, Float64, Mask, Recipe, Sample
 
-Read = TypeVar("Read")
 Pair = tuple[Sample, NDArray[Any] | None]
 
 
 class Batch:
     """Samples of one split.
 
-    Images, masks and twins are decoded when they are first used; a SalgenError names the folder and the sample where
-    that fails. `region_names` are the regions; `exact` is true if images and twins are equal outside the masks.
+    Images, masks and twins are decoded when they are first used. `rows` is the stored table, and `region_names` are
+    the regions. `exact` is true if images and twins are equal outside the masks.
     """
 
     def __init__(self, rows: pa.Table, folder: Path, manifest: Manifest) -> None:
-        self._rows = rows
+        self.rows = rows
         self._folder = folder
         self._manifest = manifest
         self.region_names = manifest.regions
@@ -36,22 +33,22 @@ class Batch:
         self._decoded: dict[str, Mask] = {}
 
     def __len__(self) -> int:
-        return int(self._rows.num_rows)
+        return int(self.rows.num_rows)
 
     @cached_property
     def ids(self) -> list[str]:
         """The samples' names."""
-        return [str(name) for name in self._rows["id"].to_pylist()]
+        return [str(name) for name in self.rows["id"].to_pylist()]
 
     @cached_property
     def clusters(self) -> list[str]:
         """The samples' clusters: those of one are not independent."""
-        return [str(name) for name in self._rows["cluster"].to_pylist()]
+        return [str(name) for name in self.rows["cluster"].to_pylist()]
 
     @property
     def file_names(self) -> list[str]:
         """The names of the images' files, where they are a user's own."""
-        return [str(name) for name in self._rows[schema.FILE_NAME].to_pylist()]
+        return [str(name) for name in self.rows[schema.FILE_NAME].to_pylist()]
 
     @cached_property
     def images(self) -> Float32:
@@ -72,9 +69,8 @@ class Batch:
     def alternatives(self) -> list[Mask]:
         """For each sample the further masks that count as correct, bool (k, H, W)."""
         alternatives = []
-        for row, pictures in enumerate(self._rows["alternative_masks"].to_pylist()):
-            stored = [None] if pictures is None else [picture and picture["bytes"] for picture in pictures]
-            masks = [self._decode("alternative_masks", row, data) for data in stored]
+        for pictures in self.rows["alternative_masks"].to_pylist():
+            masks = [png.decode_mask(picture["bytes"]) for picture in pictures]
             alternatives.append(np.array(masks, dtype=bool).reshape(-1, *self._manifest.spec.image_size))
         return alternatives
 
@@ -93,7 +89,7 @@ class Batch:
     @property
     def regions(self) -> Mapping[str, Mask]:
         """Region name to bool (N, H, W)."""
-        return _Regions(self)  # not kept: batches that refer to themselves would wait for the garbage collector
+        return {name: self.region(name) for name in self.region_names}
 
     @cached_property
     def twins(self) -> list[Float32 | None]:
@@ -103,38 +99,35 @@ class Batch:
     @cached_property
     def recipes(self) -> list[Recipe]:
         """The recipes that the samples were rendered from."""
-        texts = enumerate(self._rows["recipe"].to_pylist())
-        return [self._named("recipe is", row, schema.recipe_from_text, text) for row, text in texts]
+        return [schema.recipe_from_text(text) for text in self.rows["recipe"].to_pylist()]
 
     @cached_property
     def factors(self) -> dict[str, Float64]:
         """Name to float64 (N,): the numbers to filter by, NaN where one does not apply."""
-        return {name: schema.factor_values(self._rows["factors"], name) for name in self._manifest.factors}
+        return {name: schema.factor_values(self.rows["factors"], name) for name in self._manifest.factors}
 
     @cached_property
     def attributions(self) -> Float32:
         """Exact attributions of the first task's K classes, signed float32 (N, K, rows, columns)."""
-        values = self._rows["attribution"].combine_chunks()
+        values = self.rows["attribution"].combine_chunks()
         while not pa.types.is_floating(values.type):
             values = values.flatten()
-        shape = (len(self), *self._manifest.attribution)
-        if len(values) != prod(shape):
-            raise SalgenError(f"{self._folder}: column 'attribution' is not of shape {shape[1:]}")
-        return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float32).reshape(shape)
+        numbers = np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float32)
+        return numbers.reshape(len(self), *self._manifest.attribution)
 
     @cached_property
     def pixel_digests(self) -> list[str]:
         """SHA-256 of the images' dtype, shape and pixels."""
-        return [str(digest) for digest in self._rows["pixels_sha256"].to_pylist()]
+        return [str(digest) for digest in self.rows["pixels_sha256"].to_pylist()]
 
     def classes(self, task: str) -> NDArray[np.int64]:
         """int64 (N,): classes of a task."""
-        return self._of_task(schema.class_numbers, task, task)
+        return schema.class_numbers(self.rows[task])
 
     def present(self, task: str) -> Mask:
         """Bool (N, K): the classes of a task that each image shows; where it shows one, that is the sample's class."""
         if task in self._manifest.multi_label:
-            return self._of_task(schema.class_sets, schema.present_column(task), task)
+            return schema.class_sets(self.rows[schema.present_column(task)], len(self._manifest.tasks[task]))
         return np.asarray(self.classes(task)[:, np.newaxis] == np.arange(len(self._manifest.tasks[task])))
 
     def region(self, name: str) -> Mask:
@@ -145,23 +138,17 @@ class Batch:
 
     def _decode_region(self, name: str) -> Mask:
         column = next(column for column, region in schema.mask_columns(self._manifest).items() if region == name)
-        return np.stack([self._decode(column, row, data) for row, data in self._stored(column)])
+        return np.stack([png.decode_mask(data) for data in self._stored(column)])
 
     def levels(self) -> NDArray[Any]:
         """The images as stored: uint8 or uint16 (N, C, H, W)."""
         self._need_pixels()
-        return np.stack([self._decode("image", row, data) for row, data in self._stored("image")])
+        return np.stack([png.decode(data).transpose(2, 0, 1) for data in self._stored("image")])
 
     def twin_levels(self) -> list[NDArray[Any] | None]:
         """The twins as stored: uint8 or uint16 (C, H, W), or None."""
         self._need_pixels()
-        return [None if data is None else self._decode("twin", row, data) for row, data in self._stored("twin")]
-
-    def _of_task(self, read: Callable[[pa.ChunkedArray, Sequence[str]], Read], column: str, task: str) -> Read:
-        try:
-            return read(self._rows[column], self._manifest.tasks[task])
-        except SalgenError as error:
-            raise SalgenError(f"{self._folder}: from {self.ids[0]} on, column {column!r} {error}") from None
+        return [None if data is None else png.decode(data).transpose(2, 0, 1) for data in self._stored("twin")]
 
     def _need_pixels(self) -> None:
         if not self._manifest.pixels:
@@ -171,50 +158,10 @@ class Batch:
                 f"copy, by  salgen make {name} OUT --set source=PATH"
             )
 
-    def _stored(self, column: str) -> Iterator[tuple[int, bytes | None]]:
-        """Row number and encoded image."""
-        return enumerate(self._rows[column].combine_chunks().field("bytes").to_pylist())
-
-    def _decode(self, column: str, row: int, data: bytes | None) -> NDArray[Any]:
-        """A decoded image (C, H, W) or mask (H, W), or an error that names its folder and sample."""
-        size, is_image = self._manifest.spec.image_size, column in ("image", "twin")
-        shape = (*size, self._manifest.channels) if is_image else size
-
-        def checked(stored: bytes | None) -> NDArray[Any]:
-            if stored is None:
-                raise SalgenError("is absent")
-            png.check_size(stored, size)
-            pixels = png.decode(stored) if is_image else png.decode_mask(stored)
-            if pixels.shape != shape:
-                raise SalgenError(f"has shape {pixels.shape}, but {shape} is expected")
-            return pixels.transpose(2, 0, 1) if is_image else pixels
-
-        return self._named(column, row, checked, data)
-
-    def _named(self, column: str, row: int, read: Callable[[Any], Read], stored: Any) -> Read:
-        """The value of one cell, or an error that names its folder and sample."""
-        try:
-            return read(stored)
-        except SalgenError as error:
-            raise SalgenError(f"{self._folder}: sample {self.ids[row]}: {column} {error}") from None
-
-
-class _Regions(Mapping[str, Mask]):
-    """The regions of a batch, each decoded on first use."""
-
-    def __init__(self, batch: Batch) -> None:
-        self._batch = batch
-
-    def __getitem__(self, name: str) -> Mask:
-        if name not in self._batch.region_names:
-            raise KeyError(name)
-        return self._batch.region(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._batch.region_names)
-
-    def __len__(self) -> int:
-        return len(self._batch.region_names)
+    def _stored(self, column: str) -> list[Any]:
+        """The encoded images of a column."""
+        images: list[Any] = self.rows[column].combine_chunks().field("bytes").to_pylist()
+        return images
 
 
 class RenderedBatch(Batch):
@@ -268,14 +215,6 @@ class RenderedBatch(Batch):
 
     def _render(self, *, twins: bool) -> list[Pair]:
         return list(self._renderer().render_pairs(self.recipes, twins))
-
-
-def renderer_of(folder: Path, manifest: Manifest, source: str | None) -> Generator:
-    """The generator that renders a data set of recipes only."""
-    try:
-        return generator_of(manifest.spec, source)
-    except SalgenError as error:
-        raise SalgenError(f"{folder} holds recipes only, which cannot be rendered here: {error}") from None
 
 
 def to_unit(levels: NDArray[Any]) -> Float32:

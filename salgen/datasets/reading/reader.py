@@ -14,9 +14,10 @@ from salgen.datasets.archives.unpacking import unpacked
 from salgen.datasets.format import schema
 from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.format.shards import open_shard, read_group, shards_of
-from salgen.datasets.reading.batch import Batch, RenderedBatch, renderer_of
+from salgen.datasets.reading.batch import Batch, RenderedBatch
 from salgen.datasets.reading.pictures import Item
 from salgen.errors import SalgenError, unknown_name
+from salgen.generators.factory import generator_of
 from salgen.generators.generator import Generator
 from salgen.spec import DatasetSpec
 from salgen.types import Float32
@@ -256,7 +257,10 @@ class Dataset(os.PathLike[str]):
     def generator(self) -> Generator:
         """The generator that renders the pictures of a data set of recipes only; opened once."""
         if self._generator is None:
-            self._generator = renderer_of(self.path, self.manifest, self.source)
+            try:
+                self._generator = generator_of(self.spec, self.source)
+            except SalgenError as error:
+                raise SalgenError(f"{self.path} holds recipes only, which cannot be rendered here: {error}") from None
         return self._generator
 
     def __getstate__(self) -> dict[str, Any]:

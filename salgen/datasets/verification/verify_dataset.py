@@ -3,36 +3,37 @@
 from pathlib import Path
 from salgen.datasets.format.checksums import file_problems
 from salgen.datasets.format.manifest import read_manifest
-from salgen.datasets.format.shards import shards_of
+from salgen.datasets.format.shards import Shard, shards_of
 from salgen.datasets.verification.row_checks import shard_problems
 from salgen.datasets.verification.spot_checks import lacks_source, rendering_problems
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, readable
 from salgen.progress import progress
 
 
 def verify(folder: Path, *, source: str | None = None, samples: int = 32) -> list[str]:
     """Problems of a data set folder, a line each, as `salgen.verify` finds them; those of :func:`unchecked` are none.
 
-    Checked are the checksums, the spec's fingerprint and the schema. Each sample must have its id and the digest of its
-    pixels, and image and twin must be equal outside the mask. Some samples, evenly spread over the splits, are drawn
-    and rendered again and must come out with the same recipe and the same bits.
+    Checked are the checksums, the spec's fingerprint and the schema. Each sample must have the digest of its pixels,
+    and image and twin must be equal outside the mask. Some samples, evenly spread over the splits, are drawn and
+    rendered again and must come out with the same recipe and the same bits.
     """
     try:
         described = read_manifest(folder)
     except SalgenError as error:
         return [str(error), *file_problems(folder, None)]
-    problems, readable = file_problems(folder, described), []
+    problems, sound = file_problems(folder, described), list[Shard]()
     total = sum(described.spec.splits.values())
     with progress("verifying", total, "images") as advance:
         for shard in shards_of(described):
             try:
-                problems += shard_problems(folder, described, shard)
-                readable.append(shard)
+                with readable(f"{shard.path} is damaged"):
+                    problems += shard_problems(folder, described, shard)
+                sound.append(shard)
             except SalgenError as error:
                 if (folder / shard.path).is_file():
                     problems.append(str(error))
             advance(len(shard))
-    return problems + rendering_problems(folder, described, readable, source, min(samples, total))
+    return problems + rendering_problems(folder, described, sound, source, min(samples, total))
 
 
 def unchecked(folder: Path, *, source: str | None = None) -> str:

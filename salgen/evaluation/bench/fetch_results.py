@@ -5,7 +5,6 @@ from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import urlparse
 from urllib.request import urlretrieve
-from salgen.datasets.archives.archive_formats import USUAL
 from salgen.datasets.archives.unpacking import extract, named
 from salgen.datasets.format.output_folder import workplace
 from salgen.errors import SalgenError, reason
@@ -48,5 +47,5 @@ def _folder(source: str, place: Path) -> Path:
     if not path.is_file():
         raise SalgenError(f"{source} is no folder, file or address")
     with named(path):
-        extract(path, place / "unpacked", USUAL, durable=False)
+        extract(path, place / "unpacked")
     return place / "unpacked"

@@ -69,7 +69,7 @@ class ChunkInputs:
         return MetricInputs(
             maps=maps[MapKind.SAMPLES].values,
             masks=plan.masks(self.batch),
-            valid=None if region is None else self.batch.regions[region],
+            valid=None if region is None else self.batch.region(region),
             images=self.batch.images if runs_model or "image" in needs else None,
             targets=self.targets,
             twins=self.batch.twins if "twin" in needs else None,

@@ -124,7 +124,7 @@ def _of_dataset(dataset: Dataset) -> _Masks:
     def parts() -> Iterator[tuple[list[str], Mask, Mask | None]]:
         for batch in dataset.batches(AT_A_TIME, scored):
             region = dataset.valid_region
-            yield batch.ids, batch.acceptable, None if region is None else batch.regions[region]
+            yield batch.ids, batch.acceptable, None if region is None else batch.region(region)
 
     return _Masks(
         [ids[i] for i in scored], [clusters[i] for i in scored], dataset.valid_region, parts, ids, dataset.file_names

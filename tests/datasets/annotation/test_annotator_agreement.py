@@ -43,16 +43,16 @@ def test_rows_file_and_words(tmp_path):
         *agreement.agreement_of("a", {"x": first, "y": second}),
         *agreement.agreement_of("b", {"x": empty, "z": empty}),
     ]
-    assert rows == [
-        agreement.Agreement("a", "iou", ("x", "y"), 1 / 3),
-        agreement.Agreement("a", "alpha", ("x", "y"), slow_alpha([first, second])),
-        agreement.Agreement("b", "iou", ("x", "z"), None),
-        agreement.Agreement("b", "alpha", ("x", "z"), None),
+    stated = [(row["image"], row["statistic"], list(row["annotators"]), row["value"]) for row in rows]
+    assert stated == [
+        ("a", "iou", ["x", "y"], 1 / 3),
+        ("a", "alpha", ["x", "y"], slow_alpha([first, second])),
+        ("b", "iou", ["x", "z"], None),
+        ("b", "alpha", ["x", "z"], None),
     ]
     assert agreement.agreement_of("c", {"x": first}) == []
     agreement.write_agreement(rows, tmp_path / "agreement.parquet")
     table = pq.read_table(tmp_path / "agreement.parquet").to_pylist()
-    stated = [(row.image, row.statistic, list(row.annotators), row.value) for row in rows]
     assert [tuple(row.values()) for row in table] == stated
     said = "Images with masks of several annotators: 2. IoU of two annotators: 0.333 (mean of 1)"
     assert agreement.in_words(rows).startswith(said)

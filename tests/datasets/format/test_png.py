@@ -1,4 +1,5 @@
 import io
+import imagecodecs
 import numpy as np
 import pytest
 from hypothesis import given
@@ -6,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from PIL import Image
 from salgen.datasets.format import png
-from salgen.errors import SalgenError
 
 side = st.integers(1, 40)
 images = st.one_of(
@@ -71,18 +71,13 @@ def test_sixteen_bits_of_another_writer_are_read():
     np.testing.assert_array_equal(png.decode(pillow_png(Image.fromarray(levels)))[..., 0], levels)
 
 
-def test_a_picture_in_colours_is_no_mask():
-    with pytest.raises(SalgenError, match="one channel"):
-        png.decode_mask(png.encode(np.zeros((2, 2, 3), np.uint8)))
-
-
 def test_every_corruption_up_to_the_last_pixel_is_noticed():
     data = png.encode(np.random.default_rng(1).integers(0, 256, (6, 5, 1), dtype=np.uint8))
     pixels_end = len(data) - 12  # what follows is the end chunk, which holds nothing
     for place in range(pixels_end):
         altered = bytearray(data)
         altered[place] ^= 0x10
-        with pytest.raises(SalgenError):
+        with pytest.raises((imagecodecs.PngError, ValueError)):
             png.decode(bytes(altered))
-        with pytest.raises(SalgenError):
+        with pytest.raises((imagecodecs.PngError, ValueError)):
             png.decode(data[:place])

@@ -6,7 +6,6 @@ from made_datasets import made
 from salgen.datasets.format import schema
 from salgen.datasets.format.manifest import describe
 from salgen.datasets.making import make
-from salgen.errors import SalgenError
 from salgen.generators.factory import generator
 
 
@@ -35,8 +34,6 @@ def test_the_digest_is_over_type_shape_and_pixels():
 def test_recipes_survive_text():
     recipe = generator("squares").recipe(0, "train", 3)
     assert schema.recipe_from_text(schema.recipe_to_text(recipe)) == recipe
-    with pytest.raises(SalgenError, match="not a recipe"):
-        schema.recipe_from_text("{}")
 
 
 @pytest.mark.parametrize("parameters", [{}, {"channels": 3}, {"bit_depth": 16}], ids=["grey", "colour", "deep"])

@@ -72,7 +72,6 @@ def test_names_of_yolo_are_those_of_their_numbers(tmp_path, text, names):
     [
         ("names: [cat, dog]\nnc: 3", "nc is 3, but there are 2 names"),
         ("names: [cat, cat]", "two have one name or number"),
-        ("names: {0: cat, 0: dog}", "two have one name or number"),
         ("names: {0: cat, 1: }", "a class has no name"),
         ("names: {cat: 0}", "cannot be read as YOLO's classes (invalid literal for int()"),
         ("names: [[cat], [dog]]", "cannot be read as YOLO's classes ("),

@@ -218,20 +218,6 @@ def test_what_does_not_belong_together_is_named(root, change, message):
 UNKNOWN = np.where(np.indices(SIZE).sum(axis=0) == 0, 999, ids_of(0))  # not even in the part that is cut out
 
 
-@pytest.mark.parametrize(
-    ("levels", "message"),
-    [
-        (as_levels(ids_of(0))[:, :-1], "has 40x51 pixels, but its image .* has 40x52"),
-        (as_levels(UNKNOWN), "is no mask of ImageNet-S, with ids of 3 classes"),
-        (ids_of(0).astype(np.uint8), "is no mask of ImageNet-S, with ids of 3 classes"),
-    ],
-)
-def test_a_mask_picture_of_another_size_or_encoding_is_refused(root, levels, message):
-    Image.fromarray(levels).save(mask_file(root))
-    with pytest.raises(SalgenError, match=rf"^{mask_file(root)}: {message}"):
-        of_item(opened(root), "n01/ILSVRC2012_val_0.JPEG")
-
-
 @pytest.mark.parametrize("which", ["image", "mask"])
 def test_broken_files_are_skipped_and_counted(root, which):
     path = mask_file(root) if which == "mask" else root / "validation/n01/ILSVRC2012_val_0.JPEG"

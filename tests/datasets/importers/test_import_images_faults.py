@@ -6,7 +6,7 @@ import pytest
 from own_image_files import BOXES, H, W, coco, opened, write_boxes, write_coco, write_labels, write_masks, write_yolo
 from PIL import Image, ImageFilter, ImageOps
 import salgen
-from salgen.datasets.layouts.broken import faults_of
+from salgen.datasets.layouts.broken import fault_of
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.generators.factory import generator
 
@@ -106,9 +106,9 @@ def test_a_jpeg_with_a_side_below_eight_pixels_is_whole_or_broken_like_another(t
     for size in ((40, 5), (3, 40)):
         path = tmp_path / "narrow.jpg"
         Image.new("RGB", size).save(path)
-        assert faults_of([[path]]) == [""]
+        assert fault_of([path]) == ""
         path.write_bytes(path.read_bytes()[:-9])
-        assert faults_of([[path]]) == ["unreadable image"]
+        assert fault_of([path]) == "unreadable image"
 
 
 def test_all_images_broken(tmp_path, images, masks):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from own_image_files import BOXES, H, W, painted, picture
 from PIL import ExifTags, Image, ImageOps
-from salgen.datasets.layouts.broken import faults_of
+from salgen.datasets.layouts.broken import fault_of
 from salgen.datasets.layouts.own_images.upright_pictures import header_of, read_mask, read_picture
 from salgen.errors import SalgenError
 
@@ -79,7 +79,7 @@ def test_a_header_that_says_too_many_pixels_is_refused_before_they_are_read(tmp_
         with pytest.raises(SalgenError, match=r"a\.png: is of more pixels than Pillow's limit .*: save it smaller"):
             read(tmp_path / "a.png")
     said = "image of more pixels than Pillow's limit (PIL.Image.MAX_IMAGE_PIXELS)"
-    assert faults_of([[tmp_path / "a.png"]]) == [said]
+    assert fault_of([tmp_path / "a.png"]) == said
 
 
 @pytest.mark.parametrize("suffix", ["tiff", "gif"])

@@ -1,6 +1,5 @@
 """The filter of eBAM: what is kept of what a detector finds, and how the files of detectors are read."""
 
-import hashlib
 import json
 import pickle
 import numpy as np
@@ -9,7 +8,7 @@ import torch
 from safetensors.torch import save_file
 from torchvision.models import detection, get_model
 from salgen.datasets.picture_libraries import filtering
-from salgen.datasets.picture_libraries.filtering import filtered, objects_rule, on_black, scenes_rule, weights_in
+from salgen.datasets.picture_libraries.filtering import filtered, on_black, weights_in
 from salgen.datasets.picture_libraries.picture_file import PictureFile, write_library
 from salgen.errors import SalgenError
 from salgen.evaluation.detectors.torchvision_networks import TorchvisionDetector
@@ -85,44 +84,37 @@ def test_objects_found_by_their_own_name_are_kept_and_classes_with_too_few_are_d
         "b": [(0.9, "b")] * 3,
         "c": [(0.9, "c"), (0.9, "c"), (0.9, "a"), (0.4, "c")],
     }
-    found = filtered(library(tmp_path / "all", given), weights, objects_rule((8, 8), 6, 3))
+    found = filtered("objects", library(tmp_path / "all", given), weights, (8, 8), 6, 3)
     assert found.library.classes == ("a", "b")
     assert blue(kept(found.library, "a")) == [0, 2, 5]
     assert blue(kept(found.library, "a", "val")) == [0, 2, 5]
     assert found.dropped == {"c": "2 of 4 pictures for train pass, and 3 are needed"}
     assert (found.kept, found.total) == (24, 39)
-    report = json.loads(found.library.path.with_suffix(".json").read_text())
-    assert report["detector"] == {"file": "told.safetensors", "sha256": hashlib.sha256(b"told").hexdigest()}
-    assert report["dropped classes"] == found.dropped
-    assert report["pictures"]["a"]["train"] == {"kept": 3, "not found": 2, "found as b": 1}
-    assert (report["confidence"], report["fewest"]) == (0.5, 3)
 
 
 def test_scenes_with_an_object_in_them_are_dropped(tmp_path, told):
     weights, _ = told
     given = {"x": [(0.9, "a"), (0.5, "b"), (0.4, "b")], "y": [(0.6, "a")] * 3, "z": [(0.0, None)] * 2}
-    found = filtered(library(tmp_path / "all", given, 3), weights, scenes_rule())
+    found = filtered("scenes", library(tmp_path / "all", given, 3), weights)
     assert found.library.classes == ("x", "z")
     assert blue(kept(found.library, "x", "test")) == [1, 2]
     assert found.dropped == {"y": "0 of 3 pictures for train pass, and 2 are needed"}
-    report = json.loads(found.library.path.with_suffix(".json").read_text())
-    assert report["pictures"]["y"]["val"] == {"shows a": 3}
 
 
 def test_the_detector_is_asked_once_in_batches_and_another_threshold_of_classes_asks_nobody(tmp_path, told):
     weights, detector_ = told
     given = {name: [(0.9, name)] * 5 for name in ("a", "b")}
     every = library(tmp_path / "all", given)
-    first = filtered(every, weights, objects_rule((8, 8), 6, 2))
+    first = filtered("objects", every, weights, (8, 8), 6, 2)
     assert detector_.asked == [filtering.TOGETHER, 30 - filtering.TOGETHER]
     stamp = first.library.path.stat().st_mtime_ns
-    again = filtered(every, weights, objects_rule((8, 8), 6, 2))
-    other = filtered(every, weights, objects_rule((8, 8), 6, 3))
+    again = filtered("objects", every, weights, (8, 8), 6, 2)
+    other = filtered("objects", every, weights, (8, 8), 6, 3)
     assert len(detector_.asked) == 2
     assert again.library.path.stat().st_mtime_ns == stamp
     assert other.library.path != again.library.path
     assert other.library.digest == again.library.digest
-    filtered(every, weights, objects_rule((8, 8), 5, 2))
+    filtered("objects", every, weights, (8, 8), 5, 2)
     assert len(detector_.asked) == 4
 
 
@@ -136,15 +128,15 @@ def test_what_is_killed_leaves_nothing_half_and_what_is_damaged_is_looked_for_ag
     with monkeypatch.context() as patch:
         patch.setattr(detector_, "detect", stops)
         with pytest.raises(KeyboardInterrupt):
-            filtered(every, weights, scenes_rule())
+            filtered("scenes", every, weights)
     assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []
-    with pytest.raises(SalgenError, match=r"leaves none of the classes of scenes, and two .*scenes-.*\.json says"):
-        filtered(every, weights, scenes_rule())
+    with pytest.raises(SalgenError, match=r"leaves none of the classes of scenes, .*: a: 0 of 8 pictures"):
+        filtered("scenes", every, weights)
     assert not list((tmp_path / "cache/libraries").glob("*.parquet"))
     asked = len(detector_.asked)
     next((tmp_path / "cache").glob("judged-*.npz")).write_text("{")
     with pytest.raises(SalgenError, match="leaves none of the classes of scenes"):
-        filtered(every, weights, scenes_rule())
+        filtered("scenes", every, weights)
     assert len(detector_.asked) == 2 * asked
 
 

@@ -218,12 +218,12 @@ def test_labels_that_are_not_those_of_render_are_a_fault_of_the_generator(monkey
 
 
 def test_a_folder_of_one_form_is_not_continued_in_the_other(folder, bare):
-    with pytest.raises(SalgenError, match=r"as recipes only, not with its pictures: choose another OUT"):
+    with pytest.raises(SalgenError, match=r"recipes_only is True there and False here"):
         made(bare)
-    with pytest.raises(SalgenError, match="with its pictures, not as recipes only: choose another OUT"):
+    with pytest.raises(SalgenError, match="recipes_only is False there and True here"):
         made(folder, recipes_only=True)
     (parts(bare, "train")[0]).unlink()
-    with pytest.raises(SalgenError, match="as recipes only, not with its pictures"):
+    with pytest.raises(SalgenError, match="recipes_only is True there"):
         made(bare)
     assert read_manifest(folder).spec == read_manifest(bare).spec
 
@@ -309,13 +309,8 @@ def recipe_text(**changes):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"id": "train-000009"}, "ids are not in order: train-000001"),
         ({"recipe": recipe_text(index=2)}, "drawn again, it has another recipe"),
         ({"recipe": recipe_text()}, "drawn again, it has another recipe"),
-        ({"recipe": "{}"}, "recipe is not a recipe"),
-        ({"recipe": recipe_text(index=1).replace('"row": 0', '"row": 1e999')}, "recipe is not a recipe"),
-        ({"label": 2}, "has a class that is none of the 2"),
-        ({"label": None}, "has a class that is none of the 2"),
         ({"corner": 0}, "it differs in corner"),
         ({"factors": {"row": 0.5, "column": 1.0}}, "it differs in factors"),
     ],

@@ -95,17 +95,16 @@ def grow_mask(rows):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda rows: rows.insert(0, rows.pop(1)), f"{SHARD}: ids are not in order: train-000005, train-000006"),
         (brighten, f"{SHARD}: pixels are not those of pixels_sha256: train-000005"),
         (brighten_and_sign, "sample train-000005: rendered again, it differs in image"),
         (shrink_mask, f"{SHARD}: image and twin differ outside the mask: train-00000"),
-        (shrink_mask, "rendered again, it differs in square"),
-        (grow_mask, "rendered again, it differs in square"),
+        (shrink_mask, "rendered again, it differs in mask"),
+        (grow_mask, "rendered again, it differs in mask"),
         (lambda rows: positive(rows).update(twin=None), "rendered again, it differs in twin"),
         (lambda rows: rows[0].update(label=1 - rows[0]["label"]), "train-000005: rendered again, it differs in label"),
         (lambda rows: rows[0].update(cluster=rows[1]["cluster"]), "rendered again, it differs in cluster"),
         (move_the_square, "sample train-000005: drawn again, it has another recipe"),
-        (lambda rows: rows[0].update(recipe="{}"), "sample train-000005: recipe is not a recipe"),
+        (lambda rows: rows[0].update(recipe="{}"), "sample train-000005: drawn again, it has another recipe"),
     ],
 )
 def test_a_forged_shard_with_fitting_checksums_is_found(folder, change, said):

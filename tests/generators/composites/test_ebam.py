@@ -1,6 +1,5 @@
 """eBAM: the classes follow from the source and stand in the spec; pictures that a detector disagrees with are out."""
 
-import json
 from itertools import product
 import numpy as np
 import pytest
@@ -73,11 +72,6 @@ def test_what_passes_is_what_the_detector_agrees_with(folder):
     assert [made.source.scenes.count("val", name) for name in made.plugin.scenes] == [8, 10, 10]
     for said in ("54 of 90 objects are found", "2 of 3 classes of objects", "6 of 90 scenes are dropped", "mine.safet"):
         assert said in made.source.notes
-    report = next(
-        json.loads(file.read_text()) for file in (folder.parent / "cache/libraries").glob("filtered-objects-*.json")
-    )
-    assert report["dropped classes"] == {"kite": "4 of 10 pictures for train pass, and 5 are needed"}
-    assert report["pictures"]["kite"]["test"] == {"found as toilet": 6, "kept": 4}
 
 
 def test_pictures_that_did_not_pass_are_in_no_image(folder):

@@ -3,12 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-import numpy as np
-from numpy.typing import NDArray
-from salgen.datasets.layouts.detection_datasets.annotated_copy import BOXES, SEGMENTATION, AnnotatedCopy
-from salgen.datasets.layouts.imported import Items, refuse_edit
+from salgen.datasets.layouts.detection_datasets.annotated_copy import BOXES, SEGMENTATION, Annotated, AnnotatedCopy
+from salgen.datasets.layouts.imported import SPLITS, Items, refuse_edit
 from salgen.datasets.layouts.mask_limits import MaskLimits
-from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_rgb, resize_rgb
 from salgen.generators.interfaces import Context, Edit, Rendered
 from salgen.parameters import param
@@ -20,34 +17,19 @@ OBJECT = "object"
 class ClassPairs(Items):
     """The samples of a copy: of test images one for each class, of all others one. `splits` has their items."""
 
-    source: AnnotatedCopy
-
-    def pair(self, context: Context) -> tuple[int, int, int]:
-        """The image's place in the order that the seed decides, its number in the table, and the class."""
-        table, order = self.source.table, self._images(context)
-        if context.split != "test":
-            image = int(order[context.index])
-            return context.index, image, table.main_class(image)
-        ends = self._ends(context, order)
-        place = int(np.searchsorted(ends, context.index, side="right"))
-        image = int(order[place])
-        scored = self.source.scored[image]
-        return place, image, scored[context.index - int(ends[place])]
-
-    def _images(self, context: Context) -> NDArray[np.int64]:
-        """The numbers of a split's images in the order that the seed decides."""
+    def pair(self, context: Context) -> tuple[int, Annotated, int]:
+        """The image's place in the order that the seed decides, the image, and the class."""
         key = context.seed, context.split
         if key not in self._orders:
-            images = self.source.table.images(context.split)
-            self._orders[key] = images[context.stream("order", key=0).permutation(len(images))]
-        return self._orders[key]
-
-    def _ends(self, context: Context, order: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The index after each test image's last sample."""
-        key = context.seed, "ends"
-        if key not in self._orders:
-            self._orders[key] = np.cumsum([len(self.source.scored[image]) for image in order.tolist()])
-        return self._orders[key]
+            images = [image for image in self.source.images.values() if image.split == context.split]
+            order = context.stream("order", key=0).permutation(len(images)).tolist()
+            self._orders[key] = [
+                (place, images[number], kind)
+                for place, number in enumerate(order)
+                for kind in self.source.classes_of(images[number])
+            ]
+        pair: tuple[int, Annotated, int] = self._orders[key][context.index]
+        return pair
 
 
 @dataclass(frozen=True)
@@ -70,28 +52,24 @@ class AnnotatedImages(MaskLimits):
 
     def prepare(self, source: AnnotatedCopy) -> ClassPairs:
         """The samples of each split."""
-        table = source.table
-        splits = {split: [table.item(image) for image in table.images(split).tolist()] for split in ("train", "val")}
-        tested = [table.item(image) for image, scored in source.scored.items() for _ in scored]
-        return ClassPairs(source, {**splits, "test": tested})
+        splits: dict[str, list[str]] = {split: [] for split in SPLITS}
+        for item, image in source.images.items():
+            splits[image.split] += [item] * len(source.classes_of(image))
+        return ClassPairs(source, splits)
 
     def draw(self, context: Context) -> dict[str, Any]:
         """The item, the class that the sample is about, and the numbers of objects in the image."""
         place, image, number = context.material.pair(context)
-        table = context.material.source.table
-        classes = table.classes(image)
-        own = int((classes == number).sum())
-        counts = {"objects": own, "other_objects": len(classes) - own, "classes": len(table.present(image))}
-        return {"item": table.item(image), OBJECT: number, "image": place, **counts}
+        own = [kind for kind, _ in image.objects].count(number)
+        counts = {"objects": own, "other_objects": len(image.objects) - own, "classes": len(image.present)}
+        return {"item": image.item, OBJECT: number, "image": place, **counts}
 
     def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
         """The image as a whole, resized, with the mask of the class."""
         refuse_edit(edit)
         source, number = material.source, parameters[OBJECT]
-        file, image = source.path_of(parameters["item"]), source.table.numbers[parameters["item"]]
-        pixels = read_rgb(file)
-        if pixels.shape[:2] != source.table.size(image):
-            raise SalgenError(f"{file}: its size has changed since its annotations were read: restore the file")
+        image = source.images[parameters["item"]]
+        pixels = read_rgb(source.path_of(image.item))
         regions = {BOXES: source.box_mask(image, number)}
         if self.masks == SEGMENTATION:
             regions[OBJECT] = source.class_mask(image, number)
@@ -99,7 +77,7 @@ class AnnotatedImages(MaskLimits):
         regions[self.target(OBJECT)] = self.ground_truth(regions[self.target(OBJECT)], annotated)
         if self.valid_region:
             regions[self.valid_region] = annotated
-        present = {OBJECT: source.table.present(image)}
+        present = {OBJECT: image.present}
         return Rendered(resize_rgb(pixels, self.image_size), {OBJECT: number}, regions, present=present)
 
     def target(self, task: str) -> str:

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 import numpy as np
 from salgen.datasets.layouts.broken import check_size
-from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy
+from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION, Annotated, AnnotatedCopy
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, check_box
-from salgen.datasets.layouts.detection_datasets.object_table import Annotated
 from salgen.datasets.picture_libraries import coco, coco_instances
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted, split_of
 from salgen.errors import SalgenError
@@ -60,12 +59,11 @@ class CocoCopy(AnnotatedCopy):
         for part in self.parts:
             yield from _read_part(part, self.masks == SEGMENTATION, skipped)
 
-    def outlines(self, image: int, number: int) -> Mask:
+    def outlines(self, image: Annotated, number: int) -> Mask:
         """The union of the outlines of a class's instances, resized."""
         from pycocotools import mask
 
-        size = self.table.size(image)
-        decoded = mask.decode({"size": list(size), "counts": self.table.runs(image, number)})
+        decoded = mask.decode({"size": list(image.size), "counts": image.runs[str(number)]})
         return np.asarray(resize_nearest(decoded, self.image_size) > 0)
 
 
@@ -113,7 +111,7 @@ def _read_part(part: coco.CocoPart, outlined: bool, skipped: Counter[str]) -> It
 
 def _usable(
     instances: Iterable[Instance], classes: Mapping[int, int], size: Size, skipped: Counter[str]
-) -> tuple[list[tuple[int, Box]], dict[int, bytes]]:
+) -> tuple[list[tuple[int, Box]], dict[str, str]]:
     """Class and box of an image's instances, and the run lengths of each class's union."""
     objects: list[tuple[int, Box]] = []
     runs: dict[int, list[Any]] = {}
@@ -131,4 +129,4 @@ def _usable(
         return objects, {}
     from pycocotools import mask
 
-    return objects, {number: mask.merge(each)["counts"] for number, each in runs.items()}
+    return objects, {str(number): mask.merge(each)["counts"].decode() for number, each in runs.items()}

@@ -1,11 +1,10 @@
 """Rectangles of annotations, as masks of resized images."""
 
 from collections.abc import Iterable
-from functools import lru_cache
 from math import ceil
 import numpy as np
-from numpy.typing import NDArray
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
+from salgen.generators.drawing.pictures import resize_nearest
 from salgen.types import Mask
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom: edges, in pixels from the image's corner
@@ -29,23 +28,13 @@ def area(box: Box, size: Size) -> float:
 
 def box_mask(boxes: Iterable[Box], size: Size, image_size: Size) -> Mask:
     """The union of boxes of an image of `size` as if painted there and resized to `image_size`, bool (H, W)."""
-    mask = np.zeros(image_size, dtype=bool)
+    mask = np.zeros(size, dtype=bool)
     for left, top, right, bottom in boxes:
-        rows, columns = (
-            np.searchsorted(_origins(old, new), _span(low, high, old))
-            for low, high, old, new in zip((top, left), (bottom, right), size, image_size, strict=True)
-        )
-        mask[slice(*rows.tolist()), slice(*columns.tolist())] = True
-    return mask
+        mask[slice(*_span(top, bottom, size[0])), slice(*_span(left, right, size[1]))] = True
+    return resize_nearest(mask, image_size)
 
 
 def _span(low: float, high: float, length: int) -> tuple[int, int]:
     """First pixel with its centre between two edges, and the one after the last."""
     start, stop = (min(max(ceil(edge - 0.5), 0), length) for edge in (low, high))
     return start, max(start, stop)
-
-
-@lru_cache(maxsize=4096)
-def _origins(old: int, new: int) -> NDArray[np.int64]:
-    """The old pixel that each new one takes its value from, int64 (new,), rising."""
-    return (2 * np.arange(new) + 1) * old // (2 * new)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import isfinite
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,9 +11,8 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 from salgen.datasets.layouts.broken import check_mask_picture, check_size
-from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy
+from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION, Annotated, AnnotatedCopy
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, check_box
-from salgen.datasets.layouts.detection_datasets.object_table import Annotated
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted, found_at, split_of, usable
 from salgen.errors import readable
 from salgen.generators.drawing.pictures import read_levels, resize_nearest
@@ -95,11 +94,11 @@ class VocCopy(AnnotatedCopy):
                     check_mask_picture(self.root / MASKS / f"{name}.png", size, [*range(len(CLASSES) + 1), VOID])
                 yield Annotated(f"{PICTURES}/{name}.jpg", split, size, objects)
 
-    def outlines(self, image: int, number: int) -> Mask:
+    def outlines(self, image: Annotated, number: int) -> Mask:
         """The pixels of a class in the resized mask picture, bool (H, W)."""
         return np.asarray(self._ids(image) == number + 1)
 
-    def annotated_mask(self, image: int) -> Mask:
+    def annotated_mask(self, image: Annotated) -> Mask:
         """The pixels of the resized mask picture that are not void, bool (H, W)."""
         return np.asarray(self._ids(image) != VOID)
 
@@ -122,9 +121,6 @@ class VocCopy(AnnotatedCopy):
     def _objects(self, name: str, size: Size, skipped: Counter[str]) -> Iterable[tuple[int, Box]]:
         """Class number and box of each object that can be used."""
         root = read_xml(self.root / TEXTS / f"{name}.xml")
-        stated = tuple(root.findtext(f"size/{side}", "").strip() for side in ("height", "width"))
-        if all(stated) and stated != tuple(map(str, size)):
-            raise UnusableError("image of another size than stated")
         for entry in root.iterfind("object"):
             with counted(skipped):
                 if self.difficult or entry.findtext("difficult", "0").strip() != "1":
@@ -133,10 +129,9 @@ class VocCopy(AnnotatedCopy):
                         raise UnusableError("object of an unknown class")
                     yield CLASSES.index(kind), box_of(entry, size)
 
-    def _ids(self, image: int) -> NDArray[Any]:
+    def _ids(self, image: Annotated) -> NDArray[Any]:
         """The numbers of an image's mask picture, resized: 0, the class's number and 1, or void."""
-        path = self.root / MASKS / f"{Path(self.table.item(image)).stem}.png"
-        return _resized_ids(path, self.image_size, self.digest)
+        return resize_nearest(read_levels(self.root / MASKS / f"{Path(image.item).stem}.png"), self.image_size)
 
 
 def open_voc(path: Path, masks: str, image_size: Size, min_mask: int, *, difficult: bool) -> VocCopy:
@@ -148,12 +143,6 @@ def open_voc(path: Path, masks: str, image_size: Size, min_mask: int, *, difficu
     for part in (*(root / folder for folder in folders), copy._list("train"), copy._list("val")):
         found_at("it is part of VOC 2012", part)
     return copy
-
-
-@lru_cache(maxsize=8)
-def _resized_ids(path: Path, image_size: Size, digest: str) -> NDArray[Any]:
-    """A mask picture's numbers, as they are under a digest; a sample asks for them more than once."""
-    return resize_nearest(read_levels(path), image_size)
 
 
 def image_names(path: Path) -> list[str]:

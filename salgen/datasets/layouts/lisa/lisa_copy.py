@@ -22,7 +22,6 @@ from salgen.datasets.picture_libraries.picture_sampling import UnusableError, co
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import Pixels
 from salgen.progress import progress
-from salgen.sources import Files
 
 LICENSE = (
     "CC BY-NC-SA 4.0, Laboratory for Intelligent and Safe Automobiles (LISA), UC San Diego. Crops are adaptations of "
@@ -60,12 +59,6 @@ class LisaCopy(UserCopy):
     layout: Layout
     rules: MaskRules  # what masks are accepted
     min_side: int  # lights whose shorter side has fewer pixels are dropped
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 over names, splits and contents of the files that are there."""
-        there = {name: path for name, path in self.files.items() if path.is_file()}
-        return Files(self.name, self.license, "", there, self.splits).digest
 
     @property
     def recipes(self) -> Mapping[str, Mapping[str, Any]]:

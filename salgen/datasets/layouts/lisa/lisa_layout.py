@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 from salgen.datasets.layouts.lisa.lamp_masks import Rectangle
-from salgen.errors import SalgenError, named
+from salgen.errors import SalgenError, readable
 
 LABELS = {"go": 0, "stop": 1}  # the tags that are used; arrows and yellow lights are not
 ANNOTATIONS = "Annotations"
@@ -57,7 +57,6 @@ class LampRow(NamedTuple):
     """A line of an annotation file."""
 
     line: int
-    clip: str
     frame: str
     tag: str
     rectangle: Rectangle
@@ -85,7 +84,7 @@ def read_layout(root: Path) -> Layout:
             bulbs[row.frame, row.tag].append(row.rectangle)
         for row in read_rows(folder / BOX, annotated):
             bulb = nearest_bulb(row.rectangle, bulbs[row.frame, row.tag])
-            path = frames[row.clip].get(Path(row.frame).stem)
+            path = frames[clip_of(row.frame)].get(Path(row.frame).stem)
             reasons = {
                 f"its tag is {row.tag!r}": row.tag not in LABELS,
                 "an earlier BOX row is the same": (row.frame, row.tag, row.rectangle) in seen,
@@ -147,36 +146,27 @@ def clip_of(frame: str) -> str:
 def read_rows(path: Path, clips: Collection[str]) -> list[LampRow]:
     """The lines of a BOX or BULB file, whose frames may belong to some clips."""
     rows = []
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as handle:
-            reader = csv.reader(handle, delimiter=";")
-            titles = [title.strip() for title in next(reader, [])]
-            for number, line in ((number, line) for number, line in enumerate(reader, start=2) if line):
-                fields = dict(zip(titles, map(str.strip, line), strict=False))
-                frame = re.split(r"[/\\]", fields["Filename"])[-1]  # its folder is not the one that it lies in
-                clip, tag = clip_of(frame), fields["Annotation tag"]
-                left, top, right, bottom = (int(fields[corner]) for corner in CORNERS)
-                if "--" not in frame or clip not in clips:
-                    raise ValueError(f"{frame!r} is not named CLIP--NUMBER.jpg after an annotated clip")
-                rows.append(LampRow(number, clip, frame, tag, (left, top, right, bottom)))
-    except (OSError, ValueError, KeyError, csv.Error) as error:
-        raise SalgenError(
-            f"{path}: cannot be read as annotations ({named(error)}, after {len(rows)} rows); expected the columns "
-            f"{'; '.join(COLUMNS)}"
-        ) from None
+    expected = f"; expected the columns {'; '.join(COLUMNS)}"
+    with readable(f"{path}: cannot be read as annotations", expected), open(path, encoding="utf-8-sig") as handle:
+        reader = csv.DictReader(handle, delimiter=";")
+        reader.fieldnames = [title.strip() for title in reader.fieldnames or ()]
+        for fields in reader:
+            frame = re.split(r"[/\\]", fields["Filename"].strip())[-1]  # its folder is not the one that it lies in
+            if "--" not in frame or clip_of(frame) not in clips:
+                raise ValueError(f"{frame!r} is not named CLIP--NUMBER.jpg after an annotated clip")
+            left, top, right, bottom = (int(fields[corner]) for corner in CORNERS)
+            rows.append(LampRow(reader.line_num, frame, fields["Annotation tag"].strip(), (left, top, right, bottom)))
     return rows
 
 
 def _annotated_clips(root: Path) -> dict[str, Path]:
     """Clip name to the folder of its annotations, in the order of clips."""
     top = _spelled(root, ANNOTATIONS)
-    places = [top, *(_spelled(top, f"{time}Train") for time in ("day", "night"))]
     folders = {
         folder.name: folder
-        for place, kind in zip(places, ("Sequence", "Clip", "Clip"), strict=True)
-        if place.is_dir()
-        for folder in place.iterdir()
-        if folder.is_dir() and CLIP.fullmatch(folder.name) and kind in folder.name
+        for place, kind in ((top, "Sequence"), *((_spelled(top, f"{time}Train"), "Clip") for time in ("day", "night")))
+        for folder in place.glob(f"*{kind}*")
+        if folder.is_dir() and CLIP.fullmatch(folder.name)
     }
     if not folders:
         raise SalgenError(

@@ -142,6 +142,8 @@ def check_no_photograph(image: Path, mask: Path) -> None:
             raise UnusableError(f"has more than {MOST_COLOURS} colours, as a photograph{lossy}")
         if levels is None and np.array_equal(read_rgb(mask), read_rgb(image)):
             raise UnusableError("has the pixels of the image")
+    except UnusableError:
+        raise
     except (OSError, ValueError, SyntaxError, SalgenError, Image.DecompressionBombError):
         return  # broken masks are skipped and counted elsewhere
 

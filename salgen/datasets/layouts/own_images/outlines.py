@@ -7,7 +7,6 @@ A pixel belongs to a box or a polygon if its centre does, in coordinates from th
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 from PIL import ExifTags, Image, ImageOps
@@ -17,21 +16,21 @@ from salgen.generators.drawing.shapes import covered
 from salgen.types import Float64, Mask
 
 
-class Outline(Protocol):
-    """The outline of an object in an image."""
+class Outline:
+    """What marks pixels of an image."""
 
     def paint(self, size: Size) -> Mask:
-        """The object in an image of `size` (H, W), bool (H, W)."""
-        ...
+        """These pixels in an image of `size` (H, W), bool (H, W)."""
+        raise NotImplementedError
 
     def extent(self, size: Size) -> float:
         """About how many pixels it has; the largest object of an image gives it its class."""
-        ...
+        return float(size[0] * size[1])
 
 
 @dataclass(frozen=True)
-class MaskPicture:
-    """A picture of the size of its image; `values` are those of the object, or if empty all but black."""
+class MaskPicture(Outline):
+    """A picture of the size of its image, all of one class; `values` are the object's, or if empty all but black."""
 
     path: Path
     values: tuple[int, ...]
@@ -40,13 +39,9 @@ class MaskPicture:
         """The object's pixels."""
         return read_mask(self.path, self.values)
 
-    def extent(self, size: Size) -> float:
-        """All of the image: a mask picture is of its one class."""
-        return float(size[0] * size[1])
-
 
 @dataclass(frozen=True)
-class BoxOutline:
+class BoxOutline(Outline):
     """A box: left, top, right and bottom edge."""
 
     box: Box
@@ -61,7 +56,7 @@ class BoxOutline:
 
 
 @dataclass(frozen=True, eq=False)
-class Polygons:
+class Polygons(Outline):
     """The union of polygons; `corners` are (x, y), float64 (n, 2), of each."""
 
     corners: Sequence[Float64]
@@ -82,7 +77,7 @@ class Polygons:
 
 
 @dataclass(frozen=True, eq=False)
-class RunLengths:
+class RunLengths(Outline):
     """COCO's run lengths, int64 (n,): of pixels outside and inside in turn, one column after the other."""
 
     counts: NDArray[np.int64]
@@ -98,7 +93,7 @@ class RunLengths:
 
 
 @dataclass(frozen=True, eq=False)
-class Turned:
+class Turned(Outline):
     """An outline of an image's pixels as they are stored, in the image as its EXIF orientation turns it."""
 
     outline: Outline

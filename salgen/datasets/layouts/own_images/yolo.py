@@ -138,21 +138,18 @@ def _yolo_names(path: Path) -> tuple[dict[int, str], int | None]:
     yaml = needed("yaml", f"{path}: reading YOLO's classes", "yolo")
     with readable(f"{path}: cannot be read as YOLO's classes", "; expected  names: [cat, dog], or a line each"):
         text = path.read_text(encoding="utf-8-sig")
-        keys: dict[str, Any] = {}
-        listed: Any = list(enumerate(line.strip() for line in text.rstrip().splitlines()))
+        root: dict[str, Any] = {}
+        listed: Any = [line.strip() for line in text.rstrip().splitlines()]
         if path.suffix.lower() in (".yaml", ".yml"):
-            root = yaml.compose(text, yaml.SafeLoader)
-            keys = {key.value: node for key, node in root.value}
-            listed = keys["names"].value if "names" in keys else []
-            is_mapping = isinstance(keys.get("names"), yaml.MappingNode)
-            numbered: Any = listed if is_mapping else enumerate(listed)
-            listed = [(int(key.value if is_mapping else key), node.value) for key, node in numbered]
-        names = {number: name.strip() for number, name in listed}
-        count = int(keys["nc"].value) if "nc" in keys else len(names)
-        key_points = prod(int(node.value) for node in keys["kpt_shape"].value) if "kpt_shape" in keys else None
+            root = yaml.load(text, yaml.BaseLoader)  # all values are texts
+            listed = root.get("names", [])
+        pairs = list(listed.items() if isinstance(listed, dict) else enumerate(listed))
+        names = {int(number): name.strip() for number, name in pairs}
+        count = int(root.get("nc", len(names)))
+        key_points = prod(map(int, root["kpt_shape"])) if "kpt_shape" in root else None
         if not names:
             raise ValueError("it names none")
-        if len(set(names.values())) < len(listed) or "" in names.values():
+        if len(set(names.values())) < len(pairs) or "" in names.values():
             raise ValueError("a class has no name, or two have one name or number")
         if count not in (len(names), max(names) + 1):
             raise ValueError(f"nc is {count}, but there are {len(names)} names")

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
+from salgen.datasets.layouts.own_images.outlines import Outline
 from salgen.datasets.layouts.saliency_bench.dicom_series import read_dicom
 from salgen.datasets.layouts.saliency_bench.marked_images import MarkedImage
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError, usable
-from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import Pixels
 from salgen.generators.lesions.nifti import check_header, quiet
 from salgen.types import Mask
@@ -60,7 +60,7 @@ class CtVolume:
 
 
 @dataclass(frozen=True)
-class SliceMask:
+class SliceMask(Outline):
     """The voxels of a slice of a volume of labels that have one value."""
 
     path: Path
@@ -99,8 +99,5 @@ class VolumeSlice(MarkedImage):
 
 
 def read_slice(path: Path, place: int) -> NDArray[Any]:
-    """A slice as :meth:`CtVolume.slice` or :func:`read_dicom` gives it; a SalgenError if it can no longer be read."""
-    try:
-        return read_dicom(path) if path.suffix == ".dcm" else CtVolume(path).slice(place)
-    except UnusableError as error:
-        raise SalgenError(f"{path}: {error}, since it was looked at: restore the file") from None
+    """A slice as :meth:`CtVolume.slice` or :func:`read_dicom` gives it."""
+    return read_dicom(path) if path.suffix == ".dcm" else CtVolume(path).slice(place)

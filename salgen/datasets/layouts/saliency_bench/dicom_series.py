@@ -97,33 +97,23 @@ class _Header:
 def _header(path: Path) -> _Header:
     with _opened(path) as data:
         (right, _), (_, back) = _turns(data).tolist()
-        try:
-            row, column = map(float, data.PixelSpacing)
-            header = _Header(
-                path,
-                str(data.SeriesInstanceUID),
-                str(data.get("PatientID") or data.SeriesInstanceUID),
-                float(data.ImagePositionPatient[2]),
-                int(data.get("InstanceNumber") or 0),
-                (row, column),
-                float(data.get("SliceThickness") or 0),
-                (int(data.Rows), int(data.Columns)),
-                right > 0.5 and back > 0.5,
-            )
-        except (AttributeError, IndexError, TypeError, ValueError):
-            raise UnusableError("slice without a place, spacing or size") from None
-    numbers = [header.height, row, column, header.thickness]
-    if not np.isfinite(numbers).all() or min(row, column, *header.size) <= 0 or header.thickness < 0:
-        raise UnusableError("slice without a place, spacing or size")
-    return header
+        row, column = map(float, data.PixelSpacing)
+        return _Header(
+            path,
+            str(data.SeriesInstanceUID),
+            str(data.get("PatientID") or data.SeriesInstanceUID),
+            float(data.ImagePositionPatient[2]),
+            int(data.get("InstanceNumber") or 0),
+            (row, column),
+            float(data.get("SliceThickness") or 0),
+            (int(data.Rows), int(data.Columns)),
+            right > 0.5 and back > 0.5,
+        )
 
 
 def _turns(data: Any) -> Float64:
     """Along the patient's left and back, the steps from column to column and from row to row, float64 (2, 2)."""
-    try:
-        turns = np.array(data.ImageOrientationPatient, dtype=np.float64).reshape(2, 3)
-    except (AttributeError, TypeError, ValueError):
-        raise UnusableError("slice without an orientation") from None
+    turns = np.array(data.ImageOrientationPatient, dtype=np.float64).reshape(2, 3)
     if not (np.abs(turns[:, 2]) < 0.5).all():  # scanners are tilted by up to 30 degrees
         raise UnusableError("slice that is not transverse")
     return turns[:, :2]

@@ -7,17 +7,18 @@ Physics 38). Hancock and Magnan 2016, *Lung nodule malignancy classification usi
 features* (Journal of Medical Imaging 3), who wrote pylidc.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from xml.etree.ElementTree import Element
 import numpy as np
 from numpy.typing import NDArray
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.layouts.detection_datasets.voc_annotations import read_xml
 from salgen.datasets.layouts.own_images.outlines import Polygons
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError
+from salgen.datasets.picture_libraries.picture_sampling import UnusableError, usable
 from salgen.types import Float64, Mask
 
 READERS = 4
@@ -45,34 +46,22 @@ class NoduleOutline:
 NoduleReading = Sequence[NoduleOutline]  # outlines by one reader of one nodule
 
 
-def read_lidc_xml(path: Path, skipped: Counter[str]) -> tuple[str, list[NoduleReading]]:
-    """The series that a file annotates, and all readers' nodules; outlines that cannot be used are counted."""
+def read_lidc_xml(path: Path) -> tuple[str, list[NoduleReading]]:
+    """The series that a file annotates, and all readers' nodules."""
     root = read_xml(path)
     series = root.findtext("{*}ResponseHeader/{*}SeriesInstanceUid", "").strip()
     if not series:
         raise UnusableError("annotation that names no series of CT")
-    readings: list[NoduleReading] = []
-    for nodule in root.iterfind("{*}readingSession/{*}unblindedReadNodule"):
-        outlines = []
-        for roi in nodule.iterfind("{*}roi"):
-            try:
-                height = float(roi.findtext("{*}imageZposition", ""))
-                edges = [
-                    [int(edge.findtext(f"{{*}}{axis}Coord", "")) for axis in "xy"]
-                    for edge in roi.iterfind("{*}edgeMap")
-                ]
-                points = np.array(edges, dtype=np.int64).reshape(-1, 2)
-            except (ValueError, OverflowError):
-                skipped["outline that is no list of points"] += 1
-                continue
-            inside = roi.findtext("{*}inclusion", "TRUE").strip().upper() != "FALSE"
-            if len(points) and np.isfinite(height):
-                outlines.append(NoduleOutline(height, points, inside))
-            else:
-                skipped["outline that is no list of points"] += 1
-        if outlines:
-            readings.append(outlines)
-    return series, readings
+    with usable(path, "annotation"):
+        nodules = root.iterfind("{*}readingSession/{*}unblindedReadNodule")
+        readings = [[_outline(roi) for roi in nodule.iterfind("{*}roi")] for nodule in nodules]
+    return series, [outlines for outlines in readings if outlines]
+
+
+def _outline(roi: Element) -> NoduleOutline:
+    edges = [[int(edge.findtext(f"{{*}}{axis}Coord", "")) for axis in "xy"] for edge in roi.iterfind("{*}edgeMap")]
+    inside = roi.findtext("{*}inclusion", "TRUE").strip().upper() != "FALSE"
+    return NoduleOutline(float(roi.findtext("{*}imageZposition", "")), np.array(edges, dtype=np.int64), inside)
 
 
 def same_nodules(points: Sequence[Float64], distance: float) -> list[list[int]]:

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
@@ -21,25 +20,15 @@ SIDE = 64  # pixels of a window
 NEAR, FAR = 5.0, 30.0  # mm between a slice without a nodule and all that is marked in its window
 
 
-@dataclass(frozen=True, eq=False)
-class NoduleWindow:
-    """A part of a slice."""
-
-    path: Path  # the slice's file
-    top: int  # row and column of the top left pixel
-    left: int
-    patient: str  # as the file names them
-    mask: Mask  # nodules, bool (64, 64)
+Window = tuple[Path, int, int, str, Mask]  # slice's file, row and column of the first pixel, patient, nodules (64, 64)
 
 
 def windows_of(
     scan: DicomSeries, readings: Sequence[NoduleReading], seed: int, skipped: Counter[str]
-) -> Iterator[NoduleWindow]:
+) -> Iterator[Window]:
     """Of each nodule of a scan a window around it, and one at its place of a slice near it that shows none."""
     if not scan.upright:
         raise UnusableError("scan that is turned")
-    if min(scan.size) < SIDE:
-        raise UnusableError(f"scan of slices with less than {SIDE} x {SIDE} pixels")
     placed = list(filter(None, (_placed(reading, scan, skipped) for reading in readings)))
     marks = np.array([box for reading in placed for box in _boxes(reading)])
     nodules = [reading for reading in placed if any(len(one.points) > 1 for drawn in reading.values() for one in drawn)]
@@ -56,10 +45,10 @@ def windows_of(
         mask = np.logical_or.reduce([others[place][part] for others in agreed if place in others])
         with counted(skipped):
             read_dicom(scan.paths[place])
-            yield NoduleWindow(scan.paths[place], top, left, scan.patient, mask)
+            yield scan.paths[place], top, left, scan.patient, mask
             other = scan.paths[_clear(scan, corner, marks, Stream("disease-xai", scan.uid, place, *corner, seed))]
             read_dicom(other)
-            yield NoduleWindow(other, top, left, scan.patient, np.zeros_like(mask))
+            yield other, top, left, scan.patient, np.zeros_like(mask)
 
 
 def _placed(reading: NoduleReading, scan: DicomSeries, skipped: Counter[str]) -> dict[int, list[NoduleOutline]]:

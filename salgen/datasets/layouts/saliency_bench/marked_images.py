@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 import numpy as np
 from salgen.datasets.layouts.broken import check_size
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, box_mask
-from salgen.datasets.layouts.own_images.outlines import MaskPicture, runs_of_mask
+from salgen.datasets.layouts.own_images.outlines import MaskPicture, Outline, runs_of_mask
 from salgen.datasets.picture_libraries import picture_sampling
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import Pixels, read_rgb, resize_nearest
@@ -19,22 +18,14 @@ IMAGES, ATTENTION = "image", "attention_label"  # the benchmark's own folders
 INSTEAD = f"; or give a folder of Saliency-Bench, with {IMAGES} and {ATTENTION}"
 
 
-class Mark(Protocol):
-    """What marks pixels of an image."""
-
-    def paint(self, size: Size) -> Mask:
-        """These pixels in an image of `size` (H, W), bool (H, W)."""
-        ...
-
-
 @dataclass(frozen=True)
 class MarkedImage:
     """An image of a class, and what marks the cause of the class in it."""
 
     path: Path  # its file
     label: str  # the name of its class
-    outlines: tuple[Mark, ...] = ()  # the mask is their union; none where nobody marked it, or nothing is there
-    void: Mark | None = None  # what marks pixels that are not scored
+    outlines: tuple[Outline, ...] = ()  # the mask is their union; none where nobody marked it, or nothing is there
+    void: Outline | None = None  # what marks pixels that are not scored
     boxes: tuple[Box, ...] = ()  # around what is marked
     cluster: str = ""  # what it shares with others, such as a patient; "" if nothing
     canvas: Size | None = None  # (H, W) at which outlines are painted; None for the image's own
@@ -66,7 +57,7 @@ class MarkedImage:
         """The union of its boxes, bool (H, W) at `image_size`."""
         return box_mask(self.boxes, check_size(self.path) if self.boxes else image_size, image_size)
 
-    def _painted(self, outlines: Sequence[Mark], image_size: Size) -> Mask:
+    def _painted(self, outlines: Sequence[Outline], image_size: Size) -> Mask:
         if not outlines:
             return np.zeros(image_size, dtype=bool)
         size = self.canvas or check_size(self.path)
