@@ -12,7 +12,6 @@ from salgen.evaluation.report.formatting import DIGITS
 from salgen.evaluation.report.gallery import GALLERY, GalleryArrays, explained, make_gallery, picture, read_gallery
 from salgen.evaluation.report.runs import METHOD, LoadedRun, accuracy_of, read_runs
 from salgen.evaluation.report.study import Study, StudyCell, Variants
-from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.statistics.jackknife import Estimate, RunScores, mean_estimate
 from salgen.evaluation.statistics.summary import csv_text
 from salgen.types import Float64
@@ -97,10 +96,9 @@ def grid_estimates(
     cells: Sequence[StudyCell], methods: Sequence[str], metric: str
 ) -> dict[tuple[str, str], dict[str, Estimate]]:
     """The means that a report's grid shows, in which a failed map is the worst: (data set, model) to method to mean."""
-    with content_faults([path for cell in cells for path in cell.runs]):
-        rows = read_grid(cells, methods, metric)
     return {
-        (row.cell.dataset, row.cell.model): {method: row.entries[method].estimate for method in methods} for row in rows
+        (row.cell.dataset, row.cell.model): {method: row.entries[method].estimate for method in methods}
+        for row in read_grid(cells, methods, metric)
     }
 
 

@@ -19,7 +19,7 @@ from salgen.evaluation.report.study import Study
 from salgen.evaluation.report.tables import TITLES, differing_class_means, has_ceiling, means_table, panels
 from salgen.evaluation.report.undefined import undefined_lines
 from salgen.evaluation.report.verdicts import best_elsewhere, verdict
-from salgen.evaluation.runs.artifacts.run_record import content_faults, in_groups
+from salgen.evaluation.runs.artifacts.run_record import in_groups
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.mean_intervals import DRAWS, LEAST_TRAININGS, NOTE
 from salgen.evaluation.statistics.permutation import ALPHA
@@ -51,10 +51,9 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
     SalgenError
         If a file of a run is missing, damaged or incomplete.
     """
-    with content_faults(runs):
-        loaded = read_runs(runs)
-        section = study_section(study, loaded) if study is not None else None
-        html = render(loaded, section)
+    loaded = read_runs(runs)
+    section = study_section(study, loaded) if study is not None else None
+    html = render(loaded, section)
     from salgen.datasets.format.output_folder import check_outside  # takes pyarrow, which protocols go without
 
     path = Path(out) if out is not None else _default_path([run.path for run in loaded])

@@ -30,7 +30,7 @@ from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.composite_table import FILE as COMPOSITES
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
-from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
+from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps, check_maps, maps_name, read_maps
 from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.comparisons import COMPARISONS, Comparison
@@ -393,8 +393,7 @@ class Run(os.PathLike[str]):
 
     @cached_property
     def _tables(self) -> LoadedRun:
-        with content_faults([self.path]):
-            (tables,) = read_runs([self.path])
+        (tables,) = read_runs([self.path])
         return tables
 
     def _csv(self, name: str) -> pd.DataFrame:

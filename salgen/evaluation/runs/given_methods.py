@@ -21,7 +21,7 @@ from salgen.evaluation.attribution.method_selection import (
     check_methods_given,
     select_methods,
 )
-from salgen.evaluation.runs.artifacts.run_record import RunRecord, content_faults, in_groups
+from salgen.evaluation.runs.artifacts.run_record import RunRecord, in_groups
 from salgen.evaluation.runs.evaluated_models import ChosenModels
 
 
@@ -79,8 +79,7 @@ def _earlier_methods(held: RunRecord, given: Collection[Any], run: Path) -> list
     if missing := [method for method in records if method.foreign is not None]:
         named = "; ".join(f"{method.call!r}, which is {method.reference}" for method in missing)
         raise SalgenError(f"{run} has {named}: give it again, as -m NAME=PACKAGE.MODULE:FUNCTION, or --replace the run")
-    with content_faults([run]):
-        return [Renamed(method.call, method.created) for method in records]
+    return [Renamed(method.call, method.created) for method in records]
 
 
 def maps_of_files(given: Maps, held: RunRecord | None, models: ChosenModels) -> dict[str, FileMaps]:

@@ -150,14 +150,15 @@ def test_a_matrix_names_all_that_share_the_best_mean_and_ranks_on_models_that_le
         for number, mean in enumerate(column)
     ]
     (matrix,) = matrices([*rows, row_of(method="oracle", role="ceiling", page="0", mean=1.0, metric="m")])
-    assert matrix.best[:2] == [0.99, 0.4]
-    assert math.isnan(matrix.best[2])
     lines = {line.label: line for line in matrix.groups["method"]}
-    best = {name: [matrix.is_best(i, row) for i, row in enumerate(line.cells)] for name, line in lines.items()}
-    assert best == {"a": [True, False, False], "b": [True, False, False], "c": [False, True, False]}
+    assert {name: line.best for name, line in lines.items()} == {
+        "a": [True, False, False],
+        "b": [True, False, False],
+        "c": [False, True, False],
+    }
     assert {name: line.rank for name, line in lines.items()} == {"a": 2.0, "b": 2.0, "c": 2.0}
     (ceiling,) = matrix.groups["ceiling"]
-    assert not matrix.is_best(0, ceiling.cells[0])
+    assert not any(ceiling.best)
     assert ceiling.cells[1:] == [None, None]
 
 
