@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 import numpy as np
-from salgen.evaluation.leaderboard.rows import DIRECTIONS, BoardRow
+from salgen.evaluation.leaderboard.rows import DIRECTIONS
 from salgen.evaluation.report.formatting import DIGITS, STYLE, page_text
 from salgen.evaluation.report.page import TABLES
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD
@@ -16,7 +16,7 @@ RANKING = (DIRECTIONS[True], DIRECTIONS[False])
 FILTERS = {"dataset": "Data set", "model": "Model", "method": "Method", "metric": "Metric"}
 
 
-def index_html(rows: Sequence[BoardRow], pages: str, table: str) -> str:
+def index_html(rows: Sequence[SimpleNamespace], pages: str, table: str) -> str:
     """The page as text, with links to the folder of the runs' pages and to the file with the same rows."""
     folder = Path(__file__).parent
     return page_text(
@@ -35,21 +35,21 @@ def index_html(rows: Sequence[BoardRow], pages: str, table: str) -> str:
     )
 
 
-def matrices(rows: Sequence[BoardRow]) -> list[SimpleNamespace]:
+def matrices(rows: Sequence[SimpleNamespace]) -> list[SimpleNamespace]:
     """The means of all methods in all runs, a table for each metric, those of most runs first.
 
     `columns` are one row of each run and model, for their names. `groups` are the roles with their lines, methods by
-    mean rank; a line's cells are its rows in the columns, None where it was not scored. `best` says of each cell whether
-    it has the best mean of its column as printed, alone or with others.
+    mean rank; a line's cells are its rows in the columns, None where it was not scored. `best` says of each cell
+    whether it has the best mean of its column as printed, alone or with others.
     """
-    by_metric: dict[str, list[BoardRow]] = {}
+    by_metric: dict[str, list[SimpleNamespace]] = {}
     for row in rows:
         by_metric.setdefault(row.metric, []).append(row)
     return sorted((_matrix(*item) for item in by_metric.items()), key=lambda one: -len(one.columns))
 
 
-def _matrix(metric: str, rows: Sequence[BoardRow]) -> SimpleNamespace:
-    columns: dict[tuple[str, str], BoardRow] = {}  # run's page and model to the first row
+def _matrix(metric: str, rows: Sequence[SimpleNamespace]) -> SimpleNamespace:
+    columns: dict[tuple[str, str], SimpleNamespace] = {}  # run's page and model to the first row
     for row in rows:
         columns.setdefault((row.page, row.model), row)
     cells = {(row.role, row.method, row.page, row.model): row for row in rows}

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from salgen.datasets.format.output_folder import workplace
 from salgen.errors import SalgenError
 from salgen.evaluation.leaderboard.index import MARK, index_html
-from salgen.evaluation.leaderboard.rows import COLUMNS, BoardRow, rows_of
+from salgen.evaluation.leaderboard.rows import COLUMNS, rows_of
 from salgen.evaluation.report.page import render
 from salgen.evaluation.report.runs import check_run_folders, read_runs
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
@@ -31,7 +32,7 @@ def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
     }
     ordered = sorted(order, key=order.__getitem__)
     names = [name for name, _ in {(one.name, one.fingerprint) for one in datasets.values()}]
-    rows: list[BoardRow] = []
+    rows: list[SimpleNamespace] = []
     with site_folder(Path(out)) as site, progress("pages", len(ordered), "runs") as advance:
         (site / PAGES).mkdir()
         for path, page in zip(ordered, page_names([path.resolve().name for path in ordered]), strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,10 +68,10 @@ def compose(runner: ModelRunner, chosen: list[int]) -> pd.DataFrame:
     shown = batch.present(plan.task)[np.arange(len(batch)), targets] if model.view.multi_label else None
     found = composite_evidence(batch.images, masks, batch.clusters, batch.labels, targets, ask, shown=shown)
     rows = [
-        {"model": model.name, "training_seed": model.seed, "sample_id": name, "cluster": cluster,
-         **dataclasses.asdict(evidence)}
+        {"model": model.name, "training_seed": model.seed, "sample_id": name, "cluster": cluster, "filling": filling,
+         "composite_evidence": evidence.certified, **vars(evidence)}
         for name, cluster, of_sample in zip(batch.ids, batch.clusters, found, strict=True)
-        for evidence in of_sample
+        for filling, evidence in of_sample.items()
     ]  # fmt: skip
     return pd.DataFrame(rows)
 
