@@ -89,7 +89,7 @@ class Contents:
         record = self.record
         return (
             f"Scores of {len(record.methods)} saliency methods and controls under {len(record.metrics)} metrics, "
-            f"on {record.samples.with_mask} images of {record.dataset.generator}."
+            f"on {record.samples['with_mask']} images of {record.dataset.generator}."
         )
 
 

@@ -31,11 +31,11 @@ def answer(run: LoadedRun, model: str) -> list[str]:
         said = f"{relies} of {line['samples']} samples"
         warned = f"WARNING: {said}: on the others a map that misses the mask may be right"
         lines.append(warned if line["low"] else said)
-    for evidence in (one for one in run.record.composites if one.name == model):
-        relies = f"{model} seed {evidence.seed} relies on the object for {evidence.all_fillings:.0%}"
+    for evidence in (one for one in run.record.composites if one["name"] == model):
+        relies = f"{model} seed {evidence['seed']} relies on the object for {evidence['all_fillings']:.0%}"
         lines.append(
-            f"{relies} of {evidence.samples} images by composite evidence, which is not to be relied on; "
-            f"fillings disagree on {evidence.disagreement:.0%}"
+            f"{relies} of {evidence['samples']} images by composite evidence, which is not to be relied on; "
+            f"fillings disagree on {evidence['disagreement']:.0%}"
         )
     lines += [_warning(run, second) for second in run.second_models if second.unlearnt or second.too_few]
     left_out = run.record.left_out

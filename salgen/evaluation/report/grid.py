@@ -13,16 +13,12 @@ from salgen.evaluation.report.gallery import GALLERY, GalleryArrays, explained, 
 from salgen.evaluation.report.runs import METHOD, LoadedRun, accuracy_of, read_runs
 from salgen.evaluation.report.study import Study, StudyCell, Variants
 from salgen.evaluation.statistics.jackknife import Estimate, RunScores, mean_estimate
-from salgen.evaluation.statistics.summary import csv_text
 from salgen.types import Float64
 
 CEILING_CALL = "oracle"
 CONTROLS = ("random", CEILING_CALL)
 MARKED = 3  # the best and the next two
 ROWS = 4  # samples of an image grid
-
-GRID = "grid.csv"
-COLUMNS = ("dataset", "model", "method", "n", "mean")
 
 Member = tuple[LoadedRun, str]  # a run and the name that it gives the model
 
@@ -100,16 +96,6 @@ def grid_estimates(
         (row.cell.dataset, row.cell.model): {method: row.entries[method].estimate for method in methods}
         for row in read_grid(cells, methods, metric)
     }
-
-
-def grid_csv(rows: Sequence[SimpleNamespace]) -> str:
-    """The means of a grid's methods and controls as comma-separated text."""
-    lines = [
-        (row.cell.dataset, row.cell.model, method, entry.values.size, entry.mean)
-        for row in rows
-        for method, entry in row.entries.items()
-    ]
-    return csv_text(COLUMNS, (dict(zip(COLUMNS, line, strict=True)) for line in lines))
 
 
 def _row(cell: StudyCell, runs: Sequence[LoadedRun], methods: Sequence[str], metric: str) -> SimpleNamespace:

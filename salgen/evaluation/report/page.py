@@ -13,7 +13,7 @@ from salgen.evaluation.reliance.certificate_rule import TOLERATED, most_faulty
 from salgen.evaluation.reliance.composites import BACKGROUNDS
 from salgen.evaluation.report import figures, gallery, reliance
 from salgen.evaluation.report.formatting import STYLE, and_list, call_name, page_text, templates
-from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, grid_csv, image_grid, read_grid, variants_figure
+from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, image_grid, read_grid, variants_figure
 from salgen.evaluation.report.runs import LoadedRun, of_all_images, read_runs
 from salgen.evaluation.report.study import Study
 from salgen.evaluation.report.tables import TITLES, differing_class_means, has_ceiling, means_table, panels
@@ -44,7 +44,7 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
         The file to write; by default ``report.html`` in the run folder, or for several runs or a published one in
         the folder that contains them all.
     study
-        Tables and figures at the top of the page; its means are also written to ``grid.csv`` beside it.
+        Tables and figures at the top of the page.
 
     Raises
     ------
@@ -60,8 +60,6 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
     check_outside(path, in_a_run=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, html)
-    if section is not None and study is not None and study.cells:
-        write_text(path.parent / GRID, grid_csv(section["grid"]))
     return path
 
 
@@ -82,7 +80,6 @@ def study_section(study: Study, loaded: Sequence[LoadedRun]) -> dict[str, Any]:
         "boxes": figures.box_figures(grid, study.metric),
         "pictures": [image_grid(row, study.methods) for row in grid],
         "variants": [variants_figure(variants, study, loaded) for variants in study.variants],
-        "plates": [(plate, gallery.png_url(plate.file.read_bytes())) for plate in study.plates],
     }
 
 
@@ -136,7 +133,6 @@ def render(
         controls=CONTROLS,
         create_metric=create_metric,
         ceiling_call=CEILING_CALL,
-        grid_file=GRID,
         saturated=gallery.SATURATED,
         draws=DRAWS,
         interval_note=NOTE,

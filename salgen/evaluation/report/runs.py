@@ -170,10 +170,10 @@ class LoadedRun:
     def images_counted(self, metrics: Sequence[str] = ()) -> tuple[str, str]:
         """Words such as ``("8 images with a mask", "roar, kar: all 16 images")``, of the headline and other metrics."""
         samples, of_all = self.record.samples, of_all_images(metrics)
-        with_mask, others = f"{samples.with_mask} images with a mask", of_all
-        counted, uncounted = with_mask, f"all {samples.considered} images"
+        with_mask, others = f"{samples['with_mask']} images with a mask", of_all
+        counted, uncounted = with_mask, f"all {samples['considered']} images"
         if of_all_images([self._counted]):
-            counted, uncounted = f"{samples.considered} images, with a mask or without", f"the {with_mask}"
+            counted, uncounted = f"{samples['considered']} images, with a mask or without", f"the {with_mask}"
             others = [metric for metric in metrics if metric not in of_all]
         names = dict.fromkeys(parse_call(metric)[0] for metric in others)
         return counted, f"{', '.join(names)}: {uncounted}" if names else ""

@@ -79,7 +79,7 @@ class Run(os.PathLike[str]):
         models = ", ".join(dict.fromkeys(model.name for model in self.record.models))
         return (
             f"Run({str(self.path)!r}: {self.record.dataset.name}, {models}, {len(self.record.methods)} methods, "
-            f"{len(self.record.metrics)} metrics, {self.record.samples.with_mask} samples)"
+            f"{len(self.record.metrics)} metrics, {self.record.samples['with_mask']} samples)"
         )
 
     def __str__(self) -> str:

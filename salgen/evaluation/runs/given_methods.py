@@ -93,14 +93,14 @@ def maps_of_files(given: Maps, held: RunRecord | None, models: ChosenModels) -> 
             "a checkpoint's folder or PACKAGE.MODULE:FUNCTION; 'salgen score MAPS MASKS' takes none"
         )
     earlier = {method.call: method.files for method in held.methods if method.files} if held else {}
-    paths = {**{name: Path(record.path) for name, record in earlier.items()}, **stated}
+    paths = {**{name: Path(record["path"]) for name, record in earlier.items()}, **stated}
     ids, owner = dataset.ids if paths else [], f"split {dataset.split} of {dataset.path}"
     methods = {
         name: read_file_maps(name, path, ids, dataset.spec.image_size, owner, dataset.file_names)
         for name, path in paths.items()
     }
     for name, record in earlier.items():
-        if methods[name].sha256 != record.sha256:
+        if methods[name].sha256 != record["sha256"]:
             raise SalgenError(f"{paths[name]} does not hold the maps that the run has as {name!r}: give another name")
     return methods
 

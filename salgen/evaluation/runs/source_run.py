@@ -27,7 +27,7 @@ from salgen.evaluation.runs.artifacts.certificate_table import Certification, re
 from salgen.evaluation.runs.artifacts.composite_table import FILE as COMPOSITES
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.predictions import Predictions
-from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, ModelRecord, RunRecord, SourceRecord
+from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, ModelRecord, RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import (
     GALLERY,
     SavedMaps,
@@ -74,10 +74,12 @@ class SourceRun:
         return cls(folder, os.fspath(path), record, hashlib.sha256((folder / RECORD).read_bytes()).hexdigest())
 
     @property
-    def stated(self) -> SourceRecord:
+    def stated(self) -> dict[str, Any]:
         """What a run that scores its maps records of it."""
         made = self.record
-        return SourceRecord(record_sha256=self.digest, created=made.created, device=made.device, versions=made.versions)
+        return {
+            "record_sha256": self.digest, "created": made.created, "device": made.device, "versions": made.versions
+        }  # fmt: skip
 
     @cached_property
     def kinds(self) -> frozenset[MapKind]:
@@ -147,8 +149,8 @@ class SourceRun:
 def _method(record: MethodRecord) -> Any:
     """The method of a record; one from elsewhere cannot explain, since nothing is imported for it."""
     if record.files is not None:
-        files = ArrayFiles(Path(record.files.path), {})  # its maps are those of the run
-        return FileMaps(name=record.call, files=files, signed=record.signed, sha256=record.files.sha256)
+        files = ArrayFiles(Path(record.files["path"]), {})  # its maps are those of the run
+        return FileMaps(name=record.call, files=files, signed=record.signed, sha256=record.files["sha256"])
     if record.foreign is None:
         return record.created
     return ForeignMethod(

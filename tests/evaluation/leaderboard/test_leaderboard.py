@@ -6,6 +6,7 @@ import math
 import re
 import shutil
 from html import unescape
+from types import SimpleNamespace
 import pytest
 from browsers import check_page
 from hypothesis import given

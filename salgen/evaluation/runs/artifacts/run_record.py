@@ -104,14 +104,6 @@ class PairedModelRecord(ModelOrigin):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FilesRecord:
-    """The files that a method's maps were read from, and the digest of their maps."""
-
-    path: str
-    sha256: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class ForeignRecord:
     """Where a method that is not salgen's is from."""
 
@@ -136,23 +128,13 @@ class MethodRecord:
     native_resolution: str
     seconds: float
     maps: int = 0
-    files: FilesRecord | None = None
+    files: dict[str, str] | None = None  # `path` of the files that its maps were read from, and `sha256` of the maps
     foreign: ForeignRecord | None = None
 
     @property
     def created(self) -> Any:
         """The method, one of salgen's."""
         return METHODS.create(*parse_call(self.stands_for or self.call))
-
-
-@dataclass(frozen=True, kw_only=True)
-class SampleCounts:
-    """Numbers of samples: in the split, considered, and of these with a mask (which are scored) and without."""
-
-    split_total: int
-    considered: int
-    with_mask: int
-    without_mask: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,28 +164,6 @@ class CertificatesRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompositeSummary:
-    """The shares of a model's samples with composite evidence, which is no certificate."""
-
-    name: str
-    seed: int
-    samples: int
-    fillings: dict[str, float]  # by the filling of removed objects
-    all_fillings: float  # evidence from each filling
-    disagreement: float  # evidence from some fillings, but not all
-
-
-@dataclass(frozen=True, kw_only=True)
-class SourceRecord:
-    """The run whose maps were scored."""
-
-    record_sha256: str
-    created: str
-    device: str
-    versions: dict[str, str]
-
-
-@dataclass(frozen=True, kw_only=True)
 class RunRecord:
     """The contents of ``run.json``, in its order; an entry with a default may be missing in a file."""
 
@@ -226,14 +186,17 @@ class RunRecord:
     variants: list[str] = field(default_factory=list)
     headline_variant: str
     conventions: dict[str, Any] = field(default_factory=dict)
-    samples: SampleCounts
+    # `split_total`, `considered`, and of these `with_mask`, which are scored, and `without_mask`
+    samples: dict[str, int]
     certificates: CertificatesRecord
-    composites: list[CompositeSummary] = field(default_factory=list)  # for imported images
+    # for imported images: of each model the shares of samples with composite evidence
+    composites: list[dict[str, Any]] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     # files of maps that the run keeps, each with the digest of everything that its maps depend on
     maps: dict[str, str] = field(default_factory=dict)
-    scored_from: SourceRecord | None = None  # the run whose maps were scored, if that is another run
+    # of the run whose maps were scored, if that is another run: `record_sha256`, `created`, `device` and `versions`
+    scored_from: dict[str, Any] | None = None
     maps_left_out: list[str] | None = None  # in a published record, the methods whose maps are not published
 
     @classmethod
