@@ -5,10 +5,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-import numpy as np
 from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics import clever_hans, thresholds
-from salgen.evaluation.diagnostics.metric_correlation import LEAST, correlations
 from salgen.evaluation.reliance.certificate_rule import TOLERATED, most_faulty
 from salgen.evaluation.reliance.composites import BACKGROUNDS
 from salgen.evaluation.report import figures, gallery, reliance
@@ -117,7 +115,6 @@ def render(
         reliance=[line for run in runs for line in reliance.reliance_lines(run)],
         effects=reliance.reliance_effects([(run, model) for run in runs for model in run.model_names]),
         uncertified={run.label: run.record.certificates.reason for run in runs if not run.record.certificates.models},
-        agreements=agreements(runs),
         undefined=[line for run in runs for line in undefined_lines(run)],
         n_methods=len(study["study"].methods)
         if study
@@ -202,23 +199,3 @@ def suspect_counts(run: LoadedRun, model: str) -> list[dict[str, Any]]:
         examined = sum(len(maps.samples) for maps in groups)
         counts.append({"method": call, "found": found, "examined": examined, "command": command})
     return sorted(counts, key=lambda suspects: -suspects["found"])
-
-
-def agreements(runs: Sequence[LoadedRun]) -> list[dict[str, Any]]:
-    """Correlations of other metrics with the headline metric over three data sets or more, for each shared model."""
-    first, headline = runs[0], runs[0].headline
-    metrics = [metric for metric in first.metrics if all(metric in run.metrics for run in runs)]
-    others = [metric for metric in metrics if metric != headline]
-    if len({run.record.dataset.fingerprint for run in runs}) < LEAST or headline not in metrics or not others:
-        return []
-    tables = []
-    for model in (model for model in first.model_names if all(model in run.model_names for run in runs)):
-        lines = {}
-        for key in (key for key in first.under_test(model) if all(key in run.keys(model) for run in runs)):
-            means = {
-                m: np.array([verdict(run, model, m).mean(key, "mean") for run in runs]) for m in (headline, *others)
-            }
-            lines[key[0]] = [one.pearson for one in correlations(means)[: len(others)]]
-        if lines:
-            tables.append({"model": model, "metric": headline, "metrics": others, "lines": lines})
-    return tables
