@@ -127,7 +127,7 @@ def test_a_png_that_announces_more_is_not_decoded(folder: Path) -> None:
     assert "announces 65536 x 65536 pixels" in refusal(lambda: salgen.load(folder)[0])
 
 
-@pytest.mark.parametrize("changes", [{"image_size": [2**60, 16]}, {"class_names": [1, 2]}, {"image_size": [True, 16]}])
+@pytest.mark.parametrize("changes", [{"class_names": [1, 2]}, {"image_size": [True, 16]}])
 def test_a_card_speaks_of_images_that_can_be(tmp_path: Path, changes: dict[str, Any]) -> None:
     (tmp_path / CARD).write_text(json.dumps({**asdict(LEARNT), **changes}))
     assert CARD in refusal(lambda: read_card(tmp_path))
