@@ -191,7 +191,9 @@ class Protocol(ABC):
                 for trained_so in (False, True):
                     if not trained_so or (dataset in reliance and self.trained_network(dataset, model) is None):
                         cells.append(Cell(data, model, taking_part, extra_methods, options, trained_so))
-        own, waiting = ([cell for cell in cells if self._waits(cell) is waits] for waits in (False, True))
+        # these take a network that another cell trains
+        waiting = [cell for cell in cells if OUT in (self.trained_network(cell.data.name, cell.model) or "")]
+        own = [cell for cell in cells if cell not in waiting]
         found = [*self._run_cells(out, own, max_memory), *self._run_cells(out, waiting, max_memory)]
         done = list(zip([*own, *waiting], found, strict=True))
         runs, reliant = (
@@ -204,10 +206,6 @@ class Protocol(ABC):
         folders = [folder for splits in by_split for folder in splits.values()]
         page = report(folders, out / "report.html", study=study)
         return Reproduction(folders, page, *((study.tables, study.findings) if study else ()))
-
-    def _waits(self, cell: Cell) -> bool:
-        """True if a cell takes a network that another one trains."""
-        return OUT in (self.trained_network(cell.data.name, cell.model) or "")
 
     def _run_cells(self, out: Path, cells: Sequence[Cell], max_memory: float | None) -> list[list[Place]]:
         """The runs of each cell: one after the other on a GPU, else in a process for each processor."""

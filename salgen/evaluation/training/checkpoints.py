@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import safetensors.torch
 import torch
 from torch import Tensor
-from salgen.errors import SalgenError, readable, reason
+from salgen.errors import SalgenError, reason
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.models.weight_files import read_tensors
@@ -106,14 +106,18 @@ def load_checkpoint(path: str | Path, device: str | torch.device | None = None) 
     """The model in a folder, in evaluation mode and channels-last order, on `device`, or a CUDA device, or the CPU."""
     path = Path(path)
     card = read_card(path)
-    what = f"{path / WEIGHTS} does not hold the weights of {card.model} as {CARD} has it"
-    with readable(what, ": train again, or restore both files"):
+    try:
         data = (path / WEIGHTS).read_bytes()
         digest = hashlib.sha256(data).hexdigest()
         if digest != (card.weights_sha256 or digest):
             raise ValueError(f"SHA-256 {digest[:12]}, and {card.weights_sha256[:12]} in {CARD}")
         classifier = build_classifier(card)
         classifier.load_state_dict(safetensors.torch.load(data))
+    except Exception as error:  # networks fail in any way
+        raise SalgenError(
+            f"{path / WEIGHTS} does not hold the weights of {card.model} as {CARD} has it ({reason(error)}): train "
+            "again, or restore both files"
+        ) from None
     place = device if device is not None else "cuda" if torch.cuda.is_available() else "cpu"
     classifier = classifier.to(place, memory_format=torch.channels_last)  # type: ignore[call-overload]
     return LoadedCheckpoint(classifier.eval(), card, path)

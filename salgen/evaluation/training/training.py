@@ -20,7 +20,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.training import checkpoints, training_state
 from salgen.evaluation.training.reliance_penalty import RedrawLoader, Redraws, check_redrawable
-from salgen.evaluation.training.trainer import Batching, Trainer
+from salgen.evaluation.training.trainer import Trainer, batching
 from salgen.evaluation.training.training_config import SPLITS, setup_of
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
 from salgen.evaluation.training.training_settings import SEEDS, TrainingSettings, choose_settings
@@ -165,7 +165,7 @@ def _run(
         )
         redraws = None
         if settings.reliance:
-            steps = Batching.of(len(train), settings.batch_size).steps
+            _, steps = batching(len(train), settings.batch_size)
             workers = min(max(1, processors() // settings.devices), steps)
             redraws = RedrawLoader(Redraws.of(path, source, images), workers)
         learner = Trainer.prepare(fabric, classifier, settings, len(train))
@@ -204,7 +204,7 @@ def _fit(
     redraws: RedrawLoader | None,
 ) -> None:
     """Add epochs to `state` until the stopping rule holds; each leaves the state on disk."""
-    images, first = learner.batching.images, learner.fabric.is_global_zero
+    images, first = learner.size * learner.steps, learner.fabric.is_global_zero
     label = f"train {setup.model} seed {setup.seed}"
     with progress(label, settings.epochs * images, "images", done=len(state.history) * images) as advance:
         told: Advance = advance if first else lambda *_: None
@@ -232,7 +232,7 @@ def _card(
     learner: Trainer, setup: checkpoints.TrainingConfig, state: training_state.TrainingState, test: DeviceSplit
 ) -> checkpoints.CheckpointMetadata:
     _, correct = learner.measure(test)
-    images = learner.batching.images * len(state.history)
+    images = learner.size * learner.steps * len(state.history)
     device = learner.fabric.device
     return checkpoints.CheckpointMetadata(
         **asdict(setup),

@@ -15,7 +15,7 @@ from torch.nn.functional import cross_entropy
 from salgen.errors import SalgenError
 from salgen.evaluation.training import checkpoints, training, training_config, training_data, training_state
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, build_classifier, load_checkpoint
-from salgen.evaluation.training.trainer import Batching, Trainer
+from salgen.evaluation.training.trainer import Trainer, batching
 from salgen.evaluation.training.training import train, train_seeds
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
 from salgen.evaluation.training.training_settings import TrainingSettings, choose_settings
@@ -395,9 +395,9 @@ def test_one_cycle_rises_to_the_learning_rate_and_falls_to_nothing():
 
 @given(images=st.integers(1, 1000), batch_size=st.integers(1, 200))
 def test_batches_are_whole_and_as_many_as_fit(images, batch_size):
-    batching = Batching.of(images, batch_size)
-    assert batching.size == min(images, batch_size)
-    assert batching.images <= images < batching.images + batching.size
+    size, steps = batching(images, batch_size)
+    assert size == min(images, batch_size)
+    assert size * steps <= images < size * steps + size
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16])
