@@ -205,7 +205,7 @@ def resolve_models(
         return ChosenModels(dataset, name, [loaded], loaded.classifier, {}, second, second_task)
     if not dataset.spec.splits.get("train"):
         raise SalgenError(f"{dataset.path} has no training images for {name}: give a trained model (model=, --model)")
-    network = initial_classifier(dataset.path, model=name, scale=scale, settings=settings, source=dataset.source)
+    network = initial_classifier(dataset, model=name, scale=scale, settings=settings)
     training = {
         "scale": scale,
         "settings": _with_reliance(settings or {}, reliance, dataset, name, scale),
@@ -223,7 +223,7 @@ def _with_reliance(
     chosen = {**settings, "reliance": training_settings.RELIANCE}
     try:
         training_settings.choose_settings(model, scale, chosen)
-        check_redrawable(dataset.path, dataset.source)
+        check_redrawable(dataset)
     except SalgenError as error:
         if reliance:
             raise

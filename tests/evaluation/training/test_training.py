@@ -13,7 +13,7 @@ from stopped_training import train_until_stopped
 from torch import nn
 from torch.nn.functional import cross_entropy
 from salgen.errors import SalgenError
-from salgen.evaluation.training import checkpoints, training, training_config, training_data, training_state
+from salgen.evaluation.training import checkpoints, training, training_state
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, build_classifier, load_checkpoint
 from salgen.evaluation.training.trainer import Trainer, batching
 from salgen.evaluation.training.training import train, train_seeds
@@ -74,8 +74,7 @@ def squares(monkeypatch):
 
 
 def read(monkeypatch, dataset):
-    for module in (training_config, training_data):
-        monkeypatch.setattr(module, "open_dataset", dataset)
+    monkeypatch.setattr(training, "open_dataset", dataset)
 
 
 def weights_of(folder):
@@ -246,7 +245,7 @@ def test_another_training_that_begins_meanwhile_is_refused(tmp_path, monkeypatch
 
 def test_another_data_set_in_the_same_place_is_an_error(tmp_path, monkeypatch):
     train("squares", tmp_path / "c", settings=SMALL)
-    monkeypatch.setattr(training_config, "open_dataset", lambda *given: Squares(*given, fingerprint="0" * 64))
+    monkeypatch.setattr(training, "open_dataset", lambda *given: Squares(*given, fingerprint="0" * 64))
     assert "dataset fingerprint" in error_of(train, "squares", tmp_path / "c", settings=SMALL)
 
 
@@ -417,8 +416,9 @@ def test_batches_are_pictures_in_0_to_1_in_the_order_asked_for(kind):
 def test_memory_limit_counts_bytes_of_the_decoded_split():
     exact = 44 * 8 * 8 / 1e9
     cpu = torch.device("cpu")
-    assert len(load_split(Path("squares"), "train", "label", cpu, exact * 1.0001)) == 44
-    assert "0.00 GB decoded" in error_of(load_split, Path("squares"), "train", "label", cpu, exact * 0.999)
+    train_split = Squares("squares", "train")
+    assert len(load_split(train_split, "label", cpu, exact * 1.0001)) == 44
+    assert "0.00 GB decoded" in error_of(load_split, train_split, "label", cpu, exact * 0.999)
 
 
 def with_dropout(setup):
