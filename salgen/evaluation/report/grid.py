@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from types import SimpleNamespace
 import numpy as np
 from numpy.typing import NDArray
@@ -78,14 +77,9 @@ def series(run: LoadedRun, model: str, call: str) -> int | None:
     return next((i for i, (*named, _) in enumerate(run.cube.series) if named == [model, call]), None)
 
 
-def read_grid(
-    cells: Sequence[StudyCell], methods: Sequence[str], metric: str, loaded: Sequence[LoadedRun] = ()
-) -> list[SimpleNamespace]:
-    """A row for each cell under all methods; its runs are read unless they are among those already `loaded`."""
-    runs = {run.path.resolve(): run for run in loaded}
-    missing = {Path(path).resolve(): path for cell in cells for path in cell.runs if Path(path).resolve() not in runs}
-    runs |= {run.path.resolve(): run for run in read_runs(list(missing.values()))} if missing else {}
-    return [_row(cell, [runs[Path(path).resolve()] for path in cell.runs], methods, metric) for cell in cells]
+def read_grid(cells: Sequence[StudyCell], methods: Sequence[str], metric: str) -> list[SimpleNamespace]:
+    """A row for each cell under all methods."""
+    return [_row(cell, read_runs(cell.runs), methods, metric) for cell in cells]
 
 
 def grid_estimates(
@@ -159,13 +153,13 @@ def _gallery(run: LoadedRun, data: GalleryArrays, methods: Sequence[str], sample
     return make_gallery(run.label, explained(run), data, columns, samples)
 
 
-def variants_figure(variants: Variants, study: Study, loaded: Sequence[LoadedRun] = ()) -> SimpleNamespace:
+def variants_figure(variants: Variants, study: Study) -> SimpleNamespace:
     """One sample in the variants of one model, or the `fault` that there is none, and the `means` over all samples.
 
-    The runs are read unless they are among those already `loaded`. Scores of `unmarked` variants rank no method.
+    Scores of `unmarked` variants rank no method.
     """
     cells = [StudyCell(name, variants.model, (path,)) for name, path in variants.runs.items()]
-    means = read_grid(cells, study.methods, study.metric, loaded)
+    means = read_grid(cells, study.methods, study.metric)
     unmarked = [name for name in variants.runs if not variants.ranks(name)]
     for row in means:
         row.places = {} if row.cell.dataset in unmarked else row.places

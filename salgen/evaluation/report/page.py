@@ -50,7 +50,7 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
         If a file of a run is missing, damaged or incomplete.
     """
     loaded = read_runs(runs)
-    section = study_section(study, loaded) if study is not None else None
+    section = study_section(study) if study is not None else None
     html = render(loaded, section)
     from salgen.datasets.format.output_folder import check_outside  # takes pyarrow, which protocols go without
 
@@ -69,15 +69,15 @@ def _default_path(folders: Sequence[Path]) -> Path:
     return Path(os.path.commonpath([folder.resolve().parent for folder in folders])) / PAGE
 
 
-def study_section(study: Study, loaded: Sequence[LoadedRun]) -> dict[str, Any]:
-    """The tables and figures of a study, whose runs are read unless they are among those already `loaded`."""
-    grid = read_grid(study.cells, study.methods, study.metric, loaded)
+def study_section(study: Study) -> dict[str, Any]:
+    """The tables and figures of a study."""
+    grid = read_grid(study.cells, study.methods, study.metric)
     return {
         "study": study,
         "grid": grid,
         "boxes": figures.box_figures(grid, study.metric),
         "pictures": [image_grid(row, study.methods) for row in grid],
-        "variants": [variants_figure(variants, study, loaded) for variants in study.variants],
+        "variants": [variants_figure(variants, study) for variants in study.variants],
     }
 
 
