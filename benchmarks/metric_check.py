@@ -20,7 +20,8 @@ class Tables:
         return table(trends(self._chosen))
 
     def left_out(self) -> str:
-        return f"Not here, because they explain again, train, have no direction, or compare several parts of an image: {', '.join(self._left_out)}."
+        why = "because they explain again, train, have no direction, or compare several parts of an image"
+        return f"Not here, {why}: {', '.join(self._left_out)}."
 
 
 if __name__ == "__main__":

@@ -58,4 +58,4 @@ def test_efficiency_is_the_speed_up_beside_that_of_bare_processes():
     row = {"make": 1.0, "driver_ms": 1.0, "workers_ms": 1.0, "bytes": 1.0}
     found = {1: {**row, "evaluate": 10.0, "bare": 100.0}, 2: {**row, "evaluate": 15.0, "bare": 160.0}}
     cells = [cell.strip() for cell in workers.table(found)[-1].split("|")]
-    assert [float(cell) for cell in cells[4:7]] == pytest.approx([1.5, 1.6, 0.94])
+    assert [float(cell) for cell in cells[5:8]] == pytest.approx([1.5, 1.6, 0.94])

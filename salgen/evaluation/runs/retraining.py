@@ -1,6 +1,6 @@
-"""Remove or keep the pixels that a method ranks highest, and train again: the trainings behind ROAR and KAR.
+"""The trainings behind ROAR and KAR, which remove or keep the pixels that a method ranks highest, and F-Fidelity.
 
-Pixels are ranked once. For each fraction the predictions of a fresh model are kept, so that a stopped run continues.
+Pixels are ranked once. For each fraction the values by a fresh model are kept, so that a stopped run continues.
 """
 
 import shutil
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from salgen.datasets.reading.batch import to_unit
 from salgen.datasets.reading.reader import Batch, Dataset
+from salgen.evaluation.metrics.f_fidelity import FidelityPlus
 from salgen.evaluation.metrics.inputs.changed_images import pixel_ranks
 from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, provenance, read_rows, score_rows
@@ -29,6 +30,7 @@ from salgen.files import atomic_path
 from salgen.parameters import to_json
 from salgen.progress import progress
 from salgen.seeding import Stream
+from salgen.types import Float64, Mask
 
 FOLDER = "retrained"
 RANKS_VERSION = "1"
@@ -55,9 +57,9 @@ class Retraining:
         for name, metric in metrics.items():
             path = self.runner.run / PARTS / f"{self._key(name, to_json(metric), metric.version)}.parquet"
             if not path.exists():
-                outcomes = self._outcomes(name, metric)
+                values = self._fidelity(metric) if isinstance(metric, FidelityPlus) else self._outcomes(name, metric)
                 with atomic_path(path) as temporary:
-                    pq.write_table(self._rows(name, metric, *outcomes), temporary)
+                    pq.write_table(self._rows(name, metric, values), temporary)
             yield read_rows(path)
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -80,8 +82,8 @@ class Retraining:
 
     # Training ---------------------------------------------------------------------------------------
 
-    def _outcomes(self, name: str, metric: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """For each considered image, True where the new model is right, and True where its map was finite."""
+    def _outcomes(self, name: str, metric: Any) -> Float64:
+        """For each considered image, 1 where the new model is right."""
         evaluated = self.runner.plan.dataset.split
         changed = self.folder / self._key(name)
         for split in {*SPLITS, evaluated}:
@@ -94,9 +96,8 @@ class Retraining:
         parts = [slice(start, start + CHUNK) for start in range(0, len(images), CHUNK)]
         labels = np.asarray(self._split(evaluated).column(plan.task))[considered]
         predicted = np.concatenate([trained.predict(to_unit(images[part]), labels[part]) for part in parts])
-        finite = self._ranks(evaluated)[considered, 0, 0] != FAILED
         shutil.rmtree(changed)
-        return predicted == labels, finite
+        return np.asarray(predicted == labels, dtype=np.float64)
 
     def _change(self, split: str, metric: Any, folder: Path) -> None:
         """Write a split's images with the pixels of the metric's fraction changed."""
@@ -109,6 +110,29 @@ class Retraining:
         if split == "train":
             _save(folder / REPLACED, replaced)
         _save(folder / f"{split}.npy", images)
+
+    def _fidelity(self, metric: FidelityPlus) -> Float64:
+        """For each considered image, how much less often a model that knows missing pixels is right without some."""
+        plan, seed = self.runner.plan, self.runner.plan.conventions.seed
+        key = provenance({"model": self.runner.model.digest, "missing": metric.missing})
+        out = self.runner.run / FOLDER / f"{key}-model"  # all methods share it
+        trained = train_again(self.runner.model, plan.dataset, out, missing=metric.missing)
+        falls, start = np.empty(plan.considered), 0
+        for batch in plan.dataset.batches(CHUNK, range(plan.considered)):
+            part = slice(start, start := start + len(batch))
+            ranks, means = self._ranks(plan.dataset.split)[part], batch.images.mean(axis=(2, 3), keepdims=True)
+            falls[part] = trained.predict(batch.images, batch.labels) == batch.labels
+            for draw in range(metric.draws):
+                each = zip(ranks, batch.ids, strict=True)
+                gone = np.stack(
+                    [
+                        _taken_away(metric, places, Stream(seed, metric.name, sample, index=draw))
+                        for places, sample in each
+                    ]
+                )[:, np.newaxis]
+                shown = np.where(gone, means, batch.images)
+                falls[part] -= (trained.predict(shown, batch.labels) == batch.labels) / metric.draws
+        return falls
 
     @cached_property
     def _mean(self) -> NDArray[Any]:
@@ -151,10 +175,11 @@ class Retraining:
 
     # Rows -------------------------------------------------------------------------------------------
 
-    def _rows(self, name: str, metric: Any, right: NDArray[np.bool_], finite: NDArray[np.bool_]) -> pa.Table:
+    def _rows(self, name: str, metric: Any, values: Float64) -> pa.Table:
         """One row for each considered image, with or without the feature."""
+        finite = self._ranks(self.runner.plan.dataset.split)[: len(values), 0, 0] != FAILED
         chunk = next(chunk for chunk in self.runner.chunks[0] if chunk.call == self.call)
-        plan, count = self.runner.plan, len(right)
+        plan, count = self.runner.plan, len(values)
         labels, predicted = self.runner.predictions.labels, self.runner.predictions.predicted
         shared = {
             **self.runner.shared_columns(chunk.record()),
@@ -163,8 +188,17 @@ class Retraining:
             "correct": (labels == predicted)[:count],
         }
         reasons = np.where(finite, "", NON_FINITE_MAP).tolist()
-        scores = PartialScores({name: np.where(finite, right, np.nan)}, {name: reasons})
+        scores = PartialScores({name: np.where(finite, values, np.nan)}, {name: reasons})
         return score_rows(shared, WHOLE_IMAGE, plan.dataset.ids[:count], {name: metric}, scores)
+
+
+def _taken_away(metric: FidelityPlus, ranks: NDArray[np.int32], stream: Stream) -> Mask:
+    """A draw of the pixels that F-Fidelity takes away from an image, bool (H, W), by their ranks."""
+    places = np.flatnonzero((ranks < round(metric.fraction * ranks.size)) == metric.of_top)
+    count = min(len(places) // 2, round(metric.missing * ranks.size))
+    gone = np.zeros(ranks.shape, dtype=bool)
+    gone.flat[places[stream.permutation(len(places))[:count]]] = True
+    return gone
 
 
 def _save(path: Path, array: NDArray[Any]) -> None:

@@ -39,7 +39,7 @@ class Trainer:
     schedule: LRScheduler
     size: int  # images per step over all devices
     steps: int  # steps per epoch
-    augment: Callable[[Tensor], Tensor] | None  # turns and mirrors one image at random
+    augment: Callable[[Tensor], Tensor] | None  # turns and mirrors one image at random, and takes pixels away
 
     @classmethod
     def prepare(cls, fabric: Fabric, classifier: nn.Module, settings: TrainingSettings, images: int) -> Trainer:
@@ -143,16 +143,24 @@ def _loss(logits: Tensor, labels: Tensor, reduction: str = "mean", single: bool 
 
 
 def augmentation(settings: TrainingSettings) -> Callable[[Tensor], Tensor] | None:
-    """A turn by up to `rotation` degrees, bilinear on black, then mirrorings along each axis, of (C, H, W); or None."""
-    if not settings.rotation and not settings.flips:
+    """Random changes of an image (C, H, W), or None.
+
+    These are a turn by up to `rotation` degrees, bilinear on black, mirrorings along each axis, and missing pixels.
+    """
+    if not settings.rotation and not settings.flips and not settings.missing:
         return None
     from torchvision.transforms import InterpolationMode, v2
 
-    turn = [v2.RandomRotation(settings.rotation, InterpolationMode.BILINEAR)] if settings.rotation else []
-    return cast(
-        Callable[[Tensor], Tensor],
-        v2.Compose([*turn, *([v2.RandomHorizontalFlip(), v2.RandomVerticalFlip()] if settings.flips else [])]),
-    )
+    def lacking(image: Tensor) -> Tensor:
+        gone = torch.rand(image.shape[1:], device=image.device) < settings.missing
+        return torch.where(gone, image.mean(dim=(1, 2), keepdim=True), image)
+
+    changes = [
+        *([v2.RandomRotation(settings.rotation, InterpolationMode.BILINEAR)] if settings.rotation else []),
+        *([v2.RandomHorizontalFlip(), v2.RandomVerticalFlip()] if settings.flips else []),
+        *([v2.Lambda(lacking)] if settings.missing else []),
+    ]
+    return cast(Callable[[Tensor], Tensor], v2.Compose(changes))
 
 
 def _hits(logits: Tensor, labels: Tensor) -> Tensor:

@@ -84,8 +84,9 @@ def train(
     plugin, chosen = choose_settings(model, scale, settings)
     of_training = to_json(chosen)
     del of_training["max_memory_gb"]  # nothing depends on it
-    if not chosen.reliance:
-        del of_training["reliance"]  # plain trainings are called as they were before there was another kind
+    for name in ("reliance", "missing"):
+        if not of_training[name]:
+            del of_training[name]  # plain trainings are called as they were before there were other kinds
     if images is not None:
         of_training["images"] = [sha256_of(images / f"{split}.npy") for split in SPLITS]
     setup = setup_of(data, task, model, to_json(plugin), seed, of_training)

@@ -58,8 +58,8 @@ def load_split(
     allowed = max_memory_gb * 1e9 if max_memory_gb is not None else memory_budget(device, None)
     if size > allowed:
         raise SalgenError(
-            f"split {split!r} of {dataset.path} takes {size / 1e9:.2f} GB decoded, and {allowed / 1e9:.2f} GB may be used "
-            f"on {device}: set max_memory_gb higher, or use a smaller data set"
+            f"split {split!r} of {dataset.path} takes {size / 1e9:.2f} GB decoded, and {allowed / 1e9:.2f} GB may be "
+            f"used on {device}: set max_memory_gb higher, or use a smaller data set"
         )
     labels = classes = torch.tensor(dataset.column(task), dtype=torch.int64)
     if task in dataset.manifest.multi_label:

@@ -52,6 +52,9 @@ class TrainingSettings:
     min_delta: float = param(5e-4, "how much lower a better validation loss must be", low=0.0)
     rotation: float = param(0.0, "turn each training image by up to so many degrees either way", low=0.0, high=180.0)
     flips: bool = param(False, "mirror each training image at random, along both axes")
+    missing: float = param(
+        0.0, "share of each training image's pixels, drawn at each step, that become its mean colour", low=0.0, high=1.0
+    )
     precision: str = param("32-true", "arithmetic", choices=("32-true", "bf16-mixed"))
     devices: int = param(1, "devices to train on at once", low=1)
     labels: str = param("true", "what to learn; permuted labels teach nothing", choices=("true", "permuted"))
@@ -64,8 +67,10 @@ class TrainingSettings:
     max_memory_gb: float | None = param(None, "memory for decoded images; half of what is free by default", low=0.0)
 
     def __post_init__(self) -> None:
-        if self.reliance and (self.rotation or self.flips or self.labels != "true"):
-            raise SalgenError("training: reliance goes without rotation, flips and permuted labels: leave out either")
+        if self.reliance and (self.rotation or self.flips or self.missing or self.labels != "true"):
+            raise SalgenError(
+                "training: reliance goes without rotation, flips, missing pixels and permuted labels: leave out either"
+            )
 
     def reliance_weight(self, epoch: int) -> float:
         """The weight of the penalty in an epoch, from 0: it rises evenly over the first third of them."""

@@ -1,4 +1,4 @@
-"""Remove or keep and retrain: the changed images, the rows, and that a stopped run goes on."""
+"""Remove or keep and retrain, and F-Fidelity: the changed images, the rows, and that a stopped run goes on."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,13 @@ from salgen.registry import METRICS
 HOW = {
     "methods": ["gradient"],
     "settings": SETTINGS,
-    "metrics": ["roc-auc", "roar:fraction=0.25|1", "kar:fraction=0.5"],
+    "metrics": [
+        "roc-auc",
+        "roar:fraction=0.25|1",
+        "kar:fraction=0.5",
+        "f-fidelity-plus:draws=3",
+        "f-fidelity-minus:draws=3",
+    ],
 }
 
 
@@ -37,6 +43,9 @@ def test_every_image_has_a_row_and_the_mean_is_the_new_models_accuracy(run, data
     table = scores(run)
     found = table[table["metric"].str.startswith(("roar", "kar"))]
     assert set(found["metric"]) == {"roar:fraction=0.25", "roar:fraction=1", "kar"}
+    fidelity = table[table["metric"].str.startswith("f-fidelity")]
+    assert fidelity["metric"].nunique() == 2
+    assert fidelity["value"].between(-1, 1).all()
     assert set(found["variant"]) == {"region:image"}
     for (_, _), part in found.groupby(["metric", "method"]):
         assert part["sample_id"].tolist() == [sample["id"] for sample in salgen.load(data)]
@@ -122,3 +131,37 @@ def test_a_models_own_function_cannot_be_trained_again(data, monkeypatch, tmp_pa
     )
     with pytest.raises(SalgenError, match=r"'roar:fraction=0.1' trains the model again: give a registered model"):
         evaluate(data, model="some_models:one", metrics=["roar"], out=tmp_path / "run")
+
+
+@pytest.mark.parametrize(("name", "fraction"), [("plus", 0.25), ("minus", 0.25), ("plus", 0.05), ("minus", 0.95)])
+def test_f_fidelity_is_how_much_less_often_the_new_model_is_right(run, data, monkeypatch, name, fraction):
+    """Image by image, with a model in place of the trained one that is right while the brightest pixel is there."""
+    retraining, asked = retraining_of(run, data), []
+
+    class Trained:
+        def predict(self, images, labels):
+            asked.append(images)
+            return np.where(images.max(axis=(1, 2, 3)) == brightest[: len(images)], labels, 1 - labels)
+
+    dataset = salgen.load(data)
+    images = [sample["image"] for sample in dataset]
+    brightest = np.array([image.max() for image in images])
+    monkeypatch.setattr(
+        "salgen.evaluation.runs.retraining.train_again", lambda *_, missing: Trained() if missing == 0.1 else None
+    )
+    metric = METRICS.create(f"f-fidelity-{name}", {"fraction": fraction, "draws": 4})
+    found, ranks = retraining._fidelity(metric), retraining._ranks("test")
+    falls = np.zeros(len(images))
+    for shown in asked[1:]:
+        for number, (image, changed) in enumerate(zip(images, shown, strict=True)):
+            gone = [place for place in np.ndindex(32, 32) if changed[0][place] != image[0][place]]
+            explained = [place for place in np.ndindex(32, 32) if ranks[number][place] < round(fraction * 1024)]
+            others = [place for place in np.ndindex(32, 32) if place not in set(explained)]
+            candidates = explained if name == "plus" else others
+            assert set(gone) <= set(candidates)
+            assert len(gone) <= min(len(candidates) // 2, 102)
+            assert len(gone) >= 0.9 * min(len(candidates) // 2, 102)  # some have the mean colour already
+            assert all(changed[0][place] == pytest.approx(image.mean(), abs=1e-6) for place in gone)
+            falls[number] += (changed.max() != brightest[number]) / 4
+    np.testing.assert_allclose(found, falls)
+    assert len(asked) == 5

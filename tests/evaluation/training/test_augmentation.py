@@ -47,3 +47,14 @@ def test_a_training_without_turns_and_mirrors_has_none():
     assert augmentation(choose_settings("scnn", "demo", {"flips": "true"})[1]) is not None
     with pytest.raises(SalgenError, match="rotation"):
         choose_settings("scnn", "demo", {"rotation": -1})
+
+
+def test_missing_pixels_have_the_images_mean_colour():
+    picture = torch.rand(3, 40, 40, generator=torch.Generator().manual_seed(0))
+    found = augmented(0, picture, missing=0.3)
+    gone = (found != picture).all(dim=1)
+    assert abs(float(gone.float().mean()) - 0.3) < 0.02
+    assert not torch.equal(gone[0], gone[1])
+    for image, places in zip(found, gone, strict=True):
+        torch.testing.assert_close(image[:, places], picture.mean(dim=(1, 2))[:, None].expand(-1, int(places.sum())))
+        assert torch.equal(image[:, ~places], picture[:, ~places])
