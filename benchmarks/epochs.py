@@ -72,9 +72,10 @@ def _processor_time() -> float:
 
 def _rendering(data: Path) -> float:
     """Processor seconds of rendering an epoch's images and twins in this process."""
+    from salgen.datasets.reading.reader import open_dataset
     from salgen.evaluation.training.reliance_penalty import Redraws
 
-    redraws, started = Redraws.of(data, None), time.process_time()
+    redraws, started = Redraws.of(open_dataset(data)), time.process_time()
     for start in range(0, IMAGES, BATCH):
         redraws[0, range(start, start + BATCH)]
     return time.process_time() - started

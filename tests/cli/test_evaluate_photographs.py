@@ -157,7 +157,7 @@ def test_a_network_with_imagenet_weights_explains_the_sample_photographs(tmp_pat
     assert run.means.loc["grad-cam", "roc-auc"] > 0.7
     assert "of 5 images by composite evidence, which is not to be relied on; fillings disagree on" in said
     (summary,) = run.record.composites
-    assert summary.fillings == run.composites.groupby("filling")["composite_evidence"].mean().to_dict()
+    assert summary["fillings"] == run.composites.groupby("filling")["composite_evidence"].mean().to_dict()
     assert "Composite evidence" in Path("run/report.html").read_text()
     assert salgen.verify("run") == []
     Path("run/composites.parquet").unlink()

@@ -16,7 +16,7 @@ from trials import command
 import salgen
 from salgen.errors import LONGEST_MESSAGE, SalgenError, reason
 from salgen.evaluation.runs.artifacts.certificate_table import read_certificates
-from salgen.evaluation.runs.artifacts.run_record import RunRecord, content_faults
+from salgen.evaluation.runs.artifacts.run_record import RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import key_of, read_maps
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.training.checkpoints import CARD, read_card
@@ -87,7 +87,7 @@ def test_names_that_are_no_text_are_refused(folder: Path) -> None:
     assert str(path) in refusal(lambda: salgen.load(folder)[0])
 
 
-@pytest.mark.parametrize("changes", [{"image_size": [2**60, 16]}, {"class_names": [1, 2]}, {"image_size": [True, 16]}])
+@pytest.mark.parametrize("changes", [{"class_names": [1, 2]}, {"image_size": [True, 16]}])
 def test_a_card_speaks_of_images_that_can_be(tmp_path: Path, changes: dict[str, Any]) -> None:
     (tmp_path / CARD).write_text(json.dumps({**asdict(LEARNT), **changes}))
     assert CARD in refusal(lambda: read_card(tmp_path))
@@ -123,16 +123,6 @@ def test_a_config_of_another_kind_is_refused(tmp_path: Path, setting: Any) -> No
     assert not (tmp_path / "out").exists()
 
 
-def test_a_fault_within_a_run_names_the_run() -> None:
-    def fail(error: Exception) -> None:
-        with content_faults(["runs/a"]):
-            raise error
-
-    assert refusal(lambda: fail(SalgenError("unknown metric 'mask'"))) == "runs/a: unknown metric 'mask'"
-    assert refusal(lambda: fail(SalgenError("runs/a/run.json is damaged"))) == "runs/a/run.json is damaged"
-    assert "runs/a" in refusal(lambda: fail(OverflowError("too large")))
-
-
 def test_damaged_maps_and_certificates_are_named(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     table = pa.table({"sample_id": ["a"]})
@@ -140,8 +130,8 @@ def test_damaged_maps_and_certificates_are_named(tmp_path: Path) -> None:
         text = record if isinstance(record, str) else json.dumps(record)
         pq.write_table(table.replace_schema_metadata({"salgen": text}), path)
         assert str(path) in refusal(lambda: read_maps(path))
-    assert key_of(path) is None
     path.write_bytes(b"PAR1")
+    assert key_of(path) is None
     assert str(path) in refusal(lambda: read_certificates(path))
 
 

@@ -208,7 +208,7 @@ def _composite_note(
         names[members] = str(number)
     images, ask = pixels.float().cpu().numpy(), logits_of(view, max_memory)
     evidence = composites.composite_evidence(images, masks, names.tolist(), classes, classes, ask)
-    relied_on = sum(all(one.composite_evidence for one in of_image) for of_image in evidence)
+    relied_on = sum(all(one.certified for one in of_image.values()) for of_image in evidence)
     return [
         f"By composite evidence the network relies on the masked object on {relied_on} of {len(pixels)} images. Do not "
         "rely on this: it agrees only moderately with certificates where these are known."

@@ -1,11 +1,10 @@
 """The first page: methods x data sets, and one table of all rows, sorted and filtered by a script."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
 import numpy as np
-from salgen.evaluation.leaderboard.rows import DIRECTIONS, BoardRow
+from salgen.evaluation.leaderboard.rows import DIRECTIONS
 from salgen.evaluation.report.formatting import DIGITS, STYLE, page_text
 from salgen.evaluation.report.page import TABLES
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD
@@ -17,7 +16,7 @@ RANKING = (DIRECTIONS[True], DIRECTIONS[False])
 FILTERS = {"dataset": "Data set", "model": "Model", "method": "Method", "metric": "Metric"}
 
 
-def index_html(rows: Sequence[BoardRow], pages: str, table: str) -> str:
+def index_html(rows: Sequence[SimpleNamespace], pages: str, table: str) -> str:
     """The page as text, with links to the folder of the runs' pages and to the file with the same rows."""
     folder = Path(__file__).parent
     return page_text(
@@ -36,57 +35,39 @@ def index_html(rows: Sequence[BoardRow], pages: str, table: str) -> str:
     )
 
 
-class MatrixLine(NamedTuple):
-    """One method: its row in each column, None where it was not scored, and its mean rank, NaN for a control."""
+def matrices(rows: Sequence[SimpleNamespace]) -> list[SimpleNamespace]:
+    """The means of all methods in all runs, a table for each metric, those of most runs first.
 
-    label: str
-    rank: float
-    cells: list[BoardRow | None]
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """One metric: the means of all methods in all runs."""
-
-    metric: str
-    direction: str
-    columns: list[BoardRow]  # one row of each run and model, for their names
-    groups: dict[str, list[MatrixLine]]  # role to lines: ceilings, methods by mean rank, floors
-    best: list[float]  # for each column the best mean of a method as printed; NaN where there is nothing to choose from
-
-    def is_best(self, number: int, row: BoardRow) -> bool:
-        """True if a row has the best mean of its column, alone or with others."""
-        return not row.control and round(row.standing, DIGITS) == self.best[number]
-
-
-def matrices(rows: Sequence[BoardRow]) -> list[Matrix]:
-    """A table for each metric, those of most runs first."""
-    by_metric: dict[str, list[BoardRow]] = {}
+    `columns` are one row of each run and model, for their names. `groups` are the roles with their lines, methods by
+    mean rank; a line's cells are its rows in the columns, None where it was not scored. `best` says of each cell
+    whether it has the best mean of its column as printed, alone or with others.
+    """
+    by_metric: dict[str, list[SimpleNamespace]] = {}
     for row in rows:
         by_metric.setdefault(row.metric, []).append(row)
     return sorted((_matrix(*item) for item in by_metric.items()), key=lambda one: -len(one.columns))
 
 
-def _matrix(metric: str, rows: Sequence[BoardRow]) -> Matrix:
-    columns: dict[tuple[str, str], BoardRow] = {}  # run's page and model to the first row
+def _matrix(metric: str, rows: Sequence[SimpleNamespace]) -> SimpleNamespace:
+    columns: dict[tuple[str, str], SimpleNamespace] = {}  # run's page and model to the first row
     for row in rows:
         columns.setdefault((row.page, row.model), row)
     cells = {(row.role, row.method, row.page, row.model): row for row in rows}
     # a diagnostic ranks nothing, and neither does a model that has not learnt its task
     judged = [n for n, column in enumerate(columns.values()) if column.direction in RANKING and not column.warning]
-    groups: dict[str, list[MatrixLine]] = {}
-    best = [np.nan] * len(columns)
+    groups: dict[str, list[SimpleNamespace]] = {}
     for role in (CEILING, METHOD, FLOOR):
         labels = list(dict.fromkeys(row.method for row in rows if row.role == role))
         table = [[cells.get((role, label, *column)) for column in columns] for label in labels]
-        ranks = [np.nan] * len(labels)
+        ranks, best = [np.nan] * len(labels), np.zeros((len(labels), len(columns)), dtype=bool)
         if role == METHOD and labels and judged:
             higher = rows[0].direction == DIRECTIONS[True]
             scores = np.array([[cell.standing if (cell := line[n]) else np.nan for n in judged] for line in table])
             ranks = mean_ranks(scores, np.full(len(judged), higher)).tolist()
-            for n, column in zip(judged, scores.T.tolist(), strict=True):
-                defined = [round(score, DIGITS) for score in column if score == score]
-                best[n] = (max if higher else min)(defined) if len(defined) > 1 else np.nan
-        lines = [MatrixLine(*parts) for parts in zip(labels, ranks, table, strict=True)]
+            printed = scores.round(DIGITS)
+            several = np.isfinite(printed).sum(axis=0) > 1
+            best[:, judged] = several & (printed == (np.fmax if higher else np.fmin).reduce(printed))
+        parts = zip(labels, ranks, table, best.tolist(), strict=True)
+        lines = [SimpleNamespace(label=label, rank=rank, cells=row, best=of) for label, rank, row, of in parts]
         groups |= {role: sorted(lines, key=lambda line: line.rank)} if lines else {}
-    return Matrix(metric, rows[0].direction, list(columns.values()), groups, best)
+    return SimpleNamespace(metric=metric, direction=rows[0].direction, columns=list(columns.values()), groups=groups)

@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from salgen.datasets.format.output_folder import workplace
 from salgen.errors import SalgenError
 from salgen.evaluation.leaderboard.index import MARK, index_html
-from salgen.evaluation.leaderboard.rows import COLUMNS, BoardRow, rows_of
+from salgen.evaluation.leaderboard.rows import COLUMNS, rows_of
 from salgen.evaluation.report.page import render
 from salgen.evaluation.report.runs import check_run_folders, read_runs
-from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
+from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
 from salgen.evaluation.statistics.summary import csv_text
 from salgen.files import sync_folder, write_text
 from salgen.progress import progress
@@ -24,26 +25,21 @@ LONGEST = 80  # characters of a page's name
 def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
     """Write a static site about runs, and return its first page; the same runs in any order give the same bytes."""
     check_run_folders(runs)
-    datasets = {}
-    for path in map(Path, runs):
-        with content_faults([path]):
-            datasets[path] = RunRecord.read(path / RECORD).dataset
+    datasets = {path: RunRecord.read(path / RECORD).dataset for path in map(Path, runs)}
     order = {
         path: (one.name, one.fingerprint, one.split, path.resolve().name, str(path.resolve()))
         for path, one in datasets.items()
     }
     ordered = sorted(order, key=order.__getitem__)
     names = [name for name, _ in {(one.name, one.fingerprint) for one in datasets.values()}]
-    rows: list[BoardRow] = []
+    rows: list[SimpleNamespace] = []
     with site_folder(Path(out)) as site, progress("pages", len(ordered), "runs") as advance:
         (site / PAGES).mkdir()
         for path, page in zip(ordered, page_names([path.resolve().name for path in ordered]), strict=True):
-            with content_faults([path]):
-                (run,) = read_runs([path])
-                html = render([run], back=f"../{INDEX}")
-                name, fingerprint = datasets[path].name, datasets[path].fingerprint
-                rows += rows_of(run, f"{name} ({fingerprint[:8]})" if names.count(name) > 1 else name, page)
-            write_text(site / PAGES / page, html)
+            (run,) = read_runs([path])
+            name, fingerprint = datasets[path].name, datasets[path].fingerprint
+            rows += rows_of(run, f"{name} ({fingerprint[:8]})" if names.count(name) > 1 else name, page)
+            write_text(site / PAGES / page, render([run], back=f"../{INDEX}"))
             advance()
         write_text(site / TABLE, csv_text(COLUMNS, map(vars, rows)))
         write_text(site / INDEX, index_html(rows, PAGES, TABLE))

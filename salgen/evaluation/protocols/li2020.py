@@ -6,13 +6,10 @@ from math import inf
 from typing import Any, ClassVar
 import numpy as np
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.method_selection import select_methods
-from salgen.evaluation.diagnostics.clever_hans import clever_hans
 from salgen.evaluation.protocols.claims import Claim, between, highest, lowest, on, on_each
 from salgen.evaluation.protocols.paper_table import PaperTable, Row, RunFolders
 from salgen.evaluation.protocols.protocol import Experiment, Networks, Protocol
-from salgen.evaluation.report.study import Plate, StudyTable, TableRow
-from salgen.evaluation.report.suspects import save_gallery_of
+from salgen.evaluation.report.study import StudyTable, TableRow
 from salgen.evaluation.statistics.jackknife import Estimate, averaged, combined
 from salgen.parameters import param, parse_call
 from salgen.types import Float64
@@ -223,19 +220,3 @@ class Li2020(Protocol):
         if scale != "full":
             return dict(SHORT_TRAINING[scale]) if model == "scnn" else {}
         return {**FULL_TRAINING, **({} if model == "scnn" else {"weights": self.weights})}
-
-    def plates(self, runs: RunFolders, scale: str) -> tuple[Plate, ...]:
-        """The gallery of Clever Hans candidates of each network that has some."""
-        (call,) = select_methods(["grad-cam"], scale).named
-        plates = []
-        for (dataset, model), splits in runs.of("localisation").items():
-            suspects = clever_hans(splits["test"], call)
-            caption = (
-                f"{len(suspects)} images that the network gets right and is sure of, while a faithful map by {call} "
-                "points elsewhere than at the object, the most suspicious first."
-            )
-            file = runs.out / f"clever-hans-{dataset}-{model}.png"
-            if suspects:
-                save_gallery_of(suspects, splits["test"], runs.out / dataset, call, file)
-                plates.append(Plate(f"Clever Hans candidates: {dataset}, {model}", caption, file))
-        return tuple(plates)

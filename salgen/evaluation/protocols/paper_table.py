@@ -1,7 +1,7 @@
 """A paper's table: its printed numbers, and the means of this study's runs."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -17,21 +17,22 @@ from salgen.evaluation.runs.artifacts.predictions import FILE
 from salgen.evaluation.statistics.jackknife import Estimate, averaged
 from salgen.parameters import parse_call
 
+Place = tuple[str, str, str, str, Path]  # experiment, data set, network, split, run folder
 
-@dataclass(frozen=True)
-class RunFolders:
+
+class RunFolders(NamedTuple):
     """The run folders of a protocol, below the folder `out`."""
 
     out: Path
-    _folders: dict[str, dict[tuple[str, str], dict[str, Path]]] = field(default_factory=dict)
+    places: Sequence[Place]
 
-    def add(self, experiment: str, dataset: str, model: str, split: str, folder: Path) -> None:
-        """Add a finished run."""
-        self._folders.setdefault(experiment, {}).setdefault((dataset, model), {})[split] = folder
-
-    def of(self, experiment: str) -> Mapping[tuple[str, str], Mapping[str, Path]]:
+    def of(self, experiment: str) -> dict[tuple[str, str], dict[str, Path]]:
         """(data set, network) to split to run folder; empty where there are none."""
-        return self._folders.get(experiment, {})
+        found: dict[tuple[str, str], dict[str, Path]] = {}
+        for name, dataset, model, split, folder in self.places:
+            if name == experiment:
+                found.setdefault((dataset, model), {})[split] = folder
+        return found
 
 
 class Row(NamedTuple):

@@ -20,9 +20,9 @@ from salgen.errors import SalgenError, SalgenWarning, unknown_name, warn
 from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.models.inspection.batch_size import memory_budget
 from salgen.evaluation.protocols.claims import Claim, judge
-from salgen.evaluation.protocols.paper_table import PaperTable, RunFolders
+from salgen.evaluation.protocols.paper_table import PaperTable, Place, RunFolders
 from salgen.evaluation.report import report
-from salgen.evaluation.report.study import Finding, Plate, Study, StudyCell, StudyTable, Variants
+from salgen.evaluation.report.study import Finding, Study, StudyCell, StudyTable, Variants
 from salgen.evaluation.runs.running import evaluate
 from salgen.generators.factory import generator, plugin_class
 from salgen.generators.interfaces import Redrawable
@@ -30,7 +30,6 @@ from salgen.parameters import param
 from salgen.progress import labelled
 from salgen.registry import MODELS
 
-Place = tuple[str, str, str, str, Path]  # experiment, data set, network, split, run folder
 Networks = Mapping[str, tuple[str, ...]]  # scale to the models that are trained
 OUT = "{out}"  # in the texts of a protocol: the folder of the study
 ADAM: Mapping[str, Any] = {  # without weight decay AdamW is Adam; no stop but that of the epochs
@@ -143,10 +142,6 @@ class Protocol(ABC):
         """The paper's tables with this study's means."""
         return tuple(table.filled(runs, scale) for table in self.tables)
 
-    def plates(self, runs: RunFolders, scale: str) -> tuple[Plate, ...]:
-        """Pictures for the report."""
-        return ()
-
     def check(self, scale: str, extra_methods: Sequence[str]) -> None:
         """Raise a SalgenError for mistakes that would otherwise show after hours of work."""
         calls = [call for experiment in self.experiments(scale) for call in experiment.methods]
@@ -196,25 +191,21 @@ class Protocol(ABC):
                 for trained_so in (False, True):
                     if not trained_so or (dataset in reliance and self.trained_network(dataset, model) is None):
                         cells.append(Cell(data, model, taking_part, extra_methods, options, trained_so))
-        found: dict[int, list[Place]] = {}
-        for waits in (False, True):
-            numbers = [number for number, cell in enumerate(cells) if self._waits(cell) is waits]
-            part = self._run_cells(out, [cells[number] for number in numbers], max_memory)
-            found |= dict(zip(numbers, part, strict=True))
-        runs, reliant = RunFolders(out), RunFolders(out)
-        for number, cell in enumerate(cells):
-            for place in found[number]:
-                (reliant if cell.reliance else runs).add(*place)
+        # these take a network that another cell trains
+        waiting = [cell for cell in cells if OUT in (self.trained_network(cell.data.name, cell.model) or "")]
+        own = [cell for cell in cells if cell not in waiting]
+        found = [*self._run_cells(out, own, max_memory), *self._run_cells(out, waiting, max_memory)]
+        done = list(zip([*own, *waiting], found, strict=True))
+        runs, reliant = (
+            RunFolders(out, [place for cell, places in done for place in places if cell.reliance is trained_so])
+            for trained_so in (False, True)
+        )
         study = self._study(runs, scale) if self.title else None
         reported = dict.fromkeys(e.name for e in experiments if e.name != self.variants)
         by_split = [splits for kind in (runs, reliant) for name in reported for splits in kind.of(name).values()]
         folders = [folder for splits in by_split for folder in splits.values()]
         page = report(folders, out / "report.html", study=study)
         return Reproduction(folders, page, *((study.tables, study.findings) if study else ()))
-
-    def _waits(self, cell: Cell) -> bool:
-        """True if a cell takes a network that another one trains."""
-        return OUT in (self.trained_network(cell.data.name, cell.model) or "")
 
     def _run_cells(self, out: Path, cells: Sequence[Cell], max_memory: float | None) -> list[list[Place]]:
         """The runs of each cell: one after the other on a GPU, else in a process for each processor."""
@@ -235,8 +226,8 @@ class Protocol(ABC):
         """Run the experiments of one network on one data set, once for each split."""
         rows = [(table, row) for table in self.tables for row in table.rows]
         splits, scale = open_dataset(cell.data).spec.splits, cell.options["scale"]
-        given, runs = self.trained_network(cell.data.name, cell.model), RunFolders(out)
-        places = []
+        given, places = self.trained_network(cell.data.name, cell.model), list[Place]()
+        runs = RunFolders(out, places)
         for experiment in cell.experiments:
             metrics = [row.metric for table, row in rows if experiment.name == (row.experiment or table.experiment)]
             extra = cell.extra_methods if experiment.extra_methods else ()
@@ -263,7 +254,6 @@ class Protocol(ABC):
                     **{"metrics": metrics or None, **experiment.arguments, **cell.options},
                 )
                 places.append((experiment.name, cell.data.name, cell.model, split, run))
-                runs.add(*places[-1])
         return places
 
     def _study(self, runs: RunFolders, scale: str) -> Study:
@@ -282,7 +272,6 @@ class Protocol(ABC):
                 for (_, model), splits in runs.of(self.variants).items()
             ),
             tables=self.filled_tables(runs, scale),
-            plates=self.plates(runs, scale),
             notes=(*drawn, *self.notes),
         )
         as_in_paper = [replace(cell, dataset=self.in_place_of(cell.dataset)) for cell in study.cells]

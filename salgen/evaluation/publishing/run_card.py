@@ -15,7 +15,7 @@ from salgen.evaluation.runs.artifacts import predictions
 from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
 from salgen.evaluation.runs.artifacts.run_record import RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import FOLDER as MAPS
-from salgen.evaluation.runs.artifacts.saved_maps import folder_name, parts_of
+from salgen.evaluation.runs.artifacts.saved_maps import folder_name, method_folder
 from salgen.evaluation.runs.source_run import DATA
 from salgen.evaluation.statistics.score_cube import SCORES
 
@@ -74,7 +74,7 @@ class Contents:
     @property
     def maps(self) -> list[str]:
         """The methods whose maps are included."""
-        folders = {parts_of(name)[0] for name in self.record.maps}
+        folders = set(map(method_folder, self.record.maps))
         return [method.call for method in self.record.methods if folder_name(method.call) in folders]
 
     @property
@@ -89,7 +89,7 @@ class Contents:
         record = self.record
         return (
             f"Scores of {len(record.methods)} saliency methods and controls under {len(record.metrics)} metrics, "
-            f"on {record.samples.with_mask} images of {record.dataset.generator}."
+            f"on {record.samples['with_mask']} images of {record.dataset.generator}."
         )
 
 

@@ -21,8 +21,8 @@ from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.runs.artifacts import predictions
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.composite_table import FILE as COMPOSITES
-from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, RunRecord, content_faults
-from salgen.evaluation.runs.artifacts.saved_maps import GALLERY, folder_name, parts_of
+from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, RunRecord
+from salgen.evaluation.runs.artifacts.saved_maps import GALLERY, folder_name, method_folder
 from salgen.evaluation.runs.source_run import DATA, checkpoint_files, checkpoint_of
 from salgen.evaluation.statistics.comparisons import COMPARISONS
 from salgen.evaluation.statistics.score_cube import SCORES
@@ -62,9 +62,8 @@ def published_run(
         models = [path for checkpoint in checkpoints if checkpoint for path in checkpoint_files(checkpoint)]
         files: dict[str, Path | bytes] = {name: folder / name for name in names}
         files |= {path.relative_to(folder).as_posix(): path for path in models}
-        with content_faults([folder]):
-            (run,) = read_runs([folder])
-            page = render([replace(run, record=record)], pictures=images)
+        (run,) = read_runs([folder])
+        page = render([replace(run, record=record)], pictures=images)
         files |= {**data, RECORD: record.to_text().encode(), PAGE: page.encode()}
         yield _release(contents, files, dataset_release.archive_root(folder), publication)
     if not pixels:
@@ -84,7 +83,7 @@ def published_record(record: RunRecord, *, pixels: bool) -> RunRecord:
     return replace(
         RunRecord.from_json(_without_paths(asdict(record))),
         command=None if record.command is None else [_last_parts(word) for word in record.command],
-        maps={name: key for name, key in record.maps.items() if parts_of(name)[0] not in folders},
+        maps={name: key for name, key in record.maps.items() if method_folder(name) not in folders},
         maps_left_out=list(dict.fromkeys([*(record.maps_left_out or []), *(hidden if record.maps else [])])),
     )
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
 
-LONGEST = 200  # bytes of an answer
 FILES = {"rate.html": __package__, "rate.js": __package__, "page.css": "salgen.datasets.annotation"}
 
 
@@ -50,13 +49,8 @@ def rating_page(ratings: Ratings) -> Starlette:
         check_origin(request)
         image = number(request, "image", len(trials.sample_ids))
         position = number(request, "position", len(trials.maps))
-        body = bytearray()
-        async for piece in request.stream():
-            body += piece
-            if len(body) > LONGEST:
-                raise HTTPException(413)
         try:
-            value = int(body)
+            value = int(await request.body())
         except ValueError:
             raise HTTPException(400, "an answer is a whole number") from None
         await run_in_threadpool(

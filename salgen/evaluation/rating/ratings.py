@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from salgen.datasets.annotation.agreement import krippendorff_alpha
 from salgen.datasets.annotation.loopback import check_name
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, readable
 from salgen.evaluation.rating.trials import RatingTrials
 from salgen.files import atomic_path, remove_temporaries
 
@@ -87,10 +87,8 @@ class Ratings:
 
     def _rows(self, rater: str) -> list[dict[str, Any]]:
         path = self._path(rater)
-        try:
+        with readable(f"{path} is damaged", ": restore the file, or remove it"):
             return list(pq.read_table(path, schema=SCHEMA).to_pylist()) if path.is_file() else []
-        except (pa.ArrowException, OSError) as error:
-            raise SalgenError(f"{path} is damaged ({reason(error)}): restore the file, or remove it") from None
 
     def _placed(self, rater: str, row: Mapping[str, Any]) -> tuple[tuple[int, int], dict[str, int]]:
         trials, position = self.trials, row["position"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
@@ -24,22 +23,6 @@ INPAINTED = 64  # pixels of the longer side at which holes are inpainted: what f
 Ask = Callable[[Float32], Float64]  # images (n, C, H, W) in [0, 1] to logits (n, K)
 
 
-@dataclass(frozen=True)
-class CompositeEvidence:
-    """What composites with one filling say about one sample; numbers as in :class:`.Certificate`."""
-
-    filling: str
-    correct: bool
-    uses_feature: bool  # the class is given up on the photograph whose object is filled in
-    ignores_background: bool
-    composite_evidence: bool  # whether both hold
-    feature_effect: float
-    background_effect: float
-    held_effect: float
-    step_effect: float
-    tolerance: float
-
-
 def composite_evidence(
     images: Float32,
     masks: Mask,
@@ -50,8 +33,8 @@ def composite_evidence(
     *,
     shown: Mask | None = None,
     seed: int = 0,
-) -> list[list[CompositeEvidence]]:
-    """The evidence about each sample from each filling, in the order of `FILLINGS`.
+) -> list[dict[str, Certificate]]:
+    """The evidence about each sample: filling, in the order of `FILLINGS`, to what a certificate would say.
 
     Parameters
     ----------
@@ -71,7 +54,7 @@ def composite_evidence(
     others = [_others(number, clusters, seed) for number in range(len(images))]
     if min(map(len, others)) < FEWEST:
         raise SalgenError(f"composite evidence takes {FEWEST + 1} photographs of different clusters or more")
-    found: list[list[CompositeEvidence]] = [[] for _ in images]
+    found: list[dict[str, Certificate]] = [{} for _ in images]
     for filling in FILLINGS:
         filled = np.stack([fill(image, mask, filling) for image, mask in zip(images, masks, strict=True)])
         own, without = ask(images), ask(filled)
@@ -85,8 +68,7 @@ def composite_evidence(
             label, target = int(labels[number]), int(targets[number])
             if shown is not None:
                 answers, label, target = answers.about(target), int(shown[number]), 1
-            verdict = certificate_of(answers, label, target)
-            found[number].append(_evidence(filling, verdict))
+            found[number][filling] = certificate_of(answers, label, target)
     return found
 
 
@@ -137,18 +119,3 @@ def _others(number: int, clusters: Sequence[str], seed: int) -> NDArray[np.int64
     """The samples whose photographs are a sample's backgrounds."""
     others = np.flatnonzero(np.array([cluster != clusters[number] for cluster in clusters]))
     return np.asarray(np.random.default_rng([seed, number]).permutation(others)[:BACKGROUNDS])
-
-
-def _evidence(filling: str, verdict: Certificate) -> CompositeEvidence:
-    return CompositeEvidence(
-        filling=filling,
-        correct=verdict.correct,
-        uses_feature=bool(verdict.uses_feature),
-        ignores_background=bool(verdict.ignores_background),
-        composite_evidence=bool(verdict.certified),
-        feature_effect=verdict.feature_effect,
-        background_effect=verdict.background_effect,
-        held_effect=verdict.held_effect,
-        step_effect=verdict.step_effect,
-        tolerance=verdict.tolerance,
-    )

@@ -6,10 +6,10 @@ from textwrap import wrap
 from types import SimpleNamespace
 import numpy as np
 from salgen.evaluation.report.reliance import mostly_uncertified, reliance_lines
-from salgen.evaluation.report.runs import LoadedRun, TrainedModel, read_runs
+from salgen.evaluation.report.runs import LoadedRun, read_runs
 from salgen.evaluation.report.tables import NO_CEILING, Table, means_table
 from salgen.evaluation.report.verdicts import Verdict, verdict
-from salgen.evaluation.runs.artifacts.run_record import content_faults, in_groups
+from salgen.evaluation.runs.artifacts.run_record import ModelRecord, in_groups
 from salgen.evaluation.scoring.metric_selection import canonical
 
 WIDTH = 116  # characters of a line of prose
@@ -19,8 +19,7 @@ MARKS = ("* best", "~ indistinguishable from it", "< not better than the stronge
 
 def console_summary(runs: Sequence[Path | str]) -> str:
     """The text printed at the end of `evaluate`: one block for each run, from its folder, and model."""
-    with content_faults(runs):
-        return "\n\n".join(_block(run, model) for run in read_runs(runs) for model in run.model_names)
+    return "\n\n".join(_block(run, model) for run in read_runs(runs) for model in run.model_names)
 
 
 def answer(run: LoadedRun, model: str) -> list[str]:
@@ -32,11 +31,11 @@ def answer(run: LoadedRun, model: str) -> list[str]:
         said = f"{relies} of {line['samples']} samples"
         warned = f"WARNING: {said}: on the others a map that misses the mask may be right"
         lines.append(warned if line["low"] else said)
-    for evidence in (one for one in run.record.composites if one.name == model):
-        relies = f"{model} seed {evidence.seed} relies on the object for {evidence.all_fillings:.0%}"
+    for evidence in (one for one in run.record.composites if one["name"] == model):
+        relies = f"{model} seed {evidence['seed']} relies on the object for {evidence['all_fillings']:.0%}"
         lines.append(
-            f"{relies} of {evidence.samples} images by composite evidence, which is not to be relied on; "
-            f"fillings disagree on {evidence.disagreement:.0%}"
+            f"{relies} of {evidence['samples']} images by composite evidence, which is not to be relied on; "
+            f"fillings disagree on {evidence['disagreement']:.0%}"
         )
     lines += [_warning(run, second) for second in run.second_models if second.unlearnt or second.too_few]
     left_out = run.record.left_out
@@ -75,12 +74,12 @@ def no_verdict(run: LoadedRun, model: str) -> str:
     return ""
 
 
-def _warning(run: LoadedRun, trained: TrainedModel) -> str:
+def _warning(run: LoadedRun, trained: ModelRecord) -> str:
     """A warning about a training that is not known to have learnt the task."""
     model, chance = f"WARNING: {run.label}, {trained.name} seed {trained.seed}", f"{trained.chance:.1%}"
     if trained.unlearnt:
         return f"{model} is {trained.fault} ({trained.accuracy:.1%} against {chance}): its maps mean {trained.worth}"
-    accuracy = f"{trained.accuracy:.1%} of {trained.count}, chance {chance}"
+    accuracy = f"{trained.accuracy:.1%} of {trained.n_images}, chance {chance}"
     return f"{model} ({accuracy}): too few {run.split} images to tell whether it has learnt the task"
 
 
@@ -125,7 +124,9 @@ def accuracy_line(run: LoadedRun, model: str) -> str:
     trained = run.trained(model)
     accuracies = ", ".join(f"{m.accuracy:.1%} (seed {m.seed})" for m in trained)
     first = trained[0]
-    return f"{run.label}, {model}: {run.split} accuracy {accuracies} of {first.count} images; chance {first.chance:.1%}"
+    return (
+        f"{run.label}, {model}: {run.split} accuracy {accuracies} of {first.n_images} images; chance {first.chance:.1%}"
+    )
 
 
 def _aligned(table: Table, marked: bool) -> list[str]:

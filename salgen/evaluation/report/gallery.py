@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 import numpy as np
 from numpy.typing import NDArray
-from salgen.errors import SalgenError, reason
+from salgen.errors import readable
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun
 from salgen.types import Mask
 
@@ -95,11 +95,8 @@ def explained(run: LoadedRun) -> str:
 
 def read_gallery(path: Path) -> GalleryArrays:
     """The arrays of a ``gallery.npz``: see :func:`salgen.evaluation.runs.gallery_maps.GalleryMaps.write`."""
-    try:
-        with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as file:
-            return {name: file[name] for name in ARRAYS}
-    except Exception as error:  # a damaged archive fails in any way
-        raise SalgenError(f"{path.name} is damaged ({reason(error)}): remove it or evaluate again") from None
+    with readable(f"{path.name} is damaged", ": remove it or evaluate again"), np.load(path) as file:
+        return {name: file[name] for name in ARRAYS}
 
 
 def image_url(image: NDArray[np.uint8]) -> str:

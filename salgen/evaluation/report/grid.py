@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from types import SimpleNamespace
 import numpy as np
 from numpy.typing import NDArray
@@ -12,18 +11,13 @@ from salgen.evaluation.report.formatting import DIGITS
 from salgen.evaluation.report.gallery import GALLERY, GalleryArrays, explained, make_gallery, picture, read_gallery
 from salgen.evaluation.report.runs import METHOD, LoadedRun, accuracy_of, read_runs
 from salgen.evaluation.report.study import Study, StudyCell, Variants
-from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.statistics.jackknife import Estimate, RunScores, mean_estimate
-from salgen.evaluation.statistics.summary import csv_text
 from salgen.types import Float64
 
 CEILING_CALL = "oracle"
 CONTROLS = ("random", CEILING_CALL)
 MARKED = 3  # the best and the next two
 ROWS = 4  # samples of an image grid
-
-GRID = "grid.csv"
-COLUMNS = ("dataset", "model", "method", "n", "mean")
 
 Member = tuple[LoadedRun, str]  # a run and the name that it gives the model
 
@@ -83,35 +77,19 @@ def series(run: LoadedRun, model: str, call: str) -> int | None:
     return next((i for i, (*named, _) in enumerate(run.cube.series) if named == [model, call]), None)
 
 
-def read_grid(
-    cells: Sequence[StudyCell], methods: Sequence[str], metric: str, loaded: Sequence[LoadedRun] = ()
-) -> list[SimpleNamespace]:
-    """A row for each cell under all methods; its runs are read unless they are among those already `loaded`."""
-    runs = {run.path.resolve(): run for run in loaded}
-    missing = {Path(path).resolve(): path for cell in cells for path in cell.runs if Path(path).resolve() not in runs}
-    runs |= {run.path.resolve(): run for run in read_runs(list(missing.values()))} if missing else {}
-    return [_row(cell, [runs[Path(path).resolve()] for path in cell.runs], methods, metric) for cell in cells]
+def read_grid(cells: Sequence[StudyCell], methods: Sequence[str], metric: str) -> list[SimpleNamespace]:
+    """A row for each cell under all methods."""
+    return [_row(cell, read_runs(cell.runs), methods, metric) for cell in cells]
 
 
 def grid_estimates(
     cells: Sequence[StudyCell], methods: Sequence[str], metric: str
 ) -> dict[tuple[str, str], dict[str, Estimate]]:
     """The means that a report's grid shows, in which a failed map is the worst: (data set, model) to method to mean."""
-    with content_faults([path for cell in cells for path in cell.runs]):
-        rows = read_grid(cells, methods, metric)
     return {
-        (row.cell.dataset, row.cell.model): {method: row.entries[method].estimate for method in methods} for row in rows
+        (row.cell.dataset, row.cell.model): {method: row.entries[method].estimate for method in methods}
+        for row in read_grid(cells, methods, metric)
     }
-
-
-def grid_csv(rows: Sequence[SimpleNamespace]) -> str:
-    """The means of a grid's methods and controls as comma-separated text."""
-    lines = [
-        (row.cell.dataset, row.cell.model, method, entry.values.size, entry.mean)
-        for row in rows
-        for method, entry in row.entries.items()
-    ]
-    return csv_text(COLUMNS, (dict(zip(COLUMNS, line, strict=True)) for line in lines))
 
 
 def _row(cell: StudyCell, runs: Sequence[LoadedRun], methods: Sequence[str], metric: str) -> SimpleNamespace:
@@ -175,13 +153,13 @@ def _gallery(run: LoadedRun, data: GalleryArrays, methods: Sequence[str], sample
     return make_gallery(run.label, explained(run), data, columns, samples)
 
 
-def variants_figure(variants: Variants, study: Study, loaded: Sequence[LoadedRun] = ()) -> SimpleNamespace:
+def variants_figure(variants: Variants, study: Study) -> SimpleNamespace:
     """One sample in the variants of one model, or the `fault` that there is none, and the `means` over all samples.
 
-    The runs are read unless they are among those already `loaded`. Scores of `unmarked` variants rank no method.
+    Scores of `unmarked` variants rank no method.
     """
     cells = [StudyCell(name, variants.model, (path,)) for name, path in variants.runs.items()]
-    means = read_grid(cells, study.methods, study.metric, loaded)
+    means = read_grid(cells, study.methods, study.metric)
     unmarked = [name for name in variants.runs if not variants.ranks(name)]
     for row in means:
         row.places = {} if row.cell.dataset in unmarked else row.places

@@ -5,21 +5,19 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-import numpy as np
 from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics import clever_hans, thresholds
-from salgen.evaluation.diagnostics.metric_correlation import LEAST, correlations
 from salgen.evaluation.reliance.certificate_rule import TOLERATED, most_faulty
 from salgen.evaluation.reliance.composites import BACKGROUNDS
 from salgen.evaluation.report import figures, gallery, reliance
 from salgen.evaluation.report.formatting import STYLE, and_list, call_name, page_text, templates
-from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, grid_csv, image_grid, read_grid, variants_figure
+from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, image_grid, read_grid, variants_figure
 from salgen.evaluation.report.runs import LoadedRun, of_all_images, read_runs
 from salgen.evaluation.report.study import Study
 from salgen.evaluation.report.tables import TITLES, differing_class_means, has_ceiling, means_table, panels
 from salgen.evaluation.report.undefined import undefined_lines
 from salgen.evaluation.report.verdicts import best_elsewhere, verdict
-from salgen.evaluation.runs.artifacts.run_record import content_faults, in_groups
+from salgen.evaluation.runs.artifacts.run_record import in_groups
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.mean_intervals import DRAWS, LEAST_TRAININGS, NOTE
 from salgen.evaluation.statistics.permutation import ALPHA
@@ -44,25 +42,22 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
         The file to write; by default ``report.html`` in the run folder, or for several runs or a published one in
         the folder that contains them all.
     study
-        Tables and figures at the top of the page; its means are also written to ``grid.csv`` beside it.
+        Tables and figures at the top of the page.
 
     Raises
     ------
     SalgenError
         If a file of a run is missing, damaged or incomplete.
     """
-    with content_faults(runs):
-        loaded = read_runs(runs)
-        section = study_section(study, loaded) if study is not None else None
-        html = render(loaded, section)
+    loaded = read_runs(runs)
+    section = study_section(study) if study is not None else None
+    html = render(loaded, section)
     from salgen.datasets.format.output_folder import check_outside  # takes pyarrow, which protocols go without
 
     path = Path(out) if out is not None else _default_path([run.path for run in loaded])
     check_outside(path, in_a_run=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, html)
-    if section is not None and study is not None and study.cells:
-        write_text(path.parent / GRID, grid_csv(section["grid"]))
     return path
 
 
@@ -74,16 +69,15 @@ def _default_path(folders: Sequence[Path]) -> Path:
     return Path(os.path.commonpath([folder.resolve().parent for folder in folders])) / PAGE
 
 
-def study_section(study: Study, loaded: Sequence[LoadedRun]) -> dict[str, Any]:
-    """The tables and figures of a study, whose runs are read unless they are among those already `loaded`."""
-    grid = read_grid(study.cells, study.methods, study.metric, loaded)
+def study_section(study: Study) -> dict[str, Any]:
+    """The tables and figures of a study."""
+    grid = read_grid(study.cells, study.methods, study.metric)
     return {
         "study": study,
         "grid": grid,
         "boxes": figures.box_figures(grid, study.metric),
         "pictures": [image_grid(row, study.methods) for row in grid],
-        "variants": [variants_figure(variants, study, loaded) for variants in study.variants],
-        "plates": [(plate, gallery.png_url(plate.file.read_bytes())) for plate in study.plates],
+        "variants": [variants_figure(variants, study) for variants in study.variants],
     }
 
 
@@ -121,7 +115,6 @@ def render(
         reliance=[line for run in runs for line in reliance.reliance_lines(run)],
         effects=reliance.reliance_effects([(run, model) for run in runs for model in run.model_names]),
         uncertified={run.label: run.record.certificates.reason for run in runs if not run.record.certificates.models},
-        agreements=agreements(runs),
         undefined=[line for run in runs for line in undefined_lines(run)],
         n_methods=len(study["study"].methods)
         if study
@@ -137,7 +130,6 @@ def render(
         controls=CONTROLS,
         create_metric=create_metric,
         ceiling_call=CEILING_CALL,
-        grid_file=GRID,
         saturated=gallery.SATURATED,
         draws=DRAWS,
         interval_note=NOTE,
@@ -206,23 +198,3 @@ def suspect_counts(run: LoadedRun, model: str) -> list[dict[str, Any]]:
         command = ["salgen", "find", "clever-hans", run.path.resolve().name, "-m", call, "--dataset", "DATASET"]
         counts.append({"method": call, "found": found, "examined": len(maps), "command": command})
     return sorted(counts, key=lambda suspects: -suspects["found"])
-
-
-def agreements(runs: Sequence[LoadedRun]) -> list[dict[str, Any]]:
-    """Correlations of other metrics with the headline metric over three data sets or more, for each shared model."""
-    first, headline = runs[0], runs[0].headline
-    metrics = [metric for metric in first.metrics if all(metric in run.metrics for run in runs)]
-    others = [metric for metric in metrics if metric != headline]
-    if len({run.record.dataset.fingerprint for run in runs}) < LEAST or headline not in metrics or not others:
-        return []
-    tables = []
-    for model in (model for model in first.model_names if all(model in run.model_names for run in runs)):
-        lines = {}
-        for key in (key for key in first.under_test(model) if all(key in run.keys(model) for run in runs)):
-            means = {
-                m: np.array([verdict(run, model, m).mean(key, "mean") for run in runs]) for m in (headline, *others)
-            }
-            lines[key[0]] = [one.pearson for one in correlations(means)[: len(others)]]
-        if lines:
-            tables.append({"model": model, "metric": headline, "metrics": others, "lines": lines})
-    return tables

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.datasets.archives.archive_formats import is_archive
 from salgen.errors import SalgenError
-from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, RunRecord
+from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, ModelRecord, RunRecord
 from salgen.evaluation.scoring.metric_selection import canonical, create_metric, higher_is_better, ranking_metrics
-from salgen.evaluation.statistics.accuracy import accuracy_interval, near_chance, too_few_to_tell
 from salgen.evaluation.statistics.comparison_groups import Key, families, is_ceiling
 from salgen.evaluation.statistics.comparisons import Comparison, compare_families
 from salgen.evaluation.statistics.score_cube import ALL, ScoreCube, read_scores
@@ -21,50 +20,12 @@ from salgen.parameters import parse_call
 from salgen.types import Float64
 
 METHOD, CEILING, FLOOR = "method", "ceiling", "floor"
+ACCURACY = ("accuracy", "n_images", "chance")
 
 
-@dataclass(frozen=True)
-class TrainedModel:
-    """A trained model: its accuracy on the run's split, and that of guessing."""
-
-    name: str
-    seed: int
-    accuracy: float
-    count: int
-    chance: float
-
-    @cached_property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval of its accuracy."""
-        return accuracy_interval(self.accuracy, self.count)
-
-    @property
-    def unlearnt(self) -> bool:
-        """True if its accuracy is less than halfway from chance to 1, so that no method can be judged by its maps."""
-        return near_chance(self.accuracy, self.chance)
-
-    @property
-    def fault(self) -> str:
-        """The accuracy of an `unlearnt` model in words: near chance only where its interval holds chance."""
-        low, high = self.interval
-        if low > self.chance:
-            return "above chance, but less than halfway to 100\N{NO-BREAK SPACE}%"
-        return "below chance" if high < self.chance else "near chance"
-
-    @property
-    def worth(self) -> str:
-        """What the maps of an `unlearnt` model are worth, in words."""
-        return "little" if self.interval[0] > self.chance else "nothing"
-
-    @property
-    def too_few(self) -> bool:
-        """True if it seems to have learnt the task, but on too few images to tell."""
-        return too_few_to_tell(self.accuracy, self.count, self.chance)
-
-
-def accuracy_of(trained: Sequence[TrainedModel]) -> float:
+def accuracy_of(trained: Sequence[ModelRecord]) -> float:
     """The share of images that trainings classify correctly."""
-    return sum(model.accuracy * model.count for model in trained) / sum(model.count for model in trained)
+    return sum(model.accuracy * model.n_images for model in trained) / sum(model.n_images for model in trained)
 
 
 @dataclass(frozen=True)
@@ -77,20 +38,17 @@ class LoadedRun:
     cube: ScoreCube
     higher_is_better: Mapping[str, bool | None]  # by metric; None for a diagnostic
 
-    @cached_property
-    def models(self) -> list[TrainedModel]:
+    @property
+    def models(self) -> list[ModelRecord]:
         """The trained models, one for each training seed."""
-        return [TrainedModel(one.name, one.seed, one.accuracy, one.n_images, one.chance) for one in self.record.models]
+        return self.record.models
 
-    @cached_property
-    def second_models(self) -> list[TrainedModel]:
+    @property
+    def second_models(self) -> list[ModelRecord]:
         """The second models that metrics contrast the first ones with, if their accuracy is known."""
+        known = (vars(model) for model in self.record.paired_model or () if model.accuracy is not None)
         return [
-            TrainedModel(
-                f"{model.name}, {model.task}", model.seed, model.accuracy, model.n_images or 0, model.chance or 0.0
-            )
-            for model in self.record.paired_model or ()
-            if model.accuracy is not None
+            ModelRecord(name=f"{m['name']}, {m['task']}", **{key: m[key] for key in ("seed", *ACCURACY)}) for m in known
         ]
 
     @property
@@ -137,7 +95,7 @@ class LoadedRun:
         """The methods by their calls."""
         return {method.call: method for method in self.record.methods}
 
-    def trained(self, model: str) -> list[TrainedModel]:
+    def trained(self, model: str) -> list[ModelRecord]:
         """The trainings of one architecture."""
         return [trained for trained in self.models if trained.name == model]
 
@@ -212,10 +170,10 @@ class LoadedRun:
     def images_counted(self, metrics: Sequence[str] = ()) -> tuple[str, str]:
         """Words such as ``("8 images with a mask", "roar, kar: all 16 images")``, of the headline and other metrics."""
         samples, of_all = self.record.samples, of_all_images(metrics)
-        with_mask, others = f"{samples.with_mask} images with a mask", of_all
-        counted, uncounted = with_mask, f"all {samples.considered} images"
+        with_mask, others = f"{samples['with_mask']} images with a mask", of_all
+        counted, uncounted = with_mask, f"all {samples['considered']} images"
         if of_all_images([self._counted]):
-            counted, uncounted = f"{samples.considered} images, with a mask or without", f"the {with_mask}"
+            counted, uncounted = f"{samples['considered']} images, with a mask or without", f"the {with_mask}"
             others = [metric for metric in metrics if metric not in of_all]
         names = dict.fromkeys(parse_call(metric)[0] for metric in others)
         return counted, f"{', '.join(names)}: {uncounted}" if names else ""

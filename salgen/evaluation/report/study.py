@@ -86,15 +86,6 @@ class StudyTable:
 
 
 @dataclass(frozen=True)
-class Plate:
-    """A picture of a study: a PNG file, which is embedded in the page."""
-
-    title: str
-    caption: str
-    file: Path
-
-
-@dataclass(frozen=True)
 class Study:
     """A paper's experiments, evaluated again."""
 
@@ -107,7 +98,6 @@ class Study:
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     tables: tuple[StudyTable, ...] = ()  # means beside the paper's numbers
-    plates: tuple[Plate, ...] = ()
 
 
 def tables_text(tables: Sequence[StudyTable]) -> str:

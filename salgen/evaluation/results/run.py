@@ -30,7 +30,7 @@ from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.composite_table import FILE as COMPOSITES
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
-from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
+from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps, check_maps, maps_name, read_maps
 from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.comparisons import COMPARISONS, Comparison
@@ -79,7 +79,7 @@ class Run(os.PathLike[str]):
         models = ", ".join(dict.fromkeys(model.name for model in self.record.models))
         return (
             f"Run({str(self.path)!r}: {self.record.dataset.name}, {models}, {len(self.record.methods)} methods, "
-            f"{len(self.record.metrics)} metrics, {self.record.samples.with_mask} samples)"
+            f"{len(self.record.metrics)} metrics, {self.record.samples['with_mask']} samples)"
         )
 
     def __str__(self) -> str:
@@ -393,8 +393,7 @@ class Run(os.PathLike[str]):
 
     @cached_property
     def _tables(self) -> LoadedRun:
-        with content_faults([self.path]):
-            (tables,) = read_runs([self.path])
+        (tables,) = read_runs([self.path])
         return tables
 
     def _csv(self, name: str) -> pd.DataFrame:

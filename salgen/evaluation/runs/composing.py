@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,7 +12,6 @@ from salgen.evaluation.metrics.inputs.batched_predictor import logits_of
 from salgen.evaluation.reliance.composites import FEWEST, FILLINGS, composite_evidence
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, provenance
 from salgen.evaluation.runs.artifacts.composite_table import COLUMNS, FILE
-from salgen.evaluation.runs.artifacts.run_record import CompositeSummary
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.files import atomic_path
@@ -26,7 +24,7 @@ MOST = 100  # samples, which are held in memory together and take up to 78 passe
 VERSION = "1"  # changes whenever the evidence may
 
 
-def compose_run(runners: Sequence[ModelRunner]) -> list[CompositeSummary]:
+def compose_run(runners: Sequence[ModelRunner]) -> list[dict[str, Any]]:
     """Write ``composites.parquet`` of imported images, and summarise it for each model.
 
     Other runs have none, nor have those of fewer images than composites take.
@@ -69,10 +67,10 @@ def compose(runner: ModelRunner, chosen: list[int]) -> pd.DataFrame:
     shown = batch.present(plan.task)[np.arange(len(batch)), targets] if model.view.multi_label else None
     found = composite_evidence(batch.images, masks, batch.clusters, batch.labels, targets, ask, shown=shown)
     rows = [
-        {"model": model.name, "training_seed": model.seed, "sample_id": name, "cluster": cluster,
-         **dataclasses.asdict(evidence)}
+        {"model": model.name, "training_seed": model.seed, "sample_id": name, "cluster": cluster, "filling": filling,
+         "composite_evidence": evidence.certified, **vars(evidence)}
         for name, cluster, of_sample in zip(batch.ids, batch.clusters, found, strict=True)
-        for evidence in of_sample
+        for filling, evidence in of_sample.items()
     ]  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -94,14 +92,14 @@ def _write(table: pd.DataFrame, path: Path) -> None:
         pq.write_table(pa.Table.from_pandas(table, pa.schema(COLUMNS), preserve_index=False), temporary)
 
 
-def _summary(runner: ModelRunner, table: pd.DataFrame) -> CompositeSummary:
+def _summary(runner: ModelRunner, table: pd.DataFrame) -> dict[str, Any]:
     votes = table.groupby("sample_id", sort=False)["composite_evidence"].sum()
     shares = table.groupby("filling", sort=False)["composite_evidence"].mean()
-    return CompositeSummary(
-        name=runner.model.name,
-        seed=runner.model.seed,
-        samples=len(votes),
-        fillings={name: float(shares[name]) for name in FILLINGS},
-        all_fillings=float((votes == len(FILLINGS)).mean()),
-        disagreement=float(votes.between(1, len(FILLINGS) - 1).mean()),
-    )
+    return {
+        "name": runner.model.name,
+        "seed": runner.model.seed,
+        "samples": len(votes),
+        "fillings": {name: float(shares[name]) for name in FILLINGS},
+        "all_fillings": float((votes == len(FILLINGS)).mean()),  # evidence from each filling
+        "disagreement": float(votes.between(1, len(FILLINGS) - 1).mean()),  # from some fillings, but not all
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -162,38 +162,25 @@ class ChosenModels:
 
     def trained(self, run: Path, *, shuffled: bool, compile: bool) -> dict[str, Any]:
         """A plan's models, trained where they are not yet; with `shuffled` also others, on permuted labels."""
-        dataset = self.dataset
-        models = self.loaded
+        dataset, models, task = self.dataset, self.loaded, self.second_task
         if not models:
             checkpoints = train_seeds(dataset.path, run, model=self.name, source=dataset.source, **self.training)
             models = [EvaluatedModel.of(checkpoint) for checkpoint in checkpoints]
-        if compile:
-            models = [replace(model, compile=True) for model in models]
-        return {
-            "models": models,
-            "paired": self._second_models(models, run),
-            "shuffled": {
-                model.seed: train_again(
-                    model, dataset, run / PERMUTED / f"{model.name}-seed{model.seed}", labels="permuted"
-                )
-                for model in (models if shuffled else ())
-            },
+        models = [replace(model, compile=compile) for model in models]
+        paired = {
+            model.seed: train_again(model, dataset, run / f"{Path(model.name).name}-{task}-seed{model.seed}", task=task)
+            for model in (models if task else ())
         }
-
-    def _second_models(self, firsts: Sequence[EvaluatedModel], run: Path) -> dict[int, EvaluatedModel]:
-        """Training seed to the second model."""
         if self.second is not None:
-            second = load_model(self.dataset, self.second, run, any_task=True)
-            return dict.fromkeys((first.seed for first in firsts), second)
-        if self.second_task is None:
-            return {}
-        task = self.second_task
-        return {
-            first.seed: train_again(
-                first, self.dataset, run / f"{Path(first.name).name}-{task}-seed{first.seed}", task=task
+            second = load_model(dataset, self.second, run, any_task=True)
+            paired = dict.fromkeys((model.seed for model in models), second)
+        permuted = {
+            model.seed: train_again(
+                model, dataset, run / PERMUTED / f"{model.name}-seed{model.seed}", labels="permuted"
             )
-            for first in firsts
+            for model in (models if shuffled else ())
         }
+        return {"models": models, "paired": paired, "shuffled": permuted}
 
 
 def resolve_models(
@@ -218,7 +205,7 @@ def resolve_models(
         return ChosenModels(dataset, name, [loaded], loaded.classifier, {}, second, second_task)
     if not dataset.spec.splits.get("train"):
         raise SalgenError(f"{dataset.path} has no training images for {name}: give a trained model (model=, --model)")
-    network = initial_classifier(dataset.path, model=name, scale=scale, settings=settings, source=dataset.source)
+    network = initial_classifier(dataset, model=name, scale=scale, settings=settings)
     training = {
         "scale": scale,
         "settings": _with_reliance(settings or {}, reliance, dataset, name, scale),
@@ -236,7 +223,7 @@ def _with_reliance(
     chosen = {**settings, "reliance": training_settings.RELIANCE}
     try:
         training_settings.choose_settings(model, scale, chosen)
-        check_redrawable(dataset.path, dataset.source)
+        check_redrawable(dataset)
     except SalgenError as error:
         if reliance:
             raise

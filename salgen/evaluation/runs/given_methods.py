@@ -21,7 +21,7 @@ from salgen.evaluation.attribution.method_selection import (
     check_methods_given,
     select_methods,
 )
-from salgen.evaluation.runs.artifacts.run_record import RunRecord, content_faults, in_groups
+from salgen.evaluation.runs.artifacts.run_record import RunRecord, in_groups
 from salgen.evaluation.runs.evaluated_models import ChosenModels
 
 
@@ -79,8 +79,7 @@ def _earlier_methods(held: RunRecord, given: Collection[Any], run: Path) -> list
     if missing := [method for method in records if method.foreign is not None]:
         named = "; ".join(f"{method.call!r}, which is {method.reference}" for method in missing)
         raise SalgenError(f"{run} has {named}: give it again, as -m NAME=PACKAGE.MODULE:FUNCTION, or --replace the run")
-    with content_faults([run]):
-        return [Renamed(method.call, method.created) for method in records]
+    return [Renamed(method.call, method.created) for method in records]
 
 
 def maps_of_files(given: Maps, held: RunRecord | None, models: ChosenModels) -> dict[str, FileMaps]:
@@ -94,14 +93,14 @@ def maps_of_files(given: Maps, held: RunRecord | None, models: ChosenModels) -> 
             "a checkpoint's folder or PACKAGE.MODULE:FUNCTION; 'salgen score MAPS MASKS' takes none"
         )
     earlier = {method.call: method.files for method in held.methods if method.files} if held else {}
-    paths = {**{name: Path(record.path) for name, record in earlier.items()}, **stated}
+    paths = {**{name: Path(record["path"]) for name, record in earlier.items()}, **stated}
     ids, owner = dataset.ids if paths else [], f"split {dataset.split} of {dataset.path}"
     methods = {
         name: read_file_maps(name, path, ids, dataset.spec.image_size, owner, dataset.file_names)
         for name, path in paths.items()
     }
     for name, record in earlier.items():
-        if methods[name].sha256 != record.sha256:
+        if methods[name].sha256 != record["sha256"]:
             raise SalgenError(f"{paths[name]} does not hold the maps that the run has as {name!r}: give another name")
     return methods
 

@@ -133,7 +133,11 @@ class GivenModel:
         """SHA-256 of the name, modules, weights, and logits for one image, rounded since threads change them."""
         logits = self._logits(classifier, _first_image(dataset)).flatten().tolist()
         rounded = " ".join(f"{value:.3e}" for value in logits)
-        return weights_digest(classifier, f"{self.name}\n{classifier!r}\n{rounded}")
+        digest = hashlib.sha256(f"{self.name}\n{classifier!r}\n{rounded}".encode())
+        for name, tensor in classifier.state_dict().items():
+            digest.update(name.encode())
+            digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+        return digest.hexdigest()
 
     def settings(self, classifier: Classifier) -> dict[str, Any]:
         """What was stated or found beside the network, as JSON values."""
@@ -309,12 +313,3 @@ def _from_function(text: str) -> nn.Module:
     if not isinstance(module, nn.Module):
         raise SalgenError(f"model {text}: it returned {type(module).__name__}, but must return a torch.nn.Module")
     return module
-
-
-def weights_digest(classifier: nn.Module, text: str) -> str:
-    """SHA-256 of a text and of a model's weights with their names."""
-    digest = hashlib.sha256(text.encode())
-    for name, tensor in classifier.state_dict().items():
-        digest.update(name.encode())
-        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
-    return digest.hexdigest()

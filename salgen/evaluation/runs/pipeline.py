@@ -83,7 +83,7 @@ def run_to_extend(
     except SalgenError:  # a damaged record does not say of which run it is
         return None
     earlier = {**to_json(Conventions()), **record.conventions}  # an older run may not know a convention
-    held_from = record.scored_from and record.scored_from.record_sha256
+    held_from = record.scored_from and record.scored_from["record_sha256"]
     held_models = ", ".join(f"{model.name} seed {model.seed}" for model in record.models)
     compared = [
         ("data set", record.dataset.name, dataset.name),

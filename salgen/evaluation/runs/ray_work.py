@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import Any
 import numpy as np
 import torch
-from torch import nn
 from salgen.datasets.execution import ray_tasks
 from salgen.datasets.execution.executors import Executor, check_address, ray_module
-from salgen.datasets.format.manifest import FILE as MANIFEST
 from salgen.datasets.making import CONTINUES
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError, reason
@@ -32,7 +30,7 @@ from salgen.evaluation.runs.artifacts.predictions import Classes, keep_probabili
 from salgen.evaluation.runs.artifacts.run_record import CHUNK
 from salgen.evaluation.runs.certify import Certifier
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel, load_model
-from salgen.evaluation.runs.given_models import given_model, weights_digest
+from salgen.evaluation.runs.given_models import given_model
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.files import remove_temporaries
@@ -120,13 +118,7 @@ class RayWorkers:
 class Job:
     """Everything that a worker needs to load a model's runner."""
 
-    # the folders of the run and the data set, which all machines see; the split; the data set's name; and the
-    # `source` it was opened with
-    run: Path
-    data: Path
-    split: str
-    name: str
-    source: str | None
+    run: Path  # the run folder, which all machines see
     device: str  # the type of device that the worker has
     folder: Path  # the working directory, in which a user's metrics are imported
     libraries: Mapping[str, str]  # versions of the libraries that scores depend on
@@ -135,56 +127,48 @@ class Job:
     @classmethod
     def of(cls, runner: ModelRunner, device: str) -> Job:
         """The job by which workers do what this process would."""
-        data = runner.plan.dataset
-        source = data.source
-        if source is not None and Path(source).exists():
-            source = str(Path(source).absolute())
         pickled = io.BytesIO()
         _Pickler(pickled).dump(runner.plan.for_model(runner.model))
-        places = (runner.run.absolute(), data.path.absolute(), data.split, data.name, source)
-        return cls(*places, device, Path.cwd(), library_versions(), pickled.getvalue())
+        return cls(runner.run.absolute(), device, Path.cwd(), library_versions(), pickled.getvalue())
 
     def load(self) -> ModelRunner:
         """The runner, with its data and its models."""
-        dataset = open_dataset(self.data, self.split, self.source)
-        dataset.name = self.name
         sys.path.append(str(self.folder))
-        plan: Plan = _Unpickler(io.BytesIO(self.plan), dataset).load()
+        plan: Plan = _Unpickler(io.BytesIO(self.plan)).load()
         return ModelRunner(plan, plan.models[0], self.run)
 
 
 class _Pickler(pickle.Pickler):
-    """Stores of the data set that it is there, and of a model how to load its weights again from any directory."""
+    """Stores of the data set and of models how to load them again from any directory."""
 
     def persistent_id(self, value: Any) -> Any:
+        if isinstance(value, Dataset):
+            source = value.source
+            if source is not None and Path(source).exists():
+                source = str(Path(source).absolute())
+            return "data", value.path.absolute(), value.split, source, value.name
         if not isinstance(value, EvaluatedModel):
-            return "data" if isinstance(value, Dataset) else None
+            return None
         fields = {name: getattr(value, name) for name in ("name", "seed", "digest", "origin", "task", "compile")}
         fields["folder"] = value.folder.absolute()
         if value.origin["trained_on"] is not None:
-            return str(fields["folder"]), None, _weights(value.classifier), fields
-        return value.origin["checkpoint"], Path.cwd(), _weights(value.classifier), fields
+            return "model", str(fields["folder"]), None, fields
+        return "model", value.origin["checkpoint"], Path.cwd(), fields
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: io.BytesIO, dataset: Dataset) -> None:
-        super().__init__(file)
-        self._dataset = dataset
+    _dataset: Dataset  # a plan's data set comes before its models
 
     def persistent_load(self, reference: Any) -> Any:
-        if reference == "data":
+        if reference[0] == "data":
+            *how, name = reference[1:]
+            self._dataset = open_dataset(*how)
+            self._dataset.name = name
             return self._dataset
-        path, directory, weights, fields = reference
+        path, directory, fields = reference[1:]
         with nullcontext() if directory is None else chdir(directory):
             model = load_model(self._dataset, given_model(path), fields["folder"], any_task=True)
-        if _weights(model.classifier) != weights:
-            raise SalgenError(f"model {path}: its weights differ from those where the run was started")
         return replace(model, **fields)
-
-
-def _weights(classifier: nn.Module) -> str:
-    """Digest of modules and weights; unlike the model's own it does not depend on logits, hence on the machine."""
-    return weights_digest(classifier, repr(classifier))
 
 
 # In a Ray worker ------------------------------------------------------------------------------------
@@ -244,7 +228,6 @@ def _runner(payload: bytes) -> ModelRunner:
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a GPU that Ray does not manage is not for this worker
     ray_tasks.check_libraries(job.libraries, library_versions(), "would compute other scores")
     ray_tasks.check_shared(job.run / PARTS)
-    ray_tasks.check_shared(job.data / MANIFEST)
     here = ray_tasks.here()
     if job.device == CUDA and not torch.cuda.is_available():
         raise ChildProcessError(f"{here} has a GPU that PyTorch cannot use: install a PyTorch build with CUDA")

@@ -23,10 +23,7 @@ from salgen.parameters import to_json
 
 
 def run_record(
-    runners: Sequence[ModelRunner],
-    certificates: Certification,
-    composites: list[records.CompositeSummary],
-    seconds: float,
+    runners: Sequence[ModelRunner], certificates: Certification, composites: list[dict[str, Any]], seconds: float
 ) -> records.RunRecord:
     """The record of how a run was made, for the report and its readers."""
     plan = runners[0].plan
@@ -47,12 +44,12 @@ def run_record(
         variants=list(plan.variants),
         headline_variant=next(iter(plan.variants)),
         conventions=to_json(plan.conventions),
-        samples=records.SampleCounts(
-            split_total=len(plan.dataset),
-            considered=plan.considered,
-            with_mask=len(plan.scored),
-            without_mask=plan.considered - len(plan.scored),
-        ),
+        samples={
+            "split_total": len(plan.dataset),
+            "considered": plan.considered,
+            "with_mask": len(plan.scored),
+            "without_mask": plan.considered - len(plan.scored),
+        },
         certificates=_certificates(plan, certificates),
         composites=composites,
         timings={"evaluate_seconds": round(seconds, 3)},
@@ -143,9 +140,7 @@ def _methods(plan: Plan, runners: Sequence[ModelRunner]) -> list[records.MethodR
             native_resolution=chunks[call][0]["native_resolution"],
             seconds=round(sum(record["seconds"] for record in chunks[call]), 3),
             maps=sum(record["maps"] for record in chunks[call]),
-            files=records.FilesRecord(path=str(method.files.path), sha256=method.sha256)
-            if isinstance(method, FileMaps)
-            else None,
+            files={"path": str(method.files.path), "sha256": method.sha256} if isinstance(method, FileMaps) else None,
             foreign=records.ForeignRecord(**to_json(method)) if isinstance(method, ForeignMethod) else None,
         )
         for call, method in plan.methods.items()

@@ -10,7 +10,6 @@ from salgen.evaluation.attribution.file_maps import from_files
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MapKind
 from salgen.evaluation.models.inspection.batch_size import memory_budget
-from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name
 from salgen.evaluation.runs.conventions import Conventions
 from salgen.evaluation.runs.given_models import is_designed
@@ -72,10 +71,8 @@ def rescore(
         If the run kept no maps, is damaged, or lacks what a metric needs.
     """
     started = time.monotonic()
-    with content_faults([Path(maps)]):
-        source_run = SourceRun.read(maps)
-        methods = source_run.methods
-        conventions, models = source_run.conventions, source_run.models
+    source_run = SourceRun.read(maps)
+    methods, conventions, models = source_run.methods, source_run.conventions, source_run.models
     if limit is not None:
         if conventions.limit is not None and limit > conventions.limit:
             raise SalgenError(f"limit = {limit}: the run holds maps of the first {conventions.limit} samples")

@@ -10,14 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 from torch import nn
 from salgen.datasets.archives.unpacking import unpacked
 from salgen.datasets.format import manifest as manifests
 from salgen.datasets.format.shards import shards_of
 from salgen.datasets.reading.reader import Dataset, open_dataset
-from salgen.errors import SalgenError, reason, warn
+from salgen.errors import SalgenError, warn
 from salgen.evaluation.attribution.array_files import ArrayFiles
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.file_maps import FileMaps
@@ -28,8 +27,16 @@ from salgen.evaluation.runs.artifacts.certificate_table import Certification, re
 from salgen.evaluation.runs.artifacts.composite_table import FILE as COMPOSITES
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.predictions import Predictions
-from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, ModelRecord, RunRecord, SourceRecord
-from salgen.evaluation.runs.artifacts.saved_maps import GALLERY, SavedMaps, check_maps, folder_name, parts_of, read_maps
+from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, ModelRecord, RunRecord
+from salgen.evaluation.runs.artifacts.saved_maps import (
+    GALLERY,
+    SavedMaps,
+    check_maps,
+    folder_name,
+    kind_of,
+    method_folder,
+    read_maps,
+)
 from salgen.evaluation.runs.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, load_checkpoint
@@ -64,25 +71,25 @@ class SourceRun:
         if not record.maps:
             fault = "was itself scored from another run's" if record.scored_from else "holds no"
             raise SalgenError(f"{path} {fault} maps: evaluate with --keep-maps, and publish that")
-        for name in record.maps:
-            parts_of(name)  # raises for a name that is no file of maps
         return cls(folder, os.fspath(path), record, hashlib.sha256((folder / RECORD).read_bytes()).hexdigest())
 
     @property
-    def stated(self) -> SourceRecord:
+    def stated(self) -> dict[str, Any]:
         """What a run that scores its maps records of it."""
         made = self.record
-        return SourceRecord(record_sha256=self.digest, created=made.created, device=made.device, versions=made.versions)
+        return {
+            "record_sha256": self.digest, "created": made.created, "device": made.device, "versions": made.versions
+        }  # fmt: skip
 
     @cached_property
     def kinds(self) -> frozenset[MapKind]:
         """The kinds of maps that the run has."""
-        return frozenset(parts_of(name)[1] for name in self.record.maps)
+        return frozenset(kind_of(name) for name in self.record.maps)
 
     @cached_property
     def methods(self) -> dict[str, Method]:
         """The methods whose maps the run has, by their calls."""
-        folders = {parts_of(name)[0] for name in self.record.maps}
+        folders = set(map(method_folder, self.record.maps))
         return {m.call: _method(m) for m in self.record.methods if folder_name(m.call) in folders}
 
     @cached_property
@@ -109,18 +116,11 @@ class SourceRun:
         """The models, with their weights where the run has them."""
         return [self._model(model) for model in self.record.models]
 
-    def predictions(self, model: EvaluatedModel, ids: list[str]) -> Predictions:
-        """A model's predictions for every sample of the split, whose names are `ids`."""
-        path = self.folder / PREDICTIONS
-        try:
-            own = [("model", "=", model.name), ("training_seed", "=", model.seed)]
-            rows = pq.read_table(path, filters=own).to_pydict()
-            if rows["sample_id"] != ids:
-                raise ValueError(f"it does not hold the predictions of {model.name} for each sample once, in order")
-            labels = np.array(rows["label"], dtype=np.int64)
-            return Predictions(labels, np.array(rows["probabilities"], dtype=np.float32))
-        except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-            raise SalgenError(f"{path} is damaged ({reason(error)}): fetch the archive again") from None
+    def predictions(self, model: EvaluatedModel) -> Predictions:
+        """A model's predictions for every sample of the split."""
+        own = [("model", "=", model.name), ("training_seed", "=", model.seed)]
+        rows = pq.read_table(self.folder / PREDICTIONS, filters=own).to_pydict()
+        return Predictions(np.array(rows["label"], np.int64), np.array(rows["probabilities"], np.float32))
 
     @property
     def certificates(self) -> Certification:
@@ -149,8 +149,8 @@ class SourceRun:
 def _method(record: MethodRecord) -> Any:
     """The method of a record; one from elsewhere cannot explain, since nothing is imported for it."""
     if record.files is not None:
-        files = ArrayFiles(Path(record.files.path), {})  # its maps are those of the run
-        return FileMaps(name=record.call, files=files, signed=record.signed, sha256=record.files.sha256)
+        files = ArrayFiles(Path(record.files["path"]), {})  # its maps are those of the run
+        return FileMaps(name=record.call, files=files, signed=record.signed, sha256=record.files["sha256"])
     if record.foreign is None:
         return record.created
     return ForeignMethod(

@@ -6,8 +6,9 @@ A method's mass is its maps' mean share of the positive part on the artefact, ov
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.parquet as pq
@@ -36,52 +37,35 @@ PRECISE = 0.1  # how far an interval of AUROC should reach to both sides
 KINDS = (("clean", False, "tab:blue"), ("reliant", True, "tab:red"))
 
 
-@dataclass(frozen=True)
-class Detection:
-    """How well a method's mass tells reliant models from clean ones: a row of ``detection.csv``."""
+DETECTION = (  # columns of ``detection.csv``
+    *("method", "role", "reliant", "clean", "auroc", "low", "high"),
+    "trainings",  # of each dose, which the interval needs for at most 0.1 to both sides; NaN where that is not known
+    # clean models at strength 0, the share of them whose mass is above chance, and its exact interval
+    *("at_zero", "false_alarms", "alarms_low", "alarms_high"),
+)
 
-    method: str
-    role: str
-    # reliant, clean: numbers of models
-    reliant: int
-    clean: int
-    # auroc, low, high: with its 95 % interval; NaN where all models are of one kind
-    auroc: float
-    low: float
-    high: float
-    # of each dose, which the interval needs for at most 0.1 to both sides; NaN where that is not known
-    trainings: float
-    # at_zero, false_alarms, alarms_low, alarms_high: number of clean models at strength 0, and the share of them whose
-    # mass is above chance, with its exact interval; NaN without such models
-    at_zero: int
-    false_alarms: float
-    alarms_low: float
-    alarms_high: float
 
-    @classmethod
-    def of(
-        cls, method: str, role: str, doses: Float64, reliant: NDArray[np.bool_], mass: Float64, alarm: NDArray[np.bool_]
-    ) -> Detection:
-        """The row of a method, by arrays (D, S) of its models; the mass is NaN where it is not known."""
-        known, (count, seeds) = np.isfinite(mass), mass.shape
-        of_seeds = np.tile(np.arange(seeds), (count, 1))
-        found = Discrimination.of(mass[known], reliant[known], of_seeds[known])
-        alarms = alarm[known & ~reliant & (doses == 0)[:, np.newaxis]]
-        alarmed = float(alarms.mean()) if len(alarms) else np.nan
-        ends = accuracy_interval(alarmed, len(alarms)) if len(alarms) else (np.nan, np.nan)
-        needed = found.trainings(PRECISE, seeds)
-        return cls(
-            method,
-            role,
-            found.positives,
-            found.negatives,
-            found.auroc,
-            *found.interval(),
-            np.nan if needed is None else float(needed),
-            len(alarms),
-            alarmed,
-            *ends,
-        )
+def detection(
+    method: str, role: str, doses: Float64, reliant: NDArray[np.bool_], mass: Float64, alarm: NDArray[np.bool_]
+) -> SimpleNamespace:
+    """How well a method's mass tells reliant models from clean ones: a row of ``detection.csv``.
+
+    Arrays are (D, S), of the models; the mass is NaN where it is not known. What needs models of both kinds, or clean
+    ones at strength 0, is NaN without them.
+    """
+    known, (count, seeds) = np.isfinite(mass), mass.shape
+    of_seeds = np.tile(np.arange(seeds), (count, 1))
+    found = Discrimination.of(mass[known], reliant[known], of_seeds[known])
+    alarms = alarm[known & ~reliant & (doses == 0)[:, np.newaxis]]
+    alarmed = float(alarms.mean()) if len(alarms) else np.nan
+    ends = accuracy_interval(alarmed, len(alarms)) if len(alarms) else (np.nan, np.nan)
+    needed = found.trainings(PRECISE, seeds)
+    values = (
+        *(method, role, found.positives, found.negatives, found.auroc, *found.interval()),
+        np.nan if needed is None else float(needed),
+        *(len(alarms), alarmed, *ends),
+    )
+    return SimpleNamespace(**dict(zip(DETECTION, values, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -109,10 +93,10 @@ class Correlation:
         return np.asarray(self.uses >= RELIANT)
 
     @property
-    def in_order(self) -> list[Detection]:
+    def in_order(self) -> list[SimpleNamespace]:
         """The methods by AUROC, the best first."""
         rows = [
-            Detection.of(call, self.runs[0].role(call), self.dose.array, self.reliant, mass, self.alarms[call])
+            detection(call, self.runs[0].role(call), self.dose.array, self.reliant, mass, self.alarms[call])
             for call, mass in self.masses.items()
         ]
         return sorted(rows, key=lambda row: (-np.nan_to_num(row.auroc, nan=-1.0), row.method))
@@ -189,8 +173,7 @@ def _mass_and_lower_end(run: LoadedRun, call: str, images: Sequence[str]) -> tup
 
 def write_correlation(found: Correlation, folder: Path) -> None:
     """Write ``detection.csv`` and ``models.csv``, ``masses.png``, ``doses.png`` and ``report.html``."""
-    columns = [field.name for field in fields(Detection)]
-    write_text(folder / "detection.csv", csv_text(columns, map(vars, found.in_order)))
+    write_text(folder / "detection.csv", csv_text(DETECTION, map(vars, found.in_order)))
     rows = [
         {
             "dose": found.dose.values[dose],

@@ -83,7 +83,13 @@ class Sweep:
     @property
     def in_order(self) -> list[Subject]:
         """The subjects by their thresholds, those that find the weakest cause first."""
-        return sorted(self.subjects, key=self._standing)
+
+        def place(subject: Subject) -> tuple[int, float, str]:
+            row = subject.threshold
+            dose = row.threshold * (-1 if self.axis.falling else 1) if row.outcome == FOUND else 0.0
+            return OUTCOMES.index(row.outcome), dose, subject.name
+
+        return sorted(self.subjects, key=place)
 
     @property
     def trainings(self) -> int:
@@ -113,11 +119,6 @@ class Sweep:
         if good:
             said.append(f"So do floors, which know nothing of the network: {and_list(good)}.")
         return said
-
-    def _standing(self, subject: Subject) -> tuple[int, float, str]:
-        row = subject.threshold
-        place = row.threshold * (-1 if self.axis.falling else 1) if row.outcome == FOUND else 0.0
-        return OUTCOMES.index(row.outcome), place, subject.name
 
     def interval(self, subject: Subject) -> str:
         """The interval of a threshold in words; its ends are within the doses, or open."""

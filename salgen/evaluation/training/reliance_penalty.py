@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import one_hot
 from torch.utils.data import DataLoader, Dataset
+from salgen.datasets.reading import reader
 from salgen.datasets.reading.batch import to_unit
-from salgen.datasets.reading.reader import open_dataset
 from salgen.generators.factory import redrawing_generator_of
 from salgen.generators.generator import Generator
 from salgen.types import Recipe
@@ -59,9 +59,9 @@ class Redraws(Dataset[Redrawn]):
     given: tuple[NDArray[Any], NDArray[np.bool_]] | None = None
 
     @classmethod
-    def of(cls, path: Path, source: str | None, images: Path | None = None) -> Redraws:
-        """For the training images of a data set folder; errors are those of :func:`check_redrawable`."""
-        generator, split = check_redrawable(path, source), open_dataset(path, "train", source)
+    def of(cls, dataset: reader.Dataset, images: Path | None = None) -> Redraws:
+        """For the training images of a data set; errors are those of :func:`check_redrawable`."""
+        generator, split = check_redrawable(dataset), dataset.of_split("train")
         stored = split.manifest.twins and split.manifest.stores_pixels
         batches = split.batches(split.manifest.rows_per_group) if stored else ()
         given = None if images is None else (np.load(images / "train.npy", mmap_mode="r"), np.load(images / REPLACED))
@@ -113,10 +113,10 @@ class RedrawLoader:
         return iter(self._loader)
 
 
-def check_redrawable(path: Path, source: str | None) -> Generator:
-    """The generator of a data set folder, which can draw the background of a training image again."""
-    spec = open_dataset(path, "train", source).spec
-    generator = redrawing_generator_of(spec, source)
+def check_redrawable(dataset: reader.Dataset) -> Generator:
+    """The generator of a data set, which can draw the background of a training image again."""
+    spec = dataset.spec
+    generator = redrawing_generator_of(spec, dataset.source)
     generator.redraw(generator.recipe(spec.seed, "train", 0), spec.seed, 0)
     return generator
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
@@ -22,22 +22,10 @@ LEARNING = ("classifier", "optimiser", "schedule")  # the parts of a trainer tha
 GRADIENT_NORM = 1.0  # the most in training for reliance; else some networks die at the highest learning rate
 
 
-class Batching(NamedTuple):
-    """The division of an epoch's images into steps; images that do not fill a step wait for the next epoch's order."""
-
-    size: int  # images per step over all devices
-    steps: int  # steps per epoch
-
-    @classmethod
-    def of(cls, images: int, batch_size: int) -> Batching:
-        """Batches of `batch_size`, or one of all images where there are fewer."""
-        size = min(images, batch_size)
-        return cls(size, images // size)
-
-    @property
-    def images(self) -> int:
-        """Images per epoch."""
-        return self.size * self.steps
+def batching(images: int, batch_size: int) -> tuple[int, int]:
+    """Images per step over all devices, and steps per epoch; images left over wait for the next epoch's order."""
+    size = min(images, batch_size)
+    return size, images // size
 
 
 @dataclass(frozen=True)
@@ -49,7 +37,8 @@ class Trainer:
     network: nn.Module  # the same, as Fabric runs it: on its device, in its precision, with gradients shared
     optimiser: Any
     schedule: LRScheduler
-    batching: Batching
+    size: int  # images per step over all devices
+    steps: int  # steps per epoch
     augment: Callable[[Tensor], Tensor] | None  # turns and mirrors one image at random, and takes pixels away
 
     @classmethod
@@ -58,11 +47,11 @@ class Trainer:
         keep_freed_memory()
         if fabric.device.type == "cpu":
             classifier.to(memory_format=torch.channels_last)  # two thirds of the time
-        batching = Batching.of(images, settings.batch_size)
+        size, steps = batching(images, settings.batch_size)
         optimiser = _optimiser(classifier, settings)
-        schedule = _schedule(optimiser, settings, batching.steps)
+        schedule = _schedule(optimiser, settings, steps)
         network, wrapped = fabric.setup(classifier, optimiser)
-        return cls(fabric, classifier, network, wrapped, schedule, batching, augmentation(settings))
+        return cls(fabric, classifier, network, wrapped, schedule, size, steps, augmentation(settings))
 
     def epoch(
         self,
@@ -75,8 +64,8 @@ class Trainer:
         """Train on the images in the given order; `redraws` and `weight` are for reliance. Returns the mean loss."""
         self.network.train()
         total = torch.zeros((), device=self.fabric.device)
-        starts = range(0, self.batching.images, self.batching.size)
-        batches = [self._share(order[start : start + self.batching.size]) for start in starts]
+        starts = range(0, self.size * self.steps, self.size)
+        batches = [self._share(order[start : start + self.size]) for start in starts]
         redrawn: Iterable[Redrawn | None] = [None] * len(batches)
         if redraws is not None:
             redrawn = redraws([batch.tolist() for batch in batches])
@@ -95,8 +84,8 @@ class Trainer:
             self.optimiser.step()
             self.schedule.step()
             total += loss.detach()
-            advance(self.batching.size)
-        return float(self._sum(total)) / self.fabric.world_size / self.batching.steps
+            advance(self.size)
+        return float(self._sum(total)) / self.fabric.world_size / self.steps
 
     def _reliance_loss(self, labels: Tensor, classes: Tensor, shown: Redrawn, weight: float) -> Tensor:
         """The loss of images and twins alike, and the penalty; all in one forward pass."""
@@ -118,8 +107,8 @@ class Trainer:
         order = torch.arange(len(split), device=self.fabric.device)
         sums = torch.zeros(2, dtype=torch.float64)
         with torch.no_grad():
-            for start in range(0, len(split), self.batching.size):
-                images, labels = split.batch(self._share(order[start : start + self.batching.size]))
+            for start in range(0, len(split), self.size):
+                images, labels = split.batch(self._share(order[start : start + self.size]))
                 logits = self.network(images).float()
                 sums += torch.stack([_loss(logits, labels, "sum"), _hits(logits, labels).sum()]).cpu()
         loss_sum, correct = self._sum(sums).tolist()

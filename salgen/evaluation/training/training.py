@@ -20,7 +20,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.training import checkpoints, training_state
 from salgen.evaluation.training.reliance_penalty import RedrawLoader, Redraws, check_redrawable
-from salgen.evaluation.training.trainer import Batching, Trainer
+from salgen.evaluation.training.trainer import Trainer, batching
 from salgen.evaluation.training.training_config import SPLITS, setup_of
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
 from salgen.evaluation.training.training_settings import SEEDS, TrainingSettings, choose_settings
@@ -80,9 +80,7 @@ def train(
     SalgenError
         If a name or setting is wrong, `out` holds another training, or the loss is not finite.
     """
-    path, out = Path(dataset), Path(out)
-    if isinstance(dataset, Dataset) and source is None:
-        source = dataset.source
+    data, out = open_dataset(dataset, None, source), Path(out)
     plugin, chosen = choose_settings(model, scale, settings)
     of_training = to_json(chosen)
     del of_training["max_memory_gb"]  # nothing depends on it
@@ -91,17 +89,17 @@ def train(
             del of_training[name]  # plain trainings are called as they were before there were other kinds
     if images is not None:
         of_training["images"] = [sha256_of(images / f"{split}.npy") for split in SPLITS]
-    setup = setup_of(path, task, model, to_json(plugin), seed, of_training, source)
+    setup = setup_of(data, task, model, to_json(plugin), seed, of_training)
     checkpoints.build_classifier(setup)  # fails early where the images are too small for the model
     if not (out / checkpoints.CARD).exists():
         if chosen.reliance:
-            if setup.task != (first_task := next(iter(open_dataset(path).tasks))):
-                raise SalgenError(f"training with reliance is about the task {first_task!r} of {path}")
-            check_redrawable(path, source)
+            if setup.task != (first_task := next(iter(data.tasks))):
+                raise SalgenError(f"training with reliance is about the task {first_task!r} of {data.path}")
+            check_redrawable(data)
         with sole_writer(out, in_a_run=True):
             out.mkdir(parents=True, exist_ok=True)
             remove_temporaries(out)
-            work = partial(_run, path=path, out=out, setup=setup, settings=chosen, images=images, source=source)
+            work = partial(_run, data=data, out=out, setup=setup, settings=chosen, images=images)
             done = (out / checkpoints.CARD).exists()  # another process may have trained meanwhile
             failure = None if done else _fabric(chosen).launch(work)
             if failure is not None:
@@ -147,12 +145,11 @@ def _fabric(settings: TrainingSettings) -> Fabric:
 
 def _run(
     fabric: Fabric,
-    path: Path,
+    data: Dataset,
     out: Path,
     setup: checkpoints.TrainingConfig,
     settings: TrainingSettings,
     images: Path | None,
-    source: str | None,
 ) -> SalgenError | None:
     """Train and write the checkpoint; an error is returned, since a spawned process cannot raise it here."""
     try:
@@ -161,14 +158,14 @@ def _run(
             MODELS.create(setup.model, setup.parameters).load_weights(classifier.network)
         split_options = setup.task, fabric.device, settings.max_memory_gb, images
         train, val = (
-            load_split(path, split, *split_options, settings.label_order(setup.seed, split), source)
+            load_split(data.of_split(split), *split_options, settings.label_order(setup.seed, split))
             for split in ("train", "val")
         )
         redraws = None
         if settings.reliance:
-            steps = Batching.of(len(train), settings.batch_size).steps
+            _, steps = batching(len(train), settings.batch_size)
             workers = min(max(1, processors() // settings.devices), steps)
-            redraws = RedrawLoader(Redraws.of(path, source, images), workers)
+            redraws = RedrawLoader(Redraws.of(data, images), workers)
         learner = Trainer.prepare(fabric, classifier, settings, len(train))
         state = training_state.TrainingState()
         if (stored := training_state.read_state(out)) is not None:
@@ -177,7 +174,7 @@ def _run(
             learner.load_state_dict(learned)
         _fit(learner, state, setup, settings, out, train, val, redraws)
         learner.classifier.load_state_dict(state.best)
-        test = load_split(path, "test", *split_options, source=source)
+        test = load_split(data.of_split("test"), *split_options)
         card = _card(learner, setup, state, test)
         if fabric.is_global_zero:
             checkpoints.save_checkpoint(out, state.best, card)
@@ -205,7 +202,7 @@ def _fit(
     redraws: RedrawLoader | None,
 ) -> None:
     """Add epochs to `state` until the stopping rule holds; each leaves the state on disk."""
-    images, first = learner.batching.images, learner.fabric.is_global_zero
+    images, first = learner.size * learner.steps, learner.fabric.is_global_zero
     label = f"train {setup.model} seed {setup.seed}"
     with progress(label, settings.epochs * images, "images", done=len(state.history) * images) as advance:
         told: Advance = advance if first else lambda *_: None
@@ -233,7 +230,7 @@ def _card(
     learner: Trainer, setup: checkpoints.TrainingConfig, state: training_state.TrainingState, test: DeviceSplit
 ) -> checkpoints.CheckpointMetadata:
     _, correct = learner.measure(test)
-    images = learner.batching.images * len(state.history)
+    images = learner.size * learner.steps * len(state.history)
     device = learner.fabric.device
     return checkpoints.CheckpointMetadata(
         **asdict(setup),

@@ -1,9 +1,8 @@
 """The configuration of a training: data set, model, task, seed and settings."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
-from salgen.datasets.reading.reader import open_dataset
+from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.training.checkpoints import TrainingConfig, build_classifier
@@ -14,31 +13,20 @@ SPLITS = ("train", "val", "test")
 
 
 def initial_classifier(
-    dataset: str | Path,
-    *,
-    model: str,
-    scale: str = "small",
-    settings: Mapping[str, Any] | None = None,
-    source: str | None = None,
+    dataset: Dataset, *, model: str, scale: str = "small", settings: Mapping[str, Any] | None = None
 ) -> Classifier:
     """The classifier that such a training begins with, freshly initialised, to inspect before any work."""
     plugin, chosen = choose_settings(model, scale, settings)
-    return build_classifier(setup_of(Path(dataset), None, model, to_json(plugin), 0, to_json(chosen), source))
+    return build_classifier(setup_of(dataset, None, model, to_json(plugin), 0, to_json(chosen)))
 
 
 def setup_of(
-    path: Path,
-    task: str | None,
-    model: str,
-    parameters: dict[str, Any],
-    seed: int,
-    settings: dict[str, Any],
-    source: str | None = None,
+    dataset: Dataset, task: str | None, model: str, parameters: dict[str, Any], seed: int, settings: dict[str, Any]
 ) -> TrainingConfig:
-    """The configuration of a training on a data set folder; `source` is for one that holds recipes only."""
+    """The configuration of a training on a data set."""
     if not 0 <= seed < 2**63:
         raise SalgenError(f"seed = {seed}: must be 0 or more, in 64 bits")
-    dataset = open_dataset(path, None, source)
+    path = dataset.path
     missing = [split for split in SPLITS if split not in dataset.spec.splits]
     if missing:
         raise SalgenError(f"{path} has no split {missing[0]!r}: it takes {', '.join(SPLITS)}; or give a trained model")

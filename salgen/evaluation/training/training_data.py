@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.utils.data import default_collate
-from salgen.datasets.reading.reader import open_dataset
+from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.batch_size import memory_budget
 from salgen.seeding import Stream
@@ -44,24 +44,22 @@ class DeviceSplit:
 
 
 def load_split(
-    path: Path,
-    split: str,
+    dataset: Dataset,
     task: str,
     device: torch.device,
     max_memory_gb: float | None,
     images: Path | None = None,
     label_order: Stream | None = None,
-    source: str | None = None,
 ) -> DeviceSplit:
     """Decode a split to a device; the folder `images` may stand in for its images, `label_order` permutes labels."""
-    dataset = open_dataset(path, split, source)
+    split = dataset.split
     height, width = dataset.spec.image_size
     size = len(dataset) * dataset[0]["image"].shape[0] * height * width * (dataset.spec.bit_depth // 8)
     allowed = max_memory_gb * 1e9 if max_memory_gb is not None else memory_budget(device, None)
     if size > allowed:
         raise SalgenError(
-            f"split {split!r} of {path} takes {size / 1e9:.2f} GB decoded, and {allowed / 1e9:.2f} GB may be used on "
-            f"{device}: set max_memory_gb higher, or use a smaller data set"
+            f"split {split!r} of {dataset.path} takes {size / 1e9:.2f} GB decoded, and {allowed / 1e9:.2f} GB may be "
+            f"used on {device}: set max_memory_gb higher, or use a smaller data set"
         )
     labels = classes = torch.tensor(dataset.column(task), dtype=torch.int64)
     if task in dataset.manifest.multi_label:

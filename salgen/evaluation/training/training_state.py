@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 import torch
 from torch import Tensor, nn
-from salgen.errors import SalgenError
+from salgen.errors import readable
 from salgen.evaluation.training.checkpoints import TrainingConfig
 from salgen.evaluation.training.training_settings import TrainingSettings
 from salgen.files import write_bytes
@@ -78,13 +78,11 @@ def read_state(folder: Path) -> tuple[TrainingConfig, TrainingState, dict[str, A
     file = folder / STATE
     if not file.exists():
         return None
-    try:
-        kept = torch.load(file, map_location="cpu", weights_only=True)
+    with readable(f"{file} is damaged", ": remove it, and the training starts again"):
+        kept = torch.load(file, map_location="cpu", weights_only=True)  # its content is never executed
         history = [Epoch(**epoch) for epoch in kept["history"]]
         state = TrainingState(history, kept["best"], kept["seconds"], kept["training_seconds"])
         return TrainingConfig(**json.loads(kept["setup"])), state, kept["learned"]
-    except Exception:  # a damaged file fails in any way; its content is never executed
-        raise SalgenError(f"{file} is damaged: remove it, and the training starts again") from None
 
 
 def remove_state(folder: Path) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 from salgen.datasets.format import checksums
 from salgen.datasets.format.checksums import file_problems
@@ -15,14 +14,14 @@ from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.format.shards import shards_of
 from salgen.datasets.verification.row_checks import shard_problems
 from salgen.datasets.verification.spot_checks import rendering_problems
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, readable
 from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
 from salgen.evaluation.report.gallery import GALLERY, read_gallery
 from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.certificate_table import read_certificates
 from salgen.evaluation.runs.artifacts.composite_table import FILE as COMPOSITES
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
-from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
+from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import check_maps, folder_name, maps_name, read_maps
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.rescoring import rescore
@@ -42,8 +41,7 @@ def run_problems(folder: Path, *, source: str | None = None, samples: int = 32) 
     """One line for each problem of a run folder, as :func:`salgen.verify` says; none for a sound run."""
     problems = file_problems(folder) if (folder / checksums.FILE).is_file() else []
     try:
-        with content_faults([folder]):
-            record = RunRecord.read(folder / RECORD)
+        record = RunRecord.read(folder / RECORD)
     except SalgenError as error:
         return [*problems, str(error)]
     problems += _until_unreadable(folder, model_problems(folder, record))
@@ -58,12 +56,10 @@ def _until_unreadable(folder: Path, check: Iterable[str]) -> list[str]:
     """The problems that one check finds, up to the first file that it cannot read."""
     problems: list[str] = []
     try:
-        with content_faults([folder]):
+        with readable(f"{folder} has content that `salgen evaluate` does not write"):
             problems.extend(check)
     except SalgenError as error:
         problems.append(str(error))
-    except (pa.ArrowException, OSError, RuntimeError) as error:
-        problems.append(f"{folder} has content that `salgen evaluate` does not write ({reason(error)})")
     return problems
 
 
@@ -79,13 +75,11 @@ TABLES: dict[str, Callable[[Path], Any]] = {
 
 
 def table_problems(path: Path, read: Callable[[Path], Any], record: RunRecord) -> Iterator[str]:
-    """A table that is missing or cannot be read; certificates, composites and pictures need not be there."""
+    """A table that is missing; certificates, composites and pictures need not be there. One that is there is read."""
     needed = {CERTIFICATES: record.certificates.models, COMPOSITES: record.composites, GALLERY: False}
     if path.is_file():
-        try:
+        with readable(f"{path} cannot be read", ": fetch the archive or evaluate again"):
             read(path)
-        except (pa.ArrowException, OSError, ValueError) as error:
-            yield f"{path} cannot be read ({reason(error)}): fetch the archive or evaluate again"
     elif needed.get(path.name, True):
         yield f"{path} is missing: the run is not finished"
 

@@ -5,8 +5,8 @@ import json
 import math
 import re
 import shutil
-from dataclasses import fields
 from html import unescape
+from types import SimpleNamespace
 import pytest
 from browsers import check_page
 from hypothesis import given
@@ -15,7 +15,7 @@ from run_folders import edited_record, make_run
 from salgen.errors import SalgenError
 from salgen.evaluation.leaderboard import site
 from salgen.evaluation.leaderboard.index import matrices
-from salgen.evaluation.leaderboard.rows import DIRECTIONS, BoardRow
+from salgen.evaluation.leaderboard.rows import DIRECTIONS
 from salgen.evaluation.leaderboard.site import leaderboard, page_names
 from salgen.evaluation.statistics.run_tables import write_tables
 
@@ -137,8 +137,8 @@ def test_models_that_mostly_use_something_else_are_not_ranked_and_reliant_ones_a
 
 
 def row_of(**changes):
-    usual = {field.name: "" for field in fields(BoardRow)} | {"direction": DIRECTIONS[True], "role": "method"}
-    return BoardRow(**(usual | changes | {"mean_worst_case": changes["mean"]}))
+    usual = {"model": "", "warning": "", "direction": DIRECTIONS[True], "role": "method"}
+    return SimpleNamespace(**usual | changes, standing=changes["mean"])
 
 
 def test_a_matrix_names_all_that_share_the_best_mean_and_ranks_on_models_that_learnt():
@@ -150,14 +150,15 @@ def test_a_matrix_names_all_that_share_the_best_mean_and_ranks_on_models_that_le
         for number, mean in enumerate(column)
     ]
     (matrix,) = matrices([*rows, row_of(method="oracle", role="ceiling", page="0", mean=1.0, metric="m")])
-    assert matrix.best[:2] == [0.99, 0.4]
-    assert math.isnan(matrix.best[2])
     lines = {line.label: line for line in matrix.groups["method"]}
-    best = {name: [matrix.is_best(i, row) for i, row in enumerate(line.cells)] for name, line in lines.items()}
-    assert best == {"a": [True, False, False], "b": [True, False, False], "c": [False, True, False]}
+    assert {name: line.best for name, line in lines.items()} == {
+        "a": [True, False, False],
+        "b": [True, False, False],
+        "c": [False, True, False],
+    }
     assert {name: line.rank for name, line in lines.items()} == {"a": 2.0, "b": 2.0, "c": 2.0}
     (ceiling,) = matrix.groups["ceiling"]
-    assert not matrix.is_best(0, ceiling.cells[0])
+    assert not any(ceiling.best)
     assert ceiling.cells[1:] == [None, None]
 
 

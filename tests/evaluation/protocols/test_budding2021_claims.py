@@ -53,11 +53,11 @@ def test_a_tie_and_a_method_without_scores_leave_a_claim_open():
 
 
 def test_the_table_has_a_row_for_each_metric_and_background(tmp_path):
-    runs, methods = RunFolders(tmp_path), ("gradient", "guided-backprop", "random", "oracle")
+    places, methods = [], ("gradient", "guided-backprop", "random", "oracle")
     for name, shift in (("perlin-lesions", 0.1), ("mri-lesions", 0.0)):
         run = make_run(tmp_path / name, name=name, methods=methods, shift=shift, pictures=0, undefined=False)
-        runs.add(name, name, "lesion-cnn", "test", run)
-    rows = {row.label: row.means for row in FIGURE_2.filled(runs, "full").rows}
+        places.append((name, name, "lesion-cnn", "test", run))
+    rows = {row.label: row.means for row in FIGURE_2.filled(RunFolders(tmp_path, places), "full").rows}
     assert len(rows) == 6
     for name in ("perlin-lesions", "mri-lesions"):
         cube = read_scores(tmp_path / name)

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from run_folders import make_run
 from salgen.cli import reproduce_command
 from salgen.errors import SalgenError
-from salgen.evaluation.protocols import li2020, paper_table, protocol
+from salgen.evaluation.protocols import paper_table, protocol
 from salgen.evaluation.protocols.claims import judge
 from salgen.evaluation.protocols.li2020 import CLAIMS, FULL_TRAINING, TABLE_1, TABLE_2, Li2020, distances
 from salgen.evaluation.protocols.paper_table import RunFolders
@@ -32,7 +32,6 @@ PRINTED_1 = {row.metric: [list(map(float, text.split())) for text in row.printed
 @pytest.fixture
 def asked(recorded, monkeypatch):
     """As `recorded`, with Table 2 filled by the paper's own numbers and no image that is suspicious."""
-    monkeypatch.setattr(li2020, "clever_hans", lambda run, call: [])
     monkeypatch.setattr(paper_table.PaperTable, "filled", lambda table, *given: papers(table))
     return recorded
 
@@ -132,11 +131,8 @@ def values_of(run, method, metric):
 
 def filled(table, scale="demo", **folders):
     """A table of run folders: experiment to data set and network to folder."""
-    runs = RunFolders(next(iter(next(iter(folders.values())).values())).parent)
-    for experiment, cells in folders.items():
-        for (dataset, model), folder in cells.items():
-            runs.add(experiment, dataset, model, "test", folder)
-    return table.filled(runs, scale)
+    places = [(name, *cell, "test", folder) for name, cells in folders.items() for cell, folder in cells.items()]
+    return table.filled(RunFolders(places[0][-1].parent, places), scale)
 
 
 def test_table_2_takes_of_each_image_the_likeliest_class_for_iauc_and_cs(tmp_path, monkeypatch):

@@ -53,8 +53,8 @@ def test_nothing_is_filled_in_where_there_is_nothing_around(share):
 def test_evidence_is_for_networks_that_use_the_feature(network, share):
     images, masks, labels = photographs()
     found = composite_evidence(images, masks, list("abcdefgh"), labels, labels, network)
-    assert [[one.filling for one in of_sample] for of_sample in found] == [list(FILLINGS)] * 8
-    assert np.mean([[one.composite_evidence for one in of_sample] for of_sample in found]) == share
+    assert [list(of_sample) for of_sample in found] == [list(FILLINGS)] * 8
+    assert np.mean([[one.certified for one in of_sample.values()] for of_sample in found]) == share
 
 
 @pytest.mark.parametrize(("network", "share"), [(by_feature, 1.0), (by_corner, 0.0)])
@@ -66,9 +66,9 @@ def test_a_network_with_a_logit_for_each_class_is_asked_about_its_own(network, s
         return np.pad(network(shown), ((0, 0), (0, 1)), constant_values=100.0)
 
     every = composite_evidence(images, masks, list("abcdefgh"), labels, labels, logits, shown=np.ones(8, dtype=bool))
-    assert np.mean([[one.composite_evidence for one in of_sample] for of_sample in every]) == share
+    assert np.mean([[one.certified for one in of_sample.values()] for of_sample in every]) == share
     rivals = composite_evidence(images, masks, list("abcdefgh"), labels, labels, logits)
-    assert not any(one.correct for of_sample in rivals for one in of_sample)
+    assert not any(one.correct for of_sample in rivals for one in of_sample.values())
 
 
 def test_photographs_of_one_cluster_are_no_backgrounds_of_each_other():

@@ -5,8 +5,8 @@ import pytest
 from run_folders import edited_record, make_run
 from test_report import read
 from salgen.evaluation.report import console_summary, report
-from salgen.evaluation.report.runs import TrainedModel
 from salgen.evaluation.report.study import Study, StudyCell
+from salgen.evaluation.runs.artifacts.run_record import ModelRecord
 
 TOO_FEW = "too few test images to tell whether"
 ABOVE = "above chance, but less than halfway to 100 %"
@@ -84,7 +84,7 @@ def test_a_page_and_the_terminal_say_whether_a_model_has_learnt(tmp_path, name):
     ],
 )
 def test_near_chance_is_said_only_where_the_interval_holds_chance(accuracy, count, chance, fault):
-    model = TrainedModel("m", 0, accuracy, count, chance)
+    model = ModelRecord(name="m", seed=0, accuracy=accuracy, n_images=count, chance=chance)
     assert model.unlearnt is (fault is not None)
     if model.unlearnt:
         assert model.fault == fault

@@ -9,7 +9,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics.clever_hans import clever_hans
 from salgen.evaluation.report import console_summary, report
 from salgen.evaluation.report.figures import WIDTH, all_curves, parameter_groups
-from salgen.evaluation.report.page import agreements, suspect_counts
+from salgen.evaluation.report.page import suspect_counts
 from salgen.evaluation.report.reliance import by_model, reliance_lines
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.tables import means_table, metric_blocks, panels
@@ -240,23 +240,6 @@ def test_suspects_are_counted_as_the_command_finds_them_by_both_metrics_and_the_
     (path / "predictions.parquet").unlink()
     with pytest.raises(SalgenError, match=r"predictions\.parquet is missing"):
         report([path])
-
-
-def test_metrics_are_correlated_over_three_data_sets(tmp_path):
-    how, paths = {"metrics": ("roc-auc", "m-gt", "mae"), **SMALL}, []
-    for i in range(3):
-        paths.append(make_run(tmp_path / str(i), name=f"set-{i}", shift=-0.2 * i, **how))
-        with edited_record(paths[-1]) as record:
-            record["dataset"]["fingerprint"] = f"{i}" * 64
-    runs = read_runs(paths)
-    (found,) = agreements(runs)
-    assert (found["metric"], found["metrics"]) == ("roc-auc", ["m-gt", "mae"])
-    assert list(found["lines"]) == ["gradient", "lrp-z", "deconvnet"]
-    key = ("gradient", "max_abs")
-    means = {m: [run.row(MODEL, key, m, "region:brain").mean for run in runs] for m in ("roc-auc", "mae")}
-    assert found["lines"]["gradient"][1] == pytest.approx(np.corrcoef(*means.values())[0, 1])
-    assert "Do other metrics agree with roc-auc about the data sets?" in read(report(paths)).text
-    assert agreements(runs[:2]) == []
 
 
 def test_console_says_what_the_tests_say_and_shows_what_fits(rich):

@@ -225,7 +225,7 @@ def test_the_recommended_method_has_the_largest_mean_of_one_training(run):
     assert found.method == means[CALLS].idxmax()
     assert found.table["mean"].to_dict() == pytest.approx(means[found.table.index].to_dict())
     assert {"center", "random"} <= set(floors)
-    assert found.table["images"].unique().tolist() == [run.record.samples.with_mask]
+    assert found.table["images"].unique().tolist() == [run.record.samples["with_mask"]]
     assert "Do not believe it yet: the model has not learnt the task" in str(found)
 
 

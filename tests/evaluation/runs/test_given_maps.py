@@ -78,13 +78,13 @@ def test_maps_of_a_method_in_files_have_its_scores(run, theirs, ours):
 def test_the_run_says_where_they_are_from(run, files):
     record = RunRecord.read(run / "run.json")
     theirs, low = (next(m for m in record.methods if m.call == name) for name in ("theirs", "low maps"))
-    assert theirs.files.path == str(files / "signed")
+    assert theirs.files["path"] == str(files / "signed")
     assert (theirs.signed, low.signed) == (True, False)
     assert (theirs.native_resolution, low.native_resolution) == ("32x32", "7x7")
     assert (theirs.control, theirs.reduction) == (False, "sum")
-    assert f"read from {files / 'signed'} (SHA-256 {theirs.files.sha256[:12]})" == theirs.reference
+    assert f"read from {files / 'signed'} (SHA-256 {theirs.files['sha256'][:12]})" == theirs.reference
     assert set(of(run, "theirs", [])["method_parameters"]) == {
-        json.dumps({"sha256": theirs.files.sha256}).replace(" ", "")
+        json.dumps({"sha256": theirs.files["sha256"]}).replace(" ", "")
     }
     assert any("The maps of theirs, low maps were read from files" in note for note in record.notes)
     assert theirs.reference in salgen.report([run]).read_text(encoding="utf-8")
@@ -155,7 +155,7 @@ def test_a_run_of_them_is_scored_again_verified_and_published(run, data, tmp_pat
     shown, hidden = (published_record(record, pixels=pixels) for pixels in (True, False))
     assert {"theirs", "low maps"} <= set(hidden.maps_left_out)
     assert shown.maps_left_out == []
-    assert next(m for m in shown.methods if m.call == "theirs").files.path == "signed"
+    assert next(m for m in shown.methods if m.call == "theirs").files["path"] == "signed"
 
 
 def test_what_they_cannot_be_is_said_before_any_work(data, model, files, tmp_path):

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-import watched_work
 from ray_nodes import two_nodes
 from worker_orders import DRIVER, ORDERS, orders_path
 from salgen.datasets.execution import executors, ray_tasks
@@ -184,7 +183,6 @@ def test_faults_end_the_run_as_they_do_locally(tmp_path, data, orders, monkeypat
     [
         ({"libraries": {"torch": "1.0"}}, r"would compute other scores: it has torch .* for 1\.0"),
         ({"run": Path("elsewhere")}, r"does not see elsewhere/parts: all machines of a cluster must share the folder"),
-        ({"data": Path("elsewhere")}, r"does not see elsewhere/salgen\.json"),
         ({"device": "cuda"}, "has a GPU that PyTorch cannot use"),
         ({"plan": b"cnowhere\nThing\n."}, r"cannot load the job \(ModuleNotFoundError: No module named 'nowhere'\)"),
     ],
@@ -194,13 +192,6 @@ def test_a_machine_that_will_not_do_says_why(tmp_path, data, monkeypatch, change
     fault = predicted_by_task(replace(ray_work.Job.of(runner_of(data, tmp_path), "cpu"), **changes))
     with pytest.raises(ChildProcessError, match=message):
         raise fault.error
-
-
-def test_a_model_that_is_another_one_there_is_refused(tmp_path, data, monkeypatch):
-    job = ray_work.Job.of(runner_of(data, tmp_path), "cpu")
-    other = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(1024, 2))
-    monkeypatch.setattr(watched_work, "network", lambda: other)
-    assert "its weights differ from those where the run was started" in str(predicted_by_task(job).error)
 
 
 def test_a_job_holds_no_weights_and_gives_the_same_work(tmp_path, data, monkeypatch):

@@ -15,7 +15,7 @@ from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.statistics.accuracy import accuracy_interval
 from salgen.evaluation.sweeps import sweep as module
 from salgen.evaluation.sweeps.dose import Dose
-from salgen.evaluation.sweeps.reliant_models import Detection, detections
+from salgen.evaluation.sweeps.reliant_models import detection, detections
 
 NAME = "planted-artefacts"
 DOSE = "strength=0,0.5,1"
@@ -167,7 +167,7 @@ def constructed():
 def test_a_method_is_judged_by_all_pairs_of_models():
     doses, reliant, mass, alarm = constructed()
     row, perfect, useless = (
-        Detection.of("m", "method", doses, reliant, of, alarm)
+        detection("m", "method", doses, reliant, of, alarm)
         for of in (mass, np.where(reliant, 0.2, 0.1), np.full((3, 10), 0.1))
     )
     assert (row.reliant, row.clean) == (15, 15)
@@ -183,14 +183,14 @@ def test_a_method_is_judged_by_all_pairs_of_models():
 def test_models_without_a_mass_and_sweeps_without_a_zero_are_left_out():
     doses, reliant, mass, alarm = constructed()
     mass[0, :3] = np.nan
-    row = Detection.of("m", "method", doses, reliant, mass, alarm)
+    row = detection("m", "method", doses, reliant, mass, alarm)
     assert (row.reliant, row.clean, row.at_zero) == (15, 12, 7)
     known = np.isfinite(mass)
     assert row.auroc == pytest.approx(roc_auc_score(reliant[known], mass[known]))
-    row = Detection.of("m", "method", doses + 0.1, reliant, mass, alarm)
+    row = detection("m", "method", doses + 0.1, reliant, mass, alarm)
     assert row.at_zero == 0
     assert np.isnan([row.false_alarms, row.alarms_low, row.alarms_high]).all()
-    row = Detection.of("m", "method", doses[:1], reliant[:1], mass[:1], alarm[:1])
+    row = detection("m", "method", doses[:1], reliant[:1], mass[:1], alarm[:1])
     assert np.isnan([row.auroc, row.low, row.high, row.trainings]).all()
 
 

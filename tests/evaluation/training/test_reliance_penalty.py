@@ -71,7 +71,7 @@ def test_a_model_that_ignores_the_background_pays_nothing():
 
 @pytest.mark.parametrize("stored", [True, False])
 def test_batches_are_what_the_generator_renders(few, stored):
-    opened = Redraws.of(few, None)
+    opened = Redraws.of(open_dataset(few))
     made = opened.generator
     positives = [i for i in range(10) if made.twin(made.recipe(0, "train", i)) is not None]
     negative = next(i for i in range(10) if i not in positives)
@@ -110,7 +110,7 @@ def stand_ins(few, tmp_path):
 
 @pytest.mark.parametrize("stored", [True, False])
 def test_redraws_and_twins_of_changed_images_are_changed_in_the_same_pixels(few, stand_ins, stored):
-    plain, changed = Redraws.of(few, None), Redraws.of(few, None, stand_ins)
+    plain, changed = Redraws.of(open_dataset(few)), Redraws.of(open_dataset(few), stand_ins)
     if not stored:
         plain, changed = (replace(one, twins=()) for one in (plain, changed))
     wanted = (3, list(range(10)))
@@ -204,7 +204,7 @@ def test_the_loss_of_a_batch_is_that_of_images_and_twins_and_the_penalty(name, m
 def test_a_network_that_sees_the_feature_alone_pays_nothing(tmp_path):
     """A colour counter reacts to the coloured cells and to nothing else; of others the same images ask a price."""
     splits = {"train": 8, "val": 4, "test": 4}
-    opened = Redraws.of(salgen.make("coloured-cells", tmp_path / "cells", splits=splits, workers=1), None)
+    opened = Redraws.of(open_dataset(salgen.make("coloured-cells", tmp_path / "cells", splits=splits, workers=1)))
     shown = opened[0, range(8)]
     assert shown.has_twin.all()
     classes = torch.tensor(open_dataset(tmp_path / "cells", "train").column("label"))

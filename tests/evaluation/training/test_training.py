@@ -13,9 +13,9 @@ from stopped_training import train_until_stopped
 from torch import nn
 from torch.nn.functional import cross_entropy
 from salgen.errors import SalgenError
-from salgen.evaluation.training import checkpoints, training, training_config, training_data, training_state
+from salgen.evaluation.training import checkpoints, training, training_state
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, build_classifier, load_checkpoint
-from salgen.evaluation.training.trainer import Batching, Trainer
+from salgen.evaluation.training.trainer import Trainer, batching
 from salgen.evaluation.training.training import train, train_seeds
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
 from salgen.evaluation.training.training_settings import TrainingSettings, choose_settings
@@ -74,8 +74,7 @@ def squares(monkeypatch):
 
 
 def read(monkeypatch, dataset):
-    for module in (training_config, training_data):
-        monkeypatch.setattr(module, "open_dataset", dataset)
+    monkeypatch.setattr(training, "open_dataset", dataset)
 
 
 def weights_of(folder):
@@ -178,7 +177,9 @@ def test_damaged_state_is_one_line_and_is_never_unpickled(tmp_path, content):
         torch.save({"learned": Path("anything that is no tensor")}, tmp_path / "c" / STATE)
     else:
         (tmp_path / "c" / STATE).write_bytes(content)
-    assert f"{STATE} is damaged: remove it" in error_of(train, "squares", tmp_path / "c", settings=SMALL)
+    said = error_of(train, "squares", tmp_path / "c", settings=SMALL)
+    assert f"{STATE} is damaged" in said
+    assert "remove it, and the training starts again" in said
 
 
 def test_a_finished_training_is_not_repeated(tmp_path, monkeypatch):
@@ -244,7 +245,7 @@ def test_another_training_that_begins_meanwhile_is_refused(tmp_path, monkeypatch
 
 def test_another_data_set_in_the_same_place_is_an_error(tmp_path, monkeypatch):
     train("squares", tmp_path / "c", settings=SMALL)
-    monkeypatch.setattr(training_config, "open_dataset", lambda *given: Squares(*given, fingerprint="0" * 64))
+    monkeypatch.setattr(training, "open_dataset", lambda *given: Squares(*given, fingerprint="0" * 64))
     assert "dataset fingerprint" in error_of(train, "squares", tmp_path / "c", settings=SMALL)
 
 
@@ -393,9 +394,9 @@ def test_one_cycle_rises_to_the_learning_rate_and_falls_to_nothing():
 
 @given(images=st.integers(1, 1000), batch_size=st.integers(1, 200))
 def test_batches_are_whole_and_as_many_as_fit(images, batch_size):
-    batching = Batching.of(images, batch_size)
-    assert batching.size == min(images, batch_size)
-    assert batching.images <= images < batching.images + batching.size
+    size, steps = batching(images, batch_size)
+    assert size == min(images, batch_size)
+    assert size * steps <= images < size * steps + size
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16])
@@ -415,8 +416,9 @@ def test_batches_are_pictures_in_0_to_1_in_the_order_asked_for(kind):
 def test_memory_limit_counts_bytes_of_the_decoded_split():
     exact = 44 * 8 * 8 / 1e9
     cpu = torch.device("cpu")
-    assert len(load_split(Path("squares"), "train", "label", cpu, exact * 1.0001)) == 44
-    assert "0.00 GB decoded" in error_of(load_split, Path("squares"), "train", "label", cpu, exact * 0.999)
+    train_split = Squares("squares", "train")
+    assert len(load_split(train_split, "label", cpu, exact * 1.0001)) == 44
+    assert "0.00 GB decoded" in error_of(load_split, train_split, "label", cpu, exact * 0.999)
 
 
 def with_dropout(setup):

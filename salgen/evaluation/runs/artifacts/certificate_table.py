@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from salgen.errors import SalgenError, reason
+from salgen.errors import readable
 from salgen.evaluation.reliance.certificate_rule import Certificate
 from salgen.evaluation.runs.artifacts.chunk_files import ARROW_TYPES
 from salgen.evaluation.runs.artifacts.run_record import CertificateSummary
@@ -49,13 +49,12 @@ class Certification:
 def read_certificates(path: Path) -> Certification:
     """The certificates of a file."""
     certified, summary = {}, []
-    try:
-        for (name, seed), rows in pq.read_table(path).to_pandas().groupby(["model", "training_seed"], sort=False):
-            known = rows.set_index("sample_id")["certified"].dropna()
-            certified[name, seed] = dict(known.astype(bool))
-            summary.append(_summary(name, seed, rows))
-    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
-        raise SalgenError(f"{path} is damaged ({reason(error)}): fetch it or evaluate again") from None
+    with readable(f"{path} is damaged", ": fetch it or evaluate again"):
+        table = pq.read_table(path).to_pandas()
+    for (name, seed), rows in table.groupby(["model", "training_seed"], sort=False):
+        known = rows.set_index("sample_id")["certified"].dropna()
+        certified[name, seed] = dict(known.astype(bool))
+        summary.append(_summary(name, seed, rows))
     return Certification(certified, summary)
 
 

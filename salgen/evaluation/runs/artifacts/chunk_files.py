@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from salgen.errors import SalgenError
+from salgen.errors import readable
 from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.scoring.metric_computation import PartialScores, worst_case
 from salgen.files import atomic_path
@@ -98,11 +98,9 @@ def is_written(path: Path) -> bool:
 
 def read_rows(path: Path) -> pa.Table:
     """The rows of a part of a run."""
-    try:
+    with readable(f"{path} is damaged", ": remove it and run the same command again"):
         # Unless told not to, older pyarrow adds a column for each folder on the path that is named like depth=0.1.
         return pq.read_table(path, partitioning=None, page_checksum_verification=True).replace_schema_metadata(None)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise SalgenError(f"{path} is damaged ({error}): remove it and run the same command again") from None
 
 
 def score_rows(

@@ -1,15 +1,12 @@
 """`composites.parquet`: for photographs and each filling, what composites say of a model's reliance."""
 
-from typing import get_type_hints
 import pyarrow as pa
-from salgen.evaluation.reliance.composites import CompositeEvidence
-from salgen.evaluation.runs.artifacts.chunk_files import ARROW_TYPES
 
 FILE = "composites.parquet"
 COLUMNS = {
     "model": pa.string(),
     "training_seed": pa.int64(),
-    "sample_id": pa.string(),
-    "cluster": pa.string(),
-    **{name: ARROW_TYPES[kind] for name, kind in get_type_hints(CompositeEvidence).items()},
+    **dict.fromkeys(("sample_id", "cluster", "filling"), pa.string()),
+    **dict.fromkeys(("correct", "uses_feature", "ignores_background", "composite_evidence"), pa.bool_()),
+    **dict.fromkeys(("feature_effect", "background_effect", "held_effect", "step_effect", "tolerance"), pa.float64()),
 }

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from salgen.datasets.format.manifest import RUN
-from salgen.errors import SalgenError, named, reason
+from salgen.errors import SalgenError, reason
 from salgen.evaluation.scoring.metric_selection import remember
 from salgen.evaluation.scoring.own_metrics import MetricRecord
+from salgen.evaluation.statistics.accuracy import accuracy_interval, near_chance, too_few_to_tell
 from salgen.files import strict_json, write_text
 from salgen.parameters import parse_call
 from salgen.registry import METHODS
 from salgen.typed_json import from_json
 
 RECORD = RUN
-# Errors raised by content that no run writes.
-MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration, MemoryError)
 CHUNK = 64  # samples that are read, explained and scored together
 
 
@@ -59,13 +56,41 @@ class ModelOrigin:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRecord(ModelOrigin):
-    """An evaluated model, and its accuracy on the split."""
+    """An evaluated model, its accuracy on the split, and that of guessing."""
 
     accuracy: float  # the share of images that it classifies correctly
     n_images: int
     chance: float
     weights_sha256: str = ""
     patterns: dict[str, int] | None = None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of its accuracy."""
+        return accuracy_interval(self.accuracy, self.n_images)
+
+    @property
+    def unlearnt(self) -> bool:
+        """True if its accuracy is less than halfway from chance to 1, so that no method can be judged by its maps."""
+        return near_chance(self.accuracy, self.chance)
+
+    @property
+    def fault(self) -> str:
+        """The accuracy of an `unlearnt` model in words: near chance only where its interval holds chance."""
+        low, high = self.interval
+        if low > self.chance:
+            return "above chance, but less than halfway to 100\N{NO-BREAK SPACE}%"
+        return "below chance" if high < self.chance else "near chance"
+
+    @property
+    def worth(self) -> str:
+        """What the maps of an `unlearnt` model are worth, in words."""
+        return "little" if self.interval[0] > self.chance else "nothing"
+
+    @property
+    def too_few(self) -> bool:
+        """True if it seems to have learnt the task, but on too few images to tell."""
+        return too_few_to_tell(self.accuracy, self.n_images, self.chance)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,14 +101,6 @@ class PairedModelRecord(ModelOrigin):
     accuracy: float | None = None
     n_images: int | None = None
     chance: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class FilesRecord:
-    """The files that a method's maps were read from, and the digest of their maps."""
-
-    path: str
-    sha256: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,23 +128,13 @@ class MethodRecord:
     native_resolution: str
     seconds: float
     maps: int = 0
-    files: FilesRecord | None = None
+    files: dict[str, str] | None = None  # `path` of the files that its maps were read from, and `sha256` of the maps
     foreign: ForeignRecord | None = None
 
     @property
     def created(self) -> Any:
         """The method, one of salgen's."""
         return METHODS.create(*parse_call(self.stands_for or self.call))
-
-
-@dataclass(frozen=True, kw_only=True)
-class SampleCounts:
-    """Numbers of samples: in the split, considered, and of these with a mask (which are scored) and without."""
-
-    split_total: int
-    considered: int
-    with_mask: int
-    without_mask: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,28 +164,6 @@ class CertificatesRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompositeSummary:
-    """The shares of a model's samples with composite evidence, which is no certificate."""
-
-    name: str
-    seed: int
-    samples: int
-    fillings: dict[str, float]  # by the filling of removed objects
-    all_fillings: float  # evidence from each filling
-    disagreement: float  # evidence from some fillings, but not all
-
-
-@dataclass(frozen=True, kw_only=True)
-class SourceRecord:
-    """The run whose maps were scored."""
-
-    record_sha256: str
-    created: str
-    device: str
-    versions: dict[str, str]
-
-
-@dataclass(frozen=True, kw_only=True)
 class RunRecord:
     """The contents of ``run.json``, in its order; an entry with a default may be missing in a file."""
 
@@ -201,14 +186,17 @@ class RunRecord:
     variants: list[str] = field(default_factory=list)
     headline_variant: str
     conventions: dict[str, Any] = field(default_factory=dict)
-    samples: SampleCounts
+    # `split_total`, `considered`, and of these `with_mask`, which are scored, and `without_mask`
+    samples: dict[str, int]
     certificates: CertificatesRecord
-    composites: list[CompositeSummary] = field(default_factory=list)  # for imported images
+    # for imported images: of each model the shares of samples with composite evidence
+    composites: list[dict[str, Any]] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     # files of maps that the run keeps, each with the digest of everything that its maps depend on
     maps: dict[str, str] = field(default_factory=dict)
-    scored_from: SourceRecord | None = None  # the run whose maps were scored, if that is another run
+    # of the run whose maps were scored, if that is another run: `record_sha256`, `created`, `device` and `versions`
+    scored_from: dict[str, Any] | None = None
     maps_left_out: list[str] | None = None  # in a published record, the methods whose maps are not published
 
     @classmethod
@@ -245,20 +233,3 @@ def in_groups(left_out: Mapping[str, str]) -> str:
         own = why.removeprefix(name).lstrip(": ")
         by_reason.setdefault(why if own == why else own.partition(": ")[0].partition("; ")[0], []).append(call)
     return "; ".join(f"{', '.join(calls)} ({why})" for why, calls in by_reason.items())
-
-
-@contextmanager
-def content_faults(paths: Sequence[str | os.PathLike[str]]) -> Iterator[None]:
-    """Name the runs in errors from malformed content of their files, which the checks of reading do not find."""
-    from jinja2 import TemplateError
-
-    folders = [os.fspath(path) for path in paths]
-    names = ", ".join(folders)
-    try:
-        yield
-    except SalgenError as error:
-        if any(folder in str(error) for folder in folders):
-            raise
-        raise SalgenError(f"{names}: {error}") from error
-    except (*MALFORMED, TemplateError) as error:
-        raise SalgenError(f"a file of {names} is damaged ({named(error)}): evaluate again") from error

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, readable
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.files import atomic_path
 from salgen.types import Float32, Mask
@@ -26,10 +26,6 @@ from salgen.types import Float32, Mask
 FOLDER = "maps"
 GALLERY = "gallery.npz"  # maps of a few samples, for the report's pictures
 METADATA = b"salgen"
-DAMAGE = (  # errors raised by reading a damaged file of maps
-    *(pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError),
-    *(ArithmeticError, RecursionError, MemoryError),
-)
 LONGEST_NAME = 80
 ARRAYS = ("targets", "correct", "there", "values")  # with a row for each sample
 COLUMNS = {
@@ -39,8 +35,6 @@ COLUMNS = {
     "there": pa.bool_(),
     "map": pa.list_(pa.list_(pa.float32())),
 }
-_PART = "[A-Za-z0-9+_-][A-Za-z0-9.+_-]*"
-_NAME = re.compile(rf"{FOLDER}/{_PART}/({_PART})/({'|'.join(MapKind)})-([0-9]{{5,}})\.parquet")
 _VALUES = "map.list.element.list.element"
 
 
@@ -84,12 +78,14 @@ def maps_name(model: str, seed: int, call: str, kind: MapKind, chunk: int) -> st
     return f"{FOLDER}/{folder_name(model)}-seed{seed}/{folder_name(call)}/{kind}-{chunk:05d}.parquet"
 
 
-def parts_of(name: str) -> tuple[str, MapKind]:
-    """The method's folder and the kind of the maps in a file."""
-    parts = _NAME.fullmatch(name)
-    if parts is None:
-        raise SalgenError(f"{name!r} is not the name of a file of maps")
-    return parts[1], MapKind(parts[2])
+def method_folder(name: str) -> str:
+    """The method's folder in the name of a file of maps."""
+    return Path(name).parent.name
+
+
+def kind_of(name: str) -> MapKind:
+    """The kind of the maps in a file of that name."""
+    return MapKind(Path(name).stem.rpartition("-")[0])
 
 
 def write_maps(path: Path, maps: SavedMaps, key: str) -> None:
@@ -124,7 +120,7 @@ def write_maps(path: Path, maps: SavedMaps, key: str) -> None:
 
 def read_maps(path: Path, ids: list[str] | None = None) -> SavedMaps:
     """The maps of a file: all of them, or those of some samples, in their order."""
-    try:
+    with readable(f"{path} is damaged", ": evaluate with --keep-maps again"):
         table = _rows_of(pq.read_table(path, partitioning=None, page_checksum_verification=True), ids)
         record = _record(table.schema.metadata)
         height, width = record["native_resolution"]
@@ -139,8 +135,6 @@ def read_maps(path: Path, ids: list[str] | None = None) -> SavedMaps:
             seconds=record["seconds"],
             faults=record.get("faults", {}),
         )
-    except DAMAGE as error:
-        raise SalgenError(f"{path} is damaged ({reason(error)}): evaluate with --keep-maps again") from None
 
 
 def _rows_of(table: pa.Table, ids: list[str] | None) -> pa.Table:
@@ -163,7 +157,7 @@ def key_of(path: Path) -> str | None:
     """The digest of everything that the maps of a file depend on; None if the file is missing or damaged."""
     try:
         return str(_record(pq.read_schema(path).metadata)["key"])
-    except DAMAGE:
+    except (pa.ArrowException, OSError, ValueError):
         return None
 
 
