@@ -52,7 +52,7 @@ def brain_bank(
     """
     names = source.names()
     base, extra = divmod(max(slices, len(names)), len(names))
-    volumes = [name for place, name in enumerate(names) for _ in range(base + (place < extra))]  # of each slice
+    volumes = [name for place, name in enumerate(names) for _ in range(base + (place < extra))]  # one a slice
     pixel_mm = max(view / extent for view, extent in zip(field_of_view, image_size, strict=True))
     depends_on = [BANK_VERSION, CHECKS_VERSION, source.digest, image_size, field_of_view, slices]
     kept = cached("brains", depends_on, ("masks", "slices"), lambda: _cut(source, volumes, image_size, pixel_mm))
