@@ -28,7 +28,7 @@ def cached(
     if arrays is None:
         arrays = derive()
         with cache_errors(kind), atomic_path(path) as temporary, open(temporary, "wb") as handle:
-            np.savez(handle, **arrays)
+            np.savez(handle, **arrays)  # type: ignore[arg-type]
     return arrays
 
 

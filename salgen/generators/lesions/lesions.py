@@ -132,8 +132,10 @@ class Lesions(GeneratorPlugin):
             levels, painted = to_levels(background, self.bit_depth), self._painted_lesions(parameters, Edit())
             image = self._paint(background, levels, parameters, painted)
             edit = self.counterfactual(parameters) if twins else None
-            twin = edit and self._paint(background, levels, parameters, self._painted_lesions(parameters, edit))
-            pairs.append((self._describe(image, parameters, material, painted), twin))
+            sample, twin = self._describe(image, parameters, material, painted), None
+            if edit is not None:
+                twin = self._paint(background, levels, parameters, self._painted_lesions(parameters, edit))
+            pairs.append((sample, twin))
         return pairs
 
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
