@@ -30,6 +30,13 @@ def polygons(corners: Float64, counts: Sequence[int], image_size: tuple[int, int
     return means(fine.view(np.uint8))
 
 
+def window_around(corners: Float64, image_size: tuple[int, int]) -> tuple[slice, slice]:
+    """The pixels of an image that can lie in a polygon with (row, column) corners."""
+    top, left = np.maximum(np.floor(corners.min(axis=0)), 0).astype(int).tolist()
+    bottom, right = np.minimum(np.ceil(corners.max(axis=0)), image_size).astype(int).tolist()
+    return slice(top, bottom), slice(left, right)
+
+
 def oval(centre: Sequence[float] | Float64, radii: Sequence[float]) -> Float64:
     """An ellipse as a polygon, float64 (32, 2)."""
     return _CIRCLE * np.asarray(radii, dtype=np.float64) + np.asarray(centre, dtype=np.float64)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 import numpy as np
 from salgen.generators.drawing.choices import Tint
-from salgen.generators.drawing.shapes import oval
+from salgen.generators.drawing.shapes import oval, window_around
 from salgen.generators.figures.drawing import Drawing, Placement
 from salgen.types import Float64, Mask
 
@@ -60,14 +60,12 @@ def support_of(eye: Eye, frame: Placement, image_size: tuple[int, int]) -> Mask:
 
 @lru_cache(maxsize=8)  # an image, its twin and their regions need the same two eyes one after the other
 def _layers(eye: Eye, frame: Placement, image_size: tuple[int, int]) -> Layers:
-    corners = frame.places(oval(eye.middle, eye.radii))
-    top, left = np.maximum(np.floor(corners.min(axis=0)), 0).astype(int).tolist()
-    bottom, right = np.minimum(np.ceil(corners.max(axis=0)), image_size).astype(int).tolist()
-    inner = Placement((frame.origin[0] - top, frame.origin[1] - left), frame.side, frame.turn)
-    drawing = Drawing((bottom - top, right - left), inner)
+    rows, columns = window = window_around(frame.places(oval(eye.middle, eye.radii)), image_size)
+    inner = Placement((frame.origin[0] - rows.start, frame.origin[1] - columns.start), frame.side, frame.turn)
+    drawing = Drawing((rows.stop - rows.start, columns.stop - columns.start), inner)
     white = _draw(drawing, eye)
     ink, coverage = drawing.picture()
-    return Layers((slice(top, bottom), slice(left, right)), ink, drawing.share(white), coverage)
+    return Layers(window, ink, drawing.share(white), coverage)
 
 
 def _draw(drawing: Drawing, eye: Eye) -> int:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from salgen.generators.drawing.catalogue import catalogue, read_points
 from salgen.generators.drawing.outlines import smooth, turned
 from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, open_photographs
-from salgen.generators.drawing.shapes import oval, paint, polygon
+from salgen.generators.drawing.shapes import oval, paint, polygon, window_around
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.generators.textured.clutter import cluttered, draw_background
@@ -47,15 +47,6 @@ def outline(shape: str) -> Float64:
     return np.asarray(corners)
 
 
-def texture(name: str, places: Float64, pixel: float, key: int) -> Float64:
-    """The share of the second colour at each pixel, float64 (H, W) in [0, 1].
-
-    Places are each pixel's (row, column) on the object, whose area is 1, (H, W, 2), and `pixel` is a pixel's side
-    there: edges are softened over it.
-    """
-    return TEXTURES[name](places, pixel, Stream.from_key(key, "texture"))
-
-
 def _checks(places: Float64, pixel: float, stream: Stream) -> Float64:
     start = stream.uniform(2)
     down, across = (2 * _soft(_wave(places[..., axis] + start[axis], 0.5), pixel) - 1 for axis in (0, 1))
@@ -70,6 +61,8 @@ def _dots(places: Float64, pixel: float, stream: Stream) -> Float64:
     return _soft((0.33 - np.sqrt(down * down + across * across)) * period, pixel)
 
 
+# The share of the second colour, float64 (H, W) in [0, 1], by each pixel's (row, column) on the object, whose area is 1,
+# (H, W, 2); by a pixel's side there, over which edges are softened; and by a stream.
 TEXTURES: dict[str, Callable[[Float64, float, Stream], Float64]] = {
     "stripes": lambda places, pixel, stream: _soft(_wave(places[..., 0] + float(stream.uniform(1)[0]), 0.3), pixel),
     "checks": _checks,
@@ -158,7 +151,8 @@ class TexturedShapes(Painted):
 
     def _draw_place(self, context: Context) -> dict[str, Any]:
         """Size, turn and place of the thing, in shares of the image."""
-        place, most = context.stream("place").uniform(4), half_tangent(self.tilt)
+        place = context.stream("place").uniform(4)
+        most = round(float(np.tan(np.pi * self.tilt / 360)), 9)  # of half the angle, the same on every machine
         low, high = (float(np.sqrt(share)) for share in self.area)
         return {
             "side": low + (high - low) * float(place[0]),
@@ -210,7 +204,8 @@ class TexturedShapes(Painted):
         places = thing.places()
         _, pattern = CLASSES[parameters["label"]].rsplit("_", 1)
         on_thing = turned(places, -parameters["turn"])
-        share = texture(pattern, on_thing, 1 / thing.side, parameters["texture"])[..., None]
+        texture = Stream.from_key(parameters["texture"], "texture")
+        share = TEXTURES[pattern](on_thing, 1 / thing.side, texture)[..., None]
         first, second = np.array(parameters["colours"])
         down, across, strength = parameters["light"]
         rows, columns = places[..., 0], places[..., 1]
@@ -263,16 +258,11 @@ def thing_at(label: int, side: float, turn: float, place: tuple[float, float], i
     pixels = min(side * float(np.sqrt(image_size[0] * image_size[1])), *(room / (high - low)).tolist())
     centre = MARGIN - pixels * low + np.array(place) * (room - pixels * (high - low))
     corners = pixels * corners + centre
-    window = _window(corners, image_size)
-    origin = np.array([part.start for part in window])
-    coverage = polygon(corners - origin, (window[0].stop - window[0].start, window[1].stop - window[1].start))
+    rows, columns = window = window_around(corners, image_size)
+    size = rows.stop - rows.start, columns.stop - columns.start
+    coverage = polygon(corners - (rows.start, columns.start), size)
     coverage.setflags(write=False)
     return Thing(corners, centre, pixels, window, coverage)
-
-
-def half_tangent(degrees: float) -> float:
-    """The tangent of half an angle, to 9 digits, so that all machines have the same."""
-    return round(float(np.tan(np.pi * degrees / 360)), 9)
 
 
 def _colours(stream: Stream) -> list[list[float]]:
@@ -288,13 +278,3 @@ def _colour(hue: float, saturation: float, value: float) -> list[float]:
     turns = (np.array([0.0, 2 / 3, 1 / 3]) + hue) % 1.0
     ramps = np.clip(np.abs(turns * 6 - 3) - 1, 0.0, 1.0)
     return [float(level) for level in value * (1 - saturation * (1 - ramps))]
-
-
-def _window(corners: Float64, image_size: tuple[int, int]) -> tuple[slice, slice]:
-    """The pixels around an outline."""
-    low, high = np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
-    rows, columns = (
-        slice(max(0, int(first)), min(size, int(last) + 1))
-        for first, last, size in zip(low, high, image_size, strict=True)
-    )
-    return rows, columns

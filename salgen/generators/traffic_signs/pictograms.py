@@ -109,7 +109,8 @@ def _read(shape: str, *values: Any) -> Pictogram:
         return mapped(read_pictogram(values), lambda x, y: (-x, y))
     colour, *numbers = values
     if shape == "dot":
-        return (dot(*numbers, colour=colour),)
+        x, y, radius = numbers
+        return (dot(x, y, radius, colour),)
     width = numbers.pop(0) if shape == "line" else 0.0
     return (SignPart(_points(numbers), width, colour),)
 

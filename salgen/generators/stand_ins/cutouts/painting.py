@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.drawing.choices import Choices
-from salgen.generators.drawing.shapes import polygons
+from salgen.generators.drawing.shapes import polygons, window_around
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.stand_ins.cutouts.sketch import Part, Sketch, posed, read_items
 from salgen.generators.stand_ins.cutouts.skins import BASES, COMMON, MATERIALS, PALETTES, Skin, marking, read_skins
@@ -104,16 +104,15 @@ def _surface(
 
 def _paint_part(canvas: Canvas, part: Part, corners: Float64) -> None:
     """Paint a part over the canvas, in the smallest window that holds it."""
-    low = np.maximum(np.floor(corners.min(axis=0)), 0).astype(int)
-    high = np.minimum(np.ceil(corners.max(axis=0)), canvas.alpha.shape).astype(int)
-    if (high <= low).any():
+    rows, columns = window = window_around(corners, canvas.colour.shape[:2])
+    size = rows.stop - rows.start, columns.stop - columns.start
+    if min(size) <= 0:
         return
-    window = slice(low[0], high[0]), slice(low[1], high[1])
-    size = int(high[0] - low[0]), int(high[1] - low[1])
-    share = polygons(corners - low, [len(outline) for outline in part.outlines], size)
+    share = polygons(corners - (rows.start, columns.start), [len(outline) for outline in part.outlines], size)
     middle, half = (corners.max(axis=0) + corners.min(axis=0)) / 2, (corners.max(axis=0) - corners.min(axis=0)) / 2
     down, across = (
-        (np.arange(low[axis], high[axis]) + 0.5 - middle[axis]) / max(float(half[axis]), 0.5) for axis in range(2)
+        (np.arange(window[axis].start, window[axis].stop) + 0.5 - middle[axis]) / max(float(half[axis]), 0.5)
+        for axis in range(2)
     )
     colour = _shaded(part, canvas, window, down[:, np.newaxis], across[np.newaxis])
     uncovered = 1.0 - share

@@ -71,24 +71,19 @@ def _steps(part: str, entry: Mapping[str, Any]) -> Iterator[Step]:
 def play(stage: Stage, layout: Layout) -> None:
     """Draw the steps of a layout on a stage."""
     for entry in layout:
-        if entry.chance < 1.0 and stage.dice.draw() >= entry.chance:
+        if entry.chance < 1.0 and not stage.dice.chance(entry.chance):
             continue
-        _take(stage, entry)
+        once = {name: _drawn(stage, value) for name, value in entry.options.items()}
+        times = round(_drawn(stage, entry.times))
+        for number in range(times):
+            share = number / max(times - 1, 1)
+            options = {**once, **{name: _drawn(stage, value) for name, value in entry.each.items()}}
+            for name, (first, last) in entry.over.items():
+                options[name] = first + share * (last - first) + options.get(name, 0.0)
+            PARTS[entry.part](stage, **options)
+            if entry.both:
+                PARTS[entry.part](stage, **{**options, "u": 1.0 - options["u"]})
     stage.flush()
-
-
-def _take(stage: Stage, entry: Step) -> None:
-    part = PARTS[entry.part]
-    once = {name: _drawn(stage, value) for name, value in entry.options.items()}
-    times = round(_drawn(stage, entry.times))
-    for number in range(times):
-        share = number / max(times - 1, 1)
-        options = {**once, **{name: _drawn(stage, value) for name, value in entry.each.items()}}
-        for name, (first, last) in entry.over.items():
-            options[name] = first + share * (last - first) + options.get(name, 0.0)
-        part(stage, **options)
-        if entry.both:
-            part(stage, **{**options, "u": 1.0 - options["u"]})
 
 
 def _drawn(stage: Stage, value: Any) -> Any:
@@ -97,7 +92,7 @@ def _drawn(stage: Stage, value: Any) -> Any:
         return value
     low, high = value
     if all(isinstance(end, int) for end in value):
-        return low + int(stage.dice.draw() * (high - low + 1))
+        return stage.dice.count(low, high)
     return stage.dice.between(low, high)
 
 
@@ -125,4 +120,4 @@ def _seen(stage: Stage) -> NDArray[np.uint8]:
     canvas += wash * (0.6 - canvas)
     canvas += stage.stream.uniform(size[0] * size[1], -0.016, 0.016).reshape(*size, 1) * dice.between(0.4, 1.2)
     seen = np.rint(np.clip(canvas, 0.0, 1.0) * 255.0).astype(np.uint8)
-    return np.ascontiguousarray(seen[:, ::-1]) if dice.draw() < 0.5 else seen
+    return np.ascontiguousarray(seen[:, ::-1]) if dice.chance(0.5) else seen

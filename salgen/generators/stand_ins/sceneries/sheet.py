@@ -5,12 +5,13 @@ reaches from its leftmost to its rightmost edge, so that all rows of all shapes 
 notch in a row is made of several shapes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from salgen.generators.drawing.catalogue import catalogue
+from salgen.generators.drawing.choices import Choices
 from salgen.generators.drawing.shapes import FINE
 from salgen.types import Float64
 
@@ -117,11 +118,10 @@ def _spans(
 RANGES: dict[str, dict[str, Any]] = catalogue("inks.json")
 
 
-def mixed(name: str, draw: Callable[[], float]) -> Ink:
+def mixed(name: str, dice: Choices) -> Ink:
     """An ink of a kind, between two of its colours; digits at the end of a name tell inks of one kind apart."""
     kind = RANGES[name.rstrip("0123456789")]
-    colours = kind["colours"]
-    first, second = colours[int(draw() * len(colours))], colours[int(draw() * len(colours))]
-    share, gain = 0.5 * draw(), 0.82 + 0.3 * draw()
+    first, second = dice.of(kind["colours"]), dice.of(kind["colours"])
+    share, gain = 0.5 * dice.draw(), 0.82 + 0.3 * dice.draw()
     red, green, blue = (min((a + share * (b - a)) * gain, 1.0) for a, b in zip(first, second, strict=True))
     return Ink((red, green, blue), *kind["texture"])
