@@ -134,6 +134,4 @@ class Generator:
 
 def to_levels(values: NDArray[np.float64], bit_depth: int) -> NDArray[Any]:
     """Intensities in [0, 1] as integer levels of the same shape, rounded once."""
-    levels = values * float(2**bit_depth - 1)
-    np.rint(levels, out=levels)
-    return levels.astype(np.uint8 if bit_depth == 8 else np.uint16)
+    return np.rint(values * float(2**bit_depth - 1)).astype(np.uint8 if bit_depth == 8 else np.uint16)

@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
-from salgen.generators.composites.libraries import Composite, Library
+from salgen.generators.composites.libraries import Composite, Library, open_library
 from salgen.generators.composites.pasting import Pixels, Window, paste, resized
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.parameters import param
-from salgen.registry import LIBRARIES
 from salgen.types import Float64
 
 NAMES = ("bam",)
@@ -101,9 +100,7 @@ class Bam(Painted):
         """The libraries of objects and of scenes: drawn, or from a folder with copies of COCO and MiniPlaces."""
         wanted = self.image_size, self._longest, self.objects, self.scenes, self.pictures
         drawn = source in (None, STAND_INS)
-        library = LIBRARIES.load(STAND_INS)(*wanted) if drawn else LIBRARIES.load(OWN_COPY)(*wanted, Path(str(source)))
-        composite: Composite = library.open()
-        return composite
+        return open_library(STAND_INS, *wanted) if drawn else open_library(OWN_COPY, *wanted, Path(str(source)))
 
     def draw(self, context: Context) -> dict[str, Any]:
         """A combination of the block, with the pictures, the size and the place that belong to it."""

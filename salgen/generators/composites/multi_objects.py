@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.composites.bam import CORE, OBJECT, OBJECTS, OPAQUE, SCENES, SMALLEST, STAND_INS, scene_of
-from salgen.generators.composites.libraries import Composite
+from salgen.generators.composites.libraries import Composite, open_library
 from salgen.generators.composites.pasting import Pixels, Window, filled_box, paste, placed, resized
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.parameters import param
-from salgen.registry import LIBRARIES
 from salgen.types import Float64
 
 NAMES = ("multi-objects",)
@@ -94,9 +93,7 @@ class MultiObjects(Painted):
                 f"source = {source!r}: {self.name} is drawn, give none; voc-2012 and coco-2017 are imported"
             )
         longest = max(floor(max(self.image_size) * LONGEST), SMALLEST)
-        library = LIBRARIES.load(STAND_INS)(self.image_size, longest, self.objects, self.scenes, self.pictures)
-        composite: Composite = library.open()
-        return composite
+        return open_library(STAND_INS, self.image_size, longest, self.objects, self.scenes, self.pictures)
 
     def draw(self, context: Context) -> dict[str, Any]:
         """The class that the sample is about, and the image: the same for all samples of one image."""

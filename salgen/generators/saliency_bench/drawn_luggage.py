@@ -128,15 +128,14 @@ class DrawnLuggage(MarkedScene):
         """A thing in any pose, at any place in the bag."""
         choices = Choices(stream, CHOICES)
         side = int(choices.between(*sizes) * min(self.image_size))
-        thing = posed(replace(drawn, lean=1.0), side, choices)
-        (height, width), (left, top, right, bottom) = thing.size, BAG
+        parts, size = posed(replace(drawn, lean=1.0), side, choices)
+        (height, width), (left, top, right, bottom) = size, BAG
         row = int((top + (bottom - top) * choices.between(0.0, 1.0)) * (self.image_size[0] - height))
         column = int((left + (right - left) * choices.between(0.0, 1.0)) * (self.image_size[1] - width))
         window = Window(row, column, height, width)
-        counts = [[len(outline) for outline in part.outlines] for part in thing.parts]
         return [
-            Silhouette(window, polygons(corners, count, thing.size), part.tint)
-            for part, corners, count in zip(thing.parts, thing.outlines, counts, strict=True)
+            Silhouette(window, polygons(corners, [len(outline) for outline in part.outlines], size), part.tint)
+            for part, corners in parts
         ]
 
 

@@ -60,7 +60,9 @@ class DrawnLights(Painted):
     def draw(self, context: Context) -> dict[str, Any]:
         """The class, the lamp with its place, and what is behind it."""
         label = context.balanced("label")
-        lamp: dict[str, Any] = {"label": label, "position": self._draw_position(context, label)}
+        stream = context.stream("position")
+        end = label if stream.uniform(1)[0] < self.position_bias else int(stream.integers(2, 1)[0])
+        lamp: dict[str, Any] = {"label": label, "position": END_LENSES[end]}
         lamp |= {"pose": _draw_pose(context), "lamp": _draw_lamp(context)}
         return {**lamp, **_draw_scene(context, lamp)}
 
@@ -112,12 +114,6 @@ class DrawnLights(Painted):
         lit = "lamp" not in edit.omit
         regions = {"lamp": (alpha > 0) & lit, "core": (alpha >= 0.5) & lit}
         return Rendered(image, {"label": COLOURS.index(self._lamp_colour(parameters, edit))}, regions)
-
-    def _draw_position(self, context: Context, label: int) -> int:
-        stream = context.stream("position")
-        if float(stream.uniform(1)[0]) < self.position_bias:
-            return END_LENSES[label]
-        return END_LENSES[int(stream.integers(2, 1)[0])]
 
     def _frame(self, parameters: Mapping[str, Any]) -> traffic_light.HousingCoordinates:
         return traffic_light.housing_coordinates(parameters["pose"], self.image_size)

@@ -45,14 +45,14 @@ def painted(sketch: Sketch, stream: Stream, side: int) -> NDArray[np.uint8]:
     """One object, uint8 (h, w, 4), cropped to where alpha is above 0; its longer side has `side` pixels."""
     choices = Choices(stream, CHOICES)
     light = (choices.between(-0.9, 0.9), -choices.between(0.35, 0.9))
-    thing = posed(sketch, side, choices)
+    parts, size = posed(sketch, side, choices)
     skins = {**COMMON, **sketch.skins}
-    canvas = Canvas(np.zeros((*thing.size, 3)), np.zeros(thing.size), light)
-    used = {part.tint for part in thing.parts}
+    canvas = Canvas(np.zeros((*size, 3)), np.zeros(size), light)
+    used = {part.tint for part, _ in parts}
     tints = _tints(skins, used, choices)
     for name in (name for name in tints if name in used):
-        canvas.surfaces[name] = _surface(skins[name], tints[name], tints, thing.size, stream, choices)
-    for part, corners in zip(thing.parts, thing.outlines, strict=True):
+        canvas.surfaces[name] = _surface(skins[name], tints[name], tints, size, stream, choices)
+    for part, corners in parts:
         _paint_part(canvas, part, corners)
     _light_all(canvas, stream, choices)
     return _sized(_levels(canvas), side)

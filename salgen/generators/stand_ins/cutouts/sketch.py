@@ -144,17 +144,12 @@ class Sketch:
     mirrored: bool = True  # whether left and right may be exchanged
 
 
-@dataclass(frozen=True, eq=False)
-class Posed:
-    """The parts of one object, in pixels."""
+def posed(sketch: Sketch, side: int, choices: Choices) -> tuple[list[tuple[Part, Float64]], tuple[int, int]]:
+    """An object with its own proportions, turn and lean, its longer side a little more than `side` pixels.
 
-    parts: Sequence[Part]  # from the back to the front
-    outlines: Sequence[Float64]  # (row, column) of the corners of each part, float64 (N, 2)
-    size: tuple[int, int]  # (H, W) of the canvas that holds them all
-
-
-def posed(sketch: Sketch, side: int, choices: Choices) -> Posed:
-    """An object with its own proportions, turn and lean, its longer side a little more than `side` pixels."""
+    Returns its parts from the back to the front, each with the (row, column) of its corners in pixels, float64 (N, 2),
+    and the size (H, W) of the canvas that holds them all.
+    """
     parts = list(_chosen(sketch.parts, choices))
     counts = np.cumsum([sum(len(outline) for outline in part.outlines) for part in parts])
     points = np.concatenate([outline for part in parts for outline in part.outlines])
@@ -167,7 +162,7 @@ def posed(sketch: Sketch, side: int, choices: Choices) -> Posed:
     points[:, longer] -= BEYOND
     size = np.ceil(extent * scale).astype(int).tolist()
     size[longer] = side
-    return Posed(parts, np.split(points[:, ::-1], counts[:-1]), (size[1], size[0]))
+    return list(zip(parts, np.split(points[:, ::-1], counts[:-1]), strict=True)), (size[1], size[0])
 
 
 def _chosen(items: Sequence[Item], choices: Choices) -> Iterator[Part]:
