@@ -5,10 +5,10 @@ float64 and a slice is the same on every machine.
 """
 
 from dataclasses import dataclass
-from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
+from skimage.measure import block_reduce
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.lesions.nifti import Volume
 from salgen.seeding import Stream
@@ -52,7 +52,7 @@ def prepare_volume(volume: Volume, pixel_mm: float) -> Slab:
     blocks = np.clip(np.rint(pixel_mm / np.array(volume.voxel_size)), 1, levels.shape).astype(np.int64)
     inset = (blocks - 1) / 2.0  # from a block's first voxel to its centre
     low, high = ((int(height) - inset[2]) / blocks[2] for height in (tall[0], tall[-1]))
-    means = _block_means(levels, blocks)
+    means = np.rint(block_reduce(levels, tuple(blocks), np.mean)).astype(np.uint16)
     return Slab(
         np.maximum(means, ndimage.binary_fill_holes(means > 0)),  # only the background around the brain stays zero
         np.array(volume.voxel_size) * blocks,
@@ -83,17 +83,6 @@ def _to_levels(volume: Volume) -> tuple[Levels, float]:
     scaled = np.minimum(volume.values / ordered[high], np.float32(1.0))
     levels = np.rint(scaled * np.float32(TOP)).astype(np.uint16)
     return levels, 0.5 * TOP * float(ordered[low] / ordered[high])
-
-
-def _block_means(levels: Levels, blocks: NDArray[np.int64]) -> Levels:
-    """Means over blocks of voxels, the last ones filled up with zeros."""
-    if blocks.max() == 1:
-        return levels
-    padded = np.pad(levels, [(0, -extent % block) for extent, block in zip(levels.shape, blocks, strict=True)])
-    sums: NDArray[Any] = padded
-    for axis, block in enumerate(blocks):
-        sums = np.add.reduceat(sums, np.arange(0, sums.shape[axis], block), axis=axis, dtype=np.uint64)
-    return np.rint(sums / float(blocks.prod())).astype(np.uint16)
 
 
 def _coordinates(slab: Slab, stream: Stream, image_size: tuple[int, int], pixel_mm: float) -> Float64:

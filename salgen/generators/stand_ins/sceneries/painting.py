@@ -5,8 +5,7 @@ A layout is a list of steps, and a step is a part with choices left open. Of a s
 the part is repeated. Whole numbers are drawn where both bounds are whole.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 import numpy as np
 from numpy.typing import NDArray
@@ -33,58 +32,44 @@ PARTS: dict[str, Callable[..., None]] = {
 }
 
 
-@dataclass(frozen=True)
-class Step:
-    """A part of a layout."""
-
-    part: str  # one of PARTS
-    options: Mapping[str, Any]  # its options; a pair of numbers is drawn between them
-    # options that are drawn anew for each repetition, as pairs of numbers
-    each: Mapping[str, Any] = field(default_factory=dict)
-    # options that run from one value to another over the repetitions; added to those of the same name
-    over: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    times: int | Sequence[int] = 1  # number of repetitions, or a pair of inclusive bounds
-    both: bool = False  # true if each is repeated on the other side (u becomes 1 - u)
-    chance: float = 1.0  # probability that the step is taken
-
-
-Layout = Sequence[Step]
-
-
-def read_layout(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> Layout:
-    """Steps from rows ``[part, {option: value, ...}]``, which may also hold the attributes of a step.
-
-    ``"for"`` makes several steps of a row: ``{"u": [0.2, 0.8], "w": [1, 2]}`` one with u = 0.2 and w = 1, and one with
-    u = 0.8 and w = 2.
-    """
-    return tuple(step for part, entry in rows for step in _steps(part, entry))
-
-
-def _steps(part: str, entry: Mapping[str, Any]) -> Iterator[Step]:
-    own = {attribute.name for attribute in fields(Step)} & entry.keys()
-    columns = entry.get("for", {})
-    for values in zip(*columns.values(), strict=True) if columns else [()]:
-        options = {name: value for name, value in entry.items() if name not in own | {"for"}}
-        options |= zip(columns, values, strict=True)
-        yield Step(part, options, **{name: entry[name] for name in own})
+Layout = Sequence[tuple[str, Mapping[str, Any]]]
+OF_STEPS = {"for", "each", "over", "times", "both", "chance"}
 
 
 def play(stage: Stage, layout: Layout) -> None:
-    """Draw the steps of a layout on a stage."""
-    for entry in layout:
-        if entry.chance < 1.0 and not stage.dice.chance(entry.chance):
-            continue
-        once = {name: _drawn(stage, value) for name, value in entry.options.items()}
-        times = round(_drawn(stage, entry.times))
-        for number in range(times):
-            share = number / max(times - 1, 1)
-            options = {**once, **{name: _drawn(stage, value) for name, value in entry.each.items()}}
-            for name, (first, last) in entry.over.items():
-                options[name] = first + share * (last - first) + options.get(name, 0.0)
-            PARTS[entry.part](stage, **options)
-            if entry.both:
-                PARTS[entry.part](stage, **{**options, "u": 1.0 - options["u"]})
+    """Draw the steps of a layout, rows ``[part, {option: value, ...}]``, on a stage.
+
+    Beside the options a row may hold:
+
+    - ``for``: makes several steps of it: ``{"u": [0.2, 0.8], "w": [1, 2]}`` one with u = 0.2 and w = 1, and one with
+      u = 0.8 and w = 2.
+    - ``chance``: the probability that the step is taken.
+    - ``times``: the number of repetitions, or a pair of inclusive bounds.
+    - ``each``: options that are drawn anew for each repetition, as pairs of numbers.
+    - ``over``: options that run from one value to another over the repetitions; added to those of the same name.
+    - ``both``: true if each is repeated on the other side (u becomes 1 - u).
+    """
+    for part, row in layout:
+        columns = row.get("for", {})
+        options = {name: value for name, value in row.items() if name not in OF_STEPS}
+        for values in zip(*columns.values(), strict=True) if columns else [()]:
+            _take(stage, part, {**options, **dict(zip(columns, values, strict=True))}, row)
     stage.flush()
+
+
+def _take(stage: Stage, part: str, options: Mapping[str, Any], row: Mapping[str, Any]) -> None:
+    if "chance" in row and not stage.dice.chance(row["chance"]):
+        return
+    once = {name: _drawn(stage, value) for name, value in options.items()}
+    times = round(_drawn(stage, row.get("times", 1)))
+    for number in range(times):
+        share = number / max(times - 1, 1)
+        drawn = {**once, **{name: _drawn(stage, value) for name, value in row.get("each", {}).items()}}
+        for name, (first, last) in row.get("over", {}).items():
+            drawn[name] = first + share * (last - first) + drawn.get(name, 0.0)
+        PARTS[part](stage, **drawn)
+        if row.get("both"):
+            PARTS[part](stage, **{**drawn, "u": 1.0 - drawn["u"]})
 
 
 def _drawn(stage: Stage, value: Any) -> Any:
@@ -99,7 +84,7 @@ def _drawn(stage: Stage, value: Any) -> Any:
 
 FIRST = tuple(sorted(catalogue("scenes/ten.json")))  # BAM's ten
 KINDS: tuple[str, ...] = (*FIRST, *sorted(catalogue("scenes/*.json").keys() - set(FIRST)))
-LAYOUTS: dict[str, Layout] = {name: read_layout(catalogue("scenes/*.json")[name]) for name in KINDS}
+LAYOUTS: dict[str, Layout] = catalogue("scenes/*.json")
 
 
 def scenery(name: str, stream: Stream, size: tuple[int, int]) -> NDArray[np.uint8]:
