@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.generators.drawing.catalogue import catalogue, read_points
 from salgen.generators.drawing.outlines import smooth, turned
+from salgen.generators.drawing.patterns import bands, spots
 from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, open_photographs
 from salgen.generators.drawing.shapes import oval, paint, polygon, window_around
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
@@ -49,35 +50,29 @@ def outline(shape: str) -> Float64:
 
 def _checks(places: Float64, pixel: float, stream: Stream) -> Float64:
     start = stream.uniform(2)
-    down, across = (2 * _soft(_wave(places[..., axis] + start[axis], 0.5), pixel) - 1 for axis in (0, 1))
+    down, across = (2 * _soft(0.5 * bands((places[..., axis] + start[axis]) / 0.5), pixel) - 1 for axis in (0, 1))
     return np.asarray((1 + down * across) / 2)
 
 
 def _dots(places: Float64, pixel: float, stream: Stream) -> Float64:
     start, period = stream.uniform(2), 0.33
-    rows = (places[..., 0] + start[0]) / period
-    columns = (places[..., 1] + start[1]) / period + 0.5 * (np.floor(rows) % 2)  # every other row is shifted
-    down, across = rows - np.floor(rows) - 0.5, columns - np.floor(columns) - 0.5
-    return _soft((0.33 - np.sqrt(down * down + across * across)) * period, pixel)
+    down, across = ((places[..., axis] + start[axis]) / period for axis in (0, 1))
+    return _soft(spots(down, across, 0.33) * period, pixel)
 
 
 # The share of the second colour, float64 (H, W) in [0, 1], from each pixel's (row, column) on the object, (H, W, 2),
 # whose area is 1; from a pixel's side there, over which edges are softened; and from a stream.
 TEXTURES: dict[str, Callable[[Float64, float, Stream], Float64]] = {
-    "stripes": lambda places, pixel, stream: _soft(_wave(places[..., 0] + float(stream.uniform(1)[0]), 0.3), pixel),
+    "stripes": lambda places, pixel, stream: _soft(
+        0.3 * bands((places[..., 0] + float(stream.uniform(1)[0])) / 0.3), pixel
+    ),
     "checks": _checks,
     "dots": _dots,
     "rings": lambda places, pixel, stream: _soft(
-        _wave(np.sqrt((places * places).sum(axis=-1)) + float(stream.uniform(1)[0]), 0.28), pixel
+        0.28 * bands((np.sqrt((places * places).sum(axis=-1)) + float(stream.uniform(1)[0])) / 0.28), pixel
     ),
     "halves": lambda places, pixel, stream: _soft(places[..., 1] + 0.2 * (float(stream.uniform(1)[0]) - 0.5), pixel),
 }
-
-
-def _wave(values: Float64, period: float) -> Float64:
-    """Signed distance to the nearest edge of bands that are half a period wide."""
-    phase = values / period
-    return np.asarray((0.25 - np.abs(phase - np.floor(phase) - 0.5)) * period)
 
 
 def _soft(distance: Float64, pixel: float) -> Float64:

@@ -92,14 +92,15 @@ def _surface(
     skin: Skin, tint: Float64, tints: Mapping[str, Float64], size: tuple[int, int], stream: Stream, choices: Choices
 ) -> Surface:
     material = MATERIALS[skin.material]
+    gloss = material.get("gloss", 0.0)
     texture = np.ones(size)
-    for down, across, strength in material.fields:
+    for down, across, strength in material["fields"]:
         texture += strength * smooth_field(stream, size, (down, across))
     mark = skin.marking
     if mark is None or not choices.chance(mark.chance):
-        return Surface(tint, material.gloss, texture)
+        return Surface(tint, gloss, texture)
     scale = mark.scale * choices.between(0.8, 1.25)
-    return Surface(tint, material.gloss, texture, tints[mark.tint], marking(mark.kind, scale, size, stream))
+    return Surface(tint, gloss, texture, tints[mark.tint], marking(mark.kind, scale, size, stream))
 
 
 def _paint_part(canvas: Canvas, part: Part, corners: Float64) -> None:

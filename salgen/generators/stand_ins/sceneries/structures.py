@@ -11,24 +11,13 @@ for the one that the user of the thing names), the shape's numbers, and its look
 - ``panes`` rows, columns, left, top, right, bottom, and the share of a pane that is frame.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Any
 from salgen.generators.drawing.catalogue import catalogue, read_points, read_row
 from salgen.generators.drawing.shapes import oval
 from salgen.generators.stand_ins.sceneries.stage import Place, Stage
 
 Points = tuple[tuple[float, float], ...]
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A part of a thing."""
-
-    ink: str  # its name, or "" for the one that the user names
-    points: Points  # (x, y) of each corner
-    light: float = 1.0  # factor of the ink's colour
-    fall: float = 0.0  # loss of light from its top to its bottom
 
 
 CIRCLE = tuple((float(x), float(y)) for x, y in oval((0.0, 0.0), (1.0, 1.0))[::2])
@@ -70,24 +59,15 @@ def poly(points: str) -> Points:
 SHAPES: dict[str, Callable[..., Points]] = {"block": block, "ring": ring, "arch": arch, "poly": poly}
 
 
-def read_pieces(rows: Iterable[list[Any]]) -> tuple[Piece, ...]:
-    """The pieces that rows describe.
-
-    Examples
-    --------
-    >>> read_pieces([["block", "wood", -0.5, 0, 0.5, 1, {"light": 0.9}]])
-    (Piece(ink='wood', points=((-0.5, 0), (0.5, 0), (0.5, 1), (-0.5, 1)), light=0.9, fall=0.0),)
-    """
-    return tuple(
-        Piece(ink, points, **look)
+# Ink, corners and look of each piece of a thing
+THINGS: dict[str, list[tuple[str, Points, dict[str, float]]]] = {
+    name: [
+        (ink, points, look)
         for shape, ink, values, look in map(read_row, rows)
         for points in (panes(*values) if shape == "panes" else [SHAPES[shape](*values)])
-    )
-
-
-THINGS: dict[str, tuple[Piece, ...]] = {name: read_pieces(rows) for name, rows in catalogue("things/*.json").items()}
-
-
+    ]
+    for name, rows in catalogue("things/*.json").items()
+}
 Projection = Callable[[float, float], Place]
 
 
@@ -118,11 +98,12 @@ def thing(stage: Stage, *, name: str, ink: str = "white", light: float = 1.0, **
 
 def _put(stage: Stage, name: str, projection: Projection, ink: str, light: float) -> None:
     inks = {}
-    for piece in THINGS[name]:
-        kind = piece.ink or ink
+    for own, points, look in THINGS[name]:
+        kind = own or ink
         if kind not in inks:
             inks[kind] = stage.ink(kind)
-        stage.fill([projection(x, y) for x, y in piece.points], inks[kind], piece.light * light, piece.fall)
+        places = [projection(x, y) for x, y in points]
+        stage.fill(places, inks[kind], look.get("light", 1.0) * light, look.get("fall", 0.0))
 
 
 def grid(
