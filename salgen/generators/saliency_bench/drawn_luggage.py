@@ -17,7 +17,7 @@ from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.saliency_bench.marked_scene import MarkedScene
 from salgen.generators.stand_ins.cutouts.painting import CHOICES, sketch
-from salgen.generators.stand_ins.cutouts.sketch import Sketch, posed, read_items
+from salgen.generators.stand_ins.cutouts.sketch import Sketch, posed
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask
 
@@ -154,4 +154,4 @@ class Silhouette:
 
 @cache
 def _tool(name: str) -> Sketch:
-    return Sketch({}, read_items(catalogue("tools.json")[name]), give=0.5)
+    return Sketch({}, catalogue("tools.json")[name], give=0.5)

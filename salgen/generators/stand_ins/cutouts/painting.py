@@ -10,7 +10,7 @@ from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.drawing.choices import Choices
 from salgen.generators.drawing.shapes import polygons, window_around
 from salgen.generators.drawing.splines import smooth_field
-from salgen.generators.stand_ins.cutouts.sketch import Part, Sketch, posed, read_items
+from salgen.generators.stand_ins.cutouts.sketch import Part, Sketch, posed
 from salgen.generators.stand_ins.cutouts.skins import BASES, COMMON, MATERIALS, PALETTES, Skin, marking, read_skins
 from salgen.seeding import Stream
 from salgen.types import Float64
@@ -181,7 +181,7 @@ def sketch(name: str) -> Sketch:
     """The sketch of a class, from the catalogue; its skins add to those of the base that it names, if any."""
     entry = dict(catalogue(OBJECTS)[name])
     skins = {**BASES.get(entry.pop("base", ""), {}), **read_skins(entry.pop("skins", {}))}
-    return Sketch(skins, read_items(entry.pop("parts")), **entry)
+    return Sketch(skins, entry.pop("parts"), **entry)
 
 
 def cutout(name: str, stream: Stream, side: int) -> NDArray[np.uint8]:
