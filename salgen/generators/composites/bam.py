@@ -1,7 +1,7 @@
 """BAM: objects pasted on scenes, with labels of both."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from math import floor, sqrt
 from pathlib import Path
@@ -107,8 +107,8 @@ class Bam(Painted):
         kinds = len(self.objects), len(self.scenes)
         block, place = divmod(context.index, kinds[0] * kinds[1])
         turn, rank = divmod(place, kinds[0])
-        thing = int(_order(context, "objects", block, kinds[0])[rank])
-        scene = int(_order(context, "scenes", block, kinds[1])[(turn + rank) % kinds[1]])
+        thing = int(context.stream("objects", key=block).permutation(kinds[0])[rank])
+        scene = int(context.stream("scenes", key=block).permutation(kinds[1])[(turn + rank) % kinds[1]])
         number = self._picture(context, OBJECT, thing, block)
         natural = context.material.objects.size(context.split, context.material.objects.classes[thing], number)
         height, width = self._size(context, block * kinds[0] + thing, *natural)
@@ -125,9 +125,11 @@ class Bam(Painted):
 
     def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """The same object on a scene of any kind; of the same kind where the scene is the class."""
-        turn, place = divmod(context.index, len(self.scenes))
-        kind = _order(context, "scenes", turn, len(self.scenes))[place] if self.common_in is None else parameters[SCENE]
-        return {**parameters, **self._scene(context, int(kind), context.index)}
+        kind = parameters[SCENE]
+        if self.common_in is None:
+            turn, place = divmod(context.index, len(self.scenes))
+            kind = int(context.stream("scenes", key=turn).permutation(len(self.scenes))[place])
+        return {**parameters, **self._scene(context, kind, context.index)}
 
     def move(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """The same object elsewhere, on another scene."""
@@ -209,7 +211,7 @@ class Bam(Painted):
         """The number of a class's picture for a block; all are shown before one is shown again."""
         library = context.material.objects if kind == OBJECT else context.material.scenes
         count = library.count(context.split, library.classes[number])
-        return int(_order(context, f"{kind} pictures", number, count)[block % count])
+        return int(context.stream(f"{kind} pictures", key=number).permutation(count)[block % count])
 
     def _scene(self, context: Context, number: int, block: int) -> dict[str, Any]:
         return {SCENE: number, "scene_number": self._picture(context, SCENE, number, block), "split": context.split}
@@ -231,16 +233,6 @@ def scene_of(parameters: Mapping[str, Any], material: Composite) -> Float64:
     """The picture of a scene, float64 (H, W, 3) in [0, 1]."""
     name, number = material.scenes.classes[parameters[SCENE]], parameters["scene_number"]
     return material.scenes.load(parameters["split"], name, number).astype(np.float64) / 255.0
-
-
-def _order(context: Context, purpose: str, key: int, count: int) -> NDArray[np.int64]:
-    """A random order of range(count) that all samples of a group share, and that is therefore kept."""
-    return _drawn_order(replace(context, index=0, material=None), purpose, key, count)
-
-
-@lru_cache(maxsize=1024)
-def _drawn_order(context: Context, purpose: str, key: int, count: int) -> NDArray[np.int64]:
-    return context.stream(purpose, key=key).permutation(count)
 
 
 def _window(parameters: Mapping[str, Any]) -> Window:
