@@ -248,6 +248,4 @@ def _pasted(parameters: Mapping[str, Any], material: Composite) -> Pixels:
 
 @lru_cache(maxsize=KEPT)
 def _resized(library: Library, split: str, thing: int, number: int, height: int, width: int) -> Pixels:
-    picture = resized(library.load(split, library.classes[thing], number), Window(0, 0, height, width))
-    picture.setflags(write=False)
-    return picture
+    return resized(library.load(split, library.classes[thing], number), Window(0, 0, height, width))

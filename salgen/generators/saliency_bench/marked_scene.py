@@ -173,11 +173,10 @@ class CutoutScene(MarkedScene):
 
 @lru_cache(maxsize=4)  # painting and describing a sample ask for the same ones
 def cutout(drawn: Sketch, key: int, side: int) -> Pixels:
-    """A sketch as a cutout whose longer side has `side` pixels, uint8 (h, w, 4), read-only; a key decides its looks."""
+    """A sketch as a cutout whose longer side has `side` pixels, uint8 (h, w, 4); a key decides its looks."""
     picture = painted(drawn, Stream.from_key(key, "cutout"), max(side, SMALLEST))
     height, width = picture.shape[:2]
     if side < SMALLEST:
         scale = side / SMALLEST
         picture = resized(picture, Window(0, 0, max(int(height * scale), 1), max(int(width * scale), 1)))
-    picture.setflags(write=False)
     return picture

@@ -43,9 +43,7 @@ def outline(shape: str) -> Float64:
     corners = corners - (corners.max(axis=0) + corners.min(axis=0)) / 2
     following = np.roll(corners, -1, axis=0)
     area = abs(float((corners[:, 0] * following[:, 1] - corners[:, 1] * following[:, 0]).sum())) / 2
-    corners = np.round(corners / np.sqrt(area), 6)
-    corners.setflags(write=False)
-    return np.asarray(corners)
+    return np.asarray(np.round(corners / np.sqrt(area), 6))
 
 
 def _checks(places: Float64, pixel: float, stream: Stream) -> Float64:
@@ -196,14 +194,15 @@ class TexturedShapes(Painted):
 
     def _looks(self, parameters: Mapping[str, Any], thing: Thing) -> Float64:
         """The thing's colours (h, w, 3) in its window: two, in a texture, lit from one side."""
-        places = thing.places()
+        rows, columns = (np.arange(part.start, part.stop) + 0.5 for part in thing.window)
+        places = (np.stack(np.broadcast_arrays(rows[:, None], columns), axis=-1) - thing.centre) / thing.side
         _, pattern = CLASSES[parameters["label"]].rsplit("_", 1)
         on_thing = turned(places, -parameters["turn"])
         texture = Stream.from_key(parameters["texture"], "texture")
         share = TEXTURES[pattern](on_thing, 1 / thing.side, texture)[..., None]
         first, second = np.array(parameters["colours"])
         down, across, strength = parameters["light"]
-        rows, columns = places[..., 0], places[..., 1]
+        rows, columns = np.moveaxis(places, -1, 0)
         light = 1 + strength * (down * rows + across * columns - (rows * rows + columns * columns) / 2)
         colours = (first + share * (second - first)) * np.clip(light, 0.5, 1.4)[..., None]
         return np.asarray(np.clip(colours, 0.0, 1.0))
@@ -237,12 +236,6 @@ class Thing:
     window: tuple[slice, slice]  # the pixels around it
     coverage: Float64  # float64 (h, w), of the pixels in the window
 
-    def places(self) -> Float64:
-        """Position of each pixel of the window, float64 (h, w, 2), from the thing's centre in units of its side."""
-        rows, columns = (np.arange(part.start, part.stop) + 0.5 for part in self.window)
-        grid = np.stack(np.broadcast_arrays(rows[:, None], columns), axis=-1)
-        return np.asarray((grid - self.centre) / self.side)
-
 
 @lru_cache(maxsize=2)  # a sample and its twin ask for the same one several times
 def thing_at(label: int, side: float, turn: float, place: tuple[float, float], image_size: tuple[int, int]) -> Thing:
@@ -256,7 +249,6 @@ def thing_at(label: int, side: float, turn: float, place: tuple[float, float], i
     rows, columns = window = window_around(corners, image_size)
     size = rows.stop - rows.start, columns.stop - columns.start
     coverage = polygon(corners - (rows.start, columns.start), size)
-    coverage.setflags(write=False)
     return Thing(corners, centre, pixels, window, coverage)
 
 
