@@ -32,10 +32,8 @@ class Placement:
         down, across = np.asarray(points, dtype=np.float64).T
         square = self.turn * self.turn
         along, aside = (1 - square) / (1 + square) * self.side, 2 * self.turn / (1 + square) * self.side
-        placed = np.empty((len(down), 2))
-        placed[:, 0] = self.origin[0] + down * along + across * aside
-        placed[:, 1] = self.origin[1] + across * along - down * aside
-        return placed
+        row, column = self.origin
+        return np.stack([row + down * along + across * aside, column + across * along - down * aside], axis=1)
 
 
 class Drawing:
@@ -108,6 +106,4 @@ def widened(points: Points, width: float) -> Float64:
     length[length == 0] = 1.0
     turned = (places[:, 0] * after[:, 1] - places[:, 1] * after[:, 0]).sum()
     step = (width if turned < 0 else -width) / length
-    wider = np.empty((count, 2))
-    wider[:, 0], wider[:, 1] = places[:, 0] - across * step, places[:, 1] + down * step
-    return wider
+    return np.stack([places[:, 0] - across * step, places[:, 1] + down * step], axis=1)

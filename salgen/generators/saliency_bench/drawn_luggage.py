@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
@@ -88,18 +89,14 @@ class DrawnLuggage(MarkedScene):
                 part.dim(canvas, passed, density)
         return canvas
 
-    def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> None:
+    def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> Mask:
         """Dim what lies behind the tools."""
-        for parts in self._tools(parameters):
-            for part in parts:
-                part.dim(canvas, OF_TOOLS[part.tint], 1.0)
-
-    def support(self, parameters: Mapping[str, Any]) -> Mask:
-        """The pixels that a tool covers, at least in part."""
+        for part in chain(*self._tools(parameters)):
+            part.dim(canvas, OF_TOOLS[part.tint], 1.0)
         return np.asarray(np.any(self.supports(parameters), axis=0))
 
     def supports(self, parameters: Mapping[str, Any]) -> list[Mask]:
-        """The pixels that each tool covers."""
+        """The pixels that each tool covers, at least in part."""
         supports = []
         for parts in self._tools(parameters):
             supports.append(np.zeros(self.image_size, dtype=bool))

@@ -87,15 +87,9 @@ class DrawnPlaces(MarkedScene):
         play(stage, rows)
         return np.asarray(np.clip(stage.canvas, 0.0, 1.0))
 
-    def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> None:
+    def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> Mask:
         """All that stands between sky and ground."""
-        np.clip(self._layer(canvas, parameters).canvas, 0.0, 1.0, out=canvas)
-
-    def support(self, parameters: Mapping[str, Any]) -> Mask:
-        """The pixels that these things cover, at least in part."""
-        return self._layer(np.zeros((*self.image_size, 3)), parameters).support
-
-    def _layer(self, canvas: Float64, parameters: Mapping[str, Any]) -> Layer:
         layer = Layer(Stream.from_key(parameters["feature_key"], "things"), canvas)
         play(layer, [row for row in LAYOUTS[parameters["kind"]] if row[0] not in OPEN])
-        return layer
+        np.clip(layer.canvas, 0.0, 1.0, out=canvas)
+        return layer.support

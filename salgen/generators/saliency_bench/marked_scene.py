@@ -47,13 +47,13 @@ class MarkedScene(Drawn):
         """Every random choice of the feature of a class, as JSON values."""
         raise NotImplementedError
 
-    def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> None:
-        """Paint the feature on a canvas (H, W, 3) in place."""
+    def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> Mask:
+        """Paint the feature on a canvas (H, W, 3) in place; the pixels that it is painted on, bool (H, W)."""
         raise NotImplementedError
 
     def support(self, parameters: Mapping[str, Any]) -> Mask:
         """The pixels that the feature is painted on, bool (H, W)."""
-        raise NotImplementedError
+        return self.paint_feature(np.zeros((*self.image_size, 3)), parameters)
 
     def mask(self, parameters: Mapping[str, Any]) -> Mask:
         """What is marked, bool (H, W): the whole support, unless a subclass has it otherwise."""
@@ -136,15 +136,11 @@ class CutoutScene(MarkedScene):
         """The cutouts, uint8 (h, w, 4), with their windows, from the back to the front."""
         raise NotImplementedError
 
-    def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> None:
+    def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> Mask:
         """Paste the cutouts by their alpha."""
-        for picture, window in self.pieces(parameters):
-            paste(canvas, picture, window)
-
-    def support(self, parameters: Mapping[str, Any]) -> Mask:
-        """The pixels where a cutout has alpha."""
         found = np.zeros(self.image_size, dtype=bool)
         for picture, window in self.pieces(parameters):
+            paste(canvas, picture, window)
             found[window.slices] |= picture[..., 3] > 0
         return found
 
