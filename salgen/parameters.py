@@ -128,12 +128,7 @@ def parse_call(text: str) -> tuple[str, dict[str, str]]:
     name, colon, parameters = text.partition(":")
     if colon and not parameters.strip():
         raise SalgenError(f"{text!r}: write {name!r}, or {name}:key=value")
-    pairs: list[str] = []
-    for piece in parameters.split(",") if parameters else []:
-        if "=" in piece or not pairs:
-            pairs.append(piece)
-        else:
-            pairs[-1] += "," + piece
+    pairs = re.split(",(?=[^,]*=)", parameters) if parameters else []
     return name.strip(), parse_pairs(pairs, f"{name}:")
 
 

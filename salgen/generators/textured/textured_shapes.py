@@ -188,9 +188,17 @@ class TexturedShapes(Painted):
         return Rendered(image, {"label": parameters["label"]}, {FEATURE: visible, "annotated": annotated})
 
     def _thing(self, parameters: Mapping[str, Any]) -> Thing:
-        return thing_at(
-            parameters["label"], parameters["side"], parameters["turn"], tuple(parameters["place"]), self.image_size
-        )
+        """The silhouette of the class, as large as wanted or as fits, at a place of those where it is whole."""
+        corners = turned(outline(CLASSES[parameters["label"]].rsplit("_", 1)[0]), parameters["turn"])
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        height, width = self.image_size
+        room = np.array(self.image_size) - 2 * MARGIN
+        pixels = min(parameters["side"] * float(np.sqrt(height * width)), *(room / (high - low)).tolist())
+        centre = MARGIN - pixels * low + np.array(parameters["place"]) * (room - pixels * (high - low))
+        corners = pixels * corners + centre
+        rows, columns = window = window_around(corners, self.image_size)
+        size = rows.stop - rows.start, columns.stop - columns.start
+        return Thing(corners, centre, pixels, window, polygon(corners - (rows.start, columns.start), size))
 
     def _looks(self, parameters: Mapping[str, Any], thing: Thing) -> Float64:
         """The thing's colours (h, w, 3) in its window: two, in a texture, lit from one side."""
@@ -235,21 +243,6 @@ class Thing:
     side: float
     window: tuple[slice, slice]  # the pixels around it
     coverage: Float64  # float64 (h, w), of the pixels in the window
-
-
-@lru_cache(maxsize=2)  # a sample and its twin ask for the same one several times
-def thing_at(label: int, side: float, turn: float, place: tuple[float, float], image_size: tuple[int, int]) -> Thing:
-    """The silhouette of a class, as large as wanted or as fits, at a place of those where it is whole."""
-    corners = turned(outline(CLASSES[label].rsplit("_", 1)[0]), turn)
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    room = np.array(image_size) - 2 * MARGIN
-    pixels = min(side * float(np.sqrt(image_size[0] * image_size[1])), *(room / (high - low)).tolist())
-    centre = MARGIN - pixels * low + np.array(place) * (room - pixels * (high - low))
-    corners = pixels * corners + centre
-    rows, columns = window = window_around(corners, image_size)
-    size = rows.stop - rows.start, columns.stop - columns.start
-    coverage = polygon(corners - (rows.start, columns.start), size)
-    return Thing(corners, centre, pixels, window, coverage)
 
 
 def _colours(stream: Stream) -> list[list[float]]:
