@@ -113,6 +113,5 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> SalgenError:
 
 def _one_line(text: str, longest: int) -> str:
     """A text without line ends and other unprintable characters; its middle is left out if it is too long."""
-    if not text.isprintable():
-        text = "".join(character if character.isprintable() else " " for character in text)
+    text = "".join(character if character.isprintable() else " " for character in text)
     return text if len(text) <= longest else f"{text[: longest // 2]} ... {text[-longest // 2 :]}"

@@ -49,8 +49,7 @@ def atomic_path(path: Path, *, synced: bool = True) -> Iterator[Path]:
 
 def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text with ``\\n`` line ends, whole or not at all."""
-    with atomic_path(path) as temporary:
-        temporary.write_bytes(text.encode())
+    write_bytes(path, text.encode())
 
 
 def write_bytes(path: Path, data: bytes) -> None:

@@ -23,7 +23,7 @@ NAME = re.compile(r"\w[\w.+ -]*")  # a method's or metric's name in tables, with
 
 BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
-_hints: Any = cache(typing.get_type_hints)  # resolving them takes longer than scoring a map
+field_types: Any = cache(typing.get_type_hints)  # resolving them takes longer than scoring a map
 
 
 def param(
@@ -69,7 +69,7 @@ class Parameter:
 
 def describe(cls: type) -> list[Parameter]:
     """The parameters of a plug-in class, in order."""
-    hints = _hints(cls)
+    hints = field_types(cls)
     return [
         Parameter(f.name, _type_text(hints[f.name], f.metadata), f.default, f.metadata.get("help", ""))
         for f in dataclasses.fields(cls)
@@ -84,7 +84,7 @@ def build(cls: type[T], values: Mapping[str, Any], label: str | None = None) -> 
     """
     label = label or getattr(cls, "name", cls.__name__)
     fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
-    hints = _hints(cls)
+    hints = field_types(cls)
     ready = {}
     for key, value in values.items():
         name = key.replace("-", "_")
@@ -128,12 +128,7 @@ def parse_call(text: str) -> tuple[str, dict[str, str]]:
     name, colon, parameters = text.partition(":")
     if colon and not parameters.strip():
         raise SalgenError(f"{text!r}: write {name!r}, or {name}:key=value")
-    pairs: list[str] = []
-    for piece in parameters.split(",") if parameters else []:
-        if "=" in piece or not pairs:
-            pairs.append(piece)
-        else:
-            pairs[-1] += "," + piece
+    pairs = re.split(",(?=[^,]*=)", parameters) if parameters else []
     return name.strip(), parse_pairs(pairs, f"{name}:")
 
 

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, redirect_stderr
-from typing import Protocol, TextIO, TypeVar
+from typing import TextIO, TypeVar
 
 PLAIN_INTERVAL_S = 10.0
 WIDE = 120  # columns of a terminal that has room for a bar
@@ -16,12 +16,7 @@ Item = TypeVar("Item")
 EARLY = 0.05  # share of the work before which the time that is left cannot be told
 
 
-class Advance(Protocol):
-    """A function called with the number of units done since the last call."""
-
-    def __call__(self, count: int = 1, work: float | None = None, /) -> None:
-        """Report `count` more units as done, which are so much of the `work`."""
-        ...
+Advance = Callable[..., None]  # of the units done since the last call, by default 1, and how much of the work they are
 
 
 @contextmanager
@@ -85,18 +80,14 @@ class _Pace:
         self.left, self.count, self.work = self.left - step, self.count + step, self.work - work
 
     @property
-    def rate(self) -> str:
-        """The mean rate since the beginning, with its unit."""
-        rate = self.count / max(time.monotonic() - self.started, 1e-9)
-        return f"{rate:,.0f} {self.unit}/s" if rate >= 10 else f"{rate:.2g} {self.unit}/s"
-
-    @property
     def rate_and_time(self) -> str:
-        """The rate, and the time that is left in minutes, unless all is done or it is too early to tell."""
+        """The mean rate, and the time that is left in minutes, unless all is done or it is too early to tell."""
+        rate = self.count / max(time.monotonic() - self.started, 1e-9)
+        text = f"{rate:,.0f} {self.unit}/s" if rate >= 10 else f"{rate:.2g} {self.unit}/s"
         if self.left <= 0 or self.work > self.late or not self.units:
-            return self.rate
+            return text
         minutes = round(self.work * self.seconds / self.units / 60)
-        return f"{self.rate}, {minutes} min left" if minutes else f"{self.rate}, less than a minute left"
+        return f"{text}, {minutes} min left" if minutes else f"{text}, less than a minute left"
 
 
 @contextmanager
@@ -129,21 +120,17 @@ def _lines(label: Callable[[], str], total: int, pace: _Pace) -> Iterator[Advanc
 
     def line_if_due() -> None:
         nonlocal last
-        now = time.monotonic()
-        if now - last >= PLAIN_INTERVAL_S and pace.left > 0:
-            last = now
-            line()
+        with lock:
+            now = time.monotonic()
+            if now - last >= PLAIN_INTERVAL_S and pace.left > 0:
+                last = now
+                line()
 
     def advance(step: int = 1, work: float | None = None) -> None:
-        with lock:
-            pace.advance(step, work)
-            line_if_due()
+        pace.advance(step, work)
+        line_if_due()
 
-    def look() -> None:
-        with lock:
-            line_if_due()
-
-    with repeated(look, 1.0):
+    with repeated(line_if_due, 1.0):
         yield advance
     if pace.count:
         line()

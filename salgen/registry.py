@@ -185,26 +185,13 @@ def _entries_of(path: Path, module: str) -> list[Entry]:
     text = path.read_text(encoding="utf-8")
     if "NAMES" not in text:
         return []
-    tree = ast.parse(text)
-    names = next((ast.literal_eval(node.value) for node in tree.body if _assigned(node) == "NAMES"), ())  # type: ignore[attr-defined]
-    summaries = {
-        _class_name(node): (ast.get_docstring(node) or "").partition("\n")[0]
-        for node in tree.body
-        if isinstance(node, ast.ClassDef)
-    }
+    names: tuple[str, ...] = ()
+    summaries = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "NAMES":
+            names = ast.literal_eval(node.value)
+        elif isinstance(node, ast.ClassDef):
+            fields = (item for item in node.body if isinstance(item, ast.AnnAssign))
+            name = next((ast.unparse(item.value or item) for item in fields if ast.unparse(item.target) == "name"), "")
+            summaries[name.strip("'")] = (ast.get_docstring(node) or "").partition("\n")[0]
     return [Entry(name, module, summaries[name]) for name in names]
-
-
-def _assigned(node: ast.stmt) -> str | None:
-    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-        return node.targets[0].id
-    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
-        return node.target.id
-    return None
-
-
-def _class_name(node: ast.ClassDef) -> str | None:
-    for item in node.body:
-        if _assigned(item) == "name" and isinstance(item.value, ast.Constant):  # type: ignore[attr-defined]
-            return str(item.value.value)  # type: ignore[attr-defined]
-    return None

@@ -3,11 +3,9 @@
 import types
 import typing
 from dataclasses import MISSING, fields, is_dataclass
-from functools import cache
 from typing import Any
 from salgen.errors import SalgenError
-
-_hints: Any = cache(typing.get_type_hints)
+from salgen.parameters import field_types
 
 
 def from_json(value: Any, kind: Any, name: str = "") -> Any:
@@ -38,7 +36,7 @@ def _from_entries(entries: dict[str, Any], kind: Any, name: str) -> Any:
     for declared in fields(kind):
         path = f"{name}.{declared.name}".removeprefix(".")
         if declared.name in entries:
-            values[declared.name] = from_json(entries[declared.name], _hints(kind)[declared.name], path)
+            values[declared.name] = from_json(entries[declared.name], field_types(kind)[declared.name], path)
         elif declared.default is MISSING and declared.default_factory is MISSING:
             raise SalgenError(f"has no entry {path!r}")
     return kind(**values)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
-from salgen.generators.interfaces import Context, Edit, Finite, GeneratorPlugin, Movable, Redrawable, Rendered
+from salgen.generators.interfaces import Context, Edit, Finite, GeneratorPlugin, Movable, Rendered
 from salgen.parameters import to_json
 from salgen.sources import Source
 from salgen.spec import DatasetSpec
@@ -55,8 +55,6 @@ class Generator:
 
     def recipe(self, seed: int, split: str, index: int) -> Recipe:
         """Draw the choices of one sample, whose index is at least 0 and within what the source holds."""
-        if index < 0:
-            raise SalgenError(f"index = {index}: must be 0 or more")
         if self.available is not None and index >= self.available.get(split, 0):
             raise SalgenError(
                 f"index = {index}: split {split!r} of {self.source.name} has {self.available.get(split, 0)} samples"
@@ -65,12 +63,7 @@ class Generator:
         return Recipe(self.plugin.name, self.plugin.version, split, index, self.plugin.draw(context))
 
     def render(self, recipe: Recipe, omit: Collection[str] = (), change: Mapping[str, Any] | None = None) -> Sample:
-        """Render a recipe of this version without the features in `omit`, and with the values in `change`."""
-        if (recipe.generator, recipe.version) != (self.plugin.name, self.plugin.version):
-            raise SalgenError(
-                f"recipe of {recipe.generator} version {recipe.version} cannot be rendered by "
-                f"{self.plugin.name} version {self.plugin.version}"
-            )
+        """Render a recipe of this plug-in without the features in `omit`, and with the values in `change`."""
         return self._sample(recipe, self.plugin.render(recipe.parameters, self.material, Edit(tuple(omit), change)))
 
     def sample(
@@ -90,7 +83,8 @@ class Generator:
         Redraws are numbered from 0; any two are independent of one another and of the sample. Draws that are balanced
         over a split are balanced over a sample's redraws.
         """
-        return replace(recipe, parameters=self._redrawable.redraw(recipe.parameters, self._again(recipe, seed, number)))
+        again = self._again(recipe, seed, number)
+        return replace(recipe, parameters=self.plugin.redraw(recipe.parameters, again))  # type: ignore[attr-defined]
 
     @cached_property
     def movable(self) -> bool:
@@ -99,7 +93,8 @@ class Generator:
 
     def move(self, recipe: Recipe, seed: int, number: int) -> Recipe:
         """The recipe of the same sample with its feature elsewhere, on the background of its redraw of that number."""
-        return replace(recipe, parameters=self._movable.move(recipe.parameters, self._again(recipe, seed, number)))
+        again = self._again(recipe, seed, number)
+        return replace(recipe, parameters=self.plugin.move(recipe.parameters, again))  # type: ignore[attr-defined]
 
     def _again(self, recipe: Recipe, seed: int, number: int) -> Context:
         return Context(seed, self.plugin.family, recipe.split, number, self.material, redraws_of=recipe.index)
@@ -111,7 +106,7 @@ class Generator:
 
     def features(self, recipe: Recipe) -> list[str]:
         """The names of the features that can be left out of a sample one by one; each is a region too."""
-        return self._redrawable.features(recipe.parameters)
+        return self.plugin.features(recipe.parameters)
 
     def pairs(
         self, seed: int, split: str, indices: Sequence[int], twins: bool = True
@@ -120,8 +115,7 @@ class Generator:
 
         With ``twins=False`` no twin is painted.
         """
-        for start in range(0, len(indices), BATCH):
-            yield from self.render_pairs([self.recipe(seed, split, i) for i in indices[start : start + BATCH]], twins)
+        yield from self.render_pairs([self.recipe(seed, split, index) for index in indices], twins)
 
     def render_pairs(
         self, recipes: Sequence[Recipe], twins: bool = True
@@ -133,18 +127,6 @@ class Generator:
             for recipe, (sample, twin) in zip(batch, rendered, strict=True):
                 yield self._sample(recipe, sample), twin
 
-    @cached_property  # isinstance of a protocol takes as long as a redraw
-    def _redrawable(self) -> Redrawable:
-        if not isinstance(self.plugin, Redrawable):
-            raise SalgenError(f"{self.plugin.name} cannot draw a background again: its class lacks redraw and features")
-        return self.plugin
-
-    @cached_property
-    def _movable(self) -> Movable:
-        if not isinstance(self.plugin, Movable):
-            raise SalgenError(f"{self.plugin.name} cannot move the feature of a sample")
-        return self.plugin
-
     def _sample(self, recipe: Recipe, rendered: Rendered) -> Sample:
         target = {task: self.plugin.target(task) for task in self.plugin.tasks}
         return Sample(id=recipe.id, target=target, recipe=recipe, **vars(rendered))
@@ -152,6 +134,4 @@ class Generator:
 
 def to_levels(values: NDArray[np.float64], bit_depth: int) -> NDArray[Any]:
     """Intensities in [0, 1] as integer levels of the same shape, rounded once."""
-    levels = values * float(2**bit_depth - 1)
-    np.rint(levels, out=levels)
-    return levels.astype(np.uint8 if bit_depth == 8 else np.uint16)
+    return np.rint(values * float(2**bit_depth - 1)).astype(np.uint8 if bit_depth == 8 else np.uint16)

@@ -39,8 +39,7 @@ class Painted(GeneratorPlugin):
 
     def render(self, parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
         """The sample that the choices describe, with the edit applied."""
-        canvas = self.scene(parameters, material)
-        return self._finish(canvas, parameters, material, edit)
+        return self._finish(self.scene(parameters, material), parameters, material, edit)
 
     def render_pairs(
         self, batch: Sequence[Mapping[str, Any]], material: Any, twins: bool

@@ -5,7 +5,6 @@ import golden
 import numpy as np
 import pytest
 from quick_generators import marked, quick
-from salgen.errors import SalgenError
 from salgen.registry import GENERATORS
 from salgen.testing import check_generator
 
@@ -68,11 +67,3 @@ def test_noise_has_the_spectrum_that_beta_says():
         fitted = (frequency > 0.02) & (frequency < 0.5)
         slope = np.polyfit(np.log(frequency[fitted]), np.log(power[fitted]), 1)[0]
         assert slope == pytest.approx(-beta, abs=0.1)
-
-
-def test_a_recipe_of_another_version_is_refused():
-    recipe = quick("perlin-lesions").recipe(0, "train", 0)
-    with pytest.raises(SalgenError, match="cannot be rendered by mri-lesions"):
-        quick("mri-lesions").render(recipe)
-    with pytest.raises(SalgenError, match="index = -1"):
-        quick("perlin-lesions").recipe(0, "train", -1)

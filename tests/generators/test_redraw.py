@@ -1,11 +1,7 @@
-from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar
 import numpy as np
 import pytest
 from quick_generators import quick
-from salgen.errors import SalgenError
-from salgen.generators.generator import Generator
 from salgen.generators.interfaces import Context, Edit
 
 SEED = 5
@@ -105,15 +101,3 @@ def test_a_sample_without_lesions_has_no_features():
     negative = recipe_of_class(made, 0)
     assert made.features(negative) == []
     assert np.array_equal(made.render(negative, omit=("lesion_1",)).image, made.render(negative).image)
-
-
-def test_a_generator_that_cannot_redraw_says_so():
-    @dataclass(frozen=True)
-    class Plain:
-        name: ClassVar[str] = "plain"
-
-        def prepare(self, source):
-            return None
-
-    with pytest.raises(SalgenError, match="plain cannot draw a background again"):
-        Generator(Plain(), None).features(quick("perlin-lesions").recipe(SEED, "test", 0))

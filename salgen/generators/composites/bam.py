@@ -1,7 +1,7 @@
 """BAM: objects pasted on scenes, with labels of both."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from math import floor, sqrt
 from pathlib import Path
@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
-from salgen.generators.composites.libraries import Composite, Library
+from salgen.generators.composites.libraries import Composite, Library, open_library
 from salgen.generators.composites.pasting import Pixels, Window, paste, resized
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.parameters import param
-from salgen.registry import LIBRARIES
 from salgen.types import Float64
 
 NAMES = ("bam",)
@@ -101,17 +100,15 @@ class Bam(Painted):
         """The libraries of objects and of scenes: drawn, or from a folder with copies of COCO and MiniPlaces."""
         wanted = self.image_size, self._longest, self.objects, self.scenes, self.pictures
         drawn = source in (None, STAND_INS)
-        library = LIBRARIES.load(STAND_INS)(*wanted) if drawn else LIBRARIES.load(OWN_COPY)(*wanted, Path(str(source)))
-        composite: Composite = library.open()
-        return composite
+        return open_library(STAND_INS, *wanted) if drawn else open_library(OWN_COPY, *wanted, Path(str(source)))
 
     def draw(self, context: Context) -> dict[str, Any]:
         """A combination of the block, with the pictures, the size and the place that belong to it."""
         kinds = len(self.objects), len(self.scenes)
         block, place = divmod(context.index, kinds[0] * kinds[1])
         turn, rank = divmod(place, kinds[0])
-        thing = int(_order(context, "objects", block, kinds[0])[rank])
-        scene = int(_order(context, "scenes", block, kinds[1])[(turn + rank) % kinds[1]])
+        thing = int(context.stream("objects", key=block).permutation(kinds[0])[rank])
+        scene = int(context.stream("scenes", key=block).permutation(kinds[1])[(turn + rank) % kinds[1]])
         number = self._picture(context, OBJECT, thing, block)
         natural = context.material.objects.size(context.split, context.material.objects.classes[thing], number)
         height, width = self._size(context, block * kinds[0] + thing, *natural)
@@ -128,9 +125,11 @@ class Bam(Painted):
 
     def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """The same object on a scene of any kind; of the same kind where the scene is the class."""
-        turn, place = divmod(context.index, len(self.scenes))
-        kind = _order(context, "scenes", turn, len(self.scenes))[place] if self.common_in is None else parameters[SCENE]
-        return {**parameters, **self._scene(context, int(kind), context.index)}
+        kind = parameters[SCENE]
+        if self.common_in is None:
+            turn, place = divmod(context.index, len(self.scenes))
+            kind = int(context.stream("scenes", key=turn).permutation(len(self.scenes))[place])
+        return {**parameters, **self._scene(context, kind, context.index)}
 
     def move(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """The same object elsewhere, on another scene."""
@@ -212,7 +211,7 @@ class Bam(Painted):
         """The number of a class's picture for a block; all are shown before one is shown again."""
         library = context.material.objects if kind == OBJECT else context.material.scenes
         count = library.count(context.split, library.classes[number])
-        return int(_order(context, f"{kind} pictures", number, count)[block % count])
+        return int(context.stream(f"{kind} pictures", key=number).permutation(count)[block % count])
 
     def _scene(self, context: Context, number: int, block: int) -> dict[str, Any]:
         return {SCENE: number, "scene_number": self._picture(context, SCENE, number, block), "split": context.split}
@@ -236,16 +235,6 @@ def scene_of(parameters: Mapping[str, Any], material: Composite) -> Float64:
     return material.scenes.load(parameters["split"], name, number).astype(np.float64) / 255.0
 
 
-def _order(context: Context, purpose: str, key: int, count: int) -> NDArray[np.int64]:
-    """A random order of range(count) that all samples of a group share, and that is therefore kept."""
-    return _drawn_order(replace(context, index=0, material=None), purpose, key, count)
-
-
-@lru_cache(maxsize=1024)
-def _drawn_order(context: Context, purpose: str, key: int, count: int) -> NDArray[np.int64]:
-    return context.stream(purpose, key=key).permutation(count)
-
-
 def _window(parameters: Mapping[str, Any]) -> Window:
     """The window in which the object is pasted."""
     return Window(*(parameters[name] for name in ("row", "column", "height", "width")))
@@ -259,6 +248,4 @@ def _pasted(parameters: Mapping[str, Any], material: Composite) -> Pixels:
 
 @lru_cache(maxsize=KEPT)
 def _resized(library: Library, split: str, thing: int, number: int, height: int, width: int) -> Pixels:
-    picture = resized(library.load(split, library.classes[thing], number), Window(0, 0, height, width))
-    picture.setflags(write=False)
-    return picture
+    return resized(library.load(split, library.classes[thing], number), Window(0, 0, height, width))

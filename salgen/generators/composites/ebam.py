@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 from salgen.generators.composites.bam import OBJECTS, SCENES, STAND_INS, Bam
-from salgen.generators.composites.libraries import Composite
+from salgen.generators.composites.libraries import Composite, open_library
 from salgen.generators.interfaces import Scale
 from salgen.parameters import param
-from salgen.registry import LIBRARIES
 
 NAMES = ("ebam",)
 
@@ -70,7 +69,8 @@ class Ebam(Bam):
     def open_source(self, source: str | None) -> Composite:
         """The libraries of objects and of scenes, filtered where there is a detector."""
         path = None if source in (None, STAND_INS) else Path(str(source))
-        library = LIBRARIES.load(FILTERED)(
+        return open_library(
+            FILTERED,
             path,
             self.image_size,
             self._longest,
@@ -81,8 +81,6 @@ class Ebam(Bam):
             self.pictures,
             self.fewest,
         )
-        composite: Composite = library.open()
-        return composite
 
     def fitted(self, source: Composite) -> Self:
         """With the classes that the source has, and those that it had before the filter."""

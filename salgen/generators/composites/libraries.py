@@ -10,9 +10,10 @@ import hashlib
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
+from salgen.registry import LIBRARIES
 
 
 class Library(Hashable, Protocol):
@@ -58,3 +59,9 @@ class Composite:
     def digest(self) -> str:
         """SHA-256 over both libraries."""
         return hashlib.sha256(f"{self.objects.digest}\n{self.scenes.digest}".encode()).hexdigest()
+
+
+def open_library(name: str, *wanted: Any) -> Composite:
+    """The pictures of a library by its registered name."""
+    composite: Composite = LIBRARIES.load(name)(*wanted).open()
+    return composite

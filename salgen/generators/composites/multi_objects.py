@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.composites.bam import CORE, OBJECT, OBJECTS, OPAQUE, SCENES, SMALLEST, STAND_INS, scene_of
-from salgen.generators.composites.libraries import Composite
+from salgen.generators.composites.libraries import Composite, open_library
 from salgen.generators.composites.pasting import Pixels, Window, filled_box, paste, placed, resized
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.parameters import param
-from salgen.registry import LIBRARIES
 from salgen.types import Float64
 
 NAMES = ("multi-objects",)
@@ -94,9 +93,7 @@ class MultiObjects(Painted):
                 f"source = {source!r}: {self.name} is drawn, give none; voc-2012 and coco-2017 are imported"
             )
         longest = max(floor(max(self.image_size) * LONGEST), SMALLEST)
-        library = LIBRARIES.load(STAND_INS)(self.image_size, longest, self.objects, self.scenes, self.pictures)
-        composite: Composite = library.open()
-        return composite
+        return open_library(STAND_INS, self.image_size, longest, self.objects, self.scenes, self.pictures)
 
     def draw(self, context: Context) -> dict[str, Any]:
         """The class that the sample is about, and the image: the same for all samples of one image."""
@@ -117,7 +114,7 @@ class MultiObjects(Painted):
         """The same objects at other places on another scene."""
         sizes = [(height, width) for *_, height, width in parameters["windows"]]
         windows = placed(sizes, self.image_size, context.stream("places"))
-        return {**self.redraw(parameters, context), "windows": [_corners(window) for window in windows]}
+        return {**self.redraw(parameters, context), "windows": [list(window) for window in windows]}
 
     def features(self, parameters: Mapping[str, Any]) -> list[str]:
         """The objects of the class, and all others where there are any."""
@@ -182,7 +179,7 @@ class MultiObjects(Painted):
         pictures = [int(numbers.integers(library.count(context.split, name), 1)[0]) for name in names]
         sizes = [library.size(context.split, *each) for each in zip(names, pictures, strict=True)]
         windows = placed(self._sizes(context, image, sizes), self.image_size, context.stream("places", key=image))
-        return {"classes": classes, "pictures": pictures, "windows": [_corners(window) for window in windows]}
+        return {"classes": classes, "pictures": pictures, "windows": [list(window) for window in windows]}
 
     def _sizes(self, context: Context, image: int, pictures: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """(h, w) of each object's window, falling in area, with its picture's proportions."""
@@ -207,10 +204,6 @@ class MultiObjects(Painted):
         count = context.material.scenes.count(context.split, self.scenes[kind])
         number = int(context.stream("scene pictures", key=key).integers(count, 1)[0])
         return {"scene": kind, "scene_number": number, "split": context.split}
-
-
-def _corners(window: Window) -> list[int]:
-    return [window.row, window.column, window.height, window.width]
 
 
 def _pasted(parameters: Mapping[str, Any], material: Composite, edit: Edit) -> Iterator[tuple[int, Window, Pixels]]:

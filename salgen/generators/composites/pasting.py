@@ -1,7 +1,7 @@
 """Pictures with alpha, pasted on a canvas in windows that do not overlap."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
@@ -12,8 +12,7 @@ Pixels = NDArray[np.uint8]
 STEPS = 16  # a window without a place is made smaller by a sixteenth at a time
 
 
-@dataclass(frozen=True)
-class Window:
+class Window(NamedTuple):
     """A rectangle of pixels: its upper left corner and its size."""
 
     row: int

@@ -14,6 +14,10 @@ class Choices:
     def __init__(self, stream: Stream, count: int = 64) -> None:
         self._numbers: Iterator[float] = iter(stream.uniform(count).tolist())
 
+    def draw(self) -> float:
+        """A number in [0, 1)."""
+        return next(self._numbers)
+
     def between(self, low: float, high: float) -> float:
         """A number in [low, high)."""
         return low + (high - low) * next(self._numbers)

@@ -34,5 +34,4 @@ def spline_weights(pixels: int, cells: int) -> Float64:
     weights = np.zeros((pixels, cells + 3))
     for offset, cube in enumerate(cubes):
         weights[np.arange(pixels), cell + offset] = np.rint(cube / 6.0 * STEPS) / STEPS
-    weights.setflags(write=False)
     return weights

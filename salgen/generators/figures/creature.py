@@ -7,10 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from salgen.generators.drawing.choices import Choices, Tint, shade
 from salgen.generators.drawing.shapes import oval
-from salgen.generators.figures.drawing import Drawing, rounded
+from salgen.generators.figures.drawing import INK, LINE, Drawing, rounded
 
-INK: Tint = (34, 28, 44)
-LINE = 0.009  # width of outlines
+Parts = tuple[Callable[..., None], ...]
 SKINS: tuple[Tint, ...] = (
     (122, 92, 190),
     (64, 152, 150),
@@ -77,7 +76,7 @@ def new_build(reach: tuple[float, float], gleams: tuple[Tint, Tint], choices: Ch
     )
 
 
-def no_part(drawing: Drawing, build: Build, choices: Choices) -> None:
+def no_part(*_: object) -> None:
     """Draw nothing: a part that this creature does not have."""
 
 
@@ -87,7 +86,7 @@ def _cape(drawing: Drawing, build: Build, choices: Choices) -> None:
     low = build.hem + choices.between(-0.02, 0.05)
     right = [(0.1, build.waist * 0.8), (0.2, build.waist + 0.03), (low + wave, flare), (low - 0.02, flare * 0.5)]
     left = [(low + 0.02, -flare * 0.4), (low - wave, -flare), (0.2, -build.waist - 0.03), (0.1, -build.waist * 0.8)]
-    drawing.outlined(rounded(right + left), build.dress, INK, LINE)
+    drawing.outlined(rounded(right + left), build.dress)
 
 
 def _wings(drawing: Drawing, build: Build, choices: Choices) -> None:
@@ -96,7 +95,7 @@ def _wings(drawing: Drawing, build: Build, choices: Choices) -> None:
     for side in (-1, 1):
         tips = [(0.1, 0.0), (rise, span), (0.12, span * 0.92), (0.14, span * 0.78), (0.22, span * 0.75), (0.24, 0.0)]
         corners = [(down, across * side) for down, across in tips]
-        drawing.outlined(rounded(corners, 2), shade(build.dress, 1.15), INK, LINE)
+        drawing.outlined(rounded(corners, 2), shade(build.dress, 1.15))
 
 
 def _tail(drawing: Drawing, build: Build, choices: Choices) -> None:
@@ -105,7 +104,7 @@ def _tail(drawing: Drawing, build: Build, choices: Choices) -> None:
     start, bend = (build.hem - 0.06, 0.0), (build.hem - 0.01, side * (build.hips + 0.07))
     end = (rise, side * (build.hips + 0.11))
     _limb(drawing, [start, bend, end], 0.035, build.skin)
-    drawing.outlined(oval(end, (0.035, 0.028)), build.dress, INK, LINE)
+    drawing.outlined(oval(end, (0.035, 0.028)), build.dress)
 
 
 def _limb(drawing: Drawing, points: list[tuple[float, float]], width: float, tint: Tint) -> None:
@@ -122,7 +121,7 @@ def draw_arms(drawing: Drawing, build: Build, choices: Choices) -> None:
         elbow, hand = pose(build, choices)
         points = [(down, across * side) for down, across in (shoulder, elbow, hand)]
         _limb(drawing, points, width, shade(build.skin, 0.9))
-        drawing.outlined(oval(points[-1], (width * 0.72, width * 0.72)), glove, INK, LINE)
+        drawing.outlined(oval(points[-1], (width * 0.72, width * 0.72)), glove)
 
 
 def _raised(build: Build, choices: Choices) -> list[tuple[float, float]]:
@@ -148,14 +147,14 @@ def _legs(drawing: Drawing, build: Build, choices: Choices) -> None:
         foot = (build.hem + long, side * (apart + 0.01))
         _limb(drawing, [(build.hem - 0.05, side * apart), foot], width, shade(build.skin, 0.85))
         toes = (foot[0] + 0.01, foot[1] + side * 0.018)
-        drawing.outlined(oval(toes, (0.028, 0.05)), shade(shoe, 1.1), INK, LINE)
+        drawing.outlined(oval(toes, (0.028, 0.05)), shade(shoe, 1.1))
 
 
 def _feet(drawing: Drawing, build: Build, choices: Choices) -> None:
     """Two big feet right under the body."""
     apart, big = build.hips * choices.between(0.4, 0.55), choices.between(0.06, 0.08)
     for side in (-1, 1):
-        drawing.outlined(oval((build.hem, side * apart), (0.045, big)), build.dress, INK, LINE)
+        drawing.outlined(oval((build.hem, side * apart), (0.045, big)), build.dress)
 
 
 def _tentacles(drawing: Drawing, build: Build, choices: Choices) -> None:
@@ -167,8 +166,8 @@ def _tentacles(drawing: Drawing, build: Build, choices: Choices) -> None:
         _limb(drawing, points, 0.045, shade(build.skin, 0.85))
 
 
-BACKS = (no_part, _cape, _wings, _tail)
-STANDS = (_legs, _legs, _feet, _tentacles)
+BACKS: Parts = (no_part, _cape, _wings, _tail)
+STANDS: Parts = (_legs, _legs, _feet, _tentacles)
 
 
 def _horns(drawing: Drawing, build: Build, choices: Choices) -> None:
@@ -179,7 +178,7 @@ def _horns(drawing: Drawing, build: Build, choices: Choices) -> None:
     for side in (-1, 1):
         corners = [(low, root - 0.04), (low - 0.6 * tall, root), (build.crown - tall, root + lean)]
         corners += [(build.crown - tall, root + lean + 0.006), (low - 0.4 * tall, root + 0.06), (low, root + 0.04)]
-        drawing.outlined(rounded([(d, a * side) for d, a in corners], 2), build.gleams[2], INK, LINE)
+        drawing.outlined(rounded([(d, a * side) for d, a in corners], 2), build.gleams[2])
 
 
 def _ears(drawing: Drawing, build: Build, choices: Choices) -> None:
@@ -187,7 +186,7 @@ def _ears(drawing: Drawing, build: Build, choices: Choices) -> None:
     radius, root = choices.between(0.05, 0.075), build.head * choices.between(0.6, 0.75)
     for side in (-1, 1):
         middle = (build.crown * 0.85, side * root)
-        drawing.outlined(oval(middle, (radius, radius)), build.skin, INK, LINE)
+        drawing.outlined(oval(middle, (radius, radius)), build.skin)
         drawing.fill(oval(middle, (radius * 0.55, radius * 0.55)), build.pale)
 
 
@@ -199,7 +198,7 @@ def _antennae(drawing: Drawing, build: Build, choices: Choices) -> None:
         drawing.line(
             [(build.crown + 0.03, side * 0.04), (build.crown - 0.5 * tall, side * spread * 0.6), tip], 0.016, INK
         )
-        drawing.outlined(oval(tip, (0.024, 0.024)), build.dress, INK, LINE)
+        drawing.outlined(oval(tip, (0.024, 0.024)), build.dress)
 
 
 def _spikes(drawing: Drawing, build: Build, choices: Choices) -> None:
@@ -213,7 +212,7 @@ def _spikes(drawing: Drawing, build: Build, choices: Choices) -> None:
             (top, across + 0.2 * place * tall),
             (build.crown + 0.05, across + 0.05),
         ]
-        drawing.outlined(rounded(corners, 1), build.dress, INK, LINE)
+        drawing.outlined(rounded(corners, 1), build.dress)
 
 
 def _cap(drawing: Drawing, build: Build, choices: Choices) -> None:
@@ -221,9 +220,9 @@ def _cap(drawing: Drawing, build: Build, choices: Choices) -> None:
     brim, wide = build.crown + 0.02, build.head * choices.between(0.6, 0.75)
     tall = choices.between(0.06, 0.09)
     dome = [(brim, -wide), (brim - 1.3 * tall, -wide * 0.8), (brim - 1.3 * tall, wide * 0.8), (brim, wide)]
-    drawing.outlined(rounded(dome), build.dress, INK, LINE)
-    drawing.outlined(oval((brim, 0.0), (0.016, wide * 1.15)), shade(build.dress, 0.75), INK, LINE)
-    drawing.outlined(oval((brim - tall - 0.015, 0.0), (0.02, 0.02)), build.pale, INK, LINE)
+    drawing.outlined(rounded(dome), build.dress)
+    drawing.outlined(oval((brim, 0.0), (0.016, wide * 1.15)), shade(build.dress, 0.75))
+    drawing.outlined(oval((brim - tall - 0.015, 0.0), (0.02, 0.02)), build.pale)
 
 
 def _tall_hat(drawing: Drawing, build: Build, choices: Choices) -> None:
@@ -231,18 +230,14 @@ def _tall_hat(drawing: Drawing, build: Build, choices: Choices) -> None:
     brim, wide = build.crown + 0.02, build.head * choices.between(0.4, 0.5)
     top = brim - choices.between(0.1, 0.14)
     felt = shade(build.dress, 0.6)
-    drawing.outlined([(brim, -wide), (top, -wide * 1.1), (top, wide * 1.1), (brim, wide)], felt, INK, LINE)
+    drawing.outlined([(brim, -wide), (top, -wide * 1.1), (top, wide * 1.1), (brim, wide)], felt)
     drawing.fill([(brim - 0.04, -wide), (brim - 0.04, wide), (brim, wide), (brim, -wide)], build.pale)
-    drawing.outlined(oval((brim, 0.0), (0.014, wide * 1.6)), felt, INK, LINE)
-
-
-def _mouth_place(build: Build) -> float:
-    return build.reach[0] + 0.045
+    drawing.outlined(oval((brim, 0.0), (0.014, wide * 1.6)), felt)
 
 
 def _smile(drawing: Drawing, build: Build, choices: Choices) -> None:
     """A line, bent up or down."""
-    down, wide, bend = _mouth_place(build), choices.between(0.05, 0.09), choices.between(-0.02, 0.035)
+    down, wide, bend = build.reach[0] + 0.045, choices.between(0.05, 0.09), choices.between(-0.02, 0.035)
     right = [(down + bend, wide * 0.5), (down, wide)]
     left = [(down, -wide), (down + bend, -wide * 0.5)]
     drawing.line([*left, (down + 1.3 * bend, 0.0), *right], 0.014, INK)
@@ -250,7 +245,7 @@ def _smile(drawing: Drawing, build: Build, choices: Choices) -> None:
 
 def _open_mouth(drawing: Drawing, build: Build, choices: Choices) -> None:
     """An open mouth with a tongue and teeth."""
-    down, wide, deep = _mouth_place(build) - 0.012, choices.between(0.06, 0.095), choices.between(0.05, 0.075)
+    down, wide, deep = build.reach[0] + 0.045 - 0.012, choices.between(0.06, 0.095), choices.between(0.05, 0.075)
     lips = rounded(
         [(down, -wide), (down + 0.01, 0.0), (down, wide), (down + deep, wide * 0.7), (down + deep, -wide * 0.7)]
     )
@@ -266,7 +261,7 @@ def _open_mouth(drawing: Drawing, build: Build, choices: Choices) -> None:
 
 def _zigzag(drawing: Drawing, build: Build, choices: Choices) -> None:
     """A zigzag of a mouth."""
-    down, wide, deep = _mouth_place(build), choices.between(0.06, 0.09), choices.between(0.012, 0.02)
+    down, wide, deep = build.reach[0] + 0.045, choices.between(0.06, 0.09), choices.between(0.012, 0.02)
     points = [(down + deep * (step % 2), wide * (step - 3) / 3) for step in range(7)]
     drawing.line(points, 0.012, INK)
 
@@ -281,14 +276,9 @@ def draw_brows(drawing: Drawing, build: Build, choices: Choices) -> None:
         drawing.line([(down + slant, side * near), (down - slant, side * far)], 0.02, shade(build.skin, 0.45))
 
 
-HeadPart = Callable[[Drawing, Build, Choices], None]
-CROWNS: tuple[HeadPart, ...] = (no_part, _horns, _horns, _ears, _antennae, _spikes)
-HATS: tuple[HeadPart, ...] = (no_part, no_part, no_part, _cap, _tall_hat)
-MOUTHS: tuple[HeadPart, ...] = (_smile, _smile, _open_mouth, _open_mouth, _zigzag)
-
-
-def _no_marks(drawing: Drawing, build: Build, choices: Choices, body: int) -> None:
-    """Draw nothing."""
+CROWNS: Parts = (no_part, _horns, _horns, _ears, _antennae, _spikes)
+HATS: Parts = (no_part, no_part, no_part, _cap, _tall_hat)
+MOUTHS: Parts = (_smile, _smile, _open_mouth, _open_mouth, _zigzag)
 
 
 def _belly(drawing: Drawing, build: Build, choices: Choices, body: int) -> None:
@@ -331,7 +321,7 @@ def _belt(drawing: Drawing, build: Build, choices: Choices, body: int) -> None:
     for tint, extra in ((INK, LINE), (build.dress, 0.0)):
         edge = half + extra
         drawing.fill([(down - edge, -1.0), (down - edge, 1.0), (down + edge, 1.0), (down + edge, -1.0)], tint, body)
-    drawing.outlined(oval((down, 0.0), (half * 1.1, half * 1.3)), build.gleams[0], INK, LINE)
+    drawing.outlined(oval((down, 0.0), (half * 1.1, half * 1.3)), build.gleams[0])
 
 
 def _buttons(drawing: Drawing, build: Build, choices: Choices, body: int) -> None:
@@ -339,12 +329,12 @@ def _buttons(drawing: Drawing, build: Build, choices: Choices, body: int) -> Non
     radius = choices.between(0.022, 0.032)
     for number in range(choices.count(2, 3)):
         middle = ((0.95 - 0.16 * number) * build.hem - 0.02, 0.0)
-        drawing.outlined(oval(middle, (radius, radius)), build.gleams[number], INK, LINE)
+        drawing.outlined(oval(middle, (radius, radius)), build.gleams[number])
         drawing.fill(oval(middle, (radius * 0.4, radius * 0.4)), INK)
 
 
-MARKS = (_no_marks, _belly, _bands, _spots, _mask)
-DRESSES = (_no_marks, _belt, _buttons, _buttons)
+MARKS: Parts = (no_part, _belly, _bands, _spots, _mask)
+DRESSES: Parts = (no_part, _belt, _buttons, _buttons)
 
 
 def draw_creature(drawing: Drawing, reach: tuple[float, float], gleams: tuple[Tint, Tint], choices: Choices) -> None:
@@ -368,7 +358,7 @@ def draw_creature(drawing: Drawing, reach: tuple[float, float], gleams: tuple[Ti
 def _body(drawing: Drawing, build: Build, choices: Choices) -> int:
     """Draw the body with a shaded side, and return the number of the first of its colours."""
     outline = rounded(build.outline(choices.between(-0.12, 0.12)))
-    body = drawing.outlined(outline, shade(build.skin, 0.78), INK, LINE)
+    body = drawing.outlined(outline, shade(build.skin, 0.78))
     side = choices.of((-1.0, 1.0))
     drawing.fill(outline - (0.012, 0.024 * side), build.skin, over=body)
     return body

@@ -15,6 +15,8 @@ from salgen.generators.drawing.shapes import FINE, covered, following, means, ov
 from salgen.types import Float64
 
 Points = Sequence[Sequence[float]] | Float64
+INK: Tint = (34, 28, 44)
+LINE = 0.009  # width of outlines
 
 
 @dataclass(frozen=True)
@@ -30,26 +32,17 @@ class Placement:
         down, across = np.asarray(points, dtype=np.float64).T
         square = self.turn * self.turn
         along, aside = (1 - square) / (1 + square) * self.side, 2 * self.turn / (1 + square) * self.side
-        placed = np.empty((len(down), 2))
-        placed[:, 0] = self.origin[0] + down * along + across * aside
-        placed[:, 1] = self.origin[1] + across * along - down * aside
-        return placed
+        row, column = self.origin
+        return np.stack([row + down * along + across * aside, column + across * along - down * aside], axis=1)
 
 
 class Drawing:
     """A picture in progress: for each sample the number of the colour laid there last; `frame` places the shapes."""
 
     def __init__(self, image_size: tuple[int, int], frame: Placement) -> None:
-        self.image_size = image_size
         self.frame = frame
         self.tints: list[Tint] = [(0, 0, 0)]  # number 0 is where nothing was drawn
         self.fine = np.zeros((image_size[0] * FINE, image_size[1] * FINE), dtype=np.uint8)
-
-    def add(self, tint: Tint) -> int:
-        """The number of a colour, which grows with each change of colour."""
-        if tint != self.tints[-1] or len(self.tints) == 1:
-            self.tints.append(tint)
-        return len(self.tints) - 1
 
     def fill(self, points: Points, tint: Tint, over: int = 0) -> int:
         """Fill a polygon where colours numbered `over` and above lie, and return its colour's number."""
@@ -57,29 +50,31 @@ class Drawing:
 
     def fill_all(self, polygons: Sequence[Points], tint: Tint, over: int = 0) -> int:
         """Fill several polygons at once; overlapping ones must run the same way round."""
-        number = self.add(tint)
+        if tint != self.tints[-1] or len(self.tints) == 1:
+            self.tints.append(tint)
+        number = len(self.tints) - 1
         corners = self.frame.places(np.concatenate([np.asarray(points) for points in polygons])) * FINE
         window, inside = covered(corners, [len(points) for points in polygons], self.fine.shape)
         part = self.fine[window]
         part[inside & (part >= over) if over else inside] = number
         return number
 
-    def outlined(self, points: Points, tint: Tint, ink: Tint, width: float, over: int = 0) -> int:
+    def outlined(self, points: Points, tint: Tint) -> int:
         """Fill a polygon with an ink line around it."""
-        self.fill(widened(points, width), ink, over)
-        return self.fill(points, tint, over)
+        self.fill(widened(points, LINE), INK)
+        return self.fill(points, tint)
 
-    def line(self, points: Points, width: float, tint: Tint, over: int = 0) -> int:
+    def line(self, points: Points, width: float, tint: Tint) -> int:
         """Draw a line with round joints and ends."""
         places = np.asarray(points, dtype=np.float64)
         joints = [oval(place, (width / 2, width / 2)) for place in places]
-        return self.fill_all([*joints, *(bar(start, end, width / 2) for start, end in pairwise(places))], tint, over)
+        return self.fill_all([*joints, *(bar(start, end, width / 2) for start, end in pairwise(places))], tint)
 
     def picture(self) -> tuple[Float64, Float64]:
         """The colours, float64 (H, W, 3) in [0, 1] and already multiplied by the coverage, (H, W)."""
         tints = np.array(self.tints, dtype=np.uint8)
         colours = [means(np.take(channel, self.fine)) / 255.0 for channel in tints.T]
-        return np.stack(colours, axis=2), self.coverage()
+        return np.stack(colours, axis=2), means((self.fine > 0).view(np.uint8))
 
     def coverage(self) -> Float64:
         """The share of each pixel that was drawn on, float64 (H, W) in [0, 1]."""
@@ -111,6 +106,4 @@ def widened(points: Points, width: float) -> Float64:
     length[length == 0] = 1.0
     turned = (places[:, 0] * after[:, 1] - places[:, 1] * after[:, 0]).sum()
     step = (width if turned < 0 else -width) / length
-    wider = np.empty((count, 2))
-    wider[:, 0], wider[:, 1] = places[:, 0] - across * step, places[:, 1] + down * step
-    return wider
+    return np.stack([places[:, 0] - across * step, places[:, 1] + down * step], axis=1)

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 import numpy as np
 from salgen.generators.drawing.choices import Tint
-from salgen.generators.drawing.shapes import oval
+from salgen.generators.drawing.shapes import oval, window_around
 from salgen.generators.figures.drawing import Drawing, Placement
 from salgen.types import Float64, Mask
 
 INK: Tint = (26, 20, 34)
 SHINE: Tint = (226, 232, 244)
+Layers = tuple[tuple[slice, slice], Float64, Float64, Float64]
 OUTLINE = 0.008  # share of the figure's unit; it lies within the eye's radii
 
 
@@ -31,43 +32,35 @@ def reach_of(eyes: Mapping[str, Eye]) -> tuple[float, float]:
     return up, max(eye.radii[1] + abs(eye.middle[1]) for eye in eyes.values())
 
 
-@dataclass(frozen=True, eq=False)
-class Layers:
-    """The layers of an eye in the part of an image that holds it."""
-
-    window: tuple[slice, slice]  # that part
-    ink: Float64  # outline, pupil and shine, float64 (h, w, 3), already multiplied by their coverage of each pixel
-    # white, coverage: shares of each pixel that the white of the eye covers, and any of the eye, float64 (h, w)
-    white: Float64
-    coverage: Float64
-
-
 def paint_eye(canvas: Float64, eye: Eye, frame: Placement, tint: Tint) -> None:
     """Paint an eye on a canvas, float64 (H, W, 3) in [0, 1], in place; `tint` is that of its white."""
-    layers = _layers(eye, frame, (canvas.shape[0], canvas.shape[1]))
-    part = canvas[layers.window]
-    part *= 1.0 - layers.coverage[..., np.newaxis]
-    part += layers.ink + layers.white[..., np.newaxis] * (np.array(tint) / 255.0)
+    window, ink, white, coverage = _layers(eye, frame, (canvas.shape[0], canvas.shape[1]))
+    part = canvas[window]
+    part *= 1.0 - coverage[..., np.newaxis]
+    part += ink + white[..., np.newaxis] * (np.array(tint) / 255.0)
 
 
 def support_of(eye: Eye, frame: Placement, image_size: tuple[int, int]) -> Mask:
     """Every pixel that `paint_eye` paints on, bool (H, W)."""
-    layers = _layers(eye, frame, image_size)
+    window, _, _, coverage = _layers(eye, frame, image_size)
     support = np.zeros(image_size, dtype=bool)
-    support[layers.window] = layers.coverage > 0
+    support[window] = coverage > 0
     return support
 
 
 @lru_cache(maxsize=8)  # an image, its twin and their regions need the same two eyes one after the other
 def _layers(eye: Eye, frame: Placement, image_size: tuple[int, int]) -> Layers:
-    corners = frame.places(oval(eye.middle, eye.radii))
-    top, left = np.maximum(np.floor(corners.min(axis=0)), 0).astype(int).tolist()
-    bottom, right = np.minimum(np.ceil(corners.max(axis=0)), image_size).astype(int).tolist()
-    inner = Placement((frame.origin[0] - top, frame.origin[1] - left), frame.side, frame.turn)
-    drawing = Drawing((bottom - top, right - left), inner)
+    """The part of the image that holds an eye, and its layers there.
+
+    Ink is outline, pupil and shine, float64 (h, w, 3), multiplied by their coverage. White and coverage are the shares
+    of each pixel that the white of the eye covers, and any of the eye, float64 (h, w).
+    """
+    rows, columns = window = window_around(frame.places(oval(eye.middle, eye.radii)), image_size)
+    inner = Placement((frame.origin[0] - rows.start, frame.origin[1] - columns.start), frame.side, frame.turn)
+    drawing = Drawing((rows.stop - rows.start, columns.stop - columns.start), inner)
     white = _draw(drawing, eye)
     ink, coverage = drawing.picture()
-    return Layers((slice(top, bottom), slice(left, right)), ink, drawing.share(white), coverage)
+    return window, ink, drawing.share(white), coverage
 
 
 def _draw(drawing: Drawing, eye: Eye) -> int:

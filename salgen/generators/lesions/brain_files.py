@@ -30,7 +30,8 @@ def choose_brains(names: Iterable[str]) -> tuple[dict[str, str | None], dict[str
     passed over. Of images with one mask, the one that is ``desc-brain`` or the last by name is taken.
     """
     names = sorted(names)
-    kinds = {name: _suffix(name) for name in names}
+    suffixes = {name: re.search(r"_([^_/-]*)\.nii(\.gz)?$", name, re.IGNORECASE) for name in names}
+    kinds = {name: found[1] if found else "" for name, found in suffixes.items()}
     masks = [name for name in names if kinds[name] == MASK]
     images = [name for name in names if kinds[name] != MASK and kinds[name] not in OTHER_SUFFIXES]
     images = [name for name in images if kinds[name] == T1] or images
@@ -78,9 +79,3 @@ def _entities(name: str) -> list[str]:
 
 def _stem(name: str) -> str:
     return re.sub(r"\.nii(\.gz)?$", "", name.rpartition("/")[2], flags=re.IGNORECASE)
-
-
-def _suffix(name: str) -> str:
-    """The last part of a name in which parts are joined by underscores, or ""."""
-    _, joined, last = _stem(name).rpartition("_")
-    return last if joined and "-" not in last else ""

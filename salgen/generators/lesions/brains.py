@@ -4,8 +4,7 @@ The bank does not depend on a data set's seed, so all backgrounds draw the same 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Any
 import numpy as np
 from numpy.typing import NDArray
@@ -44,34 +43,6 @@ class BrainBank:
         return self.parts[part]
 
 
-@dataclass(frozen=True)
-class _Request:
-    """Everything that determines a bank."""
-
-    digest: str
-    image_size: tuple[int, int]
-    field_of_view: tuple[float, float]
-    slices: int
-    source: Files = field(compare=False)
-
-    @property
-    def pixel_mm(self) -> float:
-        """Pixels are square, and large enough that the image holds the field of view."""
-        return max(view / extent for view, extent in zip(self.field_of_view, self.image_size, strict=True))
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Volume name to its number of slices: as even as can be, and one at least."""
-        names = self.source.names()
-        base, extra = divmod(max(self.slices, len(names)), len(names))
-        return {name: base + (place < extra) for place, name in enumerate(names)}
-
-    @property
-    def depends_on(self) -> list[Any]:
-        """Everything that determines the bank, as JSON values."""
-        return [BANK_VERSION, CHECKS_VERSION, self.digest, self.image_size, self.field_of_view, self.slices]
-
-
 def brain_bank(
     source: Files, image_size: tuple[int, int], field_of_view: tuple[float, float], slices: int
 ) -> BrainBank:
@@ -79,35 +50,30 @@ def brain_bank(
 
     The image holds `field_of_view`, millimetres along rows and columns. Each volume gives one slice at least.
     """
-    height, width = image_size
-    down, across = field_of_view
-    return _bank(_Request(source.digest, (height, width), (float(down), float(across)), slices, source))
-
-
-@lru_cache(maxsize=4)
-def _bank(request: _Request) -> BrainBank:
-    kept = cached("brains", request.depends_on, ("masks", "slices"), lambda: _cut(request))
-    shape = (sum(request.counts.values()), *request.image_size)
+    names = source.names()
+    base, extra = divmod(max(slices, len(names)), len(names))
+    volumes = [name for place, name in enumerate(names) for _ in range(base + (place < extra))]  # one a slice
+    pixel_mm = max(view / extent for view, extent in zip(field_of_view, image_size, strict=True))
+    depends_on = [BANK_VERSION, CHECKS_VERSION, source.digest, image_size, field_of_view, slices]
+    kept = cached("brains", depends_on, ("masks", "slices"), lambda: _cut(source, volumes, image_size, pixel_mm))
+    shape = (len(volumes), *image_size)
     masks = np.unpackbits(kept["masks"], count=int(np.prod(shape))).astype(bool).reshape(shape)
-    slices = kept["slices"].reshape(shape)
-    for array in (masks, slices):
-        array.setflags(write=False)
-    numbers = {subject: number for number, subject in enumerate(dict.fromkeys(map(subject_of, request.counts)))}
-    subjects = np.repeat([numbers[subject_of(name)] for name in request.counts], list(request.counts.values()))
-    return BrainBank(masks, slices, subjects, *_parts(request))
+    numbers = {subject: number for number, subject in enumerate(dict.fromkeys(map(subject_of, volumes)))}
+    subjects = np.array([numbers[subject_of(name)] for name in volumes])
+    return BrainBank(masks, kept["slices"].reshape(shape), subjects, *_parts([source.split_of(v) for v in volumes]))
 
 
-def _cut(request: _Request) -> dict[str, NDArray[Any]]:
+def _cut(source: Files, volumes: list[str], image_size: tuple[int, int], pixel_mm: float) -> dict[str, NDArray[Any]]:
     """Every slice of every volume, eight mask pixels in a byte; one volume is in memory at a time."""
-    total = sum(request.counts.values())
-    masks = np.empty((total, *request.image_size), dtype=bool)
-    slices = np.empty((total, *request.image_size), dtype=np.uint16)
-    places = [(name, number) for name, count in request.counts.items() for number in range(count)]
-    for place, (name, number) in enumerate(tracked("cutting brain slices", places, "slices")):
+    masks = np.empty((len(volumes), *image_size), dtype=bool)
+    slices = np.empty((len(volumes), *image_size), dtype=np.uint16)
+    for place, name in enumerate(tracked("cutting brain slices", volumes, "slices")):
+        number = place - volumes.index(name)
         if number == 0:
-            slab = prepare_volume(request.source.load(name), request.pixel_mm)
-        stream = Stream("brain-bank", BANK_VERSION, name, index=number)
-        masks[place], slices[place] = cut_slice(slab, stream, request.image_size, request.pixel_mm)
+            slab = prepare_volume(source.load(name), pixel_mm)
+        masks[place], slices[place] = cut_slice(
+            slab, Stream("brain-bank", BANK_VERSION, name, index=number), image_size, pixel_mm
+        )
         if masks[place].mean() < SMALLEST_BRAIN:
             raise SalgenError(
                 f"{name}: the brain covers {masks[place].mean():.1%} of a slice, must be {SMALLEST_BRAIN:.0%} or more: "
@@ -116,9 +82,8 @@ def _cut(request: _Request) -> dict[str, NDArray[Any]]:
     return {"masks": np.packbits(masks), "slices": slices}
 
 
-def _parts(request: _Request) -> tuple[dict[str, Indices], str | None]:
-    """Split name to slice numbers, and the part for splits of other names."""
-    owners = [request.source.split_of(name) for name, count in request.counts.items() for _ in range(count)]
+def _parts(owners: list[str | None]) -> tuple[dict[str, Indices], str | None]:
+    """Split name to slice numbers, and the part for splits of other names, from the split of each slice's volume."""
     by_subject = sorted({split for split in owners if split is not None})
     if by_subject:
         return {split: np.flatnonzero([owner == split for owner in owners]) for split in by_subject}, None

@@ -23,9 +23,7 @@ def lesion_profile(diameter: int, window: str) -> Float64:
     line = {"hamming": 0.54 - 0.46 * np.cos(turn), "hann": 0.5 - 0.5 * np.cos(turn), "flat": np.ones(diameter)}[window]
     line = np.rint(np.maximum(line, 0.0) * 2.0**40) / 2.0**40
     profile = np.sqrt(np.outer(line, line))
-    profile /= profile.max()
-    profile.setflags(write=False)
-    return np.asarray(profile)
+    return np.asarray(profile / profile.max())
 
 
 def window_at(centre: Sequence[int], diameter: int, image_size: tuple[int, int]) -> tuple[Window, Window]:

@@ -9,7 +9,7 @@ Budding et al. 2021, *Evaluating saliency methods on artificial data with differ
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from salgen.generators.lesions.volumes import open_brains
 from salgen.generators.painted_base import check_edit
 from salgen.parameters import param
 from salgen.sources import Files
-from salgen.types import Float64
+from salgen.types import Float64, Mask
 
 DEMO_SPLITS = {"train": 2000, "val": 200, "test": 200}
 SMALL_SPLITS = {"train": 2000, "val": 400, "test": 400}
@@ -35,7 +35,7 @@ class LesionMaterial:
     """The brain slices, and for each the places where a lesion may be centred."""
 
     bank: BrainBank
-    places: dict[int, lesion_shape.Centres] = field(default_factory=dict)
+    places: list[lesion_shape.Centres]
 
 
 @dataclass(frozen=True)
@@ -107,10 +107,8 @@ class Lesions(GeneratorPlugin):
 
     def prepare(self, source: Files) -> LesionMaterial:
         """The bank of brain slices, with the places for lesions in each checked."""
-        material = LesionMaterial(brain_bank(source, self.image_size, self.field_of_view, self.slices))
-        for index in range(len(material.bank.masks)):
-            self._places(material, index)
-        return material
+        bank = brain_bank(source, self.image_size, self.field_of_view, self.slices)
+        return LesionMaterial(bank, [self._places(brain, index) for index, brain in enumerate(bank.masks)])
 
     def draw(self, context: Context) -> dict[str, Any]:
         """Label, slice, lesion centres and the choices of the background."""
@@ -129,8 +127,16 @@ class Lesions(GeneratorPlugin):
         self, batch: Sequence[Mapping[str, Any]], material: LesionMaterial, twins: bool
     ) -> list[tuple[Rendered, NDArray[Any] | None]]:
         """Samples and their twins' images from one background each."""
-        backgrounds = self._scaled_backgrounds(batch, material.bank)
-        return [self._pair(*sample, material, twins) for sample in zip(backgrounds, batch, strict=True)]
+        pairs = []
+        for background, parameters in zip(self._scaled_backgrounds(batch, material.bank), batch, strict=True):
+            levels, painted = to_levels(background, self.bit_depth), self._painted_lesions(parameters, Edit())
+            image = self._paint(background, levels, parameters, painted)
+            edit = self.counterfactual(parameters) if twins else None
+            sample, twin = self._describe(image, parameters, material, painted), None
+            if edit is not None:
+                twin = self._paint(background, levels, parameters, self._painted_lesions(parameters, edit))
+            pairs.append((sample, twin))
+        return pairs
 
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
         """No lesions where they are the class; the other class's count in one-versus-two."""
@@ -184,17 +190,6 @@ class Lesions(GeneratorPlugin):
         check_edit(edit, ("lesions", *self._lesion_names(self.lesions)), {"lesions": range(most + 1)})
         count = int((edit.change or {}).get("lesions", parameters["shown"]))
         return [] if "lesions" in edit.omit else [k for k in range(count) if f"lesion_{k + 1}" not in edit.omit]
-
-    def _pair(
-        self, background: Float64, parameters: Mapping[str, Any], material: LesionMaterial, twins: bool
-    ) -> tuple[Rendered, NDArray[Any] | None]:
-        levels, painted = to_levels(background, self.bit_depth), self._painted_lesions(parameters, Edit())
-        image = self._paint(background, levels, parameters, painted)
-        sample = self._describe(image, parameters, material, painted)
-        edit = self.counterfactual(parameters) if twins else None
-        if edit is None:
-            return sample, None
-        return sample, self._paint(background, levels, parameters, self._painted_lesions(parameters, edit))
 
     def _scaled_backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
         """Backgrounds that are zero outside the brain and at most 1 in it, the lesions unseen."""
@@ -252,7 +247,7 @@ class Lesions(GeneratorPlugin):
         return to_levels(values / values.max(), self.bit_depth)[..., np.newaxis]
 
     def _draw_centres(self, context: Context, index: int) -> list[list[int]]:
-        places = self._places(context.material, index)
+        places = context.material.places[index]
         stream = context.stream("centres")
         free = np.arange(len(places))
         centres: list[list[int]] = []
@@ -264,16 +259,14 @@ class Lesions(GeneratorPlugin):
                 free = free[lesion_shape.apart_from(places[free] if number else places, centres[-1], self.diameter)]
         return centres
 
-    def _places(self, material: LesionMaterial, index: int) -> lesion_shape.Centres:
+    def _places(self, brain: Mask, index: int) -> lesion_shape.Centres:
         """Centres in the brain, in the region, with the whole window in the image and room for a second lesion."""
-        if index not in material.places:
-            brain, exact = material.bank.masks[index], self.authors_exact
-            pair = self.lesions > 1 and not exact
-            places = lesion_shape.find_places(brain, self.diameter, self.region, whole=not exact, pair=pair)
-            if len(places) == 0:
-                raise self._no_place(index)
-            material.places[index] = places
-        return material.places[index]
+        exact = self.authors_exact
+        pair = self.lesions > 1 and not exact
+        places = lesion_shape.find_places(brain, self.diameter, self.region, whole=not exact, pair=pair)
+        if len(places) == 0:
+            raise self._no_place(index)
+        return places
 
     def _no_place(self, index: int) -> SalgenError:
         height, width = self.image_size

@@ -5,10 +5,10 @@ float64 and a slice is the same on every machine.
 """
 
 from dataclasses import dataclass
-from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
+from skimage.measure import block_reduce
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.lesions.nifti import Volume
 from salgen.seeding import Stream
@@ -43,7 +43,10 @@ class Slab:
 
 def prepare_volume(volume: Volume, pixel_mm: float) -> Slab:
     """Levels, heights and centre of a volume, its voxels averaged in blocks as coarse as the pixels."""
-    levels, rim = _to_levels(volume)
+    inside = volume.values[volume.values > 0]
+    low, high = int(RIM * (len(inside) - 1)), int(ROBUST * (len(inside) - 1))
+    ordered = np.partition(inside, (low, high))  # order statistics: no interpolation, hence no rounding
+    levels = np.rint(np.minimum(volume.values / ordered[high], np.float32(1.0)) * np.float32(TOP)).astype(np.uint16)
     brain = levels > 0
     sections = np.count_nonzero(brain, axis=(0, 1))
     tall = np.flatnonzero(sections >= SMALLEST_SECTION * sections.max())
@@ -51,14 +54,14 @@ def prepare_volume(volume: Volume, pixel_mm: float) -> Slab:
     mass = np.array([float(np.arange(len(counts)) @ counts / counts.sum()) for counts in profiles])
     blocks = np.clip(np.rint(pixel_mm / np.array(volume.voxel_size)), 1, levels.shape).astype(np.int64)
     inset = (blocks - 1) / 2.0  # from a block's first voxel to its centre
-    low, high = ((int(height) - inset[2]) / blocks[2] for height in (tall[0], tall[-1]))
-    means = _block_means(levels, blocks)
+    lowest, highest = ((int(height) - inset[2]) / blocks[2] for height in (tall[0], tall[-1]))
+    means = np.rint(block_reduce(levels, tuple(blocks), np.mean)).astype(np.uint16)
     return Slab(
         np.maximum(means, ndimage.binary_fill_holes(means > 0)),  # only the background around the brain stays zero
         np.array(volume.voxel_size) * blocks,
         (mass - inset[:2]) / blocks[:2],
-        (low, high),
-        rim,
+        (lowest, highest),
+        0.5 * TOP * float(ordered[low] / ordered[high]),  # half way to the rim
     )
 
 
@@ -73,27 +76,6 @@ def cut_slice(slab: Slab, stream: Stream, image_size: tuple[int, int], pixel_mm:
     background = ndimage.binary_propagation(values == 0.0, mask=values <= slab.rim)  # and no ventricles
     brain = _whole_pieces(~background)
     return brain, np.where(brain, np.rint(values), 0.0).astype(np.uint16)
-
-
-def _to_levels(volume: Volume) -> tuple[Levels, float]:
-    """The volume as levels up to TOP at its robust maximum, and the level half way to the brain's rim."""
-    inside = volume.values[volume.values > 0]
-    low, high = int(RIM * (len(inside) - 1)), int(ROBUST * (len(inside) - 1))
-    ordered = np.partition(inside, (low, high))  # order statistics: no interpolation, hence no rounding
-    scaled = np.minimum(volume.values / ordered[high], np.float32(1.0))
-    levels = np.rint(scaled * np.float32(TOP)).astype(np.uint16)
-    return levels, 0.5 * TOP * float(ordered[low] / ordered[high])
-
-
-def _block_means(levels: Levels, blocks: NDArray[np.int64]) -> Levels:
-    """Means over blocks of voxels, the last ones filled up with zeros."""
-    if blocks.max() == 1:
-        return levels
-    padded = np.pad(levels, [(0, -extent % block) for extent, block in zip(levels.shape, blocks, strict=True)])
-    sums: NDArray[Any] = padded
-    for axis, block in enumerate(blocks):
-        sums = np.add.reduceat(sums, np.arange(0, sums.shape[axis], block), axis=axis, dtype=np.uint64)
-    return np.rint(sums / float(blocks.prod())).astype(np.uint16)
 
 
 def _coordinates(slab: Slab, stream: Stream, image_size: tuple[int, int], pixel_mm: float) -> Float64:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.saliency_bench.marked_scene import MarkedScene
 from salgen.generators.stand_ins.cutouts.painting import CHOICES, sketch
-from salgen.generators.stand_ins.cutouts.sketch import Sketch, posed, read_items
+from salgen.generators.stand_ins.cutouts.sketch import Sketch, posed
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask
 
@@ -88,18 +89,14 @@ class DrawnLuggage(MarkedScene):
                 part.dim(canvas, passed, density)
         return canvas
 
-    def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> None:
+    def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> Mask:
         """Dim what lies behind the tools."""
-        for parts in self._tools(parameters):
-            for part in parts:
-                part.dim(canvas, OF_TOOLS[part.tint], 1.0)
-
-    def support(self, parameters: Mapping[str, Any]) -> Mask:
-        """The pixels that a tool covers, at least in part."""
+        for part in chain(*self._tools(parameters)):
+            part.dim(canvas, OF_TOOLS[part.tint], 1.0)
         return np.asarray(np.any(self.supports(parameters), axis=0))
 
     def supports(self, parameters: Mapping[str, Any]) -> list[Mask]:
-        """The pixels that each tool covers."""
+        """The pixels that each tool covers, at least in part."""
         supports = []
         for parts in self._tools(parameters):
             supports.append(np.zeros(self.image_size, dtype=bool))
@@ -128,15 +125,14 @@ class DrawnLuggage(MarkedScene):
         """A thing in any pose, at any place in the bag."""
         choices = Choices(stream, CHOICES)
         side = int(choices.between(*sizes) * min(self.image_size))
-        thing = posed(replace(drawn, lean=1.0), side, choices)
-        (height, width), (left, top, right, bottom) = thing.size, BAG
+        parts, size = posed(replace(drawn, lean=1.0), side, choices)
+        (height, width), (left, top, right, bottom) = size, BAG
         row = int((top + (bottom - top) * choices.between(0.0, 1.0)) * (self.image_size[0] - height))
         column = int((left + (right - left) * choices.between(0.0, 1.0)) * (self.image_size[1] - width))
         window = Window(row, column, height, width)
-        counts = [[len(outline) for outline in part.outlines] for part in thing.parts]
         return [
-            Silhouette(window, polygons(corners, count, thing.size), part.tint)
-            for part, corners, count in zip(thing.parts, thing.outlines, counts, strict=True)
+            Silhouette(window, polygons(corners, [len(outline) for outline in part.outlines], size), part.tint)
+            for part, corners in parts
         ]
 
 
@@ -155,4 +151,4 @@ class Silhouette:
 
 @cache
 def _tool(name: str) -> Sketch:
-    return Sketch({}, read_items(catalogue("tools.json")[name]), give=0.5)
+    return Sketch({}, catalogue("tools.json")[name], give=0.5)

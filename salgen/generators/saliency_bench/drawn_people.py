@@ -8,7 +8,7 @@ from salgen.generators.composites.pasting import Pixels, Window
 from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.interfaces import Context, Scale
 from salgen.generators.saliency_bench.marked_scene import CutoutScene, cutout
-from salgen.generators.stand_ins.cutouts.sketch import Sketch, read_items
+from salgen.generators.stand_ins.cutouts.sketch import Sketch
 from salgen.generators.stand_ins.cutouts.skins import read_skins
 from salgen.parameters import param
 
@@ -37,7 +37,7 @@ def person(dress: str, pose: str) -> Sketch:
         ["dots", "skin", 5.5, _ends(limbs["arms"])],
         *entries["head"],
     ]
-    return Sketch(read_skins(entries["skins"]), read_items(rows), give=0.5, mirrored=pose in STANDING)
+    return Sketch(read_skins(entries["skins"]), rows, give=0.5, mirrored=pose in STANDING)
 
 
 def _ends(lines: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from salgen.generators.interfaces import Context, Scale
 from salgen.generators.saliency_bench.marked_scene import MarkedScene
-from salgen.generators.stand_ins.sceneries.painting import LAYOUTS, play, read_layout
+from salgen.generators.stand_ins.sceneries.painting import LAYOUTS, play
 from salgen.generators.stand_ins.sceneries.stage import Stage
 from salgen.parameters import param
 from salgen.seeding import Stream
@@ -84,18 +84,12 @@ class DrawnPlaces(MarkedScene):
             ("sky", {"clouds": [0.2, 0.7]}),
             ("ground", {"cover": cover, "haze": 0.25}),
         ]
-        play(stage, read_layout(rows))
+        play(stage, rows)
         return np.asarray(np.clip(stage.canvas, 0.0, 1.0))
 
-    def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> None:
+    def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> Mask:
         """All that stands between sky and ground."""
-        np.clip(self._layer(canvas, parameters).canvas, 0.0, 1.0, out=canvas)
-
-    def support(self, parameters: Mapping[str, Any]) -> Mask:
-        """The pixels that these things cover, at least in part."""
-        return self._layer(np.zeros((*self.image_size, 3)), parameters).support
-
-    def _layer(self, canvas: Float64, parameters: Mapping[str, Any]) -> Layer:
         layer = Layer(Stream.from_key(parameters["feature_key"], "things"), canvas)
-        play(layer, [step for step in LAYOUTS[parameters["kind"]] if step.part not in OPEN])
-        return layer
+        play(layer, [row for row in LAYOUTS[parameters["kind"]] if row[0] not in OPEN])
+        np.clip(layer.canvas, 0.0, 1.0, out=canvas)
+        return layer.support

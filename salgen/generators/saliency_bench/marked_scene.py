@@ -47,13 +47,13 @@ class MarkedScene(Drawn):
         """Every random choice of the feature of a class, as JSON values."""
         raise NotImplementedError
 
-    def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> None:
-        """Paint the feature on a canvas (H, W, 3) in place."""
+    def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> Mask:
+        """Paint the feature on a canvas (H, W, 3) in place; the pixels that it is painted on, bool (H, W)."""
         raise NotImplementedError
 
     def support(self, parameters: Mapping[str, Any]) -> Mask:
         """The pixels that the feature is painted on, bool (H, W)."""
-        raise NotImplementedError
+        return self.paint_feature(np.zeros((*self.image_size, 3)), parameters)
 
     def mask(self, parameters: Mapping[str, Any]) -> Mask:
         """What is marked, bool (H, W): the whole support, unless a subclass has it otherwise."""
@@ -136,15 +136,11 @@ class CutoutScene(MarkedScene):
         """The cutouts, uint8 (h, w, 4), with their windows, from the back to the front."""
         raise NotImplementedError
 
-    def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> None:
+    def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> Mask:
         """Paste the cutouts by their alpha."""
-        for picture, window in self.pieces(parameters):
-            paste(canvas, picture, window)
-
-    def support(self, parameters: Mapping[str, Any]) -> Mask:
-        """The pixels where a cutout has alpha."""
         found = np.zeros(self.image_size, dtype=bool)
         for picture, window in self.pieces(parameters):
+            paste(canvas, picture, window)
             found[window.slices] |= picture[..., 3] > 0
         return found
 
@@ -173,11 +169,10 @@ class CutoutScene(MarkedScene):
 
 @lru_cache(maxsize=4)  # painting and describing a sample ask for the same ones
 def cutout(drawn: Sketch, key: int, side: int) -> Pixels:
-    """A sketch as a cutout whose longer side has `side` pixels, uint8 (h, w, 4), read-only; a key decides its looks."""
+    """A sketch as a cutout whose longer side has `side` pixels, uint8 (h, w, 4); a key decides its looks."""
     picture = painted(drawn, Stream.from_key(key, "cutout"), max(side, SMALLEST))
     height, width = picture.shape[:2]
     if side < SMALLEST:
         scale = side / SMALLEST
         picture = resized(picture, Window(0, 0, max(int(height * scale), 1), max(int(width * scale), 1)))
-    picture.setflags(write=False)
     return picture

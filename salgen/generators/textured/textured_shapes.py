@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.generators.drawing.catalogue import catalogue, read_points
 from salgen.generators.drawing.outlines import smooth, turned
+from salgen.generators.drawing.patterns import bands, spots
 from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, open_photographs
-from salgen.generators.drawing.shapes import oval, paint, polygon
+from salgen.generators.drawing.shapes import oval, paint, polygon, window_around
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.generators.textured.clutter import cluttered, draw_background
@@ -42,49 +43,34 @@ def outline(shape: str) -> Float64:
     corners = corners - (corners.max(axis=0) + corners.min(axis=0)) / 2
     following = np.roll(corners, -1, axis=0)
     area = abs(float((corners[:, 0] * following[:, 1] - corners[:, 1] * following[:, 0]).sum())) / 2
-    corners = np.round(corners / np.sqrt(area), 6)
-    corners.setflags(write=False)
-    return np.asarray(corners)
-
-
-def texture(name: str, places: Float64, pixel: float, key: int) -> Float64:
-    """The share of the second colour at each pixel, float64 (H, W) in [0, 1].
-
-    Places are each pixel's (row, column) on the object, whose area is 1, (H, W, 2), and `pixel` is a pixel's side
-    there: edges are softened over it.
-    """
-    return TEXTURES[name](places, pixel, Stream.from_key(key, "texture"))
+    return np.asarray(np.round(corners / np.sqrt(area), 6))
 
 
 def _checks(places: Float64, pixel: float, stream: Stream) -> Float64:
     start = stream.uniform(2)
-    down, across = (2 * _soft(_wave(places[..., axis] + start[axis], 0.5), pixel) - 1 for axis in (0, 1))
+    down, across = (2 * _soft(0.5 * bands((places[..., axis] + start[axis]) / 0.5), pixel) - 1 for axis in (0, 1))
     return np.asarray((1 + down * across) / 2)
 
 
 def _dots(places: Float64, pixel: float, stream: Stream) -> Float64:
     start, period = stream.uniform(2), 0.33
-    rows = (places[..., 0] + start[0]) / period
-    columns = (places[..., 1] + start[1]) / period + 0.5 * (np.floor(rows) % 2)  # every other row is shifted
-    down, across = rows - np.floor(rows) - 0.5, columns - np.floor(columns) - 0.5
-    return _soft((0.33 - np.sqrt(down * down + across * across)) * period, pixel)
+    down, across = ((places[..., axis] + start[axis]) / period for axis in (0, 1))
+    return _soft(spots(down, across, 0.33) * period, pixel)
 
 
+# The share of the second colour, float64 (H, W) in [0, 1], from each pixel's (row, column) on the object, (H, W, 2),
+# whose area is 1; from a pixel's side there, over which edges are softened; and from a stream.
 TEXTURES: dict[str, Callable[[Float64, float, Stream], Float64]] = {
-    "stripes": lambda places, pixel, stream: _soft(_wave(places[..., 0] + float(stream.uniform(1)[0]), 0.3), pixel),
+    "stripes": lambda places, pixel, stream: _soft(
+        0.3 * bands((places[..., 0] + float(stream.uniform(1)[0])) / 0.3), pixel
+    ),
     "checks": _checks,
     "dots": _dots,
     "rings": lambda places, pixel, stream: _soft(
-        _wave(np.sqrt((places * places).sum(axis=-1)) + float(stream.uniform(1)[0]), 0.28), pixel
+        0.28 * bands((np.sqrt((places * places).sum(axis=-1)) + float(stream.uniform(1)[0])) / 0.28), pixel
     ),
     "halves": lambda places, pixel, stream: _soft(places[..., 1] + 0.2 * (float(stream.uniform(1)[0]) - 0.5), pixel),
 }
-
-
-def _wave(values: Float64, period: float) -> Float64:
-    """Signed distance to the nearest edge of bands that are half a period wide."""
-    phase = values / period
-    return np.asarray((0.25 - np.abs(phase - np.floor(phase) - 0.5)) * period)
 
 
 def _soft(distance: Float64, pixel: float) -> Float64:
@@ -158,7 +144,8 @@ class TexturedShapes(Painted):
 
     def _draw_place(self, context: Context) -> dict[str, Any]:
         """Size, turn and place of the thing, in shares of the image."""
-        place, most = context.stream("place").uniform(4), half_tangent(self.tilt)
+        place = context.stream("place").uniform(4)
+        most = round(float(np.tan(np.pi * self.tilt / 360)), 9)  # of half the angle, the same on every machine
         low, high = (float(np.sqrt(share)) for share in self.area)
         return {
             "side": low + (high - low) * float(place[0]),
@@ -201,19 +188,29 @@ class TexturedShapes(Painted):
         return Rendered(image, {"label": parameters["label"]}, {FEATURE: visible, "annotated": annotated})
 
     def _thing(self, parameters: Mapping[str, Any]) -> Thing:
-        return thing_at(
-            parameters["label"], parameters["side"], parameters["turn"], tuple(parameters["place"]), self.image_size
-        )
+        """The silhouette of the class, as large as wanted or as fits, at a place of those where it is whole."""
+        corners = turned(outline(CLASSES[parameters["label"]].rsplit("_", 1)[0]), parameters["turn"])
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        height, width = self.image_size
+        room = np.array(self.image_size) - 2 * MARGIN
+        pixels = min(parameters["side"] * float(np.sqrt(height * width)), *(room / (high - low)).tolist())
+        centre = MARGIN - pixels * low + np.array(parameters["place"]) * (room - pixels * (high - low))
+        corners = pixels * corners + centre
+        rows, columns = window = window_around(corners, self.image_size)
+        size = rows.stop - rows.start, columns.stop - columns.start
+        return Thing(corners, centre, pixels, window, polygon(corners - (rows.start, columns.start), size))
 
     def _looks(self, parameters: Mapping[str, Any], thing: Thing) -> Float64:
         """The thing's colours (h, w, 3) in its window: two, in a texture, lit from one side."""
-        places = thing.places()
+        rows, columns = (np.arange(part.start, part.stop) + 0.5 for part in thing.window)
+        places = (np.stack(np.broadcast_arrays(rows[:, None], columns), axis=-1) - thing.centre) / thing.side
         _, pattern = CLASSES[parameters["label"]].rsplit("_", 1)
         on_thing = turned(places, -parameters["turn"])
-        share = texture(pattern, on_thing, 1 / thing.side, parameters["texture"])[..., None]
+        texture = Stream.from_key(parameters["texture"], "texture")
+        share = TEXTURES[pattern](on_thing, 1 / thing.side, texture)[..., None]
         first, second = np.array(parameters["colours"])
         down, across, strength = parameters["light"]
-        rows, columns = places[..., 0], places[..., 1]
+        rows, columns = np.moveaxis(places, -1, 0)
         light = 1 + strength * (down * rows + across * columns - (rows * rows + columns * columns) / 2)
         colours = (first + share * (second - first)) * np.clip(light, 0.5, 1.4)[..., None]
         return np.asarray(np.clip(colours, 0.0, 1.0))
@@ -247,33 +244,6 @@ class Thing:
     window: tuple[slice, slice]  # the pixels around it
     coverage: Float64  # float64 (h, w), of the pixels in the window
 
-    def places(self) -> Float64:
-        """Position of each pixel of the window, float64 (h, w, 2), from the thing's centre in units of its side."""
-        rows, columns = (np.arange(part.start, part.stop) + 0.5 for part in self.window)
-        grid = np.stack(np.broadcast_arrays(rows[:, None], columns), axis=-1)
-        return np.asarray((grid - self.centre) / self.side)
-
-
-@lru_cache(maxsize=2)  # a sample and its twin ask for the same one several times
-def thing_at(label: int, side: float, turn: float, place: tuple[float, float], image_size: tuple[int, int]) -> Thing:
-    """The silhouette of a class, as large as wanted or as fits, at a place of those where it is whole."""
-    corners = turned(outline(CLASSES[label].rsplit("_", 1)[0]), turn)
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    room = np.array(image_size) - 2 * MARGIN
-    pixels = min(side * float(np.sqrt(image_size[0] * image_size[1])), *(room / (high - low)).tolist())
-    centre = MARGIN - pixels * low + np.array(place) * (room - pixels * (high - low))
-    corners = pixels * corners + centre
-    window = _window(corners, image_size)
-    origin = np.array([part.start for part in window])
-    coverage = polygon(corners - origin, (window[0].stop - window[0].start, window[1].stop - window[1].start))
-    coverage.setflags(write=False)
-    return Thing(corners, centre, pixels, window, coverage)
-
-
-def half_tangent(degrees: float) -> float:
-    """The tangent of half an angle, to 9 digits, so that all machines have the same."""
-    return round(float(np.tan(np.pi * degrees / 360)), 9)
-
 
 def _colours(stream: Stream) -> list[list[float]]:
     """Two colours [r, g, b], one bright and one dark, in either order."""
@@ -288,13 +258,3 @@ def _colour(hue: float, saturation: float, value: float) -> list[float]:
     turns = (np.array([0.0, 2 / 3, 1 / 3]) + hue) % 1.0
     ramps = np.clip(np.abs(turns * 6 - 3) - 1, 0.0, 1.0)
     return [float(level) for level in value * (1 - saturation * (1 - ramps))]
-
-
-def _window(corners: Float64, image_size: tuple[int, int]) -> tuple[slice, slice]:
-    """The pixels around an outline."""
-    low, high = np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
-    rows, columns = (
-        slice(max(0, int(first)), min(size, int(last) + 1))
-        for first, last, size in zip(low, high, image_size, strict=True)
-    )
-    return rows, columns

@@ -60,8 +60,10 @@ class DrawnLights(Painted):
     def draw(self, context: Context) -> dict[str, Any]:
         """The class, the lamp with its place, and what is behind it."""
         label = context.balanced("label")
-        lamp: dict[str, Any] = {"label": label, "position": self._draw_position(context, label)}
-        lamp |= {"pose": _draw_pose(context), "lamp": _draw_lamp(context)}
+        stream = context.stream("position")
+        end = label if stream.uniform(1)[0] < self.position_bias else int(stream.integers(2, 1)[0])
+        lamp: dict[str, Any] = {"label": label, "position": END_LENSES[end]}
+        lamp |= {"pose": _drawn(context, "pose", POSE), "lamp": _drawn(context, "lamp", LAMP)}
         return {**lamp, **_draw_scene(context, lamp)}
 
     def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
@@ -70,7 +72,7 @@ class DrawnLights(Painted):
 
     def move(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """The same lamp in a housing that stands elsewhere, on another street."""
-        moved = {**parameters, "pose": _draw_pose(context)}
+        moved = {**parameters, "pose": _drawn(context, "pose", POSE)}
         return {**moved, **_draw_scene(context, moved)}
 
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
@@ -113,12 +115,6 @@ class DrawnLights(Painted):
         regions = {"lamp": (alpha > 0) & lit, "core": (alpha >= 0.5) & lit}
         return Rendered(image, {"label": COLOURS.index(self._lamp_colour(parameters, edit))}, regions)
 
-    def _draw_position(self, context: Context, label: int) -> int:
-        stream = context.stream("position")
-        if float(stream.uniform(1)[0]) < self.position_bias:
-            return END_LENSES[label]
-        return END_LENSES[int(stream.integers(2, 1)[0])]
-
     def _frame(self, parameters: Mapping[str, Any]) -> traffic_light.HousingCoordinates:
         return traffic_light.housing_coordinates(parameters["pose"], self.image_size)
 
@@ -139,26 +135,20 @@ class DrawnLights(Painted):
         return round(row, 2), round(column, 2)
 
 
-def _draw_pose(context: Context) -> dict[str, float]:
-    row, column, height, lean, width = context.stream("pose").uniform(5).tolist()
-    return {
-        "row": 0.47 + 0.06 * row,
-        "column": 0.44 + 0.12 * column,
-        "height": 0.74 + 0.18 * height,
-        "lean": -0.07 + 0.14 * lean,
-        "width": 0.95 + 0.45 * width,
-    }
+# The least value of what is drawn uniformly, and how far it reaches above it
+POSE = {
+    "row": (0.47, 0.06),
+    "column": (0.44, 0.12),
+    "height": (0.74, 0.18),
+    "lean": (-0.07, 0.14),
+    "width": (0.95, 0.45),
+}
+LAMP = {"tone": (0.0, 1.0), "luma": (0.38, 0.14), "heat": (0.35, 0.5), "halo": (1.35, 0.75), "glow": (0.25, 0.2)}
 
 
-def _draw_lamp(context: Context) -> dict[str, float]:
-    tone, luma, heat, halo, glow = context.stream("lamp").uniform(5).tolist()
-    return {
-        "tone": tone,
-        "luma": 0.38 + 0.14 * luma,
-        "heat": 0.35 + 0.5 * heat,
-        "halo": 1.35 + 0.75 * halo,
-        "glow": 0.25 + 0.2 * glow,
-    }
+def _drawn(context: Context, purpose: str, ranges: Mapping[str, tuple[float, float]]) -> dict[str, float]:
+    draws = context.stream(purpose).uniform(len(ranges)).tolist()
+    return {name: low + reach * draw for (name, (low, reach)), draw in zip(ranges.items(), draws, strict=True)}
 
 
 def _draw_scene(context: Context, lamp: Mapping[str, Any]) -> dict[str, Any]:

@@ -82,9 +82,15 @@ def paint_housing(canvas: Float64, frame: HousingCoordinates, look: Mapping[str,
     """
     light, side = look["light"], look["side"]
     colour = np.asarray(look["colour"]) * (0.25 + 0.75 * light)
-    _paint_pole(canvas, frame, look["pole"], light)
-    if look["plate"] > 0:
-        _paint_plate(canvas, frame, look["plate"], np.asarray(BORDERS[look["border"]]) * (0.1 + 0.8 * light))
+    grey, far = np.asarray((0.40, 0.41, 0.42)) * (0.12 + 0.88 * light), 3.0
+    for middle in ((far,), (-far,), (far, -far))[look["pole"]]:
+        paint(canvas, grey * 0.6, frame.box((middle, 0.0), (far, 0.045)))
+        paint(canvas, grey, frame.box((middle, -0.01), (far, 0.022)))
+    if beyond := look["plate"]:
+        border = np.asarray(BORDERS[look["border"]]) * (0.1 + 0.8 * light)
+        half = (0.5 + beyond, 0.19 + beyond)
+        paint(canvas, border, frame.box((0.0, 0.0), half, 0.05))
+        paint(canvas, BLACK, frame.box((0.0, 0.0), (half[0] - 0.022, half[1] - 0.022), 0.04))
     half = (0.5, 0.19)
     paint(canvas, colour * 0.45, frame.box((0.0, 0.0), half, 0.035))
     shade = 1.0 + 0.45 * side * np.clip(frame.across / (0.19 * frame.height), -1.0, 1.0)
@@ -118,22 +124,6 @@ def light_colour(ends: Sequence[Colour], tone: float, luma: float) -> Float64:
     if luma <= own:
         return np.asarray(full * (luma / own))
     return np.asarray(full + (1.0 - full) * ((luma - own) / (1.0 - own)))
-
-
-def _paint_pole(canvas: Float64, frame: HousingCoordinates, pole: int, light: float) -> None:
-    far = 3.0
-    for above in ((False,), (True,), (False, True))[pole]:
-        middle = -far if above else far
-        grey = np.asarray((0.40, 0.41, 0.42)) * (0.12 + 0.88 * light)
-        paint(canvas, grey * 0.6, frame.box((middle, 0.0), (far, 0.045)))
-        paint(canvas, grey, frame.box((middle, -0.01), (far, 0.022)))
-
-
-def _paint_plate(canvas: Float64, frame: HousingCoordinates, beyond: float, border: Float64) -> None:
-    half = (0.5 + beyond, 0.19 + beyond)
-    paint(canvas, border, frame.box((0.0, 0.0), half, 0.05))
-    inner = (half[0] - 0.022, half[1] - 0.022)
-    paint(canvas, BLACK, frame.box((0.0, 0.0), inner, 0.04))
 
 
 def _paint_section(

@@ -97,7 +97,10 @@ class SignsWithSquare(Painted):
         variant = VARIANT_SPLITS.get(context.split, "original")
         shared = _shared(context)
         label = shared.balanced("label")
-        square = self._square(variant, shared) if label and variant != "absent" else None
+        square: Square | None = None
+        if label and variant != "absent":
+            side = self.enlarged_side if variant == "resized" else self.side
+            square = self._elsewhere(side, shared) if variant == "moved" else self._in_corner(side)
         return {
             "label": int(square is not None),
             "drawn_label": label,
@@ -120,14 +123,6 @@ class SignsWithSquare(Painted):
         places = places_apart(self.image_size, self._in_corner(side))
         row, column = places[int(context.stream("place").integers(len(places), 1)[0])].tolist()
         return row, column, side
-
-    def _square(self, variant: str, context: Context) -> Square:
-        if variant == "moved":
-            return self._elsewhere(self.side, context)
-        return self._in_corner(self.enlarged_side) if variant == "resized" else self._training_square()
-
-    def _training_square(self) -> Square:
-        return self._in_corner(self.side)
 
     def _in_corner(self, side: int) -> Square:
         height, width = self.image_size
@@ -158,7 +153,7 @@ class SignsWithSquare(Painted):
         has_square = self._has_square(parameters, edit)
         regions = {
             SQUARE: self._mask(parameters["square"] if has_square else None),
-            TRAINING_SQUARE: self._mask(self._training_square() if parameters["drawn_label"] else None),
+            TRAINING_SQUARE: self._mask(self._in_corner(self.side) if parameters["drawn_label"] else None),
         }
         return Rendered(image, {"label": int(has_square)}, regions)
 

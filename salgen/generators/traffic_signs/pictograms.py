@@ -9,8 +9,8 @@ Each stands in a box from -1 to 1, x to the right and y downwards. Its rows are
 - the name of another pictogram.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 import numpy as np
 from salgen.generators.drawing.catalogue import catalogue, read_points
@@ -31,31 +31,26 @@ class SignPart:
 Pictogram = tuple[SignPart, ...]
 
 
-def placed(pictogram: Pictogram, centre: Point, scale: float, colour: str = "") -> Pictogram:
-    """A pictogram scaled and moved, and coloured where it has no colour of its own."""
-    x0, y0 = centre
+def mapped(
+    pictogram: Pictogram, move: Callable[[float, float], Point], scale: float = 1.0, colour: str = ""
+) -> Pictogram:
+    """A pictogram with each point moved and widths scaled, and coloured where it has no colour of its own."""
     return tuple(
-        SignPart(
-            tuple((x0 + scale * x, y0 + scale * y) for x, y in part.points), part.width * scale, part.colour or colour
-        )
+        SignPart(tuple(move(x, y) for x, y in part.points), part.width * scale, part.colour or colour)
         for part in pictogram
     )
 
 
-def mirrored(pictogram: Pictogram) -> Pictogram:
-    """The pictogram with left and right exchanged."""
-    return tuple(replace(part, points=tuple((-x, y) for x, y in part.points)) for part in pictogram)
+def placed(pictogram: Pictogram, centre: Point, scale: float, colour: str = "") -> Pictogram:
+    """A pictogram scaled and moved, and coloured where it has no colour of its own."""
+    x0, y0 = centre
+    return mapped(pictogram, lambda x, y: (x0 + scale * x, y0 + scale * y), scale, colour)
 
 
 def turned(pictogram: Pictogram, degrees: float) -> Pictogram:
     """The pictogram turned clockwise."""
     cosine, sine = np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))
-    return tuple(
-        replace(
-            part, points=tuple((float(x * cosine - y * sine), float(x * sine + y * cosine)) for x, y in part.points)
-        )
-        for part in pictogram
-    )
+    return mapped(pictogram, lambda x, y: (float(x * cosine - y * sine), float(x * sine + y * cosine)))
 
 
 def arc(centre: Point, radii: Point, start: float, stop: float, steps: int = 16) -> tuple[Point, ...]:
@@ -111,22 +106,22 @@ def _read(shape: str, *values: Any) -> Pictogram:
     if shape == "turned":
         return tuple(part for degrees in values[0] for part in turned(read_pictogram(values[1:]), degrees))
     if shape == "mirrored":
-        return mirrored(read_pictogram(values))
+        return mapped(read_pictogram(values), lambda x, y: (-x, y))
     colour, *numbers = values
     if shape == "dot":
         x, y, radius = numbers
-        return (SignPart(((x, y),), 2 * radius, colour),)
+        return (dot(x, y, radius, colour),)
     width = numbers.pop(0) if shape == "line" else 0.0
     return (SignPart(_points(numbers), width, colour),)
 
 
 def _points(pieces: Iterable[Any]) -> tuple[Point, ...]:
     """The points that texts and arcs describe."""
-    return tuple(point for piece in pieces for point in _piece(piece))
-
-
-def _piece(piece: Any) -> tuple[Point, ...]:
-    if isinstance(piece, str):
-        return tuple((x, y) for x, y in read_points(piece)[0].tolist())
-    x, y, across, down, *bounds = piece
-    return arc((x, y), (across, down), *bounds)
+    points: list[Point] = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            points += [(x, y) for x, y in read_points(piece)[0].tolist()]
+        else:
+            x, y, across, down, *bounds = piece
+            points += arc((x, y), (across, down), *bounds)
+    return tuple(points)

@@ -16,6 +16,7 @@ from salgen.generators.traffic_signs.pictograms import (
     arc,
     dot,
     line,
+    mapped,
     pictogram,
     placed,
     poly,
@@ -74,8 +75,7 @@ def _number(digits: str) -> Pictogram:
     """The digits of a speed limit, narrower where there are three."""
     if len(digits) == 2:
         return text(digits, 0.92, 0.6)
-    narrow = text(digits, 0.84, 0.6)
-    return tuple(SignPart(tuple((0.82 * x, y) for x, y in part.points), 0.85 * part.width) for part in narrow)
+    return mapped(text(digits, 0.84, 0.6), lambda x, y: (0.82 * x, y), 0.85)
 
 
 def _ring() -> Pictogram:
@@ -133,9 +133,7 @@ OTHER_SIGNS: dict[int, Pictogram] = {
     9: (*_ring(), *_side_by_side(CAR, "red", CAR)),  # no overtaking
     10: (*_ring(), *_side_by_side(pictogram("truck"), "red", CAR)),  # no overtaking for trucks
     12: _diamond(),  # priority road
-    13: tuple(
-        SignPart(tuple((x, -y) for x, y in part.points), part.width, part.colour) for part in _triangle()
-    ),  # yield
+    13: mapped(_triangle(), lambda x, y: (x, -y)),  # yield
     14: _octagon(),  # stop
     15: _ring(),  # no vehicles
     16: (*_ring(), *placed(pictogram("lorry"), (0, 0), 0.58, "black")),  # no trucks

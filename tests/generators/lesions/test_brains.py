@@ -6,7 +6,7 @@ from brain_volumes import Heads, head
 from scipy.interpolate import BSpline
 from salgen.errors import SalgenError
 from salgen.generators.drawing.splines import smooth_field, spline_weights
-from salgen.generators.lesions import brains, slicing
+from salgen.generators.lesions import slicing
 from salgen.generators.lesions.brains import brain_bank
 from salgen.generators.lesions.nifti import Volume
 from salgen.generators.lesions.perlin import PerlinLesions
@@ -21,9 +21,6 @@ SIZE = (20, 28)
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
-    brains._bank.cache_clear()
-    yield
-    brains._bank.cache_clear()
 
 
 def bank_of(source, slices=8, size=SIZE, view=VIEW):
@@ -152,7 +149,6 @@ def test_a_bank_holds_masks_and_slices_of_the_asked_shape():
     assert (bank.masks.dtype, bank.slices.dtype) == (np.bool_, np.uint16)
     assert not bank.slices[~bank.masks].any()
     assert bank.slices[bank.masks].min() > 0
-    assert not bank.masks.flags.writeable
     assert len(np.unique(bank.slices.reshape(8, -1), axis=0)) == 8
 
 
@@ -208,15 +204,12 @@ class Unreadable(Heads):
         raise AssertionError("the bank was to come from the cache")
 
 
-def test_a_bank_is_cut_once_per_process_and_once_per_cache():
+def test_a_bank_is_cut_once_per_cache():
     first = bank_of(Heads())
-    assert bank_of(Unreadable()) is first
-    brains._bank.cache_clear()
     second = bank_of(Unreadable())
     np.testing.assert_array_equal(second.masks, first.masks)
     np.testing.assert_array_equal(second.slices, first.slices)
     np.testing.assert_array_equal(second.indices("val"), first.indices("val"))
-    assert not second.slices.flags.writeable
 
 
 @pytest.mark.parametrize(
@@ -231,11 +224,9 @@ def test_the_cache_tells_banks_apart(other):
 
 
 def altered(path):
-    with np.load(path) as stored:
-        arrays = dict(stored)
-    arrays["slices"] = arrays["slices"].copy()
-    arrays["slices"][0, 10, 10] ^= 1
-    np.savez(path, **arrays)
+    packed = bytearray(path.read_bytes())
+    packed[len(packed) // 2] ^= 1
+    path.write_bytes(packed)
 
 
 @pytest.mark.parametrize(
@@ -256,7 +247,6 @@ def test_a_damaged_cache_is_cut_again(tmp_path, damage, recwarn):
     (path,) = (tmp_path / "cache").glob("*.npz")
     whole = path.read_bytes()
     damage(path)
-    brains._bank.cache_clear()
     again = Heads()
     second = bank_of(again)
     assert again.loaded == ["0.nii"]

@@ -39,7 +39,8 @@ def ellipse(height, width, slices=3):
 
 
 def drawn(plugin, index, seed=0):
-    material = LesionMaterial(ellipse(*plugin.image_size))
+    bank = ellipse(*plugin.image_size)
+    material = LesionMaterial(bank, [plugin._places(brain, index) for index, brain in enumerate(bank.masks)])
     return plugin.draw(Context(seed, plugin.family, "train", index, material)), material
 
 

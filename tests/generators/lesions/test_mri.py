@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from salgen.generators.generator import Generator
-from salgen.generators.lesions import brains
 from salgen.generators.lesions.mri import MriLesions, rician, tissue_curve
 from salgen.generators.lesions.nifti import Volume
 from salgen.seeding import Stream
@@ -19,9 +18,7 @@ OFF = {"contrast": 0.0, "texture": 0.0, "bias": 0.0, "noise": 0.0}
 def _own_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SALGEN_CACHE", str(tmp_path_factory.mktemp("cache")))
-        brains._bank.cache_clear()
         yield
-        brains._bank.cache_clear()
 
 
 class Head(Heads):

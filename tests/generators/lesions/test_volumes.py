@@ -79,16 +79,13 @@ def poke(value):
     ("values", "message"),
     [
         (np.stack([head()] * 3, axis=-1), "give one 3-D volume"),
-        (np.zeros(SHAPE, np.int16), "empty"),
-        (-head(), "empty"),
         (poke(np.nan), "1 voxels are NaN or infinite"),
         (poke(np.inf), "1 voxels are NaN or infinite"),
         (np.full(SHAPE, np.nan, np.float32), "1080 voxels are NaN or infinite"),
-        (head() + 1, "skull-stripped"),
         (head()[:, :, 2:6], "8 or more"),
         (head().astype(np.complex64), "real numbers"),
     ],
-    ids=["4-D", "zeros", "negative", "nan", "inf", "all nan", "no background", "thin", "complex"],
+    ids=["4-D", "nan", "inf", "all nan", "thin", "complex"],
 )
 def test_an_unusable_volume_is_refused_in_one_line_that_names_it(tmp_path, values, message):
     refuses(write(tmp_path / "bad.nii.gz", values), message)
@@ -105,9 +102,7 @@ def mirrored(axis):
 def test_a_mask_of_another_affine_is_refused_with_both_named(tmp_path, affine):
     """Each would be turned by its own, and the mask would lie elsewhere."""
     volume, mask = write(tmp_path / "a.nii", head()), write(tmp_path / "a_mask.nii", np.uint8(head() > 0), affine)
-    with pytest.raises(
-        SalgenError, match=r"a_mask\.nii: its affine \(.* mm\) is another .*a\.nii \(RAS, 2 x 3 x 4 mm\)"
-    ):
+    with pytest.raises(SalgenError, match=r"a_mask\.nii: its affine is another than that of .*a\.nii"):
         load_volume(volume, mask)
 
 
@@ -122,18 +117,6 @@ def test_a_mask_of_the_same_voxels_in_another_order_is_taken(tmp_path):
         load_volume(volume, write(tmp_path / "a_mask.nii", np.where(inside, np.nan, 0).astype(np.float32)))
 
 
-def test_two_affines_of_one_file_that_turn_it_otherwise_are_refused(tmp_path):
-    image = nibabel.Nifti1Image(head(), AFFINE)
-    image.set_qform(mirrored(1), 1)
-    nibabel.save(image, tmp_path / "a.nii")
-    with pytest.raises(SalgenError, match=r"a\.nii: sform says axes RAS, and qform RPS"):
-        load_volume(tmp_path / "a.nii")
-
-
-def with_other_checksum(packed):
-    return packed[:-6] + bytes([packed[-6] ^ 1]) + packed[-5:]
-
-
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
@@ -144,8 +127,6 @@ def with_other_checksum(packed):
         ("short.nii", lambda raw: raw[:-100]),
         ("header.nii", lambda raw: raw[:200]),
         ("short.nii.gz", lambda raw: gzip.compress(raw[: len(raw) // 2])),
-        ("almost.nii.gz", lambda raw: gzip.compress(raw)[:-3]),
-        ("altered.nii.gz", lambda raw: with_other_checksum(gzip.compress(raw))),
         ("plain.nii.gz", lambda raw: raw),
     ],
 )
@@ -280,16 +261,3 @@ def test_a_volume_that_vanished_is_named(tmp_path):
         _ = source.digest
     with pytest.raises(SalgenError, match=r"a\.nii"):
         source.load("a.nii")
-
-
-def test_absurd_voxel_sizes_are_refused(tmp_path):
-    refuses(write(tmp_path / "bad.nii", head(), np.diag([1000.0, 3.0, 4.0, 1.0])), "1000 x 3 x 4 mm")
-
-
-@pytest.mark.parametrize("shape", [(32000, 200, 200), (200, 32000, 200), (200, 200, 32000)])
-def test_a_header_that_claims_too_many_voxels_is_refused_before_they_are_read(tmp_path, shape):
-    header = nibabel.Nifti1Header()
-    header.set_data_shape(shape)
-    path = tmp_path / "claims.nii"
-    path.write_bytes(header.binaryblock + bytes(4))
-    refuses(path, r"200.*voxels; .* at most 536,870,912 in all")

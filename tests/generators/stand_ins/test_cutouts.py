@@ -5,7 +5,7 @@ from salgen.generators.drawing.catalogue import FOLDER, catalogue
 from salgen.generators.drawing.outlines import smooth
 from salgen.generators.stand_ins.cutouts import KINDS, cutout
 from salgen.generators.stand_ins.cutouts.painting import FIRST, OBJECTS, painted
-from salgen.generators.stand_ins.cutouts.sketch import Sketch, read_items
+from salgen.generators.stand_ins.cutouts.sketch import Sketch
 from salgen.generators.stand_ins.cutouts.skins import Skin
 from salgen.seeding import Stream
 
@@ -40,7 +40,7 @@ def test_another_stream_gives_another_picture_in_other_colours():
 
 def test_a_thin_tip_that_is_lost_is_made_up_for():
     rows = [["poly", "a", "0,0 100,0.1 0,0.2"], ["box", "a", 0, -4, 40, 4]]
-    needle = Sketch({"a": Skin("vivid")}, read_items(rows), lean=0.0)
+    needle = Sketch({"a": Skin("vivid")}, rows, lean=0.0)
     for index in range(4):
         assert max(painted(needle, Stream("needle", index=index), 30).shape[:2]) == 30
 

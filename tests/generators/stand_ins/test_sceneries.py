@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from salgen.generators.drawing.shapes import polygon
 from salgen.generators.stand_ins.sceneries import KINDS, scenery
-from salgen.generators.stand_ins.sceneries.painting import PARTS, Step, play, read_layout
+from salgen.generators.stand_ins.sceneries.painting import PARTS, play
 from salgen.generators.stand_ins.sceneries.sheet import Ink, Sheet
 from salgen.generators.stand_ins.sceneries.stage import Stage
 from salgen.seeding import Stream
@@ -59,17 +59,20 @@ def test_a_window_shows_a_part_of_the_sheet():
     assert sheet.drawn((8, 8), (0.5, 0.0, 0.5))[..., 8].max() == 0
 
 
-def test_choices_of_a_step():
-    """A pair is drawn once, one in `each` for each repetition, and `over` runs from one value to another."""
+def played(row):
+    """The options of each call of a part that a row is about."""
     seen = []
     PARTS["seen"] = lambda stage, **options: seen.append(options)
     try:
-        play(
-            Stage(Stream(0), SMALL),
-            [Step("seen", {"u": [0.0, 0.2]}, each={"w": [0.0, 1.0]}, over={"z": (3.0, 1.0)}, times=3, both=True)],
-        )
+        play(Stage(Stream(0), SMALL), [["seen", row]])
     finally:
         del PARTS["seen"]
+    return seen
+
+
+def test_choices_of_a_step():
+    """A pair is drawn once, one in `each` for each repetition, and `over` runs from one value to another."""
+    seen = played({"u": [0.0, 0.2], "each": {"w": [0.0, 1.0]}, "over": {"z": (3.0, 1.0)}, "times": 3, "both": True})
     assert [options["z"] for options in seen] == [3.0, 3.0, 2.0, 2.0, 1.0, 1.0]
     assert len({options["w"] for options in seen}) == 3
     assert len({options["u"] for options in seen}) == 2
@@ -77,8 +80,13 @@ def test_choices_of_a_step():
 
 
 def test_a_row_with_columns_is_several_steps():
-    row = ["thing", {"name": "tree", "times": [2, 4], "chance": 0.5, "for": {"u": [0.1, 0.9], "ink": ["leaf", "rock"]}}]
-    assert read_layout([row]) == (
-        Step("thing", {"name": "tree", "u": 0.1, "ink": "leaf"}, times=[2, 4], chance=0.5),
-        Step("thing", {"name": "tree", "u": 0.9, "ink": "rock"}, times=[2, 4], chance=0.5),
-    )
+    row = {"name": "tree", "times": [2, 4], "for": {"u": [0.1, 0.9], "ink": ["leaf", "rock"]}}
+    steps = [tuple(options.items()) for options in played(row)]
+    first, second = (("name", "tree"), ("u", 0.1), ("ink", "leaf")), (("name", "tree"), ("u", 0.9), ("ink", "rock"))
+    assert steps == [first] * steps.count(first) + [second] * steps.count(second)
+    assert {2, 3, 4} >= {steps.count(first), steps.count(second)}
+
+
+def test_a_step_is_taken_by_its_chance():
+    assert not played({"chance": 0.0})
+    assert played({"chance": 1.0})

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from PIL import Image
 from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.drawing.choices import Choices
-from salgen.generators.drawing.shapes import polygons
+from salgen.generators.drawing.shapes import polygons, window_around
 from salgen.generators.drawing.splines import smooth_field
-from salgen.generators.stand_ins.cutouts.sketch import Part, Sketch, posed, read_items
+from salgen.generators.stand_ins.cutouts.sketch import Part, Sketch, posed
 from salgen.generators.stand_ins.cutouts.skins import BASES, COMMON, MATERIALS, PALETTES, Skin, marking, read_skins
 from salgen.seeding import Stream
 from salgen.types import Float64
@@ -45,14 +45,14 @@ def painted(sketch: Sketch, stream: Stream, side: int) -> NDArray[np.uint8]:
     """One object, uint8 (h, w, 4), cropped to where alpha is above 0; its longer side has `side` pixels."""
     choices = Choices(stream, CHOICES)
     light = (choices.between(-0.9, 0.9), -choices.between(0.35, 0.9))
-    thing = posed(sketch, side, choices)
+    parts, size = posed(sketch, side, choices)
     skins = {**COMMON, **sketch.skins}
-    canvas = Canvas(np.zeros((*thing.size, 3)), np.zeros(thing.size), light)
-    used = {part.tint for part in thing.parts}
+    canvas = Canvas(np.zeros((*size, 3)), np.zeros(size), light)
+    used = {part.tint for part, _ in parts}
     tints = _tints(skins, used, choices)
     for name in (name for name in tints if name in used):
-        canvas.surfaces[name] = _surface(skins[name], tints[name], tints, thing.size, stream, choices)
-    for part, corners in zip(thing.parts, thing.outlines, strict=True):
+        canvas.surfaces[name] = _surface(skins[name], tints[name], tints, size, stream, choices)
+    for part, corners in parts:
         _paint_part(canvas, part, corners)
     _light_all(canvas, stream, choices)
     return _sized(_levels(canvas), side)
@@ -92,28 +92,28 @@ def _surface(
     skin: Skin, tint: Float64, tints: Mapping[str, Float64], size: tuple[int, int], stream: Stream, choices: Choices
 ) -> Surface:
     material = MATERIALS[skin.material]
+    gloss = material.get("gloss", 0.0)
     texture = np.ones(size)
-    for down, across, strength in material.fields:
+    for down, across, strength in material["fields"]:
         texture += strength * smooth_field(stream, size, (down, across))
     mark = skin.marking
     if mark is None or not choices.chance(mark.chance):
-        return Surface(tint, material.gloss, texture)
+        return Surface(tint, gloss, texture)
     scale = mark.scale * choices.between(0.8, 1.25)
-    return Surface(tint, material.gloss, texture, tints[mark.tint], marking(mark.kind, scale, size, stream))
+    return Surface(tint, gloss, texture, tints[mark.tint], marking(mark.kind, scale, size, stream))
 
 
 def _paint_part(canvas: Canvas, part: Part, corners: Float64) -> None:
     """Paint a part over the canvas, in the smallest window that holds it."""
-    low = np.maximum(np.floor(corners.min(axis=0)), 0).astype(int)
-    high = np.minimum(np.ceil(corners.max(axis=0)), canvas.alpha.shape).astype(int)
-    if (high <= low).any():
+    rows, columns = window = window_around(corners, canvas.colour.shape[:2])
+    size = rows.stop - rows.start, columns.stop - columns.start
+    if min(size) <= 0:
         return
-    window = slice(low[0], high[0]), slice(low[1], high[1])
-    size = int(high[0] - low[0]), int(high[1] - low[1])
-    share = polygons(corners - low, [len(outline) for outline in part.outlines], size)
+    share = polygons(corners - (rows.start, columns.start), [len(outline) for outline in part.outlines], size)
     middle, half = (corners.max(axis=0) + corners.min(axis=0)) / 2, (corners.max(axis=0) - corners.min(axis=0)) / 2
     down, across = (
-        (np.arange(low[axis], high[axis]) + 0.5 - middle[axis]) / max(float(half[axis]), 0.5) for axis in range(2)
+        (np.arange(window[axis].start, window[axis].stop) + 0.5 - middle[axis]) / max(float(half[axis]), 0.5)
+        for axis in range(2)
     )
     colour = _shaded(part, canvas, window, down[:, np.newaxis], across[np.newaxis])
     uncovered = 1.0 - share
@@ -181,7 +181,7 @@ def sketch(name: str) -> Sketch:
     """The sketch of a class, from the catalogue; its skins add to those of the base that it names, if any."""
     entry = dict(catalogue(OBJECTS)[name])
     skins = {**BASES.get(entry.pop("base", ""), {}), **read_skins(entry.pop("skins", {}))}
-    return Sketch(skins, read_items(entry.pop("parts")), **entry)
+    return Sketch(skins, entry.pop("parts"), **entry)
 
 
 def cutout(name: str, stream: Stream, side: int) -> NDArray[np.uint8]:

@@ -6,8 +6,8 @@ unit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 import numpy as np
 from salgen.generators.drawing.catalogue import read_row
@@ -29,53 +29,7 @@ class Part:
     gloss: float = 0.0  # strength of a highlight
 
 
-@dataclass(frozen=True, eq=False)
-class Group:
-    """Parts that are turned together, drawn only at times, or offered as options."""
-
-    # of these, one is drawn
-    options: tuple[tuple[Part | Group, ...], ...]
-    # pivot, swing: the point that the parts turn about, and the most that the tangent of half the angle may be
-    pivot: tuple[float, float] = (0.0, 0.0)
-    swing: float = 0.0
-    chance: float = 1.0  # probability that the group is drawn
-
-
-Item = Part | Group
 Rows = Sequence[Any]
-
-
-def read_items(rows: Iterable[Any]) -> tuple[Item, ...]:
-    """The parts and groups that rows describe.
-
-    A row is one of
-
-    - ``[shape, tint, numbers..., look]``: a part; the look may hold shade, relief, gloss, and, as ``at``, the place
-      (x, y) and the factor of its size that the shape is moved to;
-    - ``["maybe", chance, row, ...]``: a group drawn with this probability;
-    - ``["swing", x, y, most, row, ...]``: a group that turns about a point, see :class:`Group`;
-    - ``["one_of", [row, ...], [row, ...], ...]``: one of several groups of rows;
-    - an assembly of :data:`ASSEMBLIES` with its numbers.
-    """
-    return tuple(item for row in rows for item in _read(row))
-
-
-def _read(row: list[Any]) -> Sequence[Item]:
-    name, *values = row
-    if name == "maybe":
-        return [Group((read_items(values[1:]),), chance=values[0])]
-    if name == "swing":
-        return [Group((read_items(values[3:]),), (values[0], values[1]), values[2])]
-    if name == "one_of":
-        return [Group(tuple(map(read_items, values)))]
-    if name in ASSEMBLIES:
-        return read_items(ASSEMBLIES[name](*values))
-    shape, tint, values, look = read_row(row)
-    x, y, size = (*look.get("at", (0, 0)), 1)[:3]
-    outlines = SHAPES[shape](*values)
-    if "at" in look:
-        outlines = tuple(outline * size + np.array([x, y]) for outline in outlines)
-    return [Part(outlines, tint, **{name: value for name, value in look.items() if name != "at"})]
 
 
 def legs(tint: str, hoof: str, places: str, hip: float, knee: float, ground: float, width: float) -> Rows:
@@ -138,23 +92,18 @@ class Sketch:
     """The skins, parts and proportions of a class of objects."""
 
     skins: Mapping[str, Skin]  # their colours and materials, by the names that the parts use
-    parts: Sequence[Item]  # from the back to the front
+    parts: Rows  # from the back to the front, see `_chosen`
     give: float = 1.0  # variation of the proportions: 1 for soft or living objects, less for rigid ones
     lean: float = 0.05  # the most that the tangent of half the angle of its turn may be
     mirrored: bool = True  # whether left and right may be exchanged
 
 
-@dataclass(frozen=True, eq=False)
-class Posed:
-    """The parts of one object, in pixels."""
+def posed(sketch: Sketch, side: int, choices: Choices) -> tuple[list[tuple[Part, Float64]], tuple[int, int]]:
+    """An object with its own proportions, turn and lean, its longer side a little more than `side` pixels.
 
-    parts: Sequence[Part]  # from the back to the front
-    outlines: Sequence[Float64]  # (row, column) of the corners of each part, float64 (N, 2)
-    size: tuple[int, int]  # (H, W) of the canvas that holds them all
-
-
-def posed(sketch: Sketch, side: int, choices: Choices) -> Posed:
-    """An object with its own proportions, turn and lean, its longer side a little more than `side` pixels."""
+    Returns its parts from the back to the front, each with the (row, column) of its corners in pixels, float64 (N, 2),
+    and the size (H, W) of the canvas that holds them all.
+    """
     parts = list(_chosen(sketch.parts, choices))
     counts = np.cumsum([sum(len(outline) for outline in part.outlines) for part in parts])
     points = np.concatenate([outline for part in parts for outline in part.outlines])
@@ -167,25 +116,39 @@ def posed(sketch: Sketch, side: int, choices: Choices) -> Posed:
     points[:, longer] -= BEYOND
     size = np.ceil(extent * scale).astype(int).tolist()
     size[longer] = side
-    return Posed(parts, np.split(points[:, ::-1], counts[:-1]), (size[1], size[0]))
+    return list(zip(parts, np.split(points[:, ::-1], counts[:-1]), strict=True)), (size[1], size[0])
 
 
-def _chosen(items: Sequence[Item], choices: Choices) -> Iterator[Part]:
-    """The parts that are drawn, each turned with its groups."""
-    for item in items:
-        if isinstance(item, Part):
-            yield item
-            continue
-        if item.chance < 1 and not choices.chance(item.chance):
-            continue
-        option = item.options[0] if len(item.options) == 1 else choices.of(item.options)
-        if not item.swing:
-            yield from _chosen(option, choices)
-            continue
-        turn = choices.between(-item.swing, item.swing)
-        for part in _chosen(option, choices):
-            outlines = tuple(turned(outline - item.pivot, turn) + item.pivot for outline in part.outlines)
-            yield Part(outlines, part.tint, part.shade, part.relief, part.gloss)
+def _chosen(rows: Rows, choices: Choices) -> Iterator[Part]:
+    """The parts that are drawn. A row is one of
+
+    - ``[shape, tint, numbers..., look]``: a part; the look may hold shade, relief, gloss, and, as ``at``, the place
+      (x, y) and the factor of its size that the shape is moved to;
+    - ``["maybe", chance, row, ...]``: rows drawn with this probability;
+    - ``["swing", x, y, most, row, ...]``: rows turned about a point by an angle, the tangent of whose half is up to
+      `most`;
+    - ``["one_of", [row, ...], [row, ...], ...]``: one of several groups of rows;
+    - an assembly of :data:`ASSEMBLIES` with its numbers.
+    """
+    for name, *values in rows:
+        if name == "maybe":
+            if choices.chance(values[0]):
+                yield from _chosen(values[1:], choices)
+        elif name == "swing":
+            pivot, turn = values[:2], choices.between(-values[2], values[2])
+            for part in _chosen(values[3:], choices):
+                yield replace(part, outlines=tuple(turned(outline - pivot, turn) + pivot for outline in part.outlines))
+        elif name == "one_of":
+            yield from _chosen(choices.of(values), choices)
+        elif name in ASSEMBLIES:
+            yield from _chosen(ASSEMBLIES[name](*values), choices)
+        else:
+            shape, tint, values, look = read_row([name, *values])
+            outlines = SHAPES[shape](*values)
+            if "at" in look:
+                x, y, size = (*look["at"], 1)[:3]
+                outlines = tuple(outline * size + np.array([x, y]) for outline in outlines)
+            yield Part(outlines, tint, **{name: value for name, value in look.items() if name != "at"})
 
 
 def _varied(points: Float64, sketch: Sketch, choices: Choices) -> Float64:

@@ -3,25 +3,17 @@
 Palettes are wide and overlap, so that a colour says little about the class.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 import numpy as np
 from salgen.generators.drawing.catalogue import catalogue
+from salgen.generators.drawing.patterns import bands, spots
 from salgen.generators.drawing.splines import smooth_field
 from salgen.seeding import Stream
 from salgen.types import Float64
 
 Tint = list[int]  # red, green and blue in 0..255
-
-
-@dataclass(frozen=True)
-class Material:
-    """A material: smooth fields that make it uneven, and a highlight."""
-
-    # (cells down, cells across, strength) of each; the strength is a share of the brightness
-    fields: Sequence[tuple[int, int, float]]
-    gloss: float = 0.0  # strength of the highlight on every part of this material
 
 
 @dataclass(frozen=True)
@@ -56,7 +48,9 @@ def read_skins(entries: Mapping[str, Any]) -> dict[str, Skin]:
 
 
 PALETTES: dict[str, list[Tint]] = catalogue("skins.json")["palettes"]
-MATERIALS = {name: Material(**entry) for name, entry in catalogue("skins.json")["materials"].items()}
+# By material the smooth fields that make it uneven, (cells down, cells across, share of the brightness) of each, and
+# perhaps the strength of the highlight on every part of it
+MATERIALS: dict[str, dict[str, Any]] = catalogue("skins.json")["materials"]
 COMMON = read_skins(catalogue("skins.json")["common"])
 BASES = {name: read_skins(entries) for name, entries in catalogue("skins.json")["bases"].items()}
 
@@ -71,36 +65,24 @@ def marking(kind: str, scale: float, size: tuple[int, int], stream: Stream) -> F
     return np.clip(0.5 + signed * (scale * longer), 0.0, 1.0)
 
 
-def _bands(across: Float64, width: float = 0.25) -> Float64:
-    """Signed distance from the edges of bands that repeat after 1; `width` is half a band's."""
-    return np.asarray(width - np.abs(across - np.floor(across) - 0.5))
-
-
 def _tiles(down: Float64, across: Float64, size: tuple[int, int], stream: Stream) -> Float64:
     """Bent bricks with thin joints between them."""
     down = down + 1.1 * smooth_field(stream, size, (6, 6))
     across = across + 0.5 * (np.floor(down) % 2) + 1.1 * smooth_field(stream, size, (6, 6))
-    return np.minimum(_bands(down, 0.38), _bands(across, 0.38))
-
-
-def _spots(down: Float64, across: Float64, size: tuple[int, int], stream: Stream) -> Float64:
-    """Round spots in rows."""
-    across = across + 0.5 * (np.floor(down) % 2)
-    down, across = down - np.floor(down) - 0.5, across - np.floor(across) - 0.5
-    return np.asarray(0.24 - np.sqrt(down * down + across * across))
+    return np.minimum(bands(down, 0.38), bands(across, 0.38))
 
 
 MARKINGS: dict[str, Callable[[Float64, Float64, tuple[int, int], Stream], Float64]] = {
     # bent stripes from top to bottom, and from side to side; straight narrow ones
-    "upright": lambda down, across, size, stream: _bands(
+    "upright": lambda down, across, size, stream: bands(
         across + 0.25 * down + 1.1 * smooth_field(stream, size, (4, 3))
     ),
-    "level": lambda down, across, size, stream: _bands(down + 0.1 * across + 0.8 * smooth_field(stream, size, (3, 4))),
-    "ribs": lambda down, across, size, stream: _bands(across + 0.0 * down, 0.14),
+    "level": lambda down, across, size, stream: bands(down + 0.1 * across + 0.8 * smooth_field(stream, size, (3, 4))),
+    "ribs": lambda down, across, size, stream: bands(across + 0.0 * down, 0.14),
     # large patches with smooth edges
     "patches": lambda down, across, size, stream: 1.2 * (smooth_field(stream, size, (5, 5)) - 0.1),
     "tiles": _tiles,
     # crossing stripes
-    "checks": lambda down, across, size, stream: np.maximum(_bands(down, 0.16) + 0.0 * across, _bands(across, 0.16)),
-    "spots": _spots,
+    "checks": lambda down, across, size, stream: np.maximum(bands(down, 0.16) + 0.0 * across, bands(across, 0.16)),
+    "spots": lambda down, across, size, stream: spots(down, across, 0.24),
 }

@@ -5,14 +5,14 @@ A layout is a list of steps, and a step is a part with choices left open. Of a s
 the part is repeated. Whole numbers are drawn where both bounds are whole.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from salgen.generators.drawing.catalogue import catalogue
+from salgen.generators.drawing.shapes import middles
 from salgen.generators.stand_ins.sceneries import planes, skies, strokes, structures
-from salgen.generators.stand_ins.sceneries.stage import Stage, places
+from salgen.generators.stand_ins.sceneries.stage import Stage
 from salgen.seeding import Stream
 
 
@@ -32,63 +32,44 @@ PARTS: dict[str, Callable[..., None]] = {
 }
 
 
-@dataclass(frozen=True)
-class Step:
-    """A part of a layout."""
-
-    part: str  # one of PARTS
-    options: Mapping[str, Any]  # its options; a pair of numbers is drawn between them
-    # options that are drawn anew for each repetition, as pairs of numbers
-    each: Mapping[str, Any] = field(default_factory=dict)
-    # options that run from one value to another over the repetitions; added to those of the same name
-    over: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    times: int | Sequence[int] = 1  # number of repetitions, or a pair of inclusive bounds
-    both: bool = False  # true if each is repeated on the other side (u becomes 1 - u)
-    chance: float = 1.0  # probability that the step is taken
-
-
-Layout = Sequence[Step]
-
-
-def read_layout(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> Layout:
-    """Steps from rows ``[part, {option: value, ...}]``, which may also hold the attributes of a step.
-
-    ``"for"`` makes several steps of a row: ``{"u": [0.2, 0.8], "w": [1, 2]}`` one with u = 0.2 and w = 1, and one with
-    u = 0.8 and w = 2.
-    """
-    return tuple(step for part, entry in rows for step in _steps(part, entry))
-
-
-def _steps(part: str, entry: Mapping[str, Any]) -> Iterator[Step]:
-    own = {attribute.name for attribute in fields(Step)} & entry.keys()
-    columns = entry.get("for", {})
-    for values in zip(*columns.values(), strict=True) if columns else [()]:
-        options = {name: value for name, value in entry.items() if name not in own | {"for"}}
-        options |= zip(columns, values, strict=True)
-        yield Step(part, options, **{name: entry[name] for name in own})
+Layout = Sequence[tuple[str, Mapping[str, Any]]]
+OF_STEPS = {"for", "each", "over", "times", "both", "chance"}
 
 
 def play(stage: Stage, layout: Layout) -> None:
-    """Draw the steps of a layout on a stage."""
-    for entry in layout:
-        if entry.chance < 1.0 and stage.dice.draw() >= entry.chance:
-            continue
-        _take(stage, entry)
+    """Draw the steps of a layout, rows ``[part, {option: value, ...}]``, on a stage.
+
+    Beside the options a row may hold:
+
+    - ``for``: makes several steps of it: ``{"u": [0.2, 0.8], "w": [1, 2]}`` one with u = 0.2 and w = 1, and one with
+      u = 0.8 and w = 2.
+    - ``chance``: the probability that the step is taken.
+    - ``times``: the number of repetitions, or a pair of inclusive bounds.
+    - ``each``: options that are drawn anew for each repetition, as pairs of numbers.
+    - ``over``: options that run from one value to another over the repetitions; added to those of the same name.
+    - ``both``: true if each is repeated on the other side (u becomes 1 - u).
+    """
+    for part, row in layout:
+        columns = row.get("for", {})
+        options = {name: value for name, value in row.items() if name not in OF_STEPS}
+        for values in zip(*columns.values(), strict=True) if columns else [()]:
+            _take(stage, part, {**options, **dict(zip(columns, values, strict=True))}, row)
     stage.flush()
 
 
-def _take(stage: Stage, entry: Step) -> None:
-    part = PARTS[entry.part]
-    once = {name: _drawn(stage, value) for name, value in entry.options.items()}
-    times = round(_drawn(stage, entry.times))
+def _take(stage: Stage, part: str, options: Mapping[str, Any], row: Mapping[str, Any]) -> None:
+    if "chance" in row and not stage.dice.chance(row["chance"]):
+        return
+    once = {name: _drawn(stage, value) for name, value in options.items()}
+    times = round(_drawn(stage, row.get("times", 1)))
     for number in range(times):
         share = number / max(times - 1, 1)
-        options = {**once, **{name: _drawn(stage, value) for name, value in entry.each.items()}}
-        for name, (first, last) in entry.over.items():
-            options[name] = first + share * (last - first) + options.get(name, 0.0)
-        part(stage, **options)
-        if entry.both:
-            part(stage, **{**options, "u": 1.0 - options["u"]})
+        drawn = {**once, **{name: _drawn(stage, value) for name, value in row.get("each", {}).items()}}
+        for name, (first, last) in row.get("over", {}).items():
+            drawn[name] = first + share * (last - first) + drawn.get(name, 0.0)
+        PARTS[part](stage, **drawn)
+        if row.get("both"):
+            PARTS[part](stage, **{**drawn, "u": 1.0 - drawn["u"]})
 
 
 def _drawn(stage: Stage, value: Any) -> Any:
@@ -97,13 +78,13 @@ def _drawn(stage: Stage, value: Any) -> Any:
         return value
     low, high = value
     if all(isinstance(end, int) for end in value):
-        return low + int(stage.dice.draw() * (high - low + 1))
+        return stage.dice.count(low, high)
     return stage.dice.between(low, high)
 
 
 FIRST = tuple(sorted(catalogue("scenes/ten.json")))  # BAM's ten
 KINDS: tuple[str, ...] = (*FIRST, *sorted(catalogue("scenes/*.json").keys() - set(FIRST)))
-LAYOUTS: dict[str, Layout] = {name: read_layout(catalogue("scenes/*.json")[name]) for name in KINDS}
+LAYOUTS: dict[str, Layout] = catalogue("scenes/*.json")
 
 
 def scenery(name: str, stream: Stream, size: tuple[int, int]) -> NDArray[np.uint8]:
@@ -116,7 +97,7 @@ def scenery(name: str, stream: Stream, size: tuple[int, int]) -> NDArray[np.uint
 def _seen(stage: Stage) -> NDArray[np.uint8]:
     """The canvas under some light, with vignetting and sensor noise; every other one is mirrored."""
     dice, size = stage.dice, stage.image_size
-    rows, columns = places(size)
+    rows, columns = middles(size)
     lean = dice.between(-0.3, 0.3) * (columns - 0.5) + dice.between(-0.25, 0.1) * (rows - 0.5)
     edge = (rows - 0.5) * (rows - 0.5) + (columns - 0.5) * (columns - 0.5)
     light = (0.76 + 0.42 * dice.draw()) * (1.0 + lean - dice.between(0.1, 0.5) * edge + 0.1 * stage.field((2, 2)))
@@ -125,4 +106,4 @@ def _seen(stage: Stage) -> NDArray[np.uint8]:
     canvas += wash * (0.6 - canvas)
     canvas += stage.stream.uniform(size[0] * size[1], -0.016, 0.016).reshape(*size, 1) * dice.between(0.4, 1.2)
     seen = np.rint(np.clip(canvas, 0.0, 1.0) * 255.0).astype(np.uint8)
-    return np.ascontiguousarray(seen[:, ::-1]) if dice.draw() < 0.5 else seen
+    return np.ascontiguousarray(seen[:, ::-1]) if dice.chance(0.5) else seen

@@ -5,7 +5,7 @@ image's lower edge, and so towards the other three edges for ceiling and walls; 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 import numpy as np
 from salgen.generators.stand_ins.sceneries.stage import Stage
 from salgen.seeding import Stream
@@ -147,19 +147,17 @@ def room(
     stage.canvas = picture * (lit / total)[..., np.newaxis]
 
 
-def ground(stage: Stage, *, cover: Cover, haze: float = 0.4, bend: float = 0.0, mirror: float = 0.0) -> None:
+def ground(stage: Stage, *, cover: Cover, haze: float = 0.4, mirror: float = 0.0) -> None:
     """The ground from the horizon down.
 
-    `haze` is the share of the sky's colour over it far away. `bend` shifts its pattern to the right at depth 2.
+    `haze` is the share of the sky's colour over it far away.
     `mirror` is the strength of the reflection of everything above the horizon, as in water.
     """
     stage.flush()
     rows, _columns = stage.places()
     _x, y = stage.eye
     scale = np.maximum((rows - y) / (1 - y), 1.0 / FARTHEST)
-    straight = _on_plane(stage, 0, np.broadcast_to(scale, stage.image_size))
-    across = straight.across - bend * (straight.along - 1.0) * (straight.along - 1.0)
-    tone = _tone(stage, cover, replace(straight, across=across))
+    tone = _tone(stage, cover, _on_plane(stage, 0, np.broadcast_to(scale, stage.image_size)))
     colour = tone[..., np.newaxis] * (np.asarray(stage.ink(cover[0]).colour) * stage.light)
     if mirror:
         height = stage.image_size[0]
@@ -176,7 +174,7 @@ def _tone(stage: Stage, cover: Cover, coordinates: Coordinates) -> Float64:
     name, pattern, period = cover
     ink = stage.ink(name)
     tone = PATTERNS[pattern](coordinates, period, stage.stream) + np.zeros(stage.image_size)
-    for share, texture in zip((ink.mottle, ink.grain, ink.streak), stage.textures(), strict=True):
+    for share, texture in zip((ink.mottle, ink.grain, ink.streak), stage.textures, strict=True):
         if share:
             tone += share * texture
     return np.maximum(tone, 0.1)

@@ -25,7 +25,7 @@ SKIES = (
 def sky(stage: Stage, *, clouds: float = 0.5) -> None:
     """Sky over the whole image, with clouds and at times the sun; everything drawn later stands in its light."""
     dice = stage.dice
-    top, low, light = (np.asarray(part) for part in SKIES[int(dice.draw() * len(SKIES))])
+    top, low, light = (np.asarray(part) for part in dice.of(SKIES))
     rows, columns = stage.places()
     share = np.clip(rows / max(stage.eye[1], 0.25), 0.0, 1.0)
     stage.canvas = np.broadcast_to((top + share[..., np.newaxis] * (low - top)), (*stage.image_size, 3)).copy()
@@ -33,7 +33,7 @@ def sky(stage: Stage, *, clouds: float = 0.5) -> None:
     cover = np.clip((heap + dice.between(-0.5, 0.5) + clouds - 0.5) * 2.2, 0.0, 0.85)
     bright = np.clip(low * 0.5 + 0.5 + 0.12 * stage.field((8, 6))[..., np.newaxis], 0.0, 1.0) * light
     stage.wash(bright * (1.0 - 0.2 * share[..., np.newaxis]), cover)
-    if dice.draw() < 0.35:
+    if dice.chance(0.35):
         down, across = rows - dice.between(0.05, 0.3), columns - dice.draw()
         glow = np.clip(1.0 - 3.0 * np.sqrt(down * down + across * across), 0.0, 1.0)
         stage.wash(np.minimum(low * 1.2 + 0.1, 1.0), glow * glow * 0.9)
@@ -58,8 +58,7 @@ def ridge(
     shape: Sequence[tuple[float, float]] = ((0.0, 0.5), (1.0, 0.5)),
     rough: float = 0.3,
     cells: int = 4,
-    cap: str = "",
-    capped: float = 0.4,
+    capped: float = 0.0,
     layers: float = 0.0,
     haze: float = 0.0,
     down: float = 1.0,
@@ -67,7 +66,7 @@ def ridge(
     """Land that rises by a height above its foot, in shares of the image, to a skyline of (x, share of the height).
 
     - ``rough``, ``cells``: the skyline's unevenness and number of bumps.
-    - ``cap``, ``capped``: the ink of the summits (snow), and the share of the height that they reach down.
+    - ``capped``: the share of the height that the snow of its summits reaches down, or 0.
     - ``layers``, ``haze``: the strength of level strata, and the share of the sky's colour over it.
     - ``down``: the row down to which it is drawn.
     """
@@ -81,16 +80,16 @@ def ridge(
     folds = stage.field((2, 3 * cells)) + 0.7 * stage.field((6, 7 * cells)) + 0.4 * stage.field((24, 30))
     facets = np.clip(folds * 3.0, -1.0, 1.0) * (0.5 + 0.5 * np.clip((rows - top) * 12.0, 0.0, 1.0))
     material = stage.ink(ink)
-    texture = material.mottle * stage.textures()[0] + material.grain * stage.textures()[1]
+    texture = material.mottle * stage.textures[0] + material.grain * stage.textures[1]
     tone = np.maximum(1.0 + (0.14 + 0.4 * material.mottle) * facets + texture, 0.2)
     if layers:
         phase = (rows + 0.03 * stage.field((2, 3))) * 22.0
         tone = tone + layers * (4.0 * np.abs(phase - np.floor(phase) - 0.5) - 1.0)
     colour = tone[..., np.newaxis] * np.asarray(material.colour)
-    if cap:
+    if capped:
         line = top + height * (capped + 0.5 * stage.field((3, 14)) + 0.2 * facets)
         share = np.clip((line - rows) * side / 3.0, 0.0, 1.0)[..., np.newaxis]
-        shaded = (1.0 + 0.18 * facets)[..., np.newaxis] * np.asarray(stage.ink(cap).colour)
+        shaded = (1.0 + 0.18 * facets)[..., np.newaxis] * np.asarray(stage.ink("snow").colour)
         colour = colour + share * (shaded - colour)
     colour = colour * stage.light
     if haze:

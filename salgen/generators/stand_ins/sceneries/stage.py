@@ -5,9 +5,11 @@ v = 1, and lines into the depth meet at the eye's point.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property
+from itertools import count
 import numpy as np
-from salgen.generators.drawing.shapes import paint
+from salgen.generators.drawing.choices import Choices
+from salgen.generators.drawing.shapes import middles, paint
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.stand_ins.sceneries.sheet import STEPS, Ink, Sheet, mixed
 from salgen.seeding import Stream
@@ -19,22 +21,11 @@ BLOCK = 256  # numbers that are drawn at once
 VARIETY = 14  # at most so many inks of a kind in a scene where each thing has its own
 
 
-class RandomNumbers:
-    """Numbers of a stream, one at a time."""
+class Dice(Choices):
+    """Choices without an end."""
 
     def __init__(self, stream: Stream) -> None:
-        self._stream = stream
-        self._left: list[float] = []
-
-    def draw(self) -> float:
-        """A number in [0, 1)."""
-        if not self._left:
-            self._left = self._stream.uniform(BLOCK).tolist()
-        return self._left.pop()
-
-    def between(self, low: float, high: float) -> float:
-        """A number in [low, high)."""
-        return low + (high - low) * self.draw()
+        self._numbers = (number for _ in count() for number in reversed(stream.uniform(BLOCK).tolist()))
 
 
 class Stage:
@@ -46,23 +37,22 @@ class Stage:
     def __init__(self, stream: Stream, image_size: tuple[int, int]) -> None:
         self.stream = stream
         self.image_size = image_size
-        self.dice = RandomNumbers(stream)
+        self.dice = Dice(stream)
         self.eye: Place = (0.5, 0.5)
         self.light: Float64 = np.ones(3)
-        self.mirrored = self.dice.draw() < 0.5
+        self.mirrored = self.dice.chance(0.5)
         self.canvas = np.full((*image_size, 3), 0.5)
         self.sheet = Sheet()
         share = self.dice.between(0.76, 1.0)
         self.window = (share, self.dice.between(0.0, 1.0 - share), self.dice.between(0.0, 1.0 - share))
         self._inks: dict[str, Ink] = {}
-        self._textures: list[Float64] = []
 
     def ink(self, name: str) -> Ink:
         """The scene's ink of a name, always the same; of a name that ends in "*", any of several."""
         if name.endswith("*"):
-            name = f"{name[:-1]}1{int(self.dice.draw() * VARIETY):02d}"
+            name = f"{name[:-1]}1{self.dice.count(0, VARIETY - 1):02d}"
         if name not in self._inks:
-            self._inks[name] = mixed(name, self.dice.draw)
+            self._inks[name] = mixed(name, self.dice)
         return self._inks[name]
 
     def at(self, u: float, v: float, z: float) -> Place:
@@ -83,7 +73,7 @@ class Stage:
     def places(self) -> tuple[Float64, Float64]:
         """The row of each pixel's middle, float64 (H, 1), and its column, (1, W), in shares of the whole scene."""
         share, left, top = self.window
-        rows, columns = places(self.image_size)
+        rows, columns = middles(self.image_size)
         return top + share * rows, left + share * columns
 
     def row(self, y: float) -> int:
@@ -95,12 +85,10 @@ class Stage:
         """The mean colour of a row of the canvas, float64 (3,); colours are rounded, so that their sum is exact."""
         return np.asarray((np.rint(self.canvas[max(row, 0)] * STEPS) / STEPS).mean(axis=0))
 
+    @cached_property
     def textures(self) -> list[Float64]:
         """Coarse, fine and upright texture, float64 (H, W) around 0."""
-        if not self._textures:
-            cells = ((5, 5), (34, 34), (4, 40))
-            self._textures = [smooth_field(self.stream, self.image_size, cell) for cell in cells]
-        return self._textures
+        return [self.field(cells) for cells in ((5, 5), (34, 34), (4, 40))]
 
     def field(self, cells: tuple[int, int]) -> Float64:
         """A smooth random field, float64 (H, W) in [-1, 1]."""
@@ -115,7 +103,7 @@ class Stage:
         cover = drawn[..., 8]
         rows, _ = self.places()
         light = drawn[..., 3] + drawn[..., 4] * rows
-        for number, texture in enumerate(self.textures(), start=5):
+        for number, texture in enumerate(self.textures, start=5):
             light += drawn[..., number] * texture
         light /= np.maximum(cover, 1 / 16)
         self.canvas *= (1.0 - shadow * _softened(cover, max(2, self.image_size[0] // 20)))[..., np.newaxis]
@@ -133,19 +121,9 @@ def _softened(cover: Float64, width: int) -> Float64:
     """Means over squares; coverages are sums of sixteenths, so these sums are exact."""
     for axis in (0, 1):
         padded = np.concatenate([np.zeros_like(cover.take([0], axis)), np.cumsum(cover, axis=axis)], axis=axis)
-        count = cover.shape[axis]
-        index = np.arange(count)
-        high, low = np.minimum(index + width // 2 + 1, count), np.maximum(index - width // 2, 0)
+        size = cover.shape[axis]
+        index = np.arange(size)
+        high, low = np.minimum(index + width // 2 + 1, size), np.maximum(index - width // 2, 0)
         span = (high - low).reshape((-1, 1) if axis == 0 else (1, -1))
         cover = (padded.take(high, axis) - padded.take(low, axis)) / span
     return cover
-
-
-@lru_cache(maxsize=16)
-def places(image_size: tuple[int, int]) -> tuple[Float64, Float64]:
-    """The row of each pixel's middle, float64 (H, 1), and its column, (1, W), in shares of the image."""
-    rows = ((np.arange(image_size[0]) + 0.5) / image_size[0])[:, np.newaxis]
-    columns = ((np.arange(image_size[1]) + 0.5) / image_size[1])[np.newaxis]
-    rows.setflags(write=False)
-    columns.setflags(write=False)
-    return rows, columns

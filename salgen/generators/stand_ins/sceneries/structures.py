@@ -11,24 +11,13 @@ for the one that the user of the thing names), the shape's numbers, and its look
 - ``panes`` rows, columns, left, top, right, bottom, and the share of a pane that is frame.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Any
 from salgen.generators.drawing.catalogue import catalogue, read_points, read_row
 from salgen.generators.drawing.shapes import oval
 from salgen.generators.stand_ins.sceneries.stage import Place, Stage
 
 Points = tuple[tuple[float, float], ...]
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A part of a thing."""
-
-    ink: str  # its name, or "" for the one that the user names
-    points: Points  # (x, y) of each corner
-    light: float = 1.0  # factor of the ink's colour
-    fall: float = 0.0  # loss of light from its top to its bottom
 
 
 CIRCLE = tuple((float(x), float(y)) for x, y in oval((0.0, 0.0), (1.0, 1.0))[::2])
@@ -70,26 +59,15 @@ def poly(points: str) -> Points:
 SHAPES: dict[str, Callable[..., Points]] = {"block": block, "ring": ring, "arch": arch, "poly": poly}
 
 
-def read_pieces(rows: Iterable[list[Any]]) -> tuple[Piece, ...]:
-    """The pieces that rows describe.
-
-    Examples
-    --------
-    >>> read_pieces([["block", "wood", -0.5, 0, 0.5, 1, {"light": 0.9}]])
-    (Piece(ink='wood', points=((-0.5, 0), (0.5, 0), (0.5, 1), (-0.5, 1)), light=0.9, fall=0.0),)
-    """
-    return tuple(piece for row in rows for piece in _pieces(row))
-
-
-def _pieces(row: list[Any]) -> Iterator[Piece]:
-    shape, ink, values, look = read_row(row)
-    for points in panes(*values) if shape == "panes" else [SHAPES[shape](*values)]:
-        yield Piece(ink, points, **look)
-
-
-THINGS: dict[str, tuple[Piece, ...]] = {name: read_pieces(rows) for name, rows in catalogue("things/*.json").items()}
-
-
+# Ink, corners and look of each piece of a thing
+THINGS: dict[str, list[tuple[str, Points, dict[str, float]]]] = {
+    name: [
+        (ink, points, look)
+        for shape, ink, values, look in map(read_row, rows)
+        for points in (panes(*values) if shape == "panes" else [SHAPES[shape](*values)])
+    ]
+    for name, rows in catalogue("things/*.json").items()
+}
 Projection = Callable[[float, float], Place]
 
 
@@ -120,11 +98,12 @@ def thing(stage: Stage, *, name: str, ink: str = "white", light: float = 1.0, **
 
 def _put(stage: Stage, name: str, projection: Projection, ink: str, light: float) -> None:
     inks = {}
-    for piece in THINGS[name]:
-        kind = piece.ink or ink
+    for own, points, look in THINGS[name]:
+        kind = own or ink
         if kind not in inks:
             inks[kind] = stage.ink(kind)
-        stage.fill([projection(x, y) for x, y in piece.points], inks[kind], piece.light * light, piece.fall)
+        places = [projection(x, y) for x, y in points]
+        stage.fill(places, inks[kind], look.get("light", 1.0) * light, look.get("fall", 0.0))
 
 
 def grid(
@@ -144,7 +123,7 @@ def grid(
     order = range(columns - 1, -1, -1) if place.get("on") == "side" else range(columns)
     for row in range(rows):
         for column in order:
-            if missing and stage.dice.draw() < missing:
+            if missing and stage.dice.chance(missing):
                 continue
             _put(stage, name, _cell(whole, row / rows, column / columns - 0.5, 1 / rows, 1 / columns, gap), ink, light)
 
@@ -198,35 +177,22 @@ def tower(
     u: float = 0.5,
     z: float = 2.0,
     d: float = 0.5,
-    v: float = 1.0,
     ink: str = "concrete",
     pane: str = "dark window",
 ) -> None:
     """A building with rows of windows on its front and on the side that shows."""
-    box(stage, u=u, v=v, z=z, w=w, h=h, d=d, ink=ink)
+    box(stage, u=u, z=z, w=w, h=h, d=d, ink=ink)
     side = u - w / 2 if u - w / 2 > stage.eye[0] else u + w / 2 if u + w / 2 < stage.eye[0] else None
-    panes: dict[str, Any] = {"rows": rows, "columns": columns, "v": v - 0.04 * h, "z": z, "h": 0.93 * h, "gap": 0.14}
+    panes: dict[str, Any] = {"rows": rows, "columns": columns, "v": 1.0 - 0.04 * h, "z": z, "h": 0.93 * h, "gap": 0.14}
     grid(stage, name=pane, u=u, w=0.94 * w, **panes)
     if side is not None and d > 0.2:
         grid(stage, name=pane, u=side, w=d, on="side", light=0.8, **panes)
 
 
-def stairs(
-    stage: Stage,
-    *,
-    w: float,
-    steps: int,
-    rise: float,
-    run: float,
-    u: float = 0.5,
-    v: float = 1.0,
-    z: float = 1.0,
-    ink: str = "stone",
-    runner: str = "",
-) -> None:
+def stairs(stage: Stage, *, w: float, steps: int, rise: float, run: float, z: float, runner: str = "") -> None:
     """Steps that rise into the depth, with a carpet if `runner` names its ink."""
     for number in range(steps - 1, -1, -1):
-        foot, near = v - number * rise, z + number * run
-        box(stage, u=u, v=foot, z=near, w=w, h=rise, d=run, ink=ink, light=0.9 + 0.2 * number / steps)
+        foot, near = 1.0 - number * rise, z + number * run
+        box(stage, v=foot, z=near, w=w, h=rise, d=run, ink="stone", light=0.9 + 0.2 * number / steps)
         if runner:
-            box(stage, u=u, v=foot, z=near - 0.001, w=0.5 * w, h=rise, d=run, ink=runner)
+            box(stage, v=foot, z=near - 0.001, w=0.5 * w, h=rise, d=run, ink=runner)
