@@ -33,7 +33,9 @@ def measured(folder, part, *options):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("part", command.PARTS)
+@pytest.mark.parametrize(
+    "part", [pytest.param(part, marks=pytest.mark.torture if "resnet" in part else ()) for part in command.PARTS]
+)
 def test_a_part_runs_small_and_writes_what_it_measured(part, tmp_path, capsys):
     rows = measured(tmp_path, part)
     table = capsys.readouterr().out
