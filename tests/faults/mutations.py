@@ -92,8 +92,7 @@ def mutated_table(data: bytes, rng: Random) -> bytes:
 
 def _other_cells(column: pa.ChunkedArray, rng: Random) -> pa.Array:
     cells = column.to_pylist()
-    for _ in range(rng.choice((1, 1, 5))):
-        row = rng.randrange(len(cells))
+    for row in rng.sample(range(len(cells)), min(rng.choice((1, 1, 5)), len(cells))):
         cells[row] = _other_cell(cells[row], rng)
     try:
         return pa.array(cells, rng.choice((*[column.type] * 6, None, *STRANGE)))
@@ -116,6 +115,7 @@ def _other_cell(cell: Any, rng: Random) -> Any:
             [*cell[:-1], []],
             [None, *cell[1:]],
             [[float("nan")] * 16] * 16,
+            [[None] * 16] * 16,
         )
         return rng.choice((*ways, *images))
     if isinstance(cell, str):
