@@ -8,10 +8,11 @@ import pytest
 import torch
 from torch.autograd import DeviceType
 from benchmarks.gpu import __main__ as command
-from benchmarks.gpu import campaign, measuring
+from benchmarks.gpu import campaign, measuring, reproduction
 from benchmarks.gpu.campaign import LEFT, NOT_RUN, Bench, run_part
 from benchmarks.gpu.reproduction import MRI, PERLIN, SETTINGS, UNFINISHED, budding2021, made, progress_of
 from benchmarks.processes import within
+from salgen.evaluation.protocols import protocol
 from salgen.evaluation.training import training, training_state
 from salgen.registry import METHODS
 
@@ -36,7 +37,10 @@ def measured(folder, part, *options):
 @pytest.mark.parametrize(
     "part", [pytest.param(part, marks=pytest.mark.torture if "resnet" in part else ()) for part in command.PARTS]
 )
-def test_a_part_runs_small_and_writes_what_it_measured(part, tmp_path, capsys):
+def test_a_part_runs_small_and_writes_what_it_measured(part, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    monkeypatch.setattr(reproduction, "within", lambda _seconds, work, *arguments: work(*arguments))
+    monkeypatch.setattr(protocol, "processors", lambda: 1)  # no process of its own, which takes long to begin
     rows = measured(tmp_path, part)
     table = capsys.readouterr().out
     for step, of_step in rows.items():
