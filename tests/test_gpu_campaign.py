@@ -8,11 +8,10 @@ import pytest
 import torch
 from torch.autograd import DeviceType
 from benchmarks.gpu import __main__ as command
-from benchmarks.gpu import campaign, measuring, reproduction
+from benchmarks.gpu import campaign, measuring
 from benchmarks.gpu.campaign import LEFT, NOT_RUN, Bench, run_part
 from benchmarks.gpu.reproduction import MRI, PERLIN, SETTINGS, UNFINISHED, budding2021, made, progress_of
 from benchmarks.processes import within
-from salgen.evaluation.protocols import protocol
 from salgen.evaluation.training import training, training_state
 from salgen.registry import METHODS
 
@@ -39,8 +38,8 @@ def measured(folder, part, *options):
 )
 def test_a_part_runs_small_and_writes_what_it_measured(part, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    monkeypatch.setattr(reproduction, "within", lambda _seconds, work, *arguments: work(*arguments))
-    monkeypatch.setattr(protocol, "processors", lambda: 1)  # no process of its own, which takes long to begin
+    for module in ("reproduction", "training"):  # in this process, as another takes long to begin
+        monkeypatch.setattr(f"benchmarks.gpu.{module}.within", lambda _seconds, work, *arguments: work(*arguments))
     rows = measured(tmp_path, part)
     table = capsys.readouterr().out
     for step, of_step in rows.items():

@@ -55,8 +55,7 @@ def made(name: str, bench: Bench) -> Path:
     """A data set of the protocol, made unless it is there already."""
     protocol, scale = _protocol(bench.small)
     arguments = {"name": name, **protocol.datasets()[name]}
-    workers = 1 if bench.small else None  # processes of their own take longer to begin
-    return make(**arguments, out=bench.work / protocol.name / name, scale=scale, seed=protocol.seed, workers=workers)
+    return make(**arguments, out=bench.work / protocol.name / name, scale=scale, seed=protocol.seed)
 
 
 def progress_of(folder: Path, data: Path) -> Row:
