@@ -11,13 +11,8 @@ import pytest
 import torch
 from torch import nn
 import salgen
-from salgen.errors import SalgenError, SalgenWarning
+from salgen.errors import SalgenError
 from salgen.evaluation.methods.gradient import Gradient
-
-
-@dataclass(frozen=True)
-class Mine(Gradient):
-    name = "mine"
 
 
 @dataclass(frozen=True)
@@ -49,43 +44,6 @@ def test_open_gives_a_map_dataset_that_torch_can_load(folder):
     assert [twin is None for twin in batch["twin"]] == [ds[index]["twin"] is None for index in range(4)]
 
 
-def test_generator_samples_without_disk():
-    generator = salgen.generator("perlin-lesions", image_size=(140, 192), slices=8)
-    pair = [generator.sample(seed=0, split="train", index=index) for index in (16, 17)]
-    sample = next(item for item in pair if item.labels["label"] == 1)
-    twin = generator.sample(seed=0, split="train", index=sample.recipe.index, omit=("lesions",))
-    assert sample.image.shape == (140, 192, 1)
-    assert np.array_equal(sample.image[~sample.regions["lesions"]], twin.image[~sample.regions["lesions"]])
-
-
-def test_what_is_made_is_what_a_generator_samples(folder):
-    ds = salgen.load(folder, split="train")
-    generator = salgen.generator("perlin-lesions", image_size=(32, 32), diameter=6, slices=8)
-    for index in (0, 5):
-        sample = generator.sample(seed=0, split="train", index=index)
-        assert np.array_equal(np.rint(ds[index]["image"] * 255).transpose(1, 2, 0), sample.image)
-        assert np.array_equal(ds[index]["mask"], sample.regions["lesions"])
-
-
-def test_explain_and_score_work_on_anybodys_model_and_arrays():
-    torch.manual_seed(0)
-    model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2))
-    images, targets = torch.rand(5, 3, 16, 12), [0, 1, 0, 1, 0]
-    maps = salgen.explain(model, images, targets, method="lrp-alpha-beta", reduce="native", layer=None, alpha=2, beta=1)
-    raw = salgen.explain(model, images, targets, method="gradient", reduce=None)
-    masks = np.random.default_rng(0).random((5, 16, 12)) < 0.3
-    scores = salgen.score(
-        maps, masks, ["roc-auc", "prec99", "m-gt"], valid=None, twins=None, model=None, images=None, targets=None
-    )
-    assert maps.values.shape == (5, 16, 12)
-    assert raw.values.shape == (5, 3, 16, 12)
-    assert raw.values.min() < 0
-    assert list(scores) == ["roc-auc", "prec99", "m-gt"]
-    assert scores["roc-auc"].shape == (5,)
-    assert scores["roc-auc"].dtype == np.float64
-    assert len(scores.reasons["prec99"]) == 5
-
-
 def test_maps_are_arrays_and_scores_a_table():
     maps = salgen.explain(None, torch.rand(5, 3, 16, 12), method="sobel")
     array = np.asarray(maps)
@@ -96,12 +54,6 @@ def test_maps_are_arrays_and_scores_a_table():
     table = pd.DataFrame(scores)
     assert table.shape == (5, 2)
     assert table["m-gt"].to_numpy() == pytest.approx(scores["m-gt"])
-
-
-def test_maps_of_a_method_that_is_not_registered_are_scored():
-    maps = salgen.explain(nn.Sequential(nn.Flatten(), nn.Linear(48, 2)), torch.rand(3, 3, 4, 4), 0, method=Mine())
-    masks = np.tri(4, dtype=bool)[None].repeat(3, 0)
-    assert salgen.score(maps, masks, ["roc-auc"])["roc-auc"].shape == (3,)
 
 
 def test_what_fails_in_a_method_names_it():
@@ -133,19 +85,6 @@ def test_probabilities_in_place_of_logits_are_said(softmax):
 def test_the_version_is_that_of_the_distribution():
     assert salgen.__version__ == version("salgen")
     assert "__version__" in dir(salgen)
-
-
-def test_evaluate_returns_the_run(folder, tmp_path):
-    with pytest.warns(SalgenWarning, match=r"lesion-cnn seed 0 has not learnt the task"):
-        run = salgen.evaluate(
-            folder,
-            methods=["gradient", "lrp-alpha-beta:alpha=1,beta=0"],
-            metrics=["roc-auc"],
-            settings={"epochs": 1, "widths": (4,), "hidden": 4},
-            out=tmp_path / "run",
-        )
-    assert (run / "scores.parquet").exists()
-    assert salgen.report([run]).read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize("name", sorted({*salgen.__all__} - {"Run", "SalgenError", "bench", "explain", "generator"}))

@@ -27,10 +27,3 @@ def test_several_annotators_and_an_error_in_one_line(tmp_path, capsys):
     capsys.readouterr()
     assert main(["import", str(images), "--masks", str(tmp_path / "nowhere")]) == 2
     assert capsys.readouterr().err.startswith(f"error: {tmp_path / 'nowhere'}: expected the masks or annotations here")
-
-
-def test_help_lists_the_parameters(capsys):
-    assert main(["import", "--help"]) == 0
-    shown = capsys.readouterr().out
-    assert "--masks PATH" in shown
-    assert "mask_values" in shown

@@ -43,11 +43,6 @@ def test_check_says_why_nothing_can_be_checked(capsys):
     assert captured.out == ""
 
 
-def test_check_names_an_unknown_metric(capsys):
-    assert main(["metrics", "check", "m-gd"]) == 2
-    assert "did you mean 'm-gt'?" in capsys.readouterr().err
-
-
 @pytest.fixture
 def three(folders, tmp_path):
     """The run, said to be of three data sets, of which the last was scored without `iou`."""

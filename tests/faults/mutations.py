@@ -1,10 +1,14 @@
 """Damage of every kind, drawn from a seed: bytes flipped, numbers made huge, entries dropped, retyped or nested."""
 
+import io
 import json
 import struct
+import zlib
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 NUMBERS = (0, -1, 1, 2, 255, 2**31 - 1, 2**31, -(2**31), 2**53 + 1, 2**63 - 1, 2**63, 2**64, -(2**63) - 1, 10**400)
 FRACTIONS = (0.5, -0.0, 1e-320, 1e308, -1e308, float("nan"), float("inf"), float("-inf"))
@@ -15,6 +19,7 @@ TEXTS = (
 OTHERS = (None, True, False, [], {}, [[]], {"": None}, [None], [1, "a", {}])
 DEEP = "@deep@"  # stands for nesting that json.dumps could not write
 DEPTH = 20_000
+STRANGE = (pa.float64(), pa.float16(), pa.string(), pa.list_(pa.float32()), pa.list_(pa.list_(pa.float64())))
 
 
 def mutated_bytes(data: bytes, rng: Random) -> bytes:
@@ -64,6 +69,72 @@ def mutated_value(value: Any, rng: Random) -> Any:
     if isinstance(value, list):
         return rng.choice((value * 2, value[1:], value[::-1], [value], [*value, rng.choice(OTHERS)], value * 300))
     return rng.choice((list(value), list(value.items()), {**value, "extra": 1}, {"nested": value}))
+
+
+def mutated_table(data: bytes, rng: Random) -> bytes:
+    """A whole Parquet file with other cells, another type or record, or a column that is gone or there twice."""
+    table = pq.read_table(io.BytesIO(data))
+    record = (table.schema.metadata or {}).get(b"salgen")
+    place, change = rng.randrange(table.num_columns), rng.random()
+    column, name = table.column(place), table.column_names[place]
+    if record is not None and change < 0.3:
+        table = table.replace_schema_metadata({b"salgen": mutated_json(record, rng)})
+    elif change < 0.35:
+        table = table.remove_column(place)
+    elif change < 0.4:
+        table = table.append_column(name, column)
+    else:
+        table = table.set_column(place, name, _other_cells(column, rng))
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, row_group_size=64, compression="zstd")
+    return buffer.getvalue()
+
+
+def _other_cells(column: pa.ChunkedArray, rng: Random) -> pa.Array:
+    cells = column.to_pylist()
+    for row in rng.sample(range(len(cells)), min(rng.choice((1, 1, 5)), len(cells))):
+        cells[row] = _other_cell(cells[row], rng)
+    try:
+        return pa.array(cells, rng.choice((*[column.type] * 6, None, *STRANGE)))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):  # of another type, then
+        return pa.array([repr(cell).encode("utf-8", "replace").decode() for cell in cells])
+
+
+def _other_cell(cell: Any, rng: Random) -> Any:
+    if isinstance(cell, dict) and isinstance(cell.get("bytes"), bytes):
+        return rng.choice((None, {**cell, "bytes": _other_png(cell["bytes"], rng)}, {**cell, "bytes": None}))
+    if isinstance(cell, list):
+        images = [{"bytes": rng.randbytes(8), "path": None}], [{"bytes": None, "path": "x"}]
+        ways = (
+            None,
+            [],
+            [None],
+            [[]],
+            [[1.0]],
+            cell[:-1],
+            [*cell[:-1], []],
+            [None, *cell[1:]],
+            [[float("nan")] * 16] * 16,
+            [[None] * 16] * 16,
+        )
+        return rng.choice((*ways, *images))
+    if isinstance(cell, str):
+        as_json = cell.startswith("{")
+        return mutated_json(cell.encode(), rng).decode("utf-8", "replace") if as_json else mutated_text(cell, rng)
+    return mutated_value(cell, rng)
+
+
+def _other_png(data: bytes, rng: Random) -> bytes:
+    """Other bytes, or a head that announces another size, depth or kind with a checksum that is right."""
+    if rng.random() < 0.5:
+        return mutated_bytes(data, rng)
+    head = list(struct.unpack(">IIBBBBB", data[16:29]))
+    for _ in range(rng.choice((1, 2))):
+        place = rng.randrange(7)
+        sides, codes = (0, 1, 2**31 - 1, 2**31, 65536, 50000), (0, 1, 2, 3, 4, 6, 8, 16, 255)
+        head[place] = rng.choice(sides if place < 2 else codes)
+    body = b"IHDR" + struct.pack(">IIBBBBB", *head)
+    return data[:12] + body + struct.pack(">I", zlib.crc32(body)) + data[33:]
 
 
 def _changed_value(value: Any, rng: Random) -> Any:

@@ -5,10 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from mutations import either, mutated_bytes, mutated_json, mutated_value
+from mutations import either, mutated_bytes, mutated_json, mutated_table
 from test_mutated_checkpoints import LEARNT
 from trials import Box, BrokenError, Calls, damage
 import salgen
@@ -18,7 +17,6 @@ from salgen.evaluation.training.checkpoints import build_classifier, save_checkp
 
 IDS = [f"test-{index:06d}" for index in range(4)]
 TINY = {"image_size": [16, 16], "diameter": 3, "lesions": 1, "slices": 12}
-STRANGE = (pa.float64(), pa.float16(), pa.string(), pa.list_(pa.float32()), pa.list_(pa.list_(pa.float64())))
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +36,7 @@ def look(box: Box, path: Path, altered: bool, rng: Random) -> tuple[str, Calls]:
 
 
 def test_damaged(request: pytest.FixtureRequest, box: Box) -> None:
-    damage(request, box, "kept maps", 600, "a.parquet", either(mutated_bytes, other_maps), look)
+    damage(request, box, "kept maps", 600, "a.parquet", either(mutated_bytes, mutated_table), look)
 
 
 def checked(kept: SavedMaps) -> None:
@@ -47,42 +45,6 @@ def checked(kept: SavedMaps) -> None:
     lengths = {len(kept.ids), len(kept.targets), len(kept.correct), len(kept.there), count}
     if kept.values.dtype != np.float32 or len(lengths) != 1:
         raise BrokenError(f"maps of {kept.values.dtype}, {sorted(lengths)}")
-
-
-def other_maps(data: bytes, rng: Random) -> bytes:
-    """A whole file of maps with other cells, another column or another record."""
-    table = pq.read_table(io.BytesIO(data))
-    if rng.random() < 0.3:
-        record = mutated_json(table.schema.metadata[b"salgen"], rng)
-        table = table.replace_schema_metadata({b"salgen": record})
-    else:
-        table = other_column(table, rng)
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer)
-    return buffer.getvalue()
-
-
-def other_column(table: pa.Table, rng: Random) -> pa.Table:
-    """Another cell, another type, or a column that is gone or there twice."""
-    place = rng.randrange(table.num_columns)
-    name, cells = table.column_names[place], table.column(place).to_pylist()
-    change = rng.random()
-    if change < 0.1:
-        return table.remove_column(place)
-    if change < 0.2:
-        return table.append_column(name, table.column(place))
-    row = rng.randrange(len(cells))
-    if isinstance(cells[row], list):
-        ways = (None, [], [[]], [[1.0]], cells[row][:-1], [*cells[row][:-1], []], [None, *cells[row][1:]])
-        cells[row] = rng.choice((*ways, [[float("nan")] * 16] * 16, [[None] * 16] * 16))
-    else:
-        cells[row] = mutated_value(cells[row], rng)
-    kind = rng.choice((table.schema.field(place).type, table.schema.field(place).type, *STRANGE))
-    try:
-        column = pa.array(cells, kind)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        column = pa.array([repr(cell).encode("utf-8", "replace").decode() for cell in cells])
-    return table.set_column(place, name, column)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +64,7 @@ def other_file(data: bytes, rng: Random) -> bytes:
     if data.startswith(b"{"):
         return mutated_json(data, rng)
     maps = data.startswith(b"PAR1") and b"salgen" in (pq.read_schema(io.BytesIO(data)).metadata or {})
-    return either(mutated_bytes, *([other_maps] if maps else []))(data, rng)
+    return either(mutated_bytes, *([mutated_table] if maps else []))(data, rng)
 
 
 @pytest.mark.torture

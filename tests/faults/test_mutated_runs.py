@@ -7,10 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from mutations import either, mutated_bytes, mutated_json, mutated_text, mutated_value
+from mutations import either, mutated_bytes, mutated_json, mutated_table
 from trials import Box, Calls, Change, command, damage
 from salgen.evaluation.leaderboard.site import leaderboard
 from salgen.evaluation.report import console_summary, report
@@ -41,29 +39,6 @@ def look(box: Box, path: Path, altered: bool, rng: Random) -> tuple[str, Calls]:
     if rng.random() < 0.05:
         calls["salgen report"] = lambda: command("report", str(box.inside), "--out", str(box.out / "again.html"))
     return box.inside.name, calls
-
-
-def mutated_table(data: bytes, rng: Random) -> bytes:
-    """A whole Parquet file with other values in one column, or without it."""
-    table = pq.read_table(io.BytesIO(data))
-    name = rng.choice(table.column_names)
-    place = table.column_names.index(name)
-    if rng.random() < 0.1:
-        table = table.remove_column(place)
-    else:
-        cells = table[name].to_pylist()
-        for _ in range(rng.choice((1, 1, 5))):
-            row = rng.randrange(len(cells))
-            cell = cells[row]
-            cells[row] = mutated_text(cell, rng) if isinstance(cell, str) else mutated_value(cell, rng)
-        try:
-            column = pa.array(cells)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            column = pa.array([repr(cell).encode("utf-8", "replace").decode() for cell in cells])
-        table = table.set_column(place, name, column)
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer)
-    return buffer.getvalue()
 
 
 def mutated_arrays(data: bytes, rng: Random) -> bytes:

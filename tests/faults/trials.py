@@ -22,6 +22,7 @@ from random import Random
 from typing import Any
 import pytest
 import torch
+import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError, SalgenWarning
 
@@ -107,6 +108,14 @@ def check_line(text: str, named: str) -> None:
         raise BrokenError(f"not one line of up to 2000 characters: {text[:300]!r}")
     if named not in text:
         raise BrokenError(f"does not name {named}: {text!r}")
+
+
+def verified(path: Path, altered: bool, samples: int) -> list[str]:
+    """The problems that verifying finds; there must be some where a byte was altered."""
+    problems = salgen.verify(path, samples=samples)
+    if altered and not problems:
+        raise BrokenError("what was altered was verified")
+    return problems
 
 
 def command(*arguments: str) -> None:

@@ -27,7 +27,8 @@ def make_leaves(copy: Path, out: Path) -> None:
                 picture = random.integers(0, 256, (24, 24, 3), dtype=np.uint8)
                 Image.fromarray(picture).save(copy / split / species / f"{number}.png")
                 Image.fromarray(mask).save(copy / split / species / f"{number}.mask.png")
-    assert main(["make", "leaves", str(out), "--set", f"source={copy}", "--set", "image_size=24x24"]) == 0
+    make = ["make", "leaves", str(out), "--set", f"source={copy}", "--set", "image_size=24x24", "--workers", "1"]
+    assert main(make) == 0
     dataset = salgen.load(out, split="test")
     assert len(dataset) == 4
     assert sorted(dataset[index]["label"] for index in range(4)) == [0, 0, 1, 1]

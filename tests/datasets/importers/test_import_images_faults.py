@@ -177,13 +177,6 @@ def test_an_image_of_coco_that_is_missing_or_of_another_size(images, tmp_path):
     assert count == 2
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"images": [], "annotations": []}'])
-def test_a_file_that_is_not_coco(tmp_path, images, text):
-    (tmp_path / "them.json").write_text(text)
-    said = f"{tmp_path / 'them.json'} is not a file of COCO's instances"
-    assert said in fault(tmp_path, images, tmp_path / "them.json")
-
-
 def test_a_file_of_coco_without_an_object(tmp_path, images):
     empty = write_coco(tmp_path / "empty.json", **{**coco("boxes"), "annotations": []})
     said = "no image can be used. Skipped: image without an object (4; the first: a0.png)"

@@ -169,12 +169,6 @@ def test_through_score():
     assert wrong.reasons["idr"] == ["misclassified"]
 
 
-def test_the_maps_with_a_patch_must_be_given():
-    maps = np.zeros((1, 10, 10))
-    with pytest.raises(SalgenError, match="lacks an input: patched_maps="):
-        salgen.score(maps, MASK[None], "iir", twin_maps=maps)
-
-
 def test_iir_of_the_second_model_looks_at_its_maps_alone():
     metric = Iir(of="paired")
     assert metric.needs == {"mask", "paired_maps", "paired_twin_maps", "paired_patched_maps"}

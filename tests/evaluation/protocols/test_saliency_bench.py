@@ -77,15 +77,20 @@ class Quick(SaliencyBench):
         return {"epochs": 1, **({"width": 0.125} if model in CNNS else {"hidden": 16, "layers": 1})}
 
 
-@pytest.fixture
-def copies(tmp_path, monkeypatch):
-    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
-    names = ("pet-xai", "security-xai", "object-xai")
-    return {name.removesuffix("-xai"): str(write_benchmark(tmp_path / name, ("a", "b"), 10)) for name in names}
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory):
+    place, names = tmp_path_factory.mktemp("copies"), ("pet-xai", "security-xai", "object-xai")
+    return {name.removesuffix("-xai"): str(write_benchmark(place / name, ("a", "b"), 10)) for name in names}
 
 
-def test_own_copies_fill_the_tables(copies, tmp_path):
-    found = Quick(only=("pet-xai", "security-xai", "object-xai"), **copies).run(tmp_path / "out", "demo")
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder whose runs are there already for the protocol that asks for less."""
+    return tmp_path_factory.mktemp("saliency-bench") / "out"
+
+
+def test_own_copies_fill_the_tables(copies, place):
+    found = Quick(only=("pet-xai", "security-xai", "object-xai"), **copies).run(place, "demo")
     overlap, pointing, insertion, agreement, attention = found.tables
     assert [table.title for table in found.tables] == [
         *("Table 2, mIoU", "Table 2, PG", "Table 2, iAUC"),
@@ -118,8 +123,8 @@ def test_own_copies_fill_the_tables(copies, tmp_path):
     assert "Drawn stand-ins" not in found.page.read_text(encoding="utf-8")
 
 
-def test_two_data_sets_have_no_correlation(copies, tmp_path):
+def test_two_data_sets_have_no_correlation(copies, place):
     protocol = Quick(only=("pet-xai",), models=("resnet18",), **copies)
-    tables = protocol.run(tmp_path / "out", "demo").tables
+    tables = protocol.run(place, "demo").tables
     assert [table.title for table in tables] == ["Table 2, mIoU", "Table 2, PG", "Table 2, iAUC"]
     assert saliency_bench.LEAST_DATASETS == 3

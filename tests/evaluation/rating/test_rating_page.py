@@ -11,8 +11,11 @@ from salgen.evaluation.rating.trials import RatingTrials
 
 
 class Rating:
-    def __init__(self, arguments):
-        self.arguments, self.port = arguments, 0
+    def __init__(self, run, data, out):
+        for needed in ("starlette", "uvicorn", "krippendorff"):
+            pytest.importorskip(needed)
+        self.out, self.port = out, 0
+        self.arguments = ["rate", f"{run}", str(out), "--dataset", str(data), "--images", "2"]
         self.start()
 
     def start(self):
@@ -30,10 +33,15 @@ class Rating:
 
 @pytest.fixture
 def rating(run, data, tmp_path):
-    pytest.importorskip("starlette")
-    pytest.importorskip("uvicorn")
-    pytest.importorskip("krippendorff")
-    rating = Rating(["rate", f"{run}", str(tmp_path / "out"), "--dataset", str(data), "--images", "2"])
+    rating = Rating(run, data, tmp_path / "out")
+    yield rating
+    rating.kill()
+
+
+@pytest.fixture(scope="module")
+def shared(run, data, tmp_path_factory):
+    """A server that tests leave at work."""
+    rating = Rating(run, data, tmp_path_factory.mktemp("shared") / "out")
     yield rating
     rating.kill()
 
@@ -106,22 +114,22 @@ def test_a_killed_server_loses_no_answer(browser, rating, tmp_path):
     context.close()
 
 
-def test_the_page_is_readable_on_a_phone_and_without_sight(browser, rating):
+def test_the_page_is_readable_on_a_phone_and_without_sight(browser, shared):
     page = browser.new_page()
     asked, said = [], []
     page.on("request", lambda request: asked.append(request.url))
     page.on("console", lambda message: said.append(message.text))
-    rating.open(page, "lea")
+    shared.open(page, "lea")
     check_page(page, on_paper=False)
     page.close()
     assert said == []
-    assert all(url.startswith((f"http://127.0.0.1:{rating.port}/", "data:")) for url in asked)
+    assert all(url.startswith((f"http://127.0.0.1:{shared.port}/", "data:")) for url in asked)
 
 
-def test_what_the_server_refuses(rating, tmp_path):
+def test_what_the_server_refuses(shared):
     def put(path, body="3", **headers):
-        connection = http.client.HTTPConnection("127.0.0.1", rating.port, timeout=60)
-        connection.request("PUT", path, body, {"Origin": f"http://127.0.0.1:{rating.port}", **headers})
+        connection = http.client.HTTPConnection("127.0.0.1", shared.port, timeout=60)
+        connection.request("PUT", path, body, {"Origin": f"http://127.0.0.1:{shared.port}", **headers})
         return connection.getresponse().status
 
     assert put("/answers/rob/0/0/trust", Origin="http://elsewhere.example") == 403
@@ -133,13 +141,13 @@ def test_what_the_server_refuses(rating, tmp_path):
     digits = "1" * 4400  # more than Python reads as a number
     assert [put(f"/answers/rob/{image}/{place}/trust") for image, place in ((digits, 0), (0, digits))] == [404, 404]
     assert put("/answers/rob/0/0/other") == put("/answers/Rob/0/0/trust") == 409
-    assert not list((tmp_path / "out" / "raters").iterdir())
+    assert not list((shared.out / "raters").glob("[rR]ob*"))
     assert put("/answers/rob/0/0/trust") == 204
 
 
-def test_a_second_server_on_the_folder_is_refused_and_told_of_the_first(rating, run, data, tmp_path, capsys):
+def test_a_second_server_on_the_folder_is_refused_and_told_of_the_first(shared, run, data, capsys):
     for more in (["--port", "0"], ["--finish"]):
-        assert main(["rate", f"{run}", str(tmp_path / "out"), "--dataset", str(data), *more]) == 2
+        assert main(["rate", f"{run}", str(shared.out), "--dataset", str(data), *more]) == 2
         (line,) = capsys.readouterr().err.splitlines()
-        assert f"{tmp_path / 'out'} is being written by another salgen process" in line
-        assert f"(process {rating.process.pid} on {platform.node()})" in line
+        assert f"{shared.out} is being written by another salgen process" in line
+        assert f"(process {shared.process.pid} on {platform.node()})" in line

@@ -313,38 +313,3 @@ def test_the_scale_of_the_logits_does_not_matter(many, scale, classes):
         return [certificate.certified for certificate in many.certificates(logits)]
 
     assert mixture(scale) == mixture(1)
-
-
-def green_squares(images):
-    """Logits of five networks, (n, 10): two for each, without and with the square; each reads nothing but pixels."""
-    red, green, blue = np.moveaxis(images.astype(np.float64), 1, 0)
-    square = np.maximum(green - np.maximum(red, blue) - 0.25, 0).sum(axis=(1, 2))
-    bright, seen = images.mean(axis=(1, 2, 3), dtype=np.float64), square > 1
-    evidence, none = (bright - 0.4) / 0.15, np.zeros(len(images))
-    logits = [(none, square - 1), (none, seen - 0.5), (none, seen * (bright + 0.5) - 0.1)]
-    logits += [(none, seen - 0.5 + 0.1 * evidence), (0.1 * evidence, seen - 0.5)]
-    return np.stack([logit for pair in logits for logit in pair], axis=1)
-
-
-def test_networks_of_pixels_on_signs():
-    """Readers of the square alone, linear and a step, are certified; a gate and saturated ones are not."""
-    made = generator("drawn-signs", image_size=(64, 64))
-    recipes = [recipe for recipe in (made.recipe(0, "test", n) for n in range(80)) if made.twin(recipe) is not None]
-    asked = Still(made, 0).answers(recipes, 8, green_squares)
-
-    def share(network):
-        own = slice(2 * network, 2 * network + 2)
-        said = [
-            {
-                name: value[..., own]
-                for name, value in vars(one).items()
-                if name not in ("without", "moved", "moved_twins")
-            }
-            for one in asked
-        ]
-        return share_certified(
-            certificate_of(replace(one, **logits, without={}), 1, 1) for one, logits in zip(asked, said, strict=True)
-        )
-
-    assert min(share(0), share(1)) >= 0.95
-    assert max(share(network) for network in (2, 3, 4)) <= 0.2

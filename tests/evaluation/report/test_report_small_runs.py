@@ -224,17 +224,3 @@ def test_images_that_share_an_object_are_counted_as_clusters(tmp_path):
     assert "means over 40 images with a mask in 5 clusters, 1 training" in text
     page = report([few]).read_text(encoding="utf-8")
     assert "With 40 images in 5 clusters no difference" in page
-
-
-@pytest.mark.parametrize(
-    ("shift", "says"),
-    [(-0.9, "no method is significantly better than {}"), (0.9, "every method is significantly better")],
-)
-def test_summary_and_report_have_the_same_words_of_floors(tmp_path, shift, says):
-    path = make_run(tmp_path / "run", **SMALL, shift=shift, methods=("deconvnet", "gradient", "sobel", "oracle"))
-    run = read_runs([path])[0]
-    outcome = verdict(run, MODEL, "roc-auc")
-    (said,) = outcome.against_floors
-    assert said.startswith(says.format("sobel, the strongest floor"))
-    assert said in console_summary([path]).splitlines()
-    assert said[1:] in read(report([path])).text

@@ -318,12 +318,6 @@ def test_a_model_trained_on_permuted_labels_is_not_certified(tmp_path):
     assert coverage["true"] >= 0.4
 
 
-def test_a_detector_of_lesions_passes_where_the_shortcut_is(tmp_path):
-    marked = made(tmp_path, "marked-lesions", depth=0.5, variation=0.0)
-    (ideal,) = certify([work_of(marked, DarkPixels(needed=4, below=0.45), tmp_path)]).summary
-    assert (ideal.coverage, ideal.ignores_background) == (1, 1)
-
-
 @pytest.fixture
 def small_chunks(monkeypatch):
     monkeypatch.setattr(plan, "CHUNK", 5)
@@ -346,12 +340,6 @@ def test_it_goes_on_where_it_was(flat, tmp_path, small_chunks, monkeypatch):
     (tmp_path / FILE).unlink()
     assert certify([work_of(flat, DarkPixels(4), tmp_path)]) == first
     assert (tmp_path / FILE).read_bytes() == content
-
-
-def test_chunks_change_nothing(perlin, tmp_path, monkeypatch):
-    whole = certify([work_of(perlin, some_network(1), tmp_path / "whole")])
-    monkeypatch.setattr(plan, "CHUNK", 1)
-    assert certify([work_of(perlin, some_network(1), tmp_path / "single")]).certified == whole.certified
 
 
 def test_another_model_or_target_has_other_parts(flat, tmp_path):

@@ -197,14 +197,6 @@ def test_tests_flip_clusters_and_count_the_noise_between_trainings(seeds, size):
     assert row.p_value == pytest.approx(slow_p_value(a, b, cube.clusters, len(seeds)), abs=0.015)
 
 
-def test_copies_of_a_sample_in_its_cluster_do_not_make_a_difference_significant():
-    values = np.random.default_rng(2).normal([0.0, 0.3], 1.0, (20, 2))
-    copied, clusters = np.repeat(values, 10, axis=0), np.repeat(np.arange(20), 10)
-    alone, many, wrong = compare_families([pair_of(values), pair_of(copied, clusters), pair_of(copied)])
-    assert many.p_value == alone.p_value
-    assert wrong.p_value < 0.2 * alone.p_value
-
-
 @pytest.mark.parametrize("clusters", [5, 6])
 def test_fewer_than_six_clusters_give_no_p_value(clusters):
     found = compare(scores(samples=30, size=30 // clusters))

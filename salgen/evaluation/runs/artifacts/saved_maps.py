@@ -126,13 +126,13 @@ def read_maps(path: Path, ids: list[str] | None = None) -> SavedMaps:
         height, width = record["native_resolution"]
         return SavedMaps(
             ids=table["sample_id"].to_pylist(),
-            targets=table["target"].to_numpy().astype(np.int64),
-            correct=table["correct"].to_numpy().astype(np.bool_),
-            there=table["there"].to_numpy().astype(np.bool_),
+            targets=table["target"].to_numpy().astype(np.int64, casting="safe"),
+            correct=table["correct"].to_numpy().astype(np.bool_, casting="safe"),
+            there=table["there"].to_numpy().astype(np.bool_, casting="safe"),
             values=_values(table["map"].combine_chunks()),
             reduction=record["reduction"],
             native_resolution=(height, width),
-            seconds=record["seconds"],
+            seconds=float(record["seconds"]),
             faults=record.get("faults", {}),
         )
 

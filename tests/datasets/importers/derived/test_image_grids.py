@@ -100,7 +100,8 @@ def test_what_cannot_be_put_into_grids_is_refused(base, tmp_path):
         generator("image-grids")
     with pytest.raises(SalgenError, match="does not exist"):
         generator("image-grids", str(tmp_path / "absent"))
-    several = salgen.make("multi-objects", tmp_path / "several", splits={"train": 1, "val": 1, "test": 1}, scale="demo")
+    quick = {"parameters": {"image_size": (32, 32), "pictures": 10}}
+    several = salgen.make("multi-objects", tmp_path / "several", splits={"train": 1, "val": 1, "test": 1}, **quick)
     with pytest.raises(SalgenError, match="show several classes"):
         generator("image-grids", str(several))
     with pytest.raises(SalgenError, match="test = 14: data set coloured-cells has only 13"):

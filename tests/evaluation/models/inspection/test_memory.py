@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 import pytest
 
-SIZE = 2**28  # bytes, above what glibc keeps by itself
+SIZE = 2**26  # bytes, above what glibc keeps by itself
 PASSES = 10
 COUNT = f"""
 import mmap, resource, sys
@@ -46,7 +46,7 @@ def page_faults(how: str) -> int:
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="mallopt is of glibc")
 def test_the_system_clears_no_page_twice():
-    assert page_faults("given back") > PASSES * 100  # at least those of pages of 2 MB
+    assert page_faults("given back") > PASSES * 20  # at least those of pages of 2 MB
     assert page_faults("kept") < 100
 
 
