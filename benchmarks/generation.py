@@ -105,7 +105,7 @@ def _samples() -> list[Row]:
         folder = Path(place)
         (folder / "data").mkdir()
 
-        manifests = {twins: describe(made, spec, twins=twins, samples_per_shard=SHARD) for twins in (False, True)}
+        manifests = {twins: describe(made, spec, twins=twins) for twins in (False, True)}
 
         def write(twins: bool) -> None:
             write_shard(made, manifests[twins], shard, folder)
