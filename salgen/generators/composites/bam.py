@@ -161,10 +161,6 @@ class Bam(Painted):
         scene = ~support if SCENE not in edit.omit else np.zeros_like(support)
         return Rendered(image, self.labels(parameters), {OBJECT: support, CORE: alpha >= OPAQUE, SCENE: scene})
 
-    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
-        """The scene without the object, where there is one."""
-        return Edit(omit=(OBJECT,)) if self._has_object(parameters) else None
-
     def labels(self, parameters: Mapping[str, Any]) -> dict[str, int]:
         """Both classes, as they were drawn."""
         return {task: parameters[task] for task in self.tasks}
