@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.composites.libraries import Composite, Library, open_library
-from salgen.generators.composites.pasting import Pixels, Window, paste, resized
+from salgen.generators.composites.pasting import Pixels, Window, paste
+from salgen.generators.drawing.pictures import resize_rgb
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.parameters import param
@@ -244,4 +245,4 @@ def _pasted(parameters: Mapping[str, Any], material: Composite) -> Pixels:
 
 @lru_cache(maxsize=KEPT)
 def _resized(library: Library, split: str, thing: int, number: int, height: int, width: int) -> Pixels:
-    return resized(library.load(split, library.classes[thing], number), Window(0, 0, height, width))
+    return resize_rgb(library.load(split, library.classes[thing], number), (height, width))
