@@ -191,7 +191,7 @@ def _entries_of(path: Path, module: str) -> list[Entry]:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "NAMES":
             names = ast.literal_eval(node.value)
         elif isinstance(node, ast.ClassDef):
-            fields = (item for item in node.body if isinstance(item, ast.AnnAssign))
-            name = next((ast.unparse(item.value or item) for item in fields if ast.unparse(item.target) == "name"), "")
-            summaries[name.strip("'")] = (ast.get_docstring(node) or "").partition("\n")[0]
+            stated = {ast.unparse(item.target): item.value for item in node.body if isinstance(item, ast.AnnAssign)}
+            if name := stated.get("name"):
+                summaries[ast.literal_eval(name)] = (ast.get_docstring(node) or "").partition("\n")[0]
     return [Entry(name, module, summaries[name]) for name in names]

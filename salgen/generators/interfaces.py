@@ -17,6 +17,12 @@ class Scale:
     parameters: Mapping[str, Any]
 
 
+SCALES = {
+    "demo": Scale({"train": 2000, "val": 200, "test": 200}, {}),
+    "small": Scale({"train": 2000, "val": 400, "test": 400}, {}),
+}
+
+
 @dataclass(frozen=True)
 class Edit:
     """Difference of a counterfactual from its sample: features left out, or shown with another value."""
@@ -199,8 +205,8 @@ class GeneratorPlugin:
         return pairs
 
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
-        """The edit that gives the twin, by default without the first region's feature; None where there is no twin."""
-        return Edit(omit=(self.region_names()[0],))
+        """The edit that gives the twin, by default without the first of `features`; None where there is no twin."""
+        return next((Edit(omit=(feature,)) for feature in self.features(parameters)), None)
 
     def region_names(self) -> list[str]:
         """The regions that every sample has, by default `regions`."""

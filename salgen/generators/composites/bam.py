@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.composites.libraries import Composite, Library, open_library
-from salgen.generators.composites.pasting import Pixels, Window, paste, resized
+from salgen.generators.composites.pasting import Pixels, Window, paste
+from salgen.generators.drawing.pictures import resize_rgb
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.parameters import param
@@ -161,10 +162,6 @@ class Bam(Painted):
         scene = ~support if SCENE not in edit.omit else np.zeros_like(support)
         return Rendered(image, self.labels(parameters), {OBJECT: support, CORE: alpha >= OPAQUE, SCENE: scene})
 
-    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
-        """The scene without the object, where there is one."""
-        return Edit(omit=(OBJECT,)) if self._has_object(parameters) else None
-
     def labels(self, parameters: Mapping[str, Any]) -> dict[str, int]:
         """Both classes, as they were drawn."""
         return {task: parameters[task] for task in self.tasks}
@@ -248,4 +245,4 @@ def _pasted(parameters: Mapping[str, Any], material: Composite) -> Pixels:
 
 @lru_cache(maxsize=KEPT)
 def _resized(library: Library, split: str, thing: int, number: int, height: int, width: int) -> Pixels:
-    return resized(library.load(split, library.classes[thing], number), Window(0, 0, height, width))
+    return resize_rgb(library.load(split, library.classes[thing], number), (height, width))

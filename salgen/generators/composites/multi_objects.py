@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.composites.bam import CORE, OBJECT, OBJECTS, OPAQUE, SCENES, SMALLEST, STAND_INS, scene_of
 from salgen.generators.composites.libraries import Composite, open_library
-from salgen.generators.composites.pasting import Pixels, Window, filled_box, paste, placed, resized
+from salgen.generators.composites.pasting import Pixels, Window, filled_box, paste, placed
+from salgen.generators.drawing.pictures import resize_rgb
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.parameters import param
@@ -212,7 +213,8 @@ def _pasted(parameters: Mapping[str, Any], material: Composite, edit: Edit) -> I
     for number, picture, window in objects:
         if (OBJECT if number == parameters[OBJECT] else OTHERS) not in edit.omit:
             name, place = material.objects.classes[number], Window(*window)
-            yield number, place, resized(material.objects.load(parameters["split"], name, picture), place)
+            pixels = material.objects.load(parameters["split"], name, picture)
+            yield number, place, resize_rgb(pixels, (place.height, place.width))
 
 
 @dataclass(frozen=True)

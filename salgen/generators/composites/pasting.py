@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask
 
@@ -45,11 +44,6 @@ def placed(sizes: Sequence[tuple[int, int]], image_size: tuple[int, int], stream
         windows.append(Window(row, column, *size))
         taken[windows[-1].slices] = True
     return windows
-
-
-def resized(picture: Pixels, window: Window) -> Pixels:
-    """A picture at a window's size, uint8 (h, w, 4); colours are averaged where they are seen, and nowhere else."""
-    return np.asarray(Image.fromarray(picture).resize((window.width, window.height), Image.Resampling.BILINEAR))
 
 
 def paste(canvas: Float64, picture: Pixels, window: Window) -> None:

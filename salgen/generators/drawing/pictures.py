@@ -60,7 +60,10 @@ def levels_of(picture: Image.Image) -> NDArray[Any]:
 
 
 def resize_rgb(pixels: Pixels, image_size: tuple[int, int]) -> Pixels:
-    """A picture resized bilinearly; where it shrinks, the filter is widened to prevent aliasing."""
+    """A picture resized bilinearly; where it shrinks, the filter is widened to prevent aliasing.
+
+    A fourth channel is alpha: colours are averaged where they are seen, and nowhere else.
+    """
     return np.asarray(Image.fromarray(pixels).resize(image_size[::-1], Image.Resampling.BILINEAR))
 
 

@@ -68,11 +68,11 @@ def covered(
         for bound in (corners.min(axis=0), corners.max(axis=0))
     )
     after = following(tuple(counts))
-    middles = np.arange(top, bottom) + 0.5
-    above = corners[:, 0] <= middles[:, np.newaxis]
+    centres = np.arange(top, bottom) + 0.5
+    above = corners[:, 0] <= centres[:, np.newaxis]
     row, edge = np.nonzero(above != above[:, after])
     (start_row, start_column), (end_row, end_column) = corners[edge].T, corners[after[edge]].T
-    share = (middles[row] - start_row) / (end_row - start_row)
+    share = (centres[row] - start_row) / (end_row - start_row)
     crossing = start_column + share * (end_column - start_column)
     column = np.minimum(np.maximum(np.ceil(crossing - 0.5), left), right).astype(np.int64) - left
     turns = np.zeros((bottom - top, right - left + 1), dtype=np.int16)

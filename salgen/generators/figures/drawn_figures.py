@@ -11,7 +11,7 @@ from salgen.generators.figures.backdrops import draw_backdrop, draw_sparkles
 from salgen.generators.figures.creature import draw_creature
 from salgen.generators.figures.drawing import Drawing, Placement
 from salgen.generators.figures.eyes import Eye, paint_eye, reach_of, support_of
-from salgen.generators.interfaces import Context, Edit, Rendered, Scale
+from salgen.generators.interfaces import SCALES, Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Drawn, check_edit
 from salgen.seeding import Stream
 from salgen.types import Float64
@@ -38,8 +38,7 @@ class DrawnFigures(Drawn):
     takes_no_source: ClassVar[str] = "takes none; your own pictures are read by zings"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": CLASSES}
     scales: ClassVar[Mapping[str, Scale]] = {
-        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {}),
-        "small": Scale({"train": 2000, "val": 400, "test": 400}, {}),
+        **SCALES,
         "full": Scale({"train": 308, "val": 77, "test": 96}, {"image_size": (224, 224)}),
     }
 

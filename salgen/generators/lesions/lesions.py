@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.generator import to_levels
-from salgen.generators.interfaces import Context, Edit, GeneratorPlugin, Rendered, Scale
+from salgen.generators.interfaces import SCALES, Context, Edit, GeneratorPlugin, Rendered, Scale
 from salgen.generators.lesions import lesion_shape
 from salgen.generators.lesions.brains import BrainBank, brain_bank
 from salgen.generators.lesions.volumes import open_brains
@@ -24,10 +24,7 @@ from salgen.parameters import param
 from salgen.sources import Files
 from salgen.types import Float64, Mask
 
-DEMO_SPLITS = {"train": 2000, "val": 200, "test": 200}
-SMALL_SPLITS = {"train": 2000, "val": 400, "test": 400}
 CLASSES = {"none_vs_two": ("no_lesions", "lesions"), "one_vs_two": ("one_lesion", "two_lesions")}
-FULL_SPLITS = {"train": 42_000, "val": 6_000, "test": 12_000}
 
 
 @dataclass(frozen=True)
@@ -53,9 +50,8 @@ class Lesions(GeneratorPlugin):
     authors_sum: ClassVar[bool] = True  # the authors add up losses on this background; else they multiply
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "diameter": 4, "slices": 8}
     scales: ClassVar[Mapping[str, Scale]] = {
-        "demo": Scale(DEMO_SPLITS, {}),
-        "small": Scale(SMALL_SPLITS, {}),
-        "full": Scale(FULL_SPLITS, {"image_size": (140, 192)}),
+        **SCALES,
+        "full": Scale({"train": 42_000, "val": 6_000, "test": 12_000}, {"image_size": (140, 192)}),
     }
 
     image_size: tuple[int, int] = param((64, 64), "height and width in pixels", low=1)

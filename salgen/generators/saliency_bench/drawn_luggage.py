@@ -91,9 +91,11 @@ class DrawnLuggage(MarkedScene):
 
     def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> Mask:
         """Dim what lies behind the tools."""
+        found = np.zeros(self.image_size, dtype=bool)
         for part in chain(*self._tools(parameters)):
             part.dim(canvas, OF_TOOLS[part.tint], 1.0)
-        return np.asarray(np.any(self.supports(parameters), axis=0))
+            found[part.window.slices] |= part.cover > 0
+        return found
 
     def supports(self, parameters: Mapping[str, Any]) -> list[Mask]:
         """The pixels that each tool covers, at least in part."""

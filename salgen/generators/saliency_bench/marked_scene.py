@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from salgen.generators.composites.bam import SCENES
-from salgen.generators.composites.pasting import Pixels, Window, paste, resized
+from salgen.generators.composites.pasting import Pixels, Window, paste
+from salgen.generators.drawing.pictures import resize_rgb
 from salgen.generators.interfaces import Context, Edit, Rendered
 from salgen.generators.painted_base import Drawn, check_edit
 from salgen.generators.stand_ins.cutouts.painting import painted
@@ -174,5 +175,5 @@ def cutout(drawn: Sketch, key: int, side: int) -> Pixels:
     height, width = picture.shape[:2]
     if side < SMALLEST:
         scale = side / SMALLEST
-        picture = resized(picture, Window(0, 0, max(int(height * scale), 1), max(int(width * scale), 1)))
+        picture = resize_rgb(picture, (max(int(height * scale), 1), max(int(width * scale), 1)))
     return picture

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, open_photographs
 from salgen.generators.drawing.shapes import paint
-from salgen.generators.interfaces import Context, Edit, Rendered, Scale
+from salgen.generators.interfaces import SCALES, Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.generators.traffic_lights import traffic_light
 from salgen.generators.traffic_lights.streets import draw_street, seen_by_camera, street
@@ -19,7 +19,6 @@ NAMES = ("drawn-lights",)
 COLOURS = ("green", "red")  # in the order of the labels
 END_LENSES = (2, 0)  # where the lamp of each class is in real traffic lights: green at the bottom, red at the top
 HOUSINGS = ((0.10, 0.102, 0.105), (0.14, 0.15, 0.14), (0.08, 0.12, 0.10), (0.46, 0.37, 0.08))  # mostly black
-FULL_SPLITS = {"train": 20000, "val": 2000, "test": 8000}
 
 
 @dataclass(frozen=True)
@@ -44,9 +43,8 @@ class DrawnLights(Painted):
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": COLOURS}
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (24, 24)}
     scales: ClassVar[Mapping[str, Scale]] = {
-        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {}),
-        "small": Scale({"train": 2000, "val": 400, "test": 400}, {}),
-        "full": Scale(FULL_SPLITS, {"image_size": (224, 224)}),
+        **SCALES,
+        "full": Scale({"train": 20_000, "val": 2000, "test": 8000}, {"image_size": (224, 224)}),
     }
 
     position_bias: float = param(

@@ -157,10 +157,6 @@ class SignsWithSquare(Painted):
         }
         return Rendered(image, {"label": int(has_square)}, regions)
 
-    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
-        """No square."""
-        return Edit(omit=(SQUARE,)) if parameters["square"] is not None else None
-
     def features(self, parameters: Mapping[str, Any]) -> list[str]:
         """The square, where there is one."""
         return [] if parameters["square"] is None else [SQUARE]

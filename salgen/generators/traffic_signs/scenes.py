@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 import numpy as np
-from PIL import Image
 from scipy.ndimage import uniform_filter1d
 from salgen.generators.drawing.photographs import Photographs, of_split
 from salgen.generators.drawing.pictures import Pixels, resize_rgb
@@ -42,8 +41,7 @@ def _cut(parameters: Mapping[str, Any], photograph: Pixels, side: int) -> Float6
     top, left = (
         int(parameters[f"crop_{axis}"] * (size - piece)) for axis, size in (("row", height), ("column", width))
     )
-    cut = Image.fromarray(photograph[top : top + piece, left : left + piece])
-    return np.asarray(cut.resize((side, side), Image.Resampling.BILINEAR), dtype=np.float64)
+    return resize_rgb(photograph[top : top + piece, left : left + piece], (side, side)).astype(np.float64)
 
 
 def _put_sky(canvas: Float64, parameters: Mapping[str, Any], side: int) -> None:

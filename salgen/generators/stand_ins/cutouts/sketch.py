@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 import numpy as np
 from salgen.generators.drawing.catalogue import read_row
 from salgen.generators.drawing.choices import Choices
-from salgen.generators.drawing.outlines import SHAPES, turned
+from salgen.generators.drawing.outlines import SHAPES, Outlines, turned
 from salgen.generators.stand_ins.cutouts.skins import Skin
 from salgen.types import Float64
 
@@ -144,11 +145,16 @@ def _chosen(rows: Rows, choices: Choices) -> Iterator[Part]:
             yield from _chosen(ASSEMBLIES[name](*values), choices)
         else:
             shape, tint, values, look = read_row([name, *values])
-            outlines = SHAPES[shape](*values)
+            outlines = _outlines(shape, *values)
             if "at" in look:
                 x, y, size = (*look["at"], 1)[:3]
                 outlines = tuple(outline * size + np.array([x, y]) for outline in outlines)
             yield Part(outlines, tint, **{name: value for name, value in look.items() if name != "at"})
+
+
+@cache
+def _outlines(shape: str, *values: float | str) -> Outlines:
+    return SHAPES[shape](*values)
 
 
 def _varied(points: Float64, sketch: Sketch, choices: Choices) -> Float64:
