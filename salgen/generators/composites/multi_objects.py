@@ -115,7 +115,7 @@ class MultiObjects(Painted):
         """The same objects at other places on another scene."""
         sizes = [(height, width) for *_, height, width in parameters["windows"]]
         windows = placed(sizes, self.image_size, context.stream("places"))
-        return {**self.redraw(parameters, context), "windows": [list(window) for window in windows]}
+        return {**self.redraw(parameters, context), "windows": [_corners(window) for window in windows]}
 
     def features(self, parameters: Mapping[str, Any]) -> list[str]:
         """The objects of the class, and all others where there are any."""
@@ -180,7 +180,7 @@ class MultiObjects(Painted):
         pictures = [int(numbers.integers(library.count(context.split, name), 1)[0]) for name in names]
         sizes = [library.size(context.split, *each) for each in zip(names, pictures, strict=True)]
         windows = placed(self._sizes(context, image, sizes), self.image_size, context.stream("places", key=image))
-        return {"classes": classes, "pictures": pictures, "windows": [list(window) for window in windows]}
+        return {"classes": classes, "pictures": pictures, "windows": [_corners(window) for window in windows]}
 
     def _sizes(self, context: Context, image: int, pictures: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """(h, w) of each object's window, falling in area, with its picture's proportions."""
@@ -205,6 +205,10 @@ class MultiObjects(Painted):
         count = context.material.scenes.count(context.split, self.scenes[kind])
         number = int(context.stream("scene pictures", key=key).integers(count, 1)[0])
         return {"scene": kind, "scene_number": number, "split": context.split}
+
+
+def _corners(window: Window) -> list[int]:
+    return [window.row, window.column, window.height, window.width]
 
 
 def _pasted(parameters: Mapping[str, Any], material: Composite, edit: Edit) -> Iterator[tuple[int, Window, Pixels]]:

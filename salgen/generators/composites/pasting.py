@@ -1,7 +1,7 @@
 """Pictures with alpha, pasted on a canvas in windows that do not overlap."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from salgen.seeding import Stream
@@ -11,7 +11,8 @@ Pixels = NDArray[np.uint8]
 STEPS = 16  # a window without a place is made smaller by a sixteenth at a time
 
 
-class Window(NamedTuple):
+@dataclass(frozen=True)
+class Window:
     """A rectangle of pixels: its upper left corner and its size."""
 
     row: int

@@ -30,12 +30,6 @@ def polygons(corners: Float64, counts: Sequence[int], image_size: tuple[int, int
     return means(fine.view(np.uint8))
 
 
-def middles(image_size: tuple[int, int]) -> tuple[Float64, Float64]:
-    """The row of each pixel's middle, float64 (H, 1), and its column, (1, W), in shares of the image."""
-    rows, columns = ((np.arange(size) + 0.5) / size for size in image_size)
-    return rows[:, np.newaxis], columns[np.newaxis]
-
-
 def window_around(corners: Float64, image_size: tuple[int, int]) -> tuple[slice, slice]:
     """The pixels of an image that can lie in a polygon with (row, column) corners."""
     top, left = np.maximum(np.floor(corners.min(axis=0)), 0).astype(int).tolist()
@@ -55,18 +49,15 @@ def paint(canvas: Float64, colour: Colour, coverage: Float64) -> None:
 
 
 def covered(
-    corners: Float64, counts: Sequence[int], shape: tuple[int, ...], *, even_odd: bool = False, whole_rows: bool = False
+    corners: Float64, counts: Sequence[int], shape: tuple[int, ...], *, even_odd: bool = False
 ) -> tuple[tuple[slice, slice], Mask]:
     """The grid points whose middle lies in a polygon, or in any of several (nonzero winding rule).
 
     Corners are (row, column) in grid steps, float64 (N, 2), and `counts` says how many each polygon has. With
-    `even_odd`, what a polygon encloses twice is outside. With `whole_rows`, all points of a row between its outermost
-    edges are inside. Returns the part of the grid that can lie in a polygon, and a bool array of that part.
+    `even_odd`, what a polygon encloses twice is outside. Returns the part of the grid that can lie in a polygon, and a
+    bool array of that part.
     """
-    (top, left), (bottom, right) = (
-        np.minimum(np.maximum(np.ceil(bound - 0.5), 0), shape).astype(int).tolist()
-        for bound in (corners.min(axis=0), corners.max(axis=0))
-    )
+    (top, left), (bottom, right) = _bounds(corners, shape)
     after = following(tuple(counts))
     centres = np.arange(top, bottom) + 0.5
     above = corners[:, 0] <= centres[:, np.newaxis]
@@ -76,12 +67,19 @@ def covered(
     crossing = start_column + share * (end_column - start_column)
     column = np.minimum(np.maximum(np.ceil(crossing - 0.5), left), right).astype(np.int64) - left
     turns = np.zeros((bottom - top, right - left + 1), dtype=np.int16)
-    np.add.at(turns, (row, column), np.where((end_row > start_row) | whole_rows, 1, -1).astype(np.int16))
-    winding = np.add.accumulate(turns, axis=1, dtype=np.int16)
-    inside = (winding & 1 if even_odd else winding) != 0
-    if whole_rows:
-        inside &= winding < winding[:, -1:]  # all edges count up
-    return (slice(top, bottom), slice(left, right)), inside[:, :-1]
+    np.add.at(turns, (row, column), np.where(end_row > start_row, 1, -1).astype(np.int16))
+    winding = np.add.accumulate(turns, axis=1, dtype=np.int16)[:, :-1]
+    return (slice(top, bottom), slice(left, right)), (winding & 1 if even_odd else winding) != 0
+
+
+def _bounds(corners: Float64, shape: tuple[int, ...]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The first and one past the last row and column of a grid that can lie in a polygon."""
+    low, high = np.ceil(corners.min(axis=0) - 0.5).tolist(), np.ceil(corners.max(axis=0) - 0.5).tolist()
+    (top, bottom), (left, right) = (
+        (min(max(int(first), 0), size), min(max(int(last), 0), size))
+        for first, last, size in zip(low, high, shape, strict=True)
+    )
+    return (top, left), (bottom, right)
 
 
 @lru_cache(maxsize=256)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from salgen.generators.drawing.choices import Choices, Tint, shade
 from salgen.generators.drawing.shapes import oval
-from salgen.generators.figures.drawing import Drawing, rounded
+from salgen.generators.figures.drawing import Drawing, Points, rounded
 
 SKIES: tuple[Tint, ...] = (
     (150, 200, 232),
@@ -107,8 +107,6 @@ LINE = 0.008
 ROWS = (-0.41, -0.2, 0.0, 0.2, 0.4)
 COLUMNS = (-0.41, 0.41)  # to the left and right of where eyes can be
 JITTER = 0.025
-STAR = ((-1.0, 0.0), (-0.4, 0.4), (0.0, 1.0), (0.4, 0.4), (1.0, 0.0), (0.4, -0.4), (0.0, -1.0), (-0.4, -0.4))
-GEM = ((-0.7, -0.5), (-0.7, 0.5), (-0.1, 0.9), (0.9, 0.0), (-0.1, -0.9))
 SMALLEST, LARGEST = 0.042, 0.055  # the star is larger by a fifth
 
 
@@ -119,11 +117,28 @@ def draw_sparkles(drawing: Drawing, gleams: tuple[Tint, Tint], choices: Choices)
     for tint in tints:
         down, across = places.pop(choices.count(0, len(places) - 1))
         middle = down + choices.between(-JITTER, JITTER), across + choices.between(-JITTER, JITTER)
-        points, radius = choices.of((STAR, (), GEM)), choices.between(SMALLEST, LARGEST)
-        if points:
-            radius = 1.2 * radius if points is STAR else radius
-            for size, colour in ((radius, INK), (radius - 2 * LINE, tint)):
-                drawing.fill([(middle[0] + size * down, middle[1] + size * across) for down, across in points], colour)
-        else:  # a disc with a dark middle, as of an eye
-            for size, colour in ((radius * 0.9, INK), (radius * 0.9 - LINE, tint), (radius * 0.3, INK)):
-                drawing.fill(oval(middle, (size, size)), colour)
+        choices.of((_star, _eyelike, _gem))(drawing, middle, choices.between(SMALLEST, LARGEST), tint)
+
+
+def _star(drawing: Drawing, middle: tuple[float, float], radius: float, tint: Tint) -> None:
+    """A star with four points."""
+    points = [(-1.0, 0.0), (-0.4, 0.4), (0.0, 1.0), (0.4, 0.4), (1.0, 0.0), (0.4, -0.4), (0.0, -1.0), (-0.4, -0.4)]
+    _outlined(drawing, middle, 1.2 * radius, points, tint)
+
+
+def _gem(drawing: Drawing, middle: tuple[float, float], radius: float, tint: Tint) -> None:
+    """A cut gem."""
+    points = [(-0.7, -0.5), (-0.7, 0.5), (-0.1, 0.9), (0.9, 0.0), (-0.1, -0.9)]
+    _outlined(drawing, middle, radius, points, tint)
+
+
+def _eyelike(drawing: Drawing, middle: tuple[float, float], radius: float, tint: Tint) -> None:
+    """A disc with a dark middle."""
+    drawing.fill(oval(middle, (radius * 0.9, radius * 0.9)), INK)
+    drawing.fill(oval(middle, (radius * 0.9 - LINE, radius * 0.9 - LINE)), tint)
+    drawing.fill(oval(middle, (radius * 0.3, radius * 0.3)), INK)
+
+
+def _outlined(drawing: Drawing, middle: tuple[float, float], radius: float, points: Points, tint: Tint) -> None:
+    for size, colour in ((radius, INK), (radius - 2 * LINE, tint)):
+        drawing.fill([(middle[0] + size * down, middle[1] + size * across) for down, across in points], colour)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from salgen.generators.drawing.photographs import Photographs, of_split
 from salgen.generators.drawing.pictures import Pixels, resize_rgb
-from salgen.generators.drawing.shapes import middles, paint
+from salgen.generators.drawing.shapes import paint
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.generator import to_levels
 from salgen.generators.interfaces import Context
@@ -103,7 +103,7 @@ def _blurred_crop(photograph: Pixels, crop: Sequence[float], image_size: tuple[i
 def _paint_sky(canvas: Float64, choices: Mapping[str, Any], fields: Stream) -> None:
     """Paint sky above a line of trees and roofs; none where the horizon is above the image."""
     image_size = (canvas.shape[0], canvas.shape[1])
-    rows, _ = middles(image_size)
+    rows = ((np.arange(image_size[0]) + 0.5) / image_size[0])[:, np.newaxis]
     edge = 0.22 * smooth_field(fields, image_size, (4, 5)) + 0.10 * smooth_field(fields, image_size, (14, 14))
     above = choices["horizon"] + edge - rows
     leaves = smooth_field(fields, image_size, (20, 20))[..., np.newaxis] * 0.10 + 1.0 * np.asarray(LEAVES)
@@ -117,7 +117,7 @@ def _darken(canvas: Float64, choices: Mapping[str, Any], fields: Stream) -> None
     """Turn the picture into night: dark, with a glow from below."""
     image_size = (canvas.shape[0], canvas.shape[1])
     canvas *= np.asarray((0.14, 0.13, 0.15)) * choices["exposure"]
-    rows, _ = middles(image_size)
+    rows = ((np.arange(image_size[0]) + 0.5) / image_size[0])[:, np.newaxis]
     glow = 0.03 + 0.09 * rows * rows + 0.05 * smooth_field(fields, image_size, (3, 3))
     canvas += np.clip(glow, 0.0, 1.0)[..., np.newaxis] * np.asarray((0.9, 0.75, 0.62))
 

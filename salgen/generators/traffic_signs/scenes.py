@@ -6,12 +6,13 @@ of the German benchmark are. Its look therefore does not depend on the image siz
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 import numpy as np
 from scipy.ndimage import uniform_filter1d
 from salgen.generators.drawing.photographs import Photographs, of_split
 from salgen.generators.drawing.pictures import Pixels, resize_rgb
-from salgen.generators.drawing.shapes import middles, paint
+from salgen.generators.drawing.shapes import paint
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.generator import to_levels
 from salgen.generators.interfaces import Context
@@ -45,7 +46,7 @@ def _cut(parameters: Mapping[str, Any], photograph: Pixels, side: int) -> Float6
 
 
 def _put_sky(canvas: Float64, parameters: Mapping[str, Any], side: int) -> None:
-    rows, _ = middles((side, side))
+    rows, _ = places(side)
     edge = smooth_field(Stream.from_key(parameters["fields"], "skyline"), (1, side), (1, 5))
     depth = parameters["skyline"] + 0.35 * edge - rows
     blue, light = parameters["sky_blue"], parameters["sky"]
@@ -56,7 +57,7 @@ def _put_sky(canvas: Float64, parameters: Mapping[str, Any], side: int) -> None:
 def _put_foliage(canvas: Float64, parameters: Mapping[str, Any], side: int) -> None:
     """Paint trees and hedges, green or withered, by a smooth field and mostly low in the scene."""
     growth = smooth_field(Stream.from_key(parameters["fields"], "trees"), (side, side), (3, 3))
-    rows, _ = middles((side, side))
+    rows, _ = places(side)
     cover = ((parameters["foliage"] + 1.2 * growth + 0.7 * (rows - 0.5)) * 9.0).clip(0.0, 1.0)
     leaves = smooth_field(Stream.from_key(parameters["fields"], "leaves"), (side, side), (14, 14))
     clumps = smooth_field(Stream.from_key(parameters["fields"], "clumps"), (side, side), (5, 5))
@@ -68,14 +69,14 @@ def _put_foliage(canvas: Float64, parameters: Mapping[str, Any], side: int) -> N
 
 def _put_panel(canvas: Float64, parameters: Mapping[str, Any], side: int) -> None:
     """Paint a bright green rectangle: a container, an advertisement, another sign."""
-    rows, columns = middles((side, side))
+    rows, columns = places(side)
     inside = (abs(rows - parameters["panel_row"]) < 0.16) & (abs(columns - parameters["panel_column"]) < 0.2)
     green = parameters["panel_green"]
     paint(canvas, (0.2 * green, green, 0.32 * green), inside.astype(np.float64))
 
 
 def _put_post(canvas: Float64, parameters: Mapping[str, Any], side: int) -> None:
-    rows, columns = middles((side, side))
+    rows, columns = places(side)
     across = (columns - parameters["column"] - 0.3 * parameters["turn"]) / parameters["post"]
     cover = ((0.5 - abs(across)) * parameters["post"] * side + 0.5).clip(0.0, 1.0) * (rows > parameters["row"])
     paint(canvas, (0.34 + 0.3 * (0.5 - across)).clip(0.0, 1.0)[..., np.newaxis] * np.array([1.0, 1.0, 1.03]), cover)
@@ -84,6 +85,15 @@ def _put_post(canvas: Float64, parameters: Mapping[str, Any], side: int) -> None
 def box(canvas: Float64, width: int, axis: int) -> Float64:
     """The mean over a run of pixels along an axis; the outermost pixels are repeated beyond the edge."""
     return canvas if width == 1 else np.asarray(uniform_filter1d(canvas, width, axis=axis, mode="nearest"))
+
+
+@lru_cache(maxsize=128)
+def places(side: int) -> tuple[Float64, Float64]:
+    """Row and column of each pixel's centre, float64 (side, side), in sides of the scene."""
+    rows, columns = (np.indices((side, side)) + 0.5) / side
+    rows.setflags(write=False)
+    columns.setflags(write=False)
+    return rows, columns
 
 
 SMALLEST, LARGEST = 36, 128  # pixels of a scene's side
@@ -218,7 +228,7 @@ def warped(levels: Sequence[Pixels], parameters: Mapping[str, Any], side: int) -
 
 def _on_sign(parameters: Mapping[str, Any], side: int) -> tuple[Float64, Float64]:
     """Each pixel's position (x, y) on the plane of the sign, whose radius there is 1."""
-    rows, columns = middles((side, side))
+    rows, columns = places(side)
     down, across = ((at - parameters[name]) / parameters["radius"] for at, name in ((rows, "row"), (columns, "column")))
     half = parameters["turn"]  # the tangent of half the angle
     cosine, sine = (1.0 - half * half) / (1.0 + half * half), 2.0 * half / (1.0 + half * half)
@@ -230,7 +240,7 @@ def _on_sign(parameters: Mapping[str, Any], side: int) -> tuple[Float64, Float64
 
 def _light(canvas: Float64, parameters: Mapping[str, Any], side: int) -> None:
     """Apply exposure, the colour of the light, its fall-off, a shadow across the scene, and haze."""
-    rows, columns = middles((side, side))
+    rows, columns = places(side)
     slope = 1.0 + parameters["slope_row"] * (rows - 0.5) + parameters["slope_column"] * (columns - 0.5)
     beyond = ((columns - 0.5 + parameters["shadow_lean"] * (rows - 0.5) + parameters["shadow"]) * 14.0).clip(0.0, 1.0)
     gain = parameters["gain"] * slope * (1.0 - (1.0 - parameters["shadow_depth"]) * beyond)

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from salgen.generators.drawing.catalogue import catalogue
-from salgen.generators.drawing.shapes import middles
 from salgen.generators.stand_ins.sceneries import planes, skies, strokes, structures
-from salgen.generators.stand_ins.sceneries.stage import Stage
+from salgen.generators.stand_ins.sceneries.stage import Stage, places
 from salgen.seeding import Stream
 
 
@@ -97,7 +96,7 @@ def scenery(name: str, stream: Stream, size: tuple[int, int]) -> NDArray[np.uint
 def _seen(stage: Stage) -> NDArray[np.uint8]:
     """The canvas under some light, with vignetting and sensor noise; every other one is mirrored."""
     dice, size = stage.dice, stage.image_size
-    rows, columns = middles(size)
+    rows, columns = places(size)
     lean = dice.between(-0.3, 0.3) * (columns - 0.5) + dice.between(-0.25, 0.1) * (rows - 0.5)
     edge = (rows - 0.5) * (rows - 0.5) + (columns - 0.5) * (columns - 0.5)
     light = (0.76 + 0.42 * dice.draw()) * (1.0 + lean - dice.between(0.1, 0.5) * edge + 0.1 * stage.field((2, 2)))

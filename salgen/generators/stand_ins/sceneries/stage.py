@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import count
 import numpy as np
 from salgen.generators.drawing.choices import Choices
-from salgen.generators.drawing.shapes import middles, paint
+from salgen.generators.drawing.shapes import paint
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.stand_ins.sceneries.sheet import STEPS, Ink, Sheet, mixed
 from salgen.seeding import Stream
@@ -73,7 +73,7 @@ class Stage:
     def places(self) -> tuple[Float64, Float64]:
         """The row of each pixel's middle, float64 (H, 1), and its column, (1, W), in shares of the whole scene."""
         share, left, top = self.window
-        rows, columns = middles(self.image_size)
+        rows, columns = places(self.image_size)
         return top + share * rows, left + share * columns
 
     def row(self, y: float) -> int:
@@ -127,3 +127,10 @@ def _softened(cover: Float64, width: int) -> Float64:
         span = (high - low).reshape((-1, 1) if axis == 0 else (1, -1))
         cover = (padded.take(high, axis) - padded.take(low, axis)) / span
     return cover
+
+
+def places(image_size: tuple[int, int]) -> tuple[Float64, Float64]:
+    """The row of each pixel's middle, float64 (H, 1), and its column, (1, W), in shares of the image."""
+    rows = ((np.arange(image_size[0]) + 0.5) / image_size[0])[:, np.newaxis]
+    columns = ((np.arange(image_size[1]) + 0.5) / image_size[1])[np.newaxis]
+    return rows, columns
