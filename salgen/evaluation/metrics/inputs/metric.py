@@ -90,7 +90,6 @@ class MaskMetric(Metric):
     """
 
     ignores_position = True
-
     needs = frozenset({"mask"})
     regional = True
 
