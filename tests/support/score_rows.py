@@ -1,6 +1,13 @@
 """Rows of `scores.parquet`, one for each combination of model, seed, method, metric, variant and sample."""
 
 from itertools import product
+from salgen.evaluation.statistics import score_cube as cubes
+
+
+def score_cube(table):
+    """The cube of a pyarrow table of such rows."""
+    axes = cubes._axes_of([table])
+    return cubes._filled([table], axes, axes.names["metric"])
 
 
 def score_rows(of, samples, *, models=("cnn",), seeds=(0,), methods, metrics=("roc-auc",), variants=("region:image",)):

@@ -16,7 +16,7 @@ from salgen.evaluation.metrics.inputs.metric import (
     UNUSABLE_SAMPLE,
     Metric,
 )
-from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, OWN, PAIRED, MetricInputs
+from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, FIELDS, OF_THE_MASK, OWN, PAIRED, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.types import Float64, Scores
 
@@ -147,14 +147,7 @@ def _sample_inputs(metric: Metric, data: MetricInputs, index: int) -> dict[str, 
                 return counterpart.faults[index]
             inputs[need.removesuffix("s")] = counterpart.maps[index]
         else:
-            by_name: dict[str, Any] = {
-                "image": data.images,
-                "target": data.targets,
-                "correct": data.correct,
-                "twin": data.twins,
-                "attribution": data.attributions,
-            }
-            inputs[need] = by_name[need][index]
+            inputs[need] = getattr(data, FIELDS[need])[index]
             if inputs[need] is None:
                 return NO_TWIN
     if metric.only_correct:

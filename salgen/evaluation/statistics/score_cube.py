@@ -138,12 +138,6 @@ class ScoreCube:
         return counters
 
 
-def score_cube(table: Any) -> ScoreCube:
-    """The cube of a pyarrow table of :class:`~salgen.types.ResultRow`."""
-    axes = _axes_of([table])
-    return _filled([table], axes, axes.names["metric"])
-
-
 def _filled(parts: Iterable[Any], axes: _Axes, metrics: list[str]) -> ScoreCube:
     """The cube of some metrics of a table in parts."""
     axes = axes.of_metrics(metrics)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from salgen.evaluation.metrics.inputs.metric import EMPTY_MASK, TRIVIAL_FULL_MASK, UNUSABLE_SAMPLE
 from salgen.evaluation.scoring.metric_selection import bounds, higher_is_better
 from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS, mean_intervals
-from salgen.evaluation.statistics.score_cube import ScoreCube, score_cube
+from salgen.evaluation.statistics.score_cube import ScoreCube
 from salgen.evaluation.statistics.tolerance import differences
 from salgen.files import csv_cell
 from salgen.parameters import parse_call
@@ -70,9 +70,8 @@ class SummaryRow:
     reasons: dict[str, int] = field(default_factory=dict)
 
 
-def summarise(scores: Any) -> list[SummaryRow]:
-    """Summary rows of scores, a pyarrow table or a cube: of each training seed, then of all, for the cube's subset."""
-    cube = scores if isinstance(scores, ScoreCube) else score_cube(scores)
+def summarise(cube: ScoreCube) -> list[SummaryRow]:
+    """Summary rows of a cube: of each training seed, then of all, for the cube's subset."""
     rows: list[SummaryRow] = []
     for model in dict.fromkeys(model for model, _, _ in cube.series):
         seeds = cube.seeds_of(model)

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from score_rows import score_rows
+from score_rows import score_cube, score_rows
 from salgen.evaluation.statistics.comparison_groups import Family, families, family, is_ceiling
 from salgen.evaluation.statistics.comparisons import compare_families, effect_sizes, holm, indistinguishable, not_better
 from salgen.evaluation.statistics.permutation import sign_flip_p_values
-from salgen.evaluation.statistics.score_cube import score_cube
 from salgen.evaluation.statistics.training_noise import training_noise
 
 METHODS = {"gradient": 0.6, "smoothgrad": 0.6, "grad-cam": 0.9, "sobel": 0.5, "oracle": 1.0, "oracle-7x7": 0.95}

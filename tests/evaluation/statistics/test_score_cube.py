@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from score_rows import score_rows
+from score_rows import score_cube, score_rows
 from salgen.evaluation.statistics import score_cube as module
-from salgen.evaluation.statistics.score_cube import read_scores, score_cube
+from salgen.evaluation.statistics.score_cube import read_scores
 
 RNG = np.random.default_rng(0)
 STATES = [(True, True), (True, False), (False, None), (False, False), (True, None)]

@@ -7,9 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.stats import sem, t
-from score_rows import score_rows
+from score_rows import score_cube, score_rows
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
-from salgen.evaluation.statistics.score_cube import score_cube
 from salgen.evaluation.statistics.summary import csv_text, normalised, summarise, summarise_subsets
 
 NAN = float("nan")
@@ -18,6 +17,10 @@ SCORES = {
     "gradient": [(0.7, 0.7, ""), (NAN, 0.0, "zero_energy"), (0.9, 0.9, "trivial_full_mask"), (NAN, NAN, "empty_mask")],
     "oracle": [(1.0, 1.0, ""), (1.0, 1.0, ""), (1.0, 1.0, ""), (NAN, NAN, "empty_mask")],
 }
+
+
+def summarised(table):
+    return summarise(score_cube(table))
 
 
 def rows(seeds=(0,), methods=tuple(SCORES), models=("cnn",), certified=None):
@@ -38,7 +41,7 @@ def rows(seeds=(0,), methods=tuple(SCORES), models=("cnn",), certified=None):
 
 
 def summary_of(table, method, seed="all"):
-    found = {(row.method, row.training_seed): row for row in summarise(pa.Table.from_pylist(table))}
+    found = {(row.method, row.training_seed): row for row in summarised(pa.Table.from_pylist(table))}
     return found[method, seed]
 
 
@@ -148,11 +151,11 @@ def test_order_of_the_rows_does_not_matter():
     table = pa.Table.from_pylist(rows((0, 1)))
     shuffled = table.take(np.random.default_rng(0).permutation(table.num_rows))
     key = lambda row: (row.method, row.training_seed)  # noqa: E731
-    assert repr(sorted(summarise(table), key=key)) == repr(sorted(summarise(shuffled), key=key))
+    assert repr(sorted(summarised(table), key=key)) == repr(sorted(summarised(shuffled), key=key))
 
 
 def test_models_are_summarised_apart():
-    found = summarise(pa.Table.from_pylist(rows(models=("cnn", "other"))))
+    found = summarised(pa.Table.from_pylist(rows(models=("cnn", "other"))))
     assert [row.model for row in found if row.method == "oracle"] == ["cnn", "cnn", "other", "other"]
 
 
@@ -178,7 +181,7 @@ def test_subset_rows_equal_those_of_the_chosen_scores_alone(subset):
     alone = [row for row in every if row[subset]]
     found = summarise_subsets(score_cube(pa.Table.from_pylist(every)))
     assert {row.samples for row in found} == {"all", "correct", "certified"}
-    expected = [replace(row, samples=subset) for row in summarise(pa.Table.from_pylist(alone))]
+    expected = [replace(row, samples=subset) for row in summarised(pa.Table.from_pylist(alone))]
     assert repr([row for row in found if row.samples == subset]) == repr(expected)
 
 
@@ -191,7 +194,7 @@ def test_no_row_without_certificates_or_certified_samples():
 
 def test_what_is_scored_in_one_variant_only_has_no_row_in_the_other():
     both = rows() + [row | {"variant": "region:brain"} for row in rows(methods=["oracle"])]
-    found = summarise(pa.Table.from_pylist(both))
+    found = summarised(pa.Table.from_pylist(both))
     assert {(row.method, row.variant) for row in found if row.variant == "region:brain"} == {("oracle", "region:brain")}
 
 

@@ -91,7 +91,6 @@ class MaskMetric(Metric):
     """
 
     ignores_position = True
-
     needs = frozenset({"mask"})
     regional = True
 

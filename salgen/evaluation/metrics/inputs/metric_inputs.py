@@ -22,6 +22,18 @@ T = TypeVar("T")
 OF_THE_MASK = frozenset({"mask", "negatives"})
 # whose maps: the evaluated model's, the paired model's, or those of a model that learnt permuted labels
 OWN, PAIRED, SHUFFLED = "own", "paired", "shuffled"
+# what metrics need, and the field of `MetricInputs` that holds it
+FIELDS = {
+    "mask": "masks",
+    "negatives": "masks",
+    "image": "images",
+    "target": "targets",
+    "correct": "correct",
+    "twin": "twins",
+    "attribution": "attributions",
+    "model": "view",
+    "method": "explain",
+}
 Explain = Callable[..., Values]
 
 
@@ -65,6 +77,11 @@ class Counterpart:
     # for each sample the reason why its second image is unusable, or ""; empty where none can be
     faults: Sequence[str] = ()
 
+    def take(self, chosen: NDArray[np.int64]) -> Counterpart:
+        """The counterparts of some samples."""
+        faults = [self.faults[i] for i in chosen] if self.faults else ()
+        return Counterpart(self.maps[chosen], self.correct[chosen], self.there[chosen], faults)
+
 
 @dataclass(frozen=True, eq=False)
 class MetricInputs:
@@ -96,18 +113,8 @@ class MetricInputs:
     @property
     def given(self) -> frozenset[str]:
         """Names of the inputs that metrics may need and that are given."""
-        offered = {
-            "mask": self.masks,
-            "negatives": self.masks,
-            "image": self.images,
-            "target": self.targets,
-            "correct": self.correct,
-            "twin": self.twins,
-            "attribution": self.attributions,
-            "model": self.view,
-            "method": self.explain,
-        }
-        return frozenset({*(name for name, value in offered.items() if value is not None), *self.counterparts})
+        held = (need for need, name in FIELDS.items() if getattr(self, name) is not None)
+        return frozenset({*held, *self.counterparts})
 
     @cached_property
     def predictor(self) -> BatchedPredictor:
@@ -152,10 +159,7 @@ class MetricInputs:
             maps=self.maps[chosen],
             **given,
             twins=None if self.twins is None else [self.twins[i] for i in chosen],
-            counterparts={
-                name: Counterpart(one.maps[chosen], one.correct[chosen], one.there[chosen])
-                for name, one in self.counterparts.items()
-            },
+            counterparts={name: counterpart.take(chosen) for name, counterpart in self.counterparts.items()},
             ids=[self.ids[i] for i in chosen],
             _cache={},
         )

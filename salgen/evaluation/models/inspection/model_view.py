@@ -142,6 +142,8 @@ class ModelView:
         """Black and white, each (1, C, H, W), mapped through the normalisation."""
         uniform = torch.zeros_like(pixels[:1])
         black, white = self.normalise(uniform), self.normalise(uniform + 1)
+        if not bool(torch.isfinite(black).all() and torch.isfinite(white).all()):
+            raise SalgenError("the model's normalisation maps a black or white image to values that are not finite")
         return black, white
 
 
