@@ -12,6 +12,7 @@ import ast
 import fnmatch
 import importlib
 import importlib.util
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -191,7 +192,7 @@ def _entries_of(path: Path, module: str) -> list[Entry]:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "NAMES":
             names = ast.literal_eval(node.value)
         elif isinstance(node, ast.ClassDef):
-            stated = {ast.unparse(item.target): item.value for item in node.body if isinstance(item, ast.AnnAssign)}
-            if name := stated.get("name"):
-                summaries[ast.literal_eval(name)] = (ast.get_docstring(node) or "").partition("\n")[0]
+            for item in node.body:
+                if stated := re.match(r"name(?:: .*)? = '(.+)'", ast.unparse(item)):
+                    summaries[stated[1]] = (ast.get_docstring(node) or "").partition("\n")[0]
     return [Entry(name, module, summaries[name]) for name in names]

@@ -51,8 +51,8 @@ class Redraws(Dataset[Redrawn]):
     # generator, seed: the generator that made the data set, and the data set's seed
     generator: Generator
     seed: int
-    # those on images' own backgrounds, uint8 or uint16 (C, H, W) or None for each image of the split `train`, where
-    # they are stored: they are read once then, and not rendered each epoch
+    # those on images' own backgrounds, uint8 or uint16 (C, H, W) or None for each image of the split `train`, if the data
+    # set has twins: they are read or rendered once, and not each epoch
     twins: Sequence[NDArray[Any] | None] = ()
     # where a folder's images stand in for the data set's: these, (N, C, H, W), and their replaced pixels, bool (N, 1,
     # H, W). Redraws and twins of an image get the same pixels from it
@@ -62,8 +62,7 @@ class Redraws(Dataset[Redrawn]):
     def of(cls, dataset: reader.Dataset, images: Path | None = None) -> Redraws:
         """For the training images of a data set; errors are those of :func:`check_redrawable`."""
         generator, split = check_redrawable(dataset), dataset.of_split("train")
-        stored = split.manifest.twins and split.manifest.stores_pixels
-        batches = split.batches(split.manifest.rows_per_group) if stored else ()
+        batches = split.batches(split.manifest.rows_per_group) if split.manifest.twins else ()
         given = None if images is None else (np.load(images / "train.npy", mmap_mode="r"), np.load(images / REPLACED))
         return cls(generator, split.spec.seed, [twin for batch in batches for twin in batch.twin_levels()], given)
 
