@@ -25,10 +25,3 @@ print(*sorted(large & set(sys.modules) - of_torch))
 def test_large_libraries_are_not_imported_for_methods_that_do_not_need_them():
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, check=True, text=True)
     assert done.stdout.split() == []
-
-
-def test_the_help_needs_no_numpy():
-    code = "import sys; from salgen.cli.main import main; main(['--help']); sys.exit('numpy' in sys.modules)"
-    assert (
-        "reproduce" in subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout
-    )

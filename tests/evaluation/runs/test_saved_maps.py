@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -85,6 +86,16 @@ def test_a_flipped_bit_is_found(tmp_path, place):
     data[place] ^= 4
     path.write_bytes(data)
     with pytest.raises(SalgenError, match=r"a\.parquet is damaged \(.*\): evaluate with --keep-maps"):
+        saved_maps.read_maps(path)
+
+
+@pytest.mark.parametrize(("column", "cells"), [("target", [0.5, np.nan]), ("correct", [None, True]), ("there", [2, 0])])
+def test_cells_of_another_kind_are_not_taken_for_what_they_are_not(tmp_path, column, cells):
+    path = tmp_path / "a.parquet"
+    saved_maps.write_maps(path, kept(np.ones((2, 3, 3), np.float32)), "key")
+    table = pq.read_table(path)
+    pq.write_table(table.set_column(table.column_names.index(column), column, pa.array(cells)), path)
+    with pytest.raises(SalgenError, match=r"a\.parquet is damaged"):
         saved_maps.read_maps(path)
 
 
