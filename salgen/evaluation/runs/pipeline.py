@@ -163,7 +163,10 @@ def _execute(plan: Plan, run: Path, started: float, *, source: str | None, execu
         runners = [ModelRunner(plan, model, run) for model in plan.models]
         for runner in runners:
             _write_missing(runner, workers)
-            _warn_of_chance(runner)
+            accuracy, chance = runner.predictions.accuracy, runner.predictions.chance
+            if near_chance(accuracy, chance):
+                learnt = f"has not learnt the task (accuracy {accuracy:.1%}, chance {chance:.1%}): its maps mean little"
+                warn(f"{runner.model.name} seed {runner.model.seed} {learnt}")
         elsewhere = partial(workers.certify, source=source) if workers else None
         certificates = plan.source_run.certificates if plan.source_run else certify(runners, source, elsewhere)
     composites = compose_run(runners)
@@ -181,13 +184,6 @@ def _execute(plan: Plan, run: Path, started: float, *, source: str | None, execu
     write_tables(run)
     run_record(runners, certificates, composites, monotonic() - started).write(run)  # last: the run is finished
     return run
-
-
-def _warn_of_chance(runner: ModelRunner) -> None:
-    accuracy, chance = runner.predictions.accuracy, runner.predictions.chance
-    if near_chance(accuracy, chance):
-        name = f"{runner.model.name} seed {runner.model.seed}"
-        warn(f"{name} has not learnt the task (accuracy {accuracy:.1%}, chance {chance:.1%}): its maps mean little")
 
 
 def _write_missing(runner: ModelRunner, workers: RayWorkers | None) -> None:
