@@ -52,21 +52,17 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
     loaded = read_runs(runs)
     section = study_section(study) if study is not None else None
     html = render(loaded, section)
-    from salgen.datasets.format.output_folder import check_outside  # takes pyarrow, which protocols go without
+    from salgen.datasets.format.checksums import FILE as SUMS  # take pyarrow, which protocols go without
+    from salgen.datasets.format.output_folder import check_outside
 
-    path = Path(out) if out is not None else _default_path([run.path for run in loaded])
+    folders = [run.path for run in loaded]
+    if len(folders) > 1 or (folders[0] / SUMS).is_file():
+        folders = [Path(os.path.commonpath([folder.resolve().parent for folder in folders]))]
+    path = folders[0] / PAGE if out is None else Path(out)
     check_outside(path, in_a_run=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, html)
     return path
-
-
-def _default_path(folders: Sequence[Path]) -> Path:
-    from salgen.datasets.format.checksums import FILE
-
-    if len(folders) == 1 and not (folders[0] / FILE).is_file():
-        return folders[0] / PAGE
-    return Path(os.path.commonpath([folder.resolve().parent for folder in folders])) / PAGE
 
 
 def study_section(study: Study) -> dict[str, Any]:

@@ -100,17 +100,9 @@ def train_again(
     settings = {**card.parameters, **card.settings, **changes}
     if task or changes:
         settings.pop("reliance", None)  # redraws show the cause of the data set's first task
-    checkpoint = train(
-        dataset.path,
-        out,
-        model=card.model,
-        seed=card.seed,
-        task=task or card.task,
-        source=dataset.source,
-        settings=settings,
-        images=images,
+    return EvaluatedModel.of(
+        train(dataset, out, model=card.model, seed=card.seed, task=task or card.task, settings=settings, images=images)
     )
-    return EvaluatedModel.of(checkpoint)
 
 
 def load_model(dataset: Dataset, model: str | Path | GivenModel, run: Path, any_task: bool = False) -> EvaluatedModel:
@@ -164,7 +156,7 @@ class ChosenModels:
         """A plan's models, trained where they are not yet; with `shuffled` also others, on permuted labels."""
         dataset, models, task = self.dataset, self.loaded, self.second_task
         if not models:
-            checkpoints = train_seeds(dataset.path, run, model=self.name, source=dataset.source, **self.training)
+            checkpoints = train_seeds(dataset, run, model=self.name, **self.training)
             models = [EvaluatedModel.of(checkpoint) for checkpoint in checkpoints]
         models = [replace(model, compile=compile) for model in models]
         paired = {

@@ -96,7 +96,7 @@ def run_to_extend(
     for model, (_, seed, digest, here) in zip(record.models, models, strict=False):
         there = (model.settings or {}) if model.trained_on is None else {}
         for key in {**there, **here}:
-            compared.append((PREPROCESS.get(key, key), *(_short(stated.get(key)) for stated in (there, here))))
+            compared.append((PREPROCESS.get(key, key), there.get(key), here.get(key)))
         if digest is not None and there == here:  # else it differs anyhow, as the logits are in it
             compared.append((f"weights of seed {seed}", model.weights_sha256[:12], digest[:12]))
     if second_model is not None and record.paired_model:
@@ -107,12 +107,6 @@ def run_to_extend(
     if different:
         raise SalgenError(f"{run} holds another experiment ({'; '.join(different)}): give another folder, or --replace")
     return record
-
-
-def _short(value: Any) -> Any:
-    """What was stated with a model, with float32 numbers as they were given."""
-    numbers = isinstance(value, list) and all(isinstance(item, float) for item in value)
-    return [float(f"{number:.6g}") for number in value] if numbers else value
 
 
 def say_what_is_added(run: Path, held: RunRecord, methods: Collection[str], metrics: Collection[str]) -> None:
@@ -169,7 +163,10 @@ def _execute(plan: Plan, run: Path, started: float, *, source: str | None, execu
         runners = [ModelRunner(plan, model, run) for model in plan.models]
         for runner in runners:
             _write_missing(runner, workers)
-            _warn_of_chance(runner)
+            accuracy, chance = runner.predictions.accuracy, runner.predictions.chance
+            if near_chance(accuracy, chance):
+                learnt = f"has not learnt the task (accuracy {accuracy:.1%}, chance {chance:.1%}): its maps mean little"
+                warn(f"{runner.model.name} seed {runner.model.seed} {learnt}")
         elsewhere = partial(workers.certify, source=source) if workers else None
         certificates = plan.source_run.certificates if plan.source_run else certify(runners, source, elsewhere)
     composites = compose_run(runners)
@@ -187,13 +184,6 @@ def _execute(plan: Plan, run: Path, started: float, *, source: str | None, execu
     write_tables(run)
     run_record(runners, certificates, composites, monotonic() - started).write(run)  # last: the run is finished
     return run
-
-
-def _warn_of_chance(runner: ModelRunner) -> None:
-    accuracy, chance = runner.predictions.accuracy, runner.predictions.chance
-    if near_chance(accuracy, chance):
-        name = f"{runner.model.name} seed {runner.model.seed}"
-        warn(f"{name} has not learnt the task (accuracy {accuracy:.1%}, chance {chance:.1%}): its maps mean little")
 
 
 def _write_missing(runner: ModelRunner, workers: RayWorkers | None) -> None:

@@ -27,6 +27,10 @@ def run_record(
 ) -> records.RunRecord:
     """The record of how a run was made, for the report and its readers."""
     plan = runners[0].plan
+    scored_from = None
+    if plan.source_run is not None:
+        made = {key: getattr(plan.source_run.record, key) for key in ("created", "device", "versions")}
+        scored_from = {"record_sha256": plan.source_run.digest, **made}
     return records.RunRecord(
         salgen=version("salgen"),
         command=COMMAND.get(),
@@ -55,7 +59,7 @@ def run_record(
         timings={"evaluate_seconds": round(seconds, 3)},
         notes=[note for note in _notes(plan, certificates.reason) if note],
         maps={name: key for runner in runners for name, key in runner.kept_maps.items()},
-        scored_from=plan.source_run.stated if plan.source_run else None,
+        scored_from=scored_from,
     )
 
 

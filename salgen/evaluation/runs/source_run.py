@@ -73,14 +73,6 @@ class SourceRun:
             raise SalgenError(f"{path} {fault} maps: evaluate with --keep-maps, and publish that")
         return cls(folder, os.fspath(path), record, hashlib.sha256((folder / RECORD).read_bytes()).hexdigest())
 
-    @property
-    def stated(self) -> dict[str, Any]:
-        """What a run that scores its maps records of it."""
-        made = self.record
-        return {
-            "record_sha256": self.digest, "created": made.created, "device": made.device, "versions": made.versions
-        }  # fmt: skip
-
     @cached_property
     def kinds(self) -> frozenset[MapKind]:
         """The kinds of maps that the run has."""

@@ -150,7 +150,7 @@ def test_nothing_that_a_run_names_is_imported(data, folder, monkeypatch):
     text = (run / "run.json").read_text(encoding="utf-8")
     changes = {
         "my_methods:mine": ("trap:mine", r"has 'mine', which is trap:mine.*: give it again"),
-        '"call": "gradient"': ('"call": "trap:mine"', "run: trap: 'mine': write it as key=value"),
+        '"call": "gradient"': ('"call": "trap:mine"', "trap: 'mine': write it as key=value"),
     }
     for old, (new, says) in changes.items():
         (run / "run.json").write_text(text.replace(old, new), encoding="utf-8")

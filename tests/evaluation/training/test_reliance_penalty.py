@@ -273,7 +273,7 @@ def test_a_shortcut_is_unlearnt(marked, tmp_path):
 
 @pytest.mark.parametrize("other", [{"rotation": 5}, {"flips": True}, {"labels": "permuted"}])
 def test_what_it_does_not_go_with_is_said_before_any_work(few, tmp_path, other):
-    with pytest.raises(SalgenError, match="goes without rotation, flips and permuted labels"):
+    with pytest.raises(SalgenError, match="goes without rotation, flips, missing pixels and permuted labels"):
         train(few, tmp_path / "c", settings={"reliance": 1, **other})
     assert not (tmp_path / "c").exists()
 
