@@ -51,8 +51,8 @@ class Redraws(Dataset[Redrawn]):
     # generator, seed: the generator that made the data set, and the data set's seed
     generator: Generator
     seed: int
-    # those on images' own backgrounds, uint8 or uint16 (C, H, W) or None for each image of the split `train`, if the data
-    # set has twins: they are read or rendered once, and not each epoch
+    # those on images' own backgrounds, uint8 or uint16 (C, H, W) or None for each image of the split `train`, if the
+    # data set has twins: they are read or rendered once, and not each epoch
     twins: Sequence[NDArray[Any] | None] = ()
     # where a folder's images stand in for the data set's: these, (N, C, H, W), and their replaced pixels, bool (N, 1,
     # H, W). Redraws and twins of an image get the same pixels from it

@@ -58,8 +58,8 @@ def _dots(places: Float64, pixel: float, stream: Stream) -> Float64:
     return _soft(spots(down, across, 0.33) * period, pixel)
 
 
-# The share of the second colour, float64 (H, W) in [0, 1], by each pixel's (row, column) on the object, whose area is 1,
-# (H, W, 2); by a pixel's side there, over which edges are softened; and by a stream.
+# The share of the second colour, float64 (H, W) in [0, 1], by each pixel's (row, column) on the object, whose area is
+# 1, (H, W, 2); by a pixel's side there, over which edges are softened; and by a stream.
 TEXTURES: dict[str, Callable[[Float64, float, Stream], Float64]] = {
     "stripes": lambda places, pixel, stream: _soft(
         0.3 * bands((places[..., 0] + float(stream.uniform(1)[0])) / 0.3), pixel
